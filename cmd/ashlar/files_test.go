@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	stdimage "image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// makeFiles writes the files that tests use besides those of the repository, and returns their folder.
+func makeFiles(t *testing.T) string {
+	dir := t.TempDir()
+	save := func(name string, b []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model := func(name string, build func(b *onnx.Builder)) {
+		b := onnx.NewBuilder(name)
+		build(b)
+		m, err := b.Model(13)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := onnx.Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		save(name+".onnx", file)
+	}
+	// same is a model that gives back its input.
+	same := func(name string, d dtype.DType, dims ...any) {
+		model(name, func(b *onnx.Builder) {
+			b.Output(b.Rename(b.Node("Identity", []string{b.Input("x", d, dims...)}), "y"), d, dims...)
+		})
+	}
+	same("scores", dtype.Float32, "n", 3)
+	same("ids", dtype.Int64, "n", 2)
+	same("nhwc", dtype.Uint8, "n", 2, 2, 3)
+	same("chw", dtype.Float32, 3, 2, 2)
+	same("rgba", dtype.Float16, 1, 4, 2, 2)
+	same("either", dtype.Float32, "n", 3, 5, 3)
+	same("neither", dtype.Float32, "n", 5, 6, 7)
+	same("flat", dtype.Float64, 2, 2)
+	same("open", dtype.Float32, "n", "c", "h", "w")
+	same("vast", dtype.Float32, "n", 3, 1<<30, 1<<30)
+	same("many", dtype.Uint8, "n")
+	model("add", func(b *onnx.Builder) {
+		x, y := b.Input("a", dtype.Float32, "n"), b.Input("b", dtype.Float32, "n")
+		b.Output(b.Rename(b.Node("Add", []string{x, y}), "sum"), dtype.Float32, "n")
+		b.Output(b.Rename(b.Node("Sub", []string{x, y}), "difference"), dtype.Float32, "n")
+	})
+	model("strange", func(b *onnx.Builder) {
+		x := b.Node("Frobnicate", []string{b.Input("x", dtype.Float32, 2)})
+		x = b.Node("Defenestrate", []string{b.Node("Abs", []string{x})}, onnx.Int("floor", 2))
+		b.Output(b.Rename(x, "y"), dtype.Float32, 2)
+	})
+	save("labels.txt", []byte("cat\r\ndog\nbird\n"))
+	save("scores.txt", []byte("beside scores.onnx, but not\nof its three classes\n"))
+	same("named", dtype.Float32, 1, 3)
+	save("named.txt", []byte("cat\n\n\x1b[31mbird")) // a class without a name, one that plays tricks
+
+	array := func(name string, a tensor.Any) {
+		var b bytes.Buffer
+		if err := npy.Write(&b, a); err != nil {
+			t.Fatal(err)
+		}
+		save(name+".npy", b.Bytes())
+	}
+	array("row", tensor.FromSlice([]float32{-1.5, 4, 2}, 1, 3))
+	array("rows", tensor.FromSlice([]float32{-1.5, 4, 2, 0.25, 0.5, 0.25}, 2, 3))
+	array("chances", tensor.FromSlice([]float32{0.5, 0.25, 0.25, 0.125, 0, 0.875}, 2, 3))
+	array("negative", tensor.FromSlice([]float32{-3, -1, -2}, 1, 3))
+	nan := float32(0)
+	array("nan", tensor.FromSlice([]float32{nan / nan, 1, 1 / nan}, 1, 3))
+	array("ids", tensor.FromSlice([]int64{1 << 62, -7}, 1, 2))
+	array("many", tensor.Arange[uint8](0, 250, 1).BroadcastTo(60, 250).Reshape(15000))
+	array("count", tensor.Arange[int32](0, 24, 1).Reshape(2, 3, 4))
+	array("big", tensor.Arange[int32](0, 2000, 1).Reshape(20, 100))
+	array("scalar", tensor.Scalar(2.5))
+	array("a", tensor.FromSlice([]float32{1, 2}, 2))
+
+	archive := func(name string, names []string, ts ...tensor.Any) {
+		var b bytes.Buffer
+		if err := npy.WriteZip(&b, names, ts); err != nil {
+			t.Fatal(err)
+		}
+		save(name+".npz", b.Bytes())
+	}
+	one, two := tensor.FromSlice([]float32{1, 2}, 2), tensor.FromSlice([]float32{10, 20}, 2)
+	archive("pair", []string{"b", "a"}, two, one)
+	archive("third", []string{"a", "c"}, one, two)
+	archive("other", []string{"c", "d"}, one, two)
+	archive("single", []string{"anything"}, tensor.FromSlice([]float32{3, 1, 2}, 1, 3))
+
+	var b bytes.Buffer
+	err := safetensors.Write(&b, []string{"a", "b"}, []tensor.Any{one, two}, map[string]string{"made by": "a test\x1b[31m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save("pair.safetensors", b.Bytes())
+
+	picture := func(name string, img stdimage.Image) {
+		var b bytes.Buffer
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
+		save(name+".png", b.Bytes())
+	}
+	rgb := stdimage.NewNRGBA(stdimage.Rect(0, 0, 2, 2))
+	for i, c := range []color.NRGBA{{10, 20, 30, 255}, {40, 50, 60, 255}, {70, 80, 90, 255}, {100, 110, 120, 255}} {
+		rgb.SetNRGBA(i%2, i/2, c)
+	}
+	picture("rgb", rgb)
+	clear := stdimage.NewNRGBA(rgb.Rect)
+	clear.SetNRGBA(0, 0, color.NRGBA{0, 0, 0, 255})
+	clear.SetNRGBA(1, 1, color.NRGBA{0, 0, 0, 51})
+	picture("clear", clear)
+	picture("wide", stdimage.NewGray(stdimage.Rect(0, 0, 4, 2)))
+	grey := stdimage.NewGray(rgb.Rect)
+	copy(grey.Pix, []byte{0, 51, 102, 255})
+	picture("grey", grey)
+
+	whole, err := os.ReadFile(filepath.Join(dir, "count.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	save("short.npy", whole[:len(whole)-10])
+	save("header.npy", whole[:40])
+	save("lie.npy", bytes.Replace(whole, []byte("(2, 3, 4), }         "), []byte("(1099511627776, 3), }"), 1))
+	save("strings.npy", bytes.Replace(whole, []byte("<i4"), []byte("<U4"), 1))
+	digits, err := os.ReadFile("testdata/digits.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	save("short.onnx", digits[:1000])
+	save("short.safetensors", []byte("\xff\xff\x00\x00\x00\x00\x00\x00{"))
+	save("short.npz", []byte("PK\x03\x04 and no more"))
+	seven, err := os.ReadFile("testdata/seven.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	save("short.png", seven[:100])
+	save("no#name.npy", whole)
+	return dir
+}

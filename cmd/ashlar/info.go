@@ -1,0 +1,274 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/spf13/cobra"
+)
+
+func (p *program) infoCommand() *cobra.Command {
+	var all bool
+	c := &cobra.Command{
+		Use:   "info FILE...",
+		Short: "Print what is in files, from their headers",
+		Long: `Info prints what is in npy, npz, safetensors and ONNX files and pictures: names,
+element types, shapes and sizes; of a model its inputs, outputs and operators
+with how often each is used, how many bytes of weights run uses in place and how
+many it copies, and everything in it that this program can't run.
+
+Elements aren't read. A file that fails doesn't keep the others from being
+printed.`,
+		Example: `  ashlar info testdata/digits.onnx
+  ashlar info model.onnx --weights
+  ashlar info weights.npz testdata/*.png`,
+		Args: arguments(1, -1, "at least one file"),
+	}
+	c.Flags().BoolVar(&all, "weights", false, "list each weight of a model")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		var failed failures
+		for _, arg := range args {
+			s, err := p.open(arg)
+			if err == nil && s.array != "" {
+				err = fmt.Errorf("%s: info is about whole files; ashlar show %s prints one array", arg, arg)
+			} else if err == nil {
+				err = p.describe(s, all)
+			}
+			if err != nil {
+				failed = append(failed, err)
+			}
+		}
+		if len(failed) > 0 {
+			return failed
+		}
+		return nil
+	}
+	return c
+}
+
+func (p *program) describe(s *source, all bool) error {
+	switch s.kind {
+	case npyKind:
+		return p.describeNPY(s)
+	case npzKind, safetensorsKind:
+		return p.describeArrays(s)
+	case onnxKind:
+		return p.describeModel(s, all)
+	case pictureKind:
+		return p.describePicture(s)
+	}
+	return s.unknown()
+}
+
+// title is the first line about a file, with an empty one between files.
+func (p *program) title(s *source, format string, args ...any) {
+	if p.titled {
+		fmt.Fprintln(p.out)
+	}
+	p.titled = true
+	size := ""
+	if s.path != "" {
+		size = ", " + amount(s.size)
+	}
+	fmt.Fprintf(p.out, "%s: %s%s\n", p.bold(label(s.name)), fmt.Sprintf(format, args...), size)
+}
+
+// typed writes an element type and a shape: float32[2,3].
+func typed(elem string, shape []int) string {
+	return elem + "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ","), "[]") + "]"
+}
+
+func (p *program) describeNPY(s *source) error {
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	h, err := npy.ReadHeader(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	p.title(s, "npy version %d", h.Version)
+	fmt.Fprintf(p.out, "  %s%s, %s\n", typed(h.DType.String(), h.Shape), order(h), amount(int64(h.Bytes())))
+	if have := s.size - int64(h.Offset); s.path != "" && have < int64(h.Bytes()) {
+		return fmt.Errorf("%s: the file ends after %d of the %d bytes of elements that its header declares", s.name, have, h.Bytes())
+	}
+	return nil
+}
+
+// order names what is unusual in how an npy file stores its elements.
+func order(h npy.Header) string {
+	text := ""
+	if h.Fortran {
+		text += ", column-major"
+	}
+	if h.BigEndian {
+		text += ", big-endian"
+	}
+	return text
+}
+
+func (p *program) describeArrays(s *source) error {
+	a, err := p.arrays(s)
+	if err != nil {
+		return err
+	}
+	names := a.Names()
+	what := "npz"
+	if s.kind == safetensorsKind {
+		what = "safetensors"
+	}
+	plural := "s"
+	if len(names) == 1 {
+		plural = ""
+	}
+	p.title(s, "%s, %d array%s", what, len(names), plural)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	var failed failures
+	for _, name := range names {
+		var text string
+		var size int64
+		var err error
+		switch a := a.(type) {
+		case *npy.Zip:
+			var h npy.Header
+			h, err = a.Header(name)
+			text, size = typed(h.DType.String(), h.Shape)+order(h), int64(h.Bytes())
+		case *safetensors.File:
+			var info safetensors.Info
+			info, err = a.Info(name)
+			text, size = typed(elemOf(info), info.Shape), int64(info.Bytes)
+		}
+		if err != nil {
+			failed = append(failed, s.in(err))
+			continue
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", label(name), text, amount(size))
+	}
+	w.Flush()
+	if f, ok := a.(*safetensors.File); ok {
+		meta := f.Metadata()
+		for _, k := range slices.Sorted(maps.Keys(meta)) {
+			fmt.Fprintf(p.out, "  %s: %s\n", label(k), oneLine(meta[k], 500))
+		}
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	return nil
+}
+
+// elemOf is the element type by our name, or by the file's where no tensor holds it.
+func elemOf(i safetensors.Info) string {
+	if i.DType.Size() == 0 {
+		return i.Type + " (no tensor holds it) "
+	}
+	return i.DType.String()
+}
+
+func (p *program) describePicture(s *source) error {
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	info, err := image.Config(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	p.title(s, "%s", strings.ToUpper(info.Format.String()))
+	colours := map[int]string{1: "grey", 3: "RGB", 4: "RGBA"}[info.Channels]
+	fmt.Fprintf(p.out, "  %s, %d pixels wide, %d high, %s\n", typed("uint8", []int{info.Channels, info.Height, info.Width}), info.Width, info.Height, colours)
+	return nil
+}
+
+func (p *program) describeModel(s *source, all bool) error {
+	m, err := p.model(s)
+	if err != nil {
+		return err
+	}
+	var opsets []string
+	for _, o := range m.Opsets {
+		if o.Domain == "" || o.Domain == "ai.onnx" {
+			opsets = append(opsets, fmt.Sprintf("opset %d", o.Version))
+		} else {
+			opsets = append(opsets, fmt.Sprintf("opset %d of %s", o.Version, label(o.Domain)))
+		}
+	}
+	p.title(s, "ONNX, %s, IR version %d", cmp.Or(strings.Join(opsets, ", "), "no opset"), m.IR)
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	row := func(head, text string) { fmt.Fprintf(w, "  %s\t%s\n", head, text) }
+	if m.Producer != "" {
+		row("producer", label(strings.TrimSpace(m.Producer+" "+m.ProducerVersion)))
+	}
+	if m.Doc != "" {
+		row("about", oneLine(m.Doc, 500))
+	}
+	for _, e := range m.Metadata {
+		row(label(e.Key), oneLine(e.Value, 500))
+	}
+	if m.Graph != nil {
+		p.describeGraph(m, row, all)
+	}
+	w.Flush()
+
+	err = m.Check()
+	var missing *onnx.UnsupportedError
+	if !errors.As(err, &missing) {
+		return s.in(err)
+	}
+	fmt.Fprintf(p.out, "  unsupported, %d:\n", len(missing.List))
+	for _, u := range missing.List {
+		fmt.Fprintf(p.out, "    %s\n", oneLine(u.String(), 500))
+	}
+	return nil
+}
+
+// describeGraph writes a row for each thing about a graph.
+func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all bool) {
+	for _, v := range m.Inputs() {
+		row("input", label(v.String()))
+	}
+	for _, v := range m.Graph.Outputs {
+		row("output", label(v.String()))
+	}
+	inPlace, copied := m.Weights()
+	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", len(m.Graph.Initializers), amount(inPlace), amount(copied)))
+	if all {
+		for i := range m.Graph.Initializers {
+			t := &m.Graph.Initializers[i]
+			size := ""
+			if d, ok := t.Type.DType(); ok {
+				if n, err := t.Len(); err == nil {
+					size = fmt.Sprintf(", %s", amount(int64(n)*int64(d.Size())))
+				}
+			}
+			row("", label(t.Name)+" "+t.String()+size)
+		}
+	}
+	counts := make(map[string]int)
+	for i := range m.Graph.Nodes {
+		n := &m.Graph.Nodes[i]
+		name := n.Op
+		if n.Domain != "" && n.Domain != "ai.onnx" {
+			name = n.Domain + "." + name
+		}
+		counts[name]++
+	}
+	row("operators", fmt.Sprintf("%d nodes", len(m.Graph.Nodes)))
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	for _, name := range names {
+		row("", fmt.Sprintf("%d %s", counts[name], label(name)))
+	}
+}

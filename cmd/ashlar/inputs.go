@@ -1,0 +1,210 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// inputs are what a run is given, collected from the arguments before anything large is read.
+type inputs struct {
+	p      *program
+	m      *onnx.Model
+	model  string        // its name, for errors
+	pics   *pictureFlags // how pictures become tensors
+	order  []string      // the inputs that arguments without a name go to
+	values map[string]*value
+}
+
+// A value is what one input is given: a tensor, or pictures that become one.
+type value struct {
+	files    []string
+	tensor   tensor.Any
+	pictures []*source
+}
+
+// gather reads the inputs of a run: named ones given as name=file, and others in the order of the graph's inputs.
+func (p *program) gather(m *onnx.Model, model string, files, named []string, pics *pictureFlags) (*inputs, error) {
+	in := &inputs{p: p, m: m, model: model, pics: pics, values: make(map[string]*value)}
+	for _, arg := range named {
+		name, file, err := in.named(arg)
+		if err != nil {
+			return nil, err
+		}
+		s, err := p.open(file)
+		if err == nil {
+			err = in.give(name, s, file)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range m.Inputs() {
+		if in.values[v.Name] == nil {
+			in.order = append(in.order, v.Name)
+		}
+	}
+	for i, file := range files {
+		if err := in.positional(i, file); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range in.names() {
+		v := in.values[name]
+		if v == nil || v.pictures == nil {
+			continue
+		}
+		var err error
+		if v.tensor, err = in.batch(in.info(name), v.pictures); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range m.Inputs() {
+		if in.values[v.Name] == nil {
+			return nil, fmt.Errorf("%s: no value for the input %s: give a file for it, as an argument or with -i %s=FILE", model, label(v.String()), label(v.Name))
+		}
+	}
+	return in, nil
+}
+
+// named splits name=file; names may contain = themselves.
+func (in *inputs) named(arg string) (input, file string, err error) {
+	names := in.names()
+	for _, name := range names {
+		if file, ok := strings.CutPrefix(arg, name+"="); ok {
+			return name, file, nil
+		}
+	}
+	name, _, ok := strings.Cut(arg, "=")
+	if !ok {
+		return "", "", &usageError{fmt.Sprintf("run: -i %s: want name=file; see ashlar run --help", arg)}
+	}
+	return "", "", fmt.Errorf("%s: there is no input %q; it has %d%s", in.model, name, len(names), listed(names))
+}
+
+// positional gives the argument at position i to the inputs that its names, or its place, say.
+func (in *inputs) positional(i int, file string) error {
+	s, err := in.p.open(file)
+	if err != nil {
+		return err
+	}
+	if s.array == "" && (s.kind == npzKind || s.kind == safetensorsKind) {
+		a, err := in.p.arrays(s)
+		if err != nil {
+			return err
+		}
+		names := a.Names()
+		if in.any(names) {
+			for _, name := range names {
+				if in.info(name) == nil {
+					return fmt.Errorf("%s: the array %q is no input of %s, others are: name those to be used, as in -i name=%s#name", s.name, name, in.model, file)
+				}
+				t, err := a.Tensor(name)
+				if err == nil {
+					err = in.set(name, t, file+"#"+name)
+				} else {
+					err = s.in(err)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(names) != 1 {
+			return fmt.Errorf("%s: it has %d arrays%s; none has the name of an input: give one as -i name=%s#array", s.name, len(names), listed(names), file)
+		}
+		if i, err = in.place(i, s); err != nil {
+			return err
+		}
+		t, err := a.Tensor(names[0])
+		if err != nil {
+			return s.in(err)
+		}
+		return in.set(in.order[i], t, file)
+	}
+	if i, err = in.place(i, s); err != nil {
+		return err
+	}
+	return in.give(in.order[i], s, file)
+}
+
+// place is the input that argument i goes to: with one input all pictures are its batch.
+func (in *inputs) place(i int, s *source) (int, error) {
+	if len(in.order) == 1 && s.kind == pictureKind {
+		i = 0
+	}
+	if i >= len(in.order) {
+		return 0, fmt.Errorf("%s: no input of %s is left for it; without -i the inputs are %d%s", s.name, in.model, len(in.order), listed(in.order))
+	}
+	return i, nil
+}
+
+// give makes s the value of an input, or a picture more of it.
+func (in *inputs) give(name string, s *source, file string) error {
+	if s.kind == pictureKind && s.array == "" {
+		v := in.values[name]
+		if v == nil {
+			v = &value{}
+			in.values[name] = v
+		}
+		if v.tensor != nil {
+			return in.twice(name, file)
+		}
+		v.files = append(v.files, file)
+		v.pictures = append(v.pictures, s)
+		return nil
+	}
+	t, err := in.p.tensor(s)
+	if err != nil {
+		return err
+	}
+	return in.set(name, t, file)
+}
+
+func (in *inputs) set(name string, t tensor.Any, file string) error {
+	if in.values[name] != nil {
+		return in.twice(name, file)
+	}
+	in.values[name] = &value{files: []string{file}, tensor: t}
+	return nil
+}
+
+func (in *inputs) twice(name, file string) error {
+	return fmt.Errorf("%s: input %q has a value from %s already; only pictures make a batch", file, name, in.values[name].files[0])
+}
+
+// names are those of all inputs of the graph, in its order.
+func (in *inputs) names() (list []string) {
+	if in.m.Graph != nil {
+		for i := range in.m.Graph.Inputs {
+			list = append(list, in.m.Graph.Inputs[i].Name)
+		}
+	}
+	return list
+}
+
+// info is what the graph says about an input, nil if there is none of this name.
+func (in *inputs) info(name string) *onnx.ValueInfo {
+	i := slices.Index(in.names(), name)
+	if i < 0 {
+		return nil
+	}
+	return &in.m.Graph.Inputs[i]
+}
+
+func (in *inputs) any(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return in.info(name) != nil })
+}
+
+// tensors are the inputs by name, as a session takes them.
+func (in *inputs) tensors() map[string]tensor.Any {
+	out := make(map[string]tensor.Any, len(in.values))
+	for name, v := range in.values {
+		out[name] = v.tensor
+	}
+	return out
+}

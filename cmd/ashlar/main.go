@@ -1,0 +1,232 @@
+// Ashlar runs neural networks, and shows what is in the files that hold them and their data.
+//
+//	ashlar run digits.onnx seven.png         the answer of a model
+//	ashlar info model.onnx weights.npz       what is in files, from their headers
+//	ashlar show weights.npz#bias             the elements of a tensor
+//	ashlar version                           the build, the processor, the kernels in use
+//
+// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents; - is standard input. It exits with
+// 0, with 1 when something failed, and with 2 when the command line makes no sense; what went wrong stands on standard
+// error. Colour and the progress bar appear on terminals alone, colour only while NO_COLOR isn't set.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	p := program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, terminal: isTerminal,
+		cpuErr: cpu.Err, patience: time.Second}
+	os.Exit(p.run(context.Background(), os.Args[1:]))
+}
+
+// A program is one run of the command: the world as it sees it, and what is open.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	terminal       func(stream any) bool
+	cpuErr         func() error
+	patience       time.Duration // from which work is worth a progress bar
+
+	out     *bufio.Writer // to stdout
+	limit   memoryLimit
+	stdinBy string // the argument that reads standard input
+	titled  bool   // info has printed about a file
+	closers []io.Closer
+}
+
+// run runs one command line and returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	p.out = bufio.NewWriter(p.stdout)
+	root := p.root()
+	root.SetArgs(append([]string{}, args...)) // never nil, which would be os.Args
+	root.SetIn(p.stdin)
+	root.SetOut(p.out)
+	root.SetErr(p.stderr)
+	err := root.ExecuteContext(ctx)
+	for _, c := range p.closers {
+		c.Close()
+	}
+	if e := p.out.Flush(); e != nil && err == nil {
+		err = fmt.Errorf("writing to standard output: %w", e)
+	}
+	var list failures
+	if !errors.As(err, &list) && err != nil {
+		list = failures{err}
+	}
+	for _, e := range list {
+		fmt.Fprintln(p.stderr, "ashlar: "+printable(e.Error())+wayOut(e))
+	}
+	var usage *usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &usage):
+		return 2
+	}
+	return 1
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ashlar",
+		Short: "Run neural networks, and show what is in the files that hold them and their data",
+		Long: `Ashlar runs neural networks, and shows what is in the files that hold them and
+their data: ONNX models, npy, npz, safetensors, PNG and JPEG. Files are told
+apart by their contents, and - is standard input.
+
+It exits with 0, with 1 when something failed, and with 2 when the command line
+makes no sense.`,
+		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
+  ashlar info testdata/digits.onnx`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			hint := ""
+			if s := c.SuggestionsFor(args[0]); len(s) > 0 {
+				hint = fmt.Sprintf("; did you mean %q?", s[0])
+			}
+			return usagef(c, "unknown command %q%s", args[0], hint)
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usagef(c, "no command is given")
+		},
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usagef(c, "%v", err) })
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.versionCommand())
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	examples := map[string]string{
+		"help":       "  ashlar help run",
+		"completion": "  ashlar completion bash > /etc/bash_completion.d/ashlar",
+		"bash":       "  source <(ashlar completion bash)",
+		"zsh":        "  ashlar completion zsh > \"${fpath[1]}/_ashlar\"",
+		"fish":       "  ashlar completion fish > ~/.config/fish/completions/ashlar.fish",
+		"powershell": "  ashlar completion powershell | Out-String | Invoke-Expression",
+	}
+	for _, c := range root.Commands() { // what cobra adds has no examples, and lets wrong arguments pass
+		switch c.Name() {
+		case "help":
+			c.Example = examples["help"]
+			c.Args = func(c *cobra.Command, args []string) error {
+				if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return usagef(c, "there is no command %q", strings.Join(args, " "))
+				}
+				return nil
+			}
+		case "completion":
+			c.Example = examples["completion"]
+			c.Args = arguments(0, 0, "the name of a shell")
+			c.RunE = func(c *cobra.Command, _ []string) error { return usagef(c, "no shell is named") }
+			for _, shell := range c.Commands() {
+				shell.Example = examples[shell.Name()]
+				shell.Args = arguments(0, 0, "no arguments")
+			}
+		}
+	}
+	return root
+}
+
+// failures is an error about several files, each of which gets a line.
+type failures []error
+
+func (f failures) Error() string { return errors.Join(f...).Error() }
+
+// A usageError is a command line that makes no sense, whatever the files hold.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(c *cobra.Command, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	if c.HasParent() {
+		text = c.Name() + ": " + text
+	}
+	return &usageError{text + "; see " + c.CommandPath() + " --help"}
+}
+
+// arguments checks how many arguments there are; most < 0 is any number.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return usagef(c, "it takes %s, %d given", what, len(args))
+		}
+		return nil
+	}
+}
+
+// wayOut says which flag does what an error of a package suggests.
+func wayOut(err error) string {
+	var need *onnx.MemoryError
+	if errors.As(err, &need) || errors.Is(err, image.ErrTooLarge) || errors.Is(err, npy.ErrLimit) {
+		return "; on the command line that is --max-memory"
+	}
+	return ""
+}
+
+// isTerminal reports whether a stream is a terminal: a character device other than the null device.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
+}
+
+// colour reports whether standard output takes colour.
+func (p *program) colour() bool {
+	return p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb" && p.terminal(p.stdout)
+}
+
+// bold marks text where colour is wanted.
+func (p *program) bold(text string) string {
+	if !p.colour() {
+		return text
+	}
+	return "\x1b[1m" + text + "\x1b[0m"
+}
+
+// printable replaces what a file could do to a terminal: control characters and bytes that aren't UTF-8.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069) {
+			return '\ufffd'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// label is a name from a file, on one line and not longer than a wide screen.
+func label(text string) string { return oneLine(text, 100) }
+
+// oneLine is text from a file on one line of at most most characters.
+func oneLine(text string, most int) string {
+	text = strings.ReplaceAll(printable(text), "\n", " ")
+	if r := []rune(text); len(r) > most {
+		text = string(r[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A target is a file that outputs are written to.
+type target struct {
+	names []string // of the outputs
+	file  string   // - is standard output
+	zip   bool
+}
+
+// targetsOf reads the values of -o, and refuses before the run what would fail after it.
+func targetsOf(m *onnx.Model, model string, args []string) (list []target, err error) {
+	var names []string
+	if m.Graph != nil {
+		for i := range m.Graph.Outputs {
+			names = append(names, m.Graph.Outputs[i].Name)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, arg := range args {
+		t := target{names, arg, false}
+		if i := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(arg, n+"=") }); i >= 0 {
+			t.names, t.file = names[i:i+1], arg[len(names[i])+1:]
+		} else if name, _, ok := strings.Cut(arg, "="); ok {
+			return nil, fmt.Errorf("%s: there is no output %q; it has %d%s", model, name, len(names), listed(names))
+		}
+		switch ext := strings.ToLower(filepath.Ext(t.file)); {
+		case t.file == "-":
+			t.zip = len(t.names) > 1
+		case ext == ".npz":
+			t.zip = true
+		case ext != ".npy":
+			return nil, &usageError{fmt.Sprintf("run: -o %s: the file must end in .npy or .npz, or be -; see ashlar run --help", arg)}
+		case len(t.names) > 1:
+			return nil, fmt.Errorf("%s: an npy file holds one tensor, %s has %d outputs%s: write -o name=%[1]s, or all to a file that ends in .npz",
+				t.file, model, len(names), listed(names))
+		}
+		if seen[t.file] {
+			return nil, &usageError{fmt.Sprintf("run: -o %s: the file is written twice; see ashlar run --help", arg)}
+		}
+		seen[t.file] = true
+		if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s: there is no folder %s to write it to", t.file, filepath.Dir(t.file))
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+func targetsStdout(list []target) bool {
+	return slices.ContainsFunc(list, func(t target) bool { return t.file == "-" })
+}
+
+// write writes the outputs of a target.
+func (p *program) write(t target, outputs map[string]tensor.Any) error {
+	put := func(w io.Writer) error {
+		if !t.zip {
+			return npy.Write(w, outputs[t.names[0]])
+		}
+		ts := make([]tensor.Any, len(t.names))
+		for i, name := range t.names {
+			ts[i] = outputs[name]
+		}
+		return npy.WriteZip(w, t.names, ts)
+	}
+	var err error
+	if t.file == "-" {
+		err = put(p.out)
+	} else {
+		err = writeFile(t.file, put)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.file, bare(err))
+	}
+	return nil
+}
+
+// writeFile makes a file of what put writes. It appears, or takes the place of an earlier one, when all is written.
+func writeFile(path string, put func(io.Writer) error) (err error) {
+	mode := os.FileMode(0o666)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // the link stays one
+	}
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() { // a pipe or a device
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			return fillFile(f, put)
+		}
+		mode = info.Mode().Perm()
+	}
+	// Beside the file, so that the last step is a rename within one file system; not by os.CreateTemp, whose files are for
+	// their owner's eyes only.
+	temp := fmt.Sprintf("%s.%08x.part", path, rand.Uint32())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	if err = fillFile(f, put); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		os.Remove(temp)
+	}
+	return err
+}
+
+// fillFile writes what put writes to f, and closes it.
+func fillFile(f *os.File, put func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	err := put(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

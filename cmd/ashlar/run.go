@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"time"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/spf13/cobra"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	inputs, outputs []string
+	pics            pictureFlags
+	top             int
+	topGiven        bool
+	labels          string
+	json            bool
+	threads         int
+}
+
+func (p *program) runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run MODEL [INPUT...]",
+		Short: "Run an ONNX model on tensors or pictures",
+		Long: `Run runs an ONNX model and prints what it gives.
+
+Inputs go to the inputs of the graph in order, or by name with -i. An input is
+an npy file; an array of an npz or safetensors file, FILE#NAME; such a file as
+a whole, whose arrays go to the inputs of their names; or a picture, PNG or
+JPEG. MODEL or one of the inputs may be -, standard input.
+
+A picture is resized to the height and width that the input asks for, without
+regard to its proportions, and becomes grey, RGB or RGBA by the input's number
+of channels. The channels are the axis of 1, 3 or 4 before or after height and
+width; where both could be, --layout decides. For inputs of floats a sample v
+of 0 to 255 becomes (v * scale - mean) / std, with scale 1/255 unless --scale
+is given; inputs of uint8 get v. A transparent picture is laid on white, or on
+the colour of --background, unless the input has four channels. Several pictures
+for one input make a batch.
+
+An output of one row of floats is taken for scores of classes, and shown as the
+best class and a bar for each of the --top best: probabilities if they sum to 1,
+else scores, as the model gave them; no softmax is applied. Several rows get a
+line each, or as much as one row with --top, if they are probabilities or come
+from pictures, or --top or --labels is given. Labels come from the file of
+--labels, a line for each class; without it from the file beside MODEL that has
+its name and ends in .txt, if that has as many lines as there are classes. Other
+outputs are printed as tensors, shortened beyond 1000 elements.
+
+With -o an output is written to a file, which is there in full or not at all:
+NAME=FILE for one output, FILE for all; FILE ends in .npy, for one, or .npz, or
+is - for standard output, and then nothing else is printed there.
+
+With --json the result is one object: model, inputs, outputs (name, dtype,
+shape, the first 10000 values in row-major order, how many were left out, the
+best classes of each row), seconds, and memory in bytes: weights, used in place
+or copied, live for the results that the plan holds at one time, and peak for
+the whole process, where the system tells. Values that JSON doesn't have are the
+strings NaN, +Inf and -Inf, complex ones are pairs.`,
+		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
+  ashlar run testdata/digits.onnx testdata/*.png
+  ashlar run model.onnx -i pixels=photo.jpg --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
+  ashlar run model.onnx inputs.npz -o scores=scores.npy
+  convert drawing.svg png:- | ashlar run testdata/digits.onnx - --invert --json`,
+		Args: arguments(1, -1, "a model and its inputs"),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return []string{"onnx"}, cobra.ShellCompDirectiveFilterFileExt
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVarP(&f.inputs, "input", "i", nil, "give an input by name: `name=file`")
+	flags.StringArrayVarP(&f.outputs, "output", "o", nil, "write an output: `name=file.npy`, or all: file.npz")
+	f.pics.register(c)
+	flags.IntVar(&f.top, "top", 10, "show the `N` best classes")
+	flags.StringVar(&f.labels, "labels", "", "`file` with the names of the classes, one per line")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object instead")
+	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
+	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
+	c.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(knownAxes, cobra.ShellCompDirectiveNoFileComp))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		f.topGiven = c.Flags().Changed("top")
+		switch {
+		case f.top < 0:
+			return usagef(c, "--top can't be %d", f.top)
+		case f.threads < 0:
+			return usagef(c, "--threads can't be %d", f.threads)
+		}
+		if err := f.pics.check(); err != nil {
+			return err
+		}
+		return p.runModel(c.Context(), &f, args[0], args[1:])
+	}
+	return c
+}
+
+// result is what a run gave and what it took.
+type result struct {
+	model   string
+	m       *onnx.Model
+	inputs  *inputs
+	outputs map[string]tensor.Any
+	ranks   map[string]*ranking // of the outputs that score classes
+	plan    *onnx.Plan
+	labels  *labels
+	load    time.Duration
+	read    time.Duration
+	run     time.Duration
+}
+
+func (p *program) runModel(ctx context.Context, f *runFlags, model string, files []string) error {
+	if err := p.cpuErr(); err != nil {
+		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
+	}
+	if f.threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.threads))
+	}
+	start := time.Now()
+	src, err := p.open(model)
+	if err != nil {
+		return err
+	}
+	if src.kind != onnxKind && src.kind != unknownKind {
+		return fmt.Errorf("%s: it isn't an ONNX model", src.name)
+	}
+	m, err := p.model(src)
+	if err != nil {
+		return err
+	}
+	targets, err := targetsOf(m, src.name, f.outputs)
+	if err != nil {
+		return err
+	}
+	quiet := targetsStdout(targets)
+	if quiet && f.json {
+		return &usageError{"run: --json and an output to - both want standard output; see ashlar run --help"}
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		return src.in(err)
+	}
+	r := &result{model: src.name, m: m, load: time.Since(start)}
+	if r.labels, err = findLabels(f.labels, src); err != nil {
+		return err
+	}
+	start = time.Now()
+	if r.inputs, err = p.gather(m, src.name, files, f.inputs, &f.pics); err != nil {
+		return err
+	}
+	r.read = time.Since(start)
+	tensors := r.inputs.tensors()
+	if r.plan, err = s.Plan(tensors); err != nil {
+		return src.in(err)
+	}
+
+	// Until here an interrupt ends the program at once; now it ends the run, and a second one the program.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	start = time.Now()
+	bar, done := p.progress()
+	r.outputs, err = s.Run(ctx, tensors, onnx.Options{MaxMemory: int64(p.limit), Progress: bar})
+	done()
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return fmt.Errorf("interrupted: %w", src.in(err))
+		}
+		return src.in(err)
+	}
+	r.run = time.Since(start)
+	if r.ranks, err = r.rank(f); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		if err := p.write(t, r.outputs); err != nil {
+			return err
+		}
+	}
+	switch {
+	case quiet:
+		return nil
+	case f.json:
+		return p.printJSON(r, f.top)
+	}
+	p.print(r, f)
+	return nil
+}

@@ -1,0 +1,325 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A source is a file that the command line names, opened as far as it takes to know its kind.
+type source struct {
+	name  string // for people
+	array string // what stands behind #
+	kind  kind
+	path  string        // of a regular file; "" for a stream
+	r     *bufio.Reader // of a stream
+	size  int64         // of a regular file
+}
+
+type kind uint8
+
+const (
+	unknownKind kind = iota
+	npyKind
+	npzKind
+	safetensorsKind
+	onnxKind
+	pictureKind
+)
+
+// open looks at FILE or FILE#name. A file whose own name contains # goes before one that doesn't.
+func (p *program) open(arg string) (*source, error) {
+	path, array := arg, ""
+	if _, err := os.Lstat(arg); err != nil {
+		if i := strings.LastIndexByte(arg, '#'); i >= 0 {
+			path, array = arg[:i], arg[i+1:]
+		}
+	}
+	s := &source{name: path, array: array}
+	if path == "-" {
+		if p.stdinBy != "" {
+			return nil, &usageError{fmt.Sprintf("standard input can be read once, and is given as %s and as %s", p.stdinBy, arg)}
+		}
+		p.stdinBy, s.name = arg, "standard input"
+		return s, s.stream(p.stdin)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	case info.IsDir():
+		f.Close()
+		return nil, fmt.Errorf("%s: it is a folder, not a file", path)
+	case !info.Mode().IsRegular():
+		p.closers = append(p.closers, f)
+		return s, s.stream(f)
+	}
+	defer f.Close()
+	s.path, s.size = path, info.Size()
+	head := make([]byte, sniffed)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	}
+	s.kind = kindOf(head[:n], path)
+	return s, nil
+}
+
+// stream makes s read from r, once and in order.
+func (s *source) stream(r io.Reader) error {
+	s.r = bufio.NewReader(r)
+	head, err := s.r.Peek(sniffed)
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("%s: %w", s.name, bare(err))
+	}
+	s.kind = kindOf(head, s.name)
+	return nil
+}
+
+// sniffed is how many bytes tell the kinds apart: the length of a safetensors header and its first character.
+const sniffed = 9
+
+// kindOf goes by the contents, and by the name where they don't say.
+func kindOf(head []byte, name string) kind {
+	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	switch {
+	case begins("\x93NUMPY"):
+		return npyKind
+	case begins("PK\x03\x04"), begins("PK\x05\x06"):
+		return npzKind
+	case begins("\x89P"), begins("\xff\xd8"):
+		return pictureKind
+	case len(head) == sniffed && head[8] == '{' && binary.LittleEndian.Uint64(head) <= safetensors.MaxHeader:
+		return safetensorsKind
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".npy":
+		return npyKind
+	case ".npz":
+		return npzKind
+	case ".safetensors":
+		return safetensorsKind
+	case ".onnx":
+		return onnxKind
+	case ".png", ".jpg", ".jpeg":
+		return pictureKind
+	}
+	if begins("\x08") { // the field that models begin with: ir_version
+		return onnxKind
+	}
+	return unknownKind
+}
+
+// bare is an error of the file system without the path, which stands before it anyway.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// in names a stream in an error of a package that was given bytes; one that was given a path has named it.
+func (s *source) in(err error) error {
+	if err == nil || s.r == nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", s.name, err)
+}
+
+func (s *source) unknown() error {
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG", s.name)
+}
+
+// reader reads s from its beginning.
+func (s *source) reader() (io.ReadCloser, error) {
+	if s.r != nil {
+		return io.NopCloser(s.r), nil
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, bare(err))
+	}
+	return f, nil
+}
+
+// model decodes s as an ONNX model, which stays open until the program ends.
+func (p *program) model(s *source) (m *onnx.Model, err error) {
+	if s.r == nil {
+		m, err = onnx.Open(s.path)
+	} else {
+		var b []byte
+		if b, err = io.ReadAll(s.r); err == nil {
+			m, err = onnx.Decode(b)
+		}
+	}
+	if err != nil {
+		return nil, s.in(err)
+	}
+	p.closers = append(p.closers, m)
+	return m, nil
+}
+
+// arrays is a file of several tensors.
+type arrays interface {
+	Names() []string
+	Tensor(name string) (tensor.Any, error)
+	Close() error
+}
+
+// arrays opens a file of several tensors until the program ends.
+func (p *program) arrays(s *source) (a arrays, err error) {
+	if s.kind == onnxKind {
+		m, err := p.model(s)
+		return weights{m}, err
+	}
+	switch {
+	case s.r == nil && s.kind == npzKind:
+		a, err = npy.OpenZip(s.path, p.zipOptions()...)
+	case s.r == nil:
+		a, err = safetensors.Open(s.path)
+	default:
+		var b []byte
+		if b, err = io.ReadAll(s.r); err != nil {
+			break
+		}
+		if s.kind == npzKind {
+			a, err = npy.NewZip(bytes.NewReader(b), int64(len(b)), p.zipOptions()...)
+		} else {
+			a, err = safetensors.New(mem.Borrow(b, nil))
+		}
+	}
+	if err != nil {
+		return nil, s.in(err)
+	}
+	p.closers = append(p.closers, a)
+	return a, nil
+}
+
+// weights are the initializers of a model. Tensor is called with one of Names.
+type weights struct{ *onnx.Model }
+
+func (w weights) Names() (names []string) {
+	if w.Graph == nil {
+		return nil
+	}
+	for i := range w.Graph.Initializers {
+		names = append(names, w.Graph.Initializers[i].Name)
+	}
+	return names
+}
+
+func (w weights) Tensor(name string) (tensor.Any, error) {
+	i := slices.Index(w.Names(), name)
+	return w.Model.Tensor(&w.Graph.Initializers[i])
+}
+
+// tensor reads the one tensor that s is, or names with #; a picture as uint8 (C,H,W).
+func (p *program) tensor(s *source) (t tensor.Any, err error) {
+	if s.array != "" && (s.kind == npyKind || s.kind == pictureKind) {
+		return nil, fmt.Errorf("%s: #%s names an array of an npz, safetensors or ONNX file, which this isn't", s.name, s.array)
+	}
+	switch s.kind {
+	case npyKind:
+		if s.r == nil {
+			t, err = npy.Open(s.path)
+		} else {
+			t, err = npy.Read(s.r)
+		}
+		return t, s.in(err)
+	case pictureKind:
+		return p.picture(s, image.Options{})
+	case unknownKind:
+		return nil, s.unknown()
+	}
+	a, err := p.arrays(s)
+	if err != nil {
+		return nil, err
+	}
+	names, name := a.Names(), s.array
+	switch {
+	case name == "" && len(names) == 1:
+		name = names[0]
+	case name == "":
+		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.name)
+	case !slices.Contains(names, name):
+		return nil, fmt.Errorf("%s: it has no array %q; it has %d%s", s.name, name, len(names), listed(names))
+	}
+	t, err = a.Tensor(name)
+	return t, s.in(err)
+}
+
+// listed writes names behind a colon, a dozen at most.
+func listed(names []string) string {
+	const most = 12
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], ", …"
+	}
+	short := make([]string, len(names))
+	for i, n := range names {
+		short[i] = label(n)
+	}
+	return ": " + strings.Join(short, ", ") + more
+}
+
+// picture reads s as a picture.
+func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
+	if free := p.freely(); free > 0 {
+		o.MaxPixels = int(min(free/8, math.MaxInt)) // a pixel takes up to 8 bytes
+	}
+	r, err := s.reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	t, err := image.Read(r, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return t, nil
+}
+
+// zipOptions are those of npz files.
+func (p *program) zipOptions() []npy.Option {
+	if free := p.freely(); free > 0 {
+		return []npy.Option{npy.MaxBytes(free)}
+	}
+	return nil
+}
+
+// freely is how much memory a picture, or an array of an npz, may take whatever the size of its file: what --max-memory
+// says. It is 0 for the packages' own bounds, which let any file take 48 MiB, when the flag isn't given or is below that.
+func (p *program) freely() int64 {
+	switch {
+	case p.limit < 0:
+		return math.MaxInt64
+	case p.limit < 64<<20:
+		return 0
+	}
+	return int64(p.limit)
+}

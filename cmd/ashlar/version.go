@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"text/tabwriter"
+
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/spf13/cobra"
+)
+
+// kernels says what computes the operators' rows, at every level.
+const kernels = "pure Go"
+
+func (p *program) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the build, the processor, and the kernels in use",
+		Long: `Version prints which build this is, on which processor it runs, the level of
+instructions in use, and what the operators' kernels are written in.
+ASHLAR_CPU=generic, avx2 or avx512 sets the highest level; results are the same
+bits at every level.`,
+		Example: `  ashlar version
+  ASHLAR_CPU=generic ashlar version`,
+		Args: arguments(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+			version, revision := "unknown", "unknown"
+			if b, ok := debug.ReadBuildInfo(); ok {
+				if b.Main.Version != "" {
+					version = b.Main.Version
+				}
+				revision = revisionOf(b.Settings)
+			}
+			fmt.Fprintf(w, "ashlar\t%s\nrevision\t%s\ngo\t%s %s/%s\nprocessor\t%s, %d threads\nlevel\t%s\nkernels\t%s\n",
+				version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels)
+			if err := p.cpuErr(); err != nil {
+				fmt.Fprintf(w, "warning\t%v\n", err)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+// revisionOf is the commit that the program was built from, with its time, as the go command recorded them.
+func revisionOf(settings []debug.BuildSetting) string {
+	m := make(map[string]string)
+	for _, s := range settings {
+		m[s.Key] = s.Value
+	}
+	r := m["vcs.revision"]
+	if r == "" {
+		return "unknown"
+	}
+	if t := m["vcs.time"]; t != "" {
+		r += " of " + t
+	}
+	if m["vcs.modified"] == "true" {
+		r += ", with changes"
+	}
+	return r
+}

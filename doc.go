@@ -1,0 +1,30 @@
+// Package ashlar is the map of a tensor library in which layout is a value. It exports nothing: import the packages.
+//
+// A tensor is an element type, a layout (coordinates to offsets) and a storage. Everything that doesn't change bytes is
+// layout algebra; everything else is an operator. So, looking for the place of something: integers only, it is in layout;
+// bytes and views, in tensor; values computed, in one file of op; a file format, in its own package.
+//
+//	layout/              coordinates to offsets: shapes, strides, nested modes; parsing and printing
+//	num/                 number types as pure bit logic, and their functions: bfloat16, float16, float8, fused multiply-add
+//	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
+//	dtype/               run-time names of element types
+//	tensor/              Tensor[T] and Any: creation, views, indexing, copying, printing
+//	tensortest/          Equal, AllClose and ULP for tests
+//	op/                  one file per operator: doc comment, function, table, loop
+//	onnx/                decodes a graph, checks it, runs it through op's table
+//	format/npy/          NumPy's npy and npz files
+//	format/safetensors/  safetensors files, mapped
+//	format/image/        PNG and JPEG pictures as tensors
+//	cmd/ashlar/          the command: flags, calls, errors
+//	internal/cpu/        the instruction sets that the processor has
+//	internal/walk/       plans the rows of an operation over several layouts
+//	internal/conv/       converts rows between element types
+//	internal/optest/     runs every operator × dtype × layout
+//	internal/conform/    runs the conformance data
+//	internal/verify/     checks functions on all inputs
+//	internal/digits/     trains the digits model of testdata
+//	internal/fused/      finds products and sums that the compiler fused, in the assembly listing
+//	examples/            programs to copy
+//
+// A package imports packages of lower levels only; the table stands in arch_test.go.
+package ashlar

@@ -1,0 +1,166 @@
+package ashlar_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/op"
+)
+
+// A fence is one fenced block of a page.
+type fence struct {
+	lang, text string
+	line       int
+}
+
+func fences(t *testing.T, page string) []fence {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []fence
+	open := false
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		lang, isFence := strings.CutPrefix(line, "```")
+		switch {
+		case isFence && !open:
+			list = append(list, fence{lang: strings.TrimSpace(lang), line: n})
+			open = true
+		case isFence:
+			open = false
+		case open:
+			list[len(list)-1].text += line
+		}
+	}
+	if open {
+		t.Fatalf("%s: the block of line %d doesn't end", page, list[len(list)-1].line)
+	}
+	return list
+}
+
+// runPage runs what a page shows, in order: in sh blocks each line that begins with "$ " is a command and the lines up to
+// the next one are its output; a go block that begins with "package main" is a program and the text block after it is
+// its output. Lines of sh blocks before the first command aren't run. Everything runs in the root of the repository,
+// with /tmp/ standing for a folder of the test's own. It returns how many commands and programs it ran.
+func runPage(t *testing.T, page string) (commands, programs int) {
+	t.Helper()
+	tmp := t.TempDir() + "/"
+	list := fences(t, page)
+	for i, f := range list {
+		where := fmt.Sprintf("%s:%d", page, f.line)
+		switch {
+		case f.lang == "sh":
+			for _, c := range strings.Split("\n"+f.text, "\n$ ")[1:] {
+				command, want, _ := strings.Cut(c, "\n")
+				commands++
+				got := output(t, where, exec.Command("bash", "-ec", strings.ReplaceAll(command, "/tmp/", tmp)))
+				compare(t, where+": $ "+command, strings.ReplaceAll(got, tmp, "/tmp/"), want)
+			}
+		case f.lang == "go" && strings.HasPrefix(f.text, "package main\n"):
+			if i+1 == len(list) || list[i+1].lang != "text" {
+				t.Errorf("%s: no text block with the program's output follows", where)
+				continue
+			}
+			programs++
+			file := filepath.Join(tmp, fmt.Sprintf("program%d.go", programs))
+			if err := os.WriteFile(file, []byte(strings.ReplaceAll(f.text, "/tmp/", tmp)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			compare(t, where+": program", output(t, where, exec.Command("go", "run", file)), list[i+1].text)
+		}
+	}
+	return commands, programs
+}
+
+func output(t *testing.T, where string, cmd *exec.Cmd) string {
+	t.Helper()
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	cmd.Env = append(os.Environ(), "NO_COLOR=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%s: %s: %v\n%s%s", where, strings.Join(cmd.Args, " "), err, stderr.String(), out)
+	}
+	return string(out)
+}
+
+func compare(t *testing.T, where, got, want string) {
+	t.Helper()
+	if strings.TrimRight(got, "\n") != strings.TrimRight(want, "\n") {
+		t.Errorf("%s: the page and the output differ\n--- got\n%s\n--- the page says\n%s", where, got, want)
+	}
+}
+
+func TestREADME(t *testing.T) {
+	commands, programs := runPage(t, "README.md")
+	if commands == 0 || programs != 1 {
+		t.Errorf("ran %d commands and %d programs, want at least 1 and 1", commands, programs)
+	}
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	operators := fmt.Sprintf(" %d operators", len(op.All()))
+	for _, c := range []string{"go run ./cmd/ashlar run testdata/digits.onnx testdata/seven.png\n", "go test ./...\n", operators} {
+		if !strings.Contains(string(text), c) {
+			t.Errorf("README.md doesn't say %q", c)
+		}
+	}
+}
+
+func TestStart(t *testing.T) {
+	commands, programs := runPage(t, filepath.FromSlash("docs/start.md"))
+	if commands < 3 || programs < 3 {
+		t.Errorf("ran %d commands and %d programs, want at least 3 of each", commands, programs)
+	}
+	text, err := os.ReadFile(filepath.FromSlash("docs/start.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count("\n"+string(text), "\n## "); n != 8 {
+		t.Errorf("docs/start.md has %d steps, want 8", n)
+	}
+}
+
+// TestContributing lays the operator of CONTRIBUTING.md over package op, adds it to the list, and runs what the page says.
+func TestContributing(t *testing.T) {
+	const page, list = "CONTRIBUTING.md", "op/all.go"
+	all, err := os.ReadFile(filepath.FromSlash(list))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, ok := strings.Cut(string(all), "return []Op{")
+	if !ok {
+		t.Fatalf("%s holds no list that begins with return []Op{", list)
+	}
+	files := map[string]string{list: before + "return []Op{&absDiff, " + after}
+	var commands []string
+	for _, f := range fences(t, page) {
+		if file, ok := strings.CutPrefix(f.lang, "go "); ok {
+			files[file] = f.text
+			if _, err := os.Stat(filepath.FromSlash(file)); err == nil {
+				t.Fatalf("%s is in the tree already: the page needs another example", file)
+			}
+		}
+		if f.lang == "sh" {
+			commands = append(commands, strings.Split(strings.TrimSpace(f.text), "\n")...)
+		}
+	}
+	if len(files) != 3 || len(commands) != 2 {
+		t.Fatalf("%s shows %d files and %d commands, want 2 and 2", page, len(files)-1, len(commands))
+	}
+	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -v "+overlay(t, files)))
+	for _, c := range commands {
+		out := output(t, page, exec.Command("bash", "-ec", c))
+		if !strings.Contains(out, "--- PASS: ") || !strings.Contains(out, "AbsDiff") {
+			t.Errorf("%s: %s ran no test of AbsDiff:\n%s", page, c, out)
+		}
+	}
+}

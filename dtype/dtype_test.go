@@ -1,0 +1,79 @@
+package dtype_test
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+func Example() {
+	d, _ := dtype.Parse("bf16")
+	fmt.Println(d, d.Size(), d.IsFloat(), dtype.Of[num.BF16]() == d)
+	// Output: bfloat16 2 true true
+}
+
+func check[T num.Elem](t *testing.T, name string) {
+	t.Helper()
+	var x T
+	d := dtype.Of[T]()
+	if d.String() != name || d.Size() != int(unsafe.Sizeof(x)) {
+		t.Errorf("Of[%T] = %v of %d bytes, want %s of %d", x, d, d.Size(), name, unsafe.Sizeof(x))
+	}
+	if p, err := dtype.Parse(name); err != nil || p != d {
+		t.Errorf("Parse(%q) = %v, %v", name, p, err)
+	}
+	seen[d]++
+}
+
+var seen = map[dtype.DType]int{}
+
+func TestOf(t *testing.T) {
+	check[bool](t, "bool")
+	check[int8](t, "int8")
+	check[int16](t, "int16")
+	check[int32](t, "int32")
+	check[int64](t, "int64")
+	check[uint8](t, "uint8")
+	check[uint16](t, "uint16")
+	check[uint32](t, "uint32")
+	check[uint64](t, "uint64")
+	check[num.F8E4M3](t, "float8_e4m3")
+	check[num.F8E5M2](t, "float8_e5m2")
+	check[num.F16](t, "float16")
+	check[num.BF16](t, "bfloat16")
+	check[float32](t, "float32")
+	check[float64](t, "float64")
+	check[complex64](t, "complex64")
+	check[complex128](t, "complex128")
+	for _, d := range dtype.All() {
+		if seen[d] != 1 {
+			t.Errorf("%v is the type of %d Go types, want 1", d, seen[d])
+		}
+	}
+}
+
+func TestClasses(t *testing.T) {
+	for _, d := range dtype.All() {
+		n := 0
+		for _, in := range []bool{d == dtype.Bool, d.IsInteger(), d.IsFloat(), d.IsComplex()} {
+			if in {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%v is in %d classes", d, n)
+		}
+	}
+	if dtype.Uint8.IsSigned() || !dtype.Int8.IsSigned() || !dtype.Float16.IsSigned() || dtype.Bool.IsSigned() {
+		t.Error("IsSigned")
+	}
+	if _, err := dtype.Parse("float"); err == nil {
+		t.Error("Parse(float) should fail")
+	}
+	if dtype.DType(200).Size() != 0 || dtype.DType(200).String() != "DType(200)" {
+		t.Error("an unknown DType must print and have no size")
+	}
+}

@@ -1,0 +1,130 @@
+package ashlar_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+var update = flag.Bool("update", false, "write docs/errors.md anew instead of comparing")
+
+// second returns the error of a call that also returns something else.
+func second[T any](_ T, err error) error { return err }
+
+// mistakes makes the errors of docs/errors.md, in its order. Panics count when tensor.Try takes them.
+func mistakes(dir string) []func() error {
+	panics := func(f func()) func() error { return func() error { return tensor.Try(f) } }
+	file := func(name string, data []byte) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, data, 0o666); err != nil {
+			panic(err)
+		}
+		return p
+	}
+	a := tensor.FromSlice([]float32{0, 1, 2, 3, 4, 5}, 2, 3)
+	b := tensor.New[float32](4, 3)
+	l := layout.MustParse("(4,6):(1,4)")
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	return []func() error{
+		func() error { return second(layout.Parse("(4,6):(1")) },
+		func() error { return second(layout.New([]int{2, 3}, []int{1})) },
+		func() error { return second(layout.RowMajor(1<<40, 1<<40)) },
+		func() error { return second(l.Permute(0, 0)) },
+		panics(func() { tensor.FromSlice([]int32{1, 2, 3}, 2, 2) }),
+		panics(func() { tensor.New[float32](2, -1) }),
+		panics(func() { a.At(0, 3) }),
+		panics(func() { a.At(0) }),
+		panics(func() { a.Dim(2) }),
+		panics(func() { a.S("0, 0, 0") }),
+		panics(func() { a.S("1:x") }),
+		panics(func() { a.Reshape(4, 2) }),
+		panics(func() { a.Transpose().View(6) }),
+		panics(func() { a.Permute(0, 2) }),
+		panics(func() { a.BroadcastTo(2, 4) }),
+		panics(func() { a.BroadcastTo(5, 2, 3).Set(1, 0, 0, 0) }),
+		panics(func() { var zero tensor.Tensor[float32]; zero.At() }),
+		func() error { return second(tensor.Make(dtype.Float32, -1)) },
+		func() error { return second(dtype.Parse("float31")) },
+		panics(func() { op.Add(a, b) }),
+		panics(func() { op.Add(a, a, op.Into(b)) }),
+		panics(func() { op.Add(a, a, op.Context(cancelled)) }),
+		panics(func() { op.MatMul(a, b) }),
+		panics(func() { op.Div(tensor.FromSlice([]int32{1, 2}, 2), tensor.FromSlice([]int32{1, 0}, 2)) }),
+		func() error {
+			add, _ := op.Lookup("Add")
+			return second(add.Run(&op.Call{Inputs: []tensor.Any{a, tensor.New[int32](3)}}))
+		},
+		func() error { return second(npy.Read(bytes.NewReader([]byte("not npy at all")))) },
+		func() error {
+			return second(npy.Open(file("lies.npy", []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }  \n"))))
+		},
+		func() error {
+			return second(safetensors.Open(file("short.safetensors", []byte("\xff\xff\xff\xff\x00\x00\x00\x00{}"))))
+		},
+		func() error { return second(image.Read(bytes.NewReader([]byte("GIF89a")), image.Options{})) },
+		func() error { return second(onnx.Decode([]byte("not a model"))) },
+		func() error { return second(onnx.Open(file("cut.onnx", []byte{8, 8, 0x3a, 100, 1}))) },
+		func() error { return unsupportedModel() },
+	}
+}
+
+// unsupportedModel checks a model whose operator nobody has.
+func unsupportedModel() error {
+	b := onnx.NewBuilder("example")
+	x := b.Input("x", dtype.Float32, 2, 3)
+	b.Output(b.Rename(b.Node("Frobnicate", []string{x}), "y"), dtype.Float32, 2, 3)
+	m, err := b.Model(17)
+	if err != nil {
+		return err
+	}
+	return m.Check()
+}
+
+func TestErrorsPage(t *testing.T) {
+	const page = "docs/errors.md"
+	dir := t.TempDir()
+	var b strings.Builder
+	for i, f := range mistakes(dir) {
+		err := f()
+		if err == nil {
+			t.Errorf("mistake %d passes without an error", i)
+			continue
+		}
+		b.WriteString(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "") + "\n")
+	}
+	got := b.String()
+	for _, f := range fences(t, page) {
+		if f.lang != "text errors" || f.text == got {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s:%d: the page and the errors differ; with -update the test writes them anew\n--- got\n%s\n--- the page says\n%s", page, f.line, got, f.text)
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Replace(text, []byte("```text errors\n"+f.text), []byte("```text errors\n"+got), 1)
+		if err := os.WriteFile(page, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, programs := runPage(t, page); programs != 1 {
+		t.Errorf("%s shows %d programs, want 1", page, programs)
+	}
+}

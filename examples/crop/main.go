@@ -1,0 +1,54 @@
+// Command crop cuts a rectangle out of a picture, as a view: no pixel is copied
+// until the result is written.
+//
+//	go run ./examples/crop IN.png OUT.png "8:56, 16:48"
+//
+// The rectangle is rows and columns as NumPy writes them, so "::-1, :" turns the
+// picture upside down and "::2, ::2" keeps every other pixel.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, `usage: crop IN OUT.png "ROWS, COLUMNS"`)
+		os.Exit(2)
+	}
+	if err := crop(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, "crop:", err)
+		os.Exit(1)
+	}
+}
+
+func crop(in, out, rectangle string) error {
+	f, err := os.Open(in)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	picture, err := image.Read(f, image.Options{HWC: true})
+	if err != nil {
+		return fmt.Errorf("%s: %w", in, err)
+	}
+	var part tensor.Tensor[uint8]
+	err = tensor.Try(func() { part = picture.(tensor.Tensor[uint8]).S(rectangle) })
+	if err != nil {
+		return err
+	}
+	w, err := os.Create(out)
+	if err != nil {
+		return err
+	}
+	if err = image.Write(w, part, image.WriteOptions{Format: image.PNG, Axes: image.HWC}); err != nil {
+		w.Close()
+		os.Remove(out)
+		return fmt.Errorf("%s: %w", out, err)
+	}
+	return w.Close()
+}

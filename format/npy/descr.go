@@ -1,0 +1,153 @@
+package npy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+)
+
+// codes are the descriptors without their byte order: kind and bytes. What has
+// none here is stored as raw bytes.
+var codes = [dtype.Count]string{
+	dtype.Bool: "b1",
+	dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",
+	dtype.Uint8: "u1", dtype.Uint16: "u2", dtype.Uint32: "u4", dtype.Uint64: "u8",
+	dtype.Float16: "f2", dtype.Float32: "f4", dtype.Float64: "f8",
+	dtype.Complex64: "c8", dtype.Complex128: "c16",
+}
+
+// rawTypes are the types that Write stores as raw bytes; ml_dtypes does too.
+var rawTypes = []dtype.DType{dtype.Float8E4M3, dtype.Float8E5M2, dtype.BFloat16}
+
+// refused are the kinds without a counterpart.
+var refused = map[byte]string{
+	'O': "Python objects: the file holds a pickle, which can run code; save the array with a numeric dtype",
+	'S': "byte strings; convert them to numbers before saving",
+	'a': "byte strings; convert them to numbers before saving",
+	'U': "strings; convert them to numbers before saving",
+	'T': "strings; convert them to numbers before saving",
+	'M': "dates; save them .astype('int64')",
+	'm': "time differences; save them .astype('int64')",
+}
+
+// descr reads the value of the key descr.
+func (p *parser) descr(h *Header) error {
+	at := p.pos
+	if at < len(p.text) && p.text[at] == '[' {
+		return p.fail(at, ErrType, "descr is a list: a structured type; save each field as an array of its own")
+	}
+	if at < len(p.text) && p.text[at] == '(' {
+		return p.fail(at, ErrType, "descr is a tuple: a type of sub-arrays; save the array with its full shape")
+	}
+	text, err := p.quoted("descr")
+	if err != nil {
+		return err
+	}
+	h.Descr = text
+	order, kind := byte('<'), text
+	if text != "" && strings.IndexByte("<>|=", text[0]) >= 0 {
+		order, kind = text[0], text[1:]
+	}
+	if strings.HasPrefix(kind, "V") {
+		return p.void(at, h, order, kind)
+	}
+	d, ok := coded(kind)
+	if !ok && kind == text {
+		d, ok = named(text)
+	}
+	if !ok {
+		if kind != "" {
+			if why, known := refused[kind[0]]; known {
+				return p.fail(at, ErrType, "descr %q: %s", text, why)
+			}
+		}
+		if strings.HasPrefix(kind, "datetime64") || strings.HasPrefix(kind, "timedelta64") {
+			return p.fail(at, ErrType, "descr %q: %s", text, refused['M'])
+		}
+		return p.fail(at, ErrType, "descr %q is no element type known here; save the array with another dtype", text)
+	}
+	h.DType, h.BigEndian = d, order == '>' && d.Size() > 1
+	return nil
+}
+
+func coded(kind string) (dtype.DType, bool) {
+	switch kind {
+	case "":
+		return dtype.Invalid, false
+	case "?":
+		return dtype.Bool, true
+	case "f1": // what ml_dtypes calls its one IEEE type of that size
+		return dtype.Float8E5M2, true
+	}
+	for d, c := range codes {
+		if c == kind {
+			return dtype.DType(d), true
+		}
+	}
+	return dtype.Invalid, false
+}
+
+// named returns the type that NumPy or ml_dtypes calls by this name.
+func named(name string) (dtype.DType, bool) {
+	switch name {
+	case "float8_e4m3fn":
+		return dtype.Float8E4M3, true
+	case "float8_e4m3": // another type than the one of this name here: with infinities
+		return dtype.Invalid, false
+	}
+	for _, d := range dtype.All() {
+		if d.String() == name {
+			return d, true
+		}
+	}
+	return dtype.Invalid, false
+}
+
+// void reads raw bytes as the type the caller asked for, or as the only one
+// they can be.
+func (p *parser) void(at int, h *Header, order byte, kind string) error {
+	size, err := strconv.Atoi(kind[1:])
+	if err != nil {
+		return p.fail(at, ErrType, "descr %q is no element type known here; save the array with a numeric dtype", h.Descr)
+	}
+	h.BigEndian = order == '>' && size > 1
+	switch {
+	case p.as.Size() == size && size > 0:
+		h.DType = p.as
+		return nil
+	case kind == "V2" && order == '<':
+		h.DType = dtype.BFloat16
+		return nil
+	case p.as != dtype.Invalid:
+		return p.fail(at, ErrType, "descr %q: raw bytes, %d an element; they can't be read as %v, which has %d", h.Descr, size, p.as, p.as.Size())
+	}
+	var perhaps []string
+	for _, d := range rawTypes {
+		if d.Size() == size {
+			perhaps = append(perhaps, d.String())
+		}
+	}
+	hint := ""
+	if len(perhaps) > 0 {
+		hint = ", perhaps " + strings.Join(perhaps, " or ")
+	}
+	return p.fail(at, ErrType, "descr %q: raw bytes whose type the file doesn't say%s; the option As names it", h.Descr, hint)
+}
+
+// descrOf returns the descriptor that Write uses for d; "" if there is none.
+func descrOf(d dtype.DType) string {
+	switch {
+	case slices.Contains(rawTypes, d):
+		if d == dtype.BFloat16 {
+			return "<V2"
+		}
+		return "|V1"
+	case d.Size() == 0:
+		return ""
+	case d.Size() == 1:
+		return "|" + codes[d]
+	}
+	return "<" + codes[d]
+}

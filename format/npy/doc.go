@@ -1,0 +1,42 @@
+// Package npy reads and writes NumPy's files: npy, one array, and npz, a zip
+// archive of them.
+//
+// Read, Open and ReadHeader take versions 1, 2 and 3, both byte orders and both
+// memory orders. An array in Fortran order becomes a tensor with a column-major
+// layout over the elements as they lie in the file; nothing is transposed.
+// Write makes version 1, little-endian, row-major.
+//
+// # Element types
+//
+//	bool                      |b1
+//	int8 … int64              |i1 <i2 <i4 <i8
+//	uint8 … uint64            |u1 <u2 <u4 <u8
+//	float16, float32, float64 <f2 <f4 <f8
+//	complex64, complex128     <c8 <c16
+//	bfloat16                  <V2
+//	float8_e5m2, float8_e4m3  |V1
+//
+// The same with > for big-endian, or by name (float32), is read too; a
+// descriptor without a byte order is little-endian on every platform. A bool
+// byte that isn't 0 is true.
+//
+// NumPy has no names for bfloat16 and the float8 types. The package ml_dtypes
+// saves the first as <V2 and float8_e4m3fn as <V1: raw bytes of that size, which
+// NumPy loads and .view(ml_dtypes.bfloat16) turns into numbers; it saves
+// float8_e5m2 as <f1, which NumPy can't load, so Write does not use it. Reading:
+// <V2 is bfloat16, since raw bytes of NumPy's own are always marked |, and <f1
+// is float8_e5m2. |V2 and every V1 may be several types: they are an error
+// unless the caller says which with As.
+//
+// Strings (S, U), Python objects (O, a pickle that can run code), dates (M, m),
+// long doubles and structured types have no counterpart and are refused by name.
+//
+// # Untrusted files
+//
+// Every function that reads returns an error, with the file and the byte where
+// it applies, and never panics. The header decides nothing about memory: Read
+// grows its buffer with the bytes that have arrived, or knows beforehand that
+// the source holds enough; an npz entry is bounded by MaxBytes.
+//
+// The format: numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
+package npy

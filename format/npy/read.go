@@ -1,0 +1,221 @@
+package npy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"os"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Option changes how a file is read: As, MaxBytes.
+type Option struct {
+	as  dtype.DType
+	max int64
+}
+
+// As gives raw bytes (V1, |V2, …) the element type d where d has their size.
+// Types that the file names stay what they are.
+func As(d dtype.DType) Option { return Option{as: d} }
+
+// MaxBytes limits the elements of one array to n bytes; a larger one is an
+// error. Without it a file is limited by what it holds, and an npz entry, whose
+// few bytes can inflate to a thousandfold, to 48 MiB or 8 times the archive's
+// size, whichever is more.
+func MaxBytes(n int64) Option { return Option{max: max(n, 1)} }
+
+type settings struct {
+	as  dtype.DType
+	max int64 // 0: not given
+}
+
+func settingsOf(opts []Option) (s settings) {
+	for _, o := range opts {
+		if o.as != dtype.Invalid {
+			s.as = o.as
+		}
+		if o.max > 0 {
+			s.max = o.max
+		}
+	}
+	return s
+}
+
+// within refuses an array of more bytes than limit.
+func within(h Header, limit int64) error {
+	if n := int64(h.Bytes()); n > limit {
+		return fail(int64(h.Offset), ErrLimit, "shape %s of %v is %d bytes, the most accepted is %d; the option MaxBytes sets that", shapeText(h.Shape), h.DType, n, limit)
+	}
+	return nil
+}
+
+// short says that a file holds too little for its shape.
+func short(h Header, have int64) error {
+	return fail(int64(h.Offset)+have, ErrShort, "the file holds %d bytes of elements, shape %s of %v wants %d", have, shapeText(h.Shape), h.DType, h.Bytes())
+}
+
+// Read reads one array from r: the header and exactly the bytes of its elements,
+// so several arrays can follow each other in one stream. Memory grows with what
+// has arrived, to at most twice the elements while they are read.
+func Read(r io.Reader, opts ...Option) (tensor.Any, error) {
+	s := settingsOf(opts)
+	h, err := readHeader(r, s)
+	if err != nil {
+		return nil, err
+	}
+	if s.max > 0 {
+		if err := within(h, s.max); err != nil {
+			return nil, err
+		}
+	}
+	first := chunk
+	if have, ok := remaining(r); ok {
+		if have < int64(h.Bytes()) {
+			return nil, short(h, have)
+		}
+		first = h.Bytes()
+	}
+	return readElements(r, h, first)
+}
+
+// remaining returns how many bytes r still holds, where r can tell.
+func remaining(r io.Reader) (int64, bool) {
+	switch r := r.(type) {
+	case interface{ Len() int }: // bytes.Reader, bytes.Buffer, strings.Reader
+		return int64(r.Len()), true
+	case *os.File:
+		info, err := r.Stat()
+		if err != nil || !info.Mode().IsRegular() {
+			return 0, false
+		}
+		at, err := r.Seek(0, io.SeekCurrent)
+		return max(info.Size()-at, 0), err == nil
+	}
+	return 0, false
+}
+
+// chunk is how many bytes are allocated for elements that may not be there.
+const chunk = 1 << 20
+
+// readElements reads the elements that h announces. It allocates first bytes
+// and then twice what it has, until the source has delivered all.
+func readElements(r io.Reader, h Header, first int) (tensor.Any, error) {
+	want := h.Bytes()
+	size := min(want, first)
+	buf, err := mem.AllocDirty(size)
+	if err != nil {
+		return nil, fail(int64(h.Offset), err, "%d bytes of elements: %v", want, err)
+	}
+	for got := 0; ; {
+		n, err := io.ReadFull(r, buf.Bytes()[got:])
+		if got += n; err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = short(h, int64(got))
+		} else if err != nil {
+			err = fail(int64(h.Offset+got), err, "reading elements: %v", err)
+		}
+		var bigger *mem.Buffer
+		if err == nil {
+			if got == want {
+				return finish(buf, h)
+			}
+			if size = want; got <= want/2 {
+				size = 2 * got
+			}
+			bigger, err = mem.AllocDirty(size)
+		}
+		if err != nil {
+			buf.Close()
+			return nil, err
+		}
+		copy(bigger.Bytes(), buf.Bytes())
+		buf.Close()
+		buf = bigger
+	}
+}
+
+// finish makes a tensor of owned bytes as they stood in the file.
+func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
+	b := buf.Bytes()
+	if h.BigEndian != conv.BigEndian {
+		conv.Reverse(b, conv.Unit(h.DType))
+	}
+	if h.DType == dtype.Bool {
+		for i, v := range b {
+			b[i] = min(v, 1) // any other byte would be no bool in Go
+		}
+	}
+	a, err := place(buf, 0, h)
+	if err != nil {
+		buf.Close()
+	}
+	return a, err
+}
+
+func place(buf *mem.Buffer, off int, h Header) (tensor.Any, error) {
+	lay, err := h.Layout()
+	if err == nil {
+		var a tensor.Any
+		if a, err = tensor.FromBytes(h.DType, buf, off, lay); err == nil {
+			return a, nil
+		}
+	}
+	return nil, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
+}
+
+// Open reads the array in a file. The file is mapped and its elements are used
+// where they lie, read-only, if they are in the machine's byte order and aligned
+// for their type, as NumPy's own files are; else they are copied. Bytes after
+// the last element are ignored, as NumPy does. tensor.Close gives the mapping
+// back. A mapped file must not be truncated while the tensor is in use.
+func Open(path string, opts ...Option) (tensor.Any, error) {
+	buf, err := mem.Map(path)
+	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, in(path, fail(-1, err, "%v", cause(err)))
+		}
+		defer f.Close()
+		a, err := Read(f, opts...)
+		return a, in(path, err)
+	}
+	if err != nil {
+		return nil, in(path, fail(-1, err, "%v", cause(err)))
+	}
+	a, mapped, err := fromFile(buf, settingsOf(opts))
+	if !mapped {
+		buf.Close()
+	}
+	return a, in(path, err)
+}
+
+// fromFile makes a tensor of a whole file. mapped says that it uses buf.
+func fromFile(buf *mem.Buffer, s settings) (a tensor.Any, mapped bool, err error) {
+	r := bytes.NewReader(buf.Bytes())
+	h, err := readHeader(r, s)
+	if err != nil {
+		return nil, false, err
+	}
+	limit := int64(math.MaxInt64)
+	if s.max > 0 {
+		limit = s.max
+	}
+	if err := within(h, limit); err != nil {
+		return nil, false, err
+	}
+	if have := r.Len(); have < h.Bytes() {
+		return nil, false, short(h, int64(have))
+	}
+	elements := buf.Bytes()[h.Offset : h.Offset+h.Bytes()]
+	if (h.BigEndian == conv.BigEndian || conv.Unit(h.DType) == 1) && (h.DType != dtype.Bool || conv.IsBool(elements)) {
+		if a, err := place(buf, h.Offset, h); err == nil {
+			return a, true, nil
+		} // not aligned for its type: only reading by element is left
+	}
+	a, err = readElements(r, h, h.Bytes())
+	return a, false, err
+}

@@ -1,0 +1,246 @@
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+const suffix = ".npy"
+
+// Zip is an open npz file. Its arrays are read when asked for, one at a time.
+// Its methods may be called concurrently.
+type Zip struct {
+	path    string
+	size    int64
+	set     settings
+	names   []string
+	entries map[string]*zip.File
+	file    io.Closer
+}
+
+// OpenZip opens an npz file and reads its directory. Close it after use.
+func OpenZip(path string, opts ...Option) (*Zip, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, in(path, fail(-1, err, "%v", cause(err)))
+	}
+	info, err := f.Stat()
+	var z *Zip
+	if err == nil {
+		z, err = NewZip(f, info.Size(), opts...)
+	}
+	if err != nil {
+		f.Close()
+		return nil, in(path, err)
+	}
+	z.path, z.file = path, f
+	return z, nil
+}
+
+// NewZip reads the directory of an npz file of size bytes. It fails when that is
+// damaged or names an array twice.
+func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
+		return nil, fail(-1, ErrFormat, "an npz file is a zip archive: %v", err)
+	}
+	z := &Zip{size: size, set: settingsOf(opts), entries: make(map[string]*zip.File, len(archive.File))}
+	for _, f := range archive.File {
+		name, ok := strings.CutSuffix(f.Name, suffix)
+		if !ok {
+			continue
+		}
+		if _, twice := z.entries[name]; twice {
+			return nil, fail(-1, ErrFormat, "the archive has the array %.100q twice", name)
+		}
+		z.entries[name] = f
+		z.names = append(z.names, name)
+	}
+	return z, nil
+}
+
+// Names returns the names of the arrays in the archive's order: the entries that
+// end in .npy, without it. Other entries are not arrays and are left out.
+func (z *Zip) Names() []string { return slices.Clone(z.names) }
+
+// Close closes a file opened by OpenZip. Tensors read before stay valid.
+func (z *Zip) Close() error {
+	if z.file == nil {
+		return nil
+	}
+	return z.file.Close()
+}
+
+// Header reads the header of an array.
+func (z *Zip) Header(name string) (Header, error) {
+	h, body, err := z.open(name)
+	if err != nil {
+		return Header{}, z.in(name, err)
+	}
+	body.Close() // its error would be about bytes beyond the header
+	return h, nil
+}
+
+// Tensor reads an array into memory of its own and checks the entry's checksum.
+// An array larger than MaxBytes, given or not, is refused before anything is
+// inflated.
+func (z *Zip) Tensor(name string) (tensor.Any, error) {
+	a, err := z.tensor(name)
+	return a, z.in(name, err)
+}
+
+func (z *Zip) in(name string, err error) error {
+	if err = in(name+suffix, err); z.path != "" {
+		err = in(z.path, err)
+	}
+	return err
+}
+
+// ratio is the compression up to which an array's memory is allocated at once:
+// a larger one is inflated twice, first only to count.
+const ratio = 8
+
+func (z *Zip) tensor(name string) (tensor.Any, error) {
+	h, body, err := z.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { body.Close() }()
+	f := z.entries[name]
+	limit := z.set.max
+	if limit == 0 {
+		limit = max(48<<20, ratio*z.size)
+	}
+	if err := within(h, limit); err != nil {
+		return nil, err
+	}
+	// archive/zip inflates no more than the directory says, so this bounds the
+	// time for an entry too.
+	if f.UncompressedSize64 > uint64(limit)+MaxHeader+16 {
+		return nil, fail(-1, ErrLimit, "the entry inflates to %d bytes, the most accepted is %d; the option MaxBytes sets that", f.UncompressedSize64, limit)
+	}
+	want := int64(h.Bytes())
+	if have := int64(f.UncompressedSize64) - int64(h.Offset); have < want {
+		return nil, short(h, max(have, 0))
+	}
+	if want/ratio > int64(min(f.CompressedSize64, uint64(z.size))) {
+		n, err := io.Copy(io.Discard, body)
+		if err == nil && n < want {
+			err = short(h, n)
+		}
+		if err != nil {
+			return nil, damaged(err)
+		}
+		body.Close()
+		if _, body, err = z.open(name); err != nil {
+			return nil, err
+		}
+	}
+	a, err := readElements(body, h, int(want))
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if _, err := io.Copy(io.Discard, body); err != nil { // the checksum comes at the end
+		tensor.Close(a)
+		return nil, damaged(err)
+	}
+	return a, nil
+}
+
+// open begins to read an entry and returns its header and what follows.
+func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
+	f := z.entries[name]
+	if f == nil {
+		return Header{}, nil, fail(-1, ErrName, "the archive has no such array; Names lists the %d it has", len(z.names))
+	}
+	if f.Flags&1 != 0 {
+		return Header{}, nil, fail(-1, ErrFormat, "the entry is encrypted")
+	}
+	body, err := f.Open()
+	if err != nil {
+		return Header{}, nil, damaged(err)
+	}
+	h, err := readHeader(body, z.set)
+	if err != nil {
+		body.Close()
+		return Header{}, nil, damaged(err)
+	}
+	return h, body, nil
+}
+
+// damaged wraps what archive/zip and the decompressor say about an entry.
+func damaged(err error) error {
+	var own *Error
+	if errors.As(err, &own) && slices.Contains([]error{ErrFormat, ErrType, ErrShort, ErrLimit}, own.Err) {
+		return err
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return fail(-1, err, "reading the archive: %v", cause(err))
+	}
+	at, text := int64(-1), err.Error()
+	if own != nil {
+		at, text = own.Offset, own.Text
+	}
+	return fail(at, ErrFormat, "the entry is damaged: %s", text)
+}
+
+// WriteOption changes how WriteZip writes: Deflate.
+type WriteOption struct{ deflate bool }
+
+// Deflate compresses the entries, as numpy.savez_compressed does. The bytes may
+// change with the version of Go's compressor.
+func Deflate() WriteOption { return WriteOption{deflate: true} }
+
+// WriteZip writes an npz file with ts[i] under names[i], in this order, stored
+// without compression as numpy.savez does. The same input gives the same bytes:
+// every entry is dated 1980-01-01. A name is a path without .npy, such as "w" or
+// "layer1/w"; it fails when one is empty, is repeated, is absolute, or contains
+// a backslash or the elements . and .. .
+func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption) error {
+	if len(names) != len(ts) {
+		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
+	}
+	method := zip.Store
+	for _, o := range opts {
+		if o.deflate {
+			method = zip.Deflate
+		}
+	}
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		const most = 1<<16 - 1 - len(suffix)
+		if name == "" || !fs.ValidPath(name+suffix) || !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") || len(name) > most {
+			return fail(-1, ErrName, "%.100q can't name an array; a name is a path like \"w\" or \"layer1/w\" of at most %d bytes", name, most)
+		}
+		if seen[name] {
+			return fail(-1, ErrName, "the name %.100q twice", name)
+		}
+		seen[name] = true
+	}
+	out := zip.NewWriter(w)
+	for i, name := range names {
+		entry, err := out.CreateHeader(&zip.FileHeader{Name: name + suffix, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if err == nil {
+			err = Write(entry, ts[i])
+		} else {
+			err = fail(-1, err, "writing the archive: %v", err)
+		}
+		if err != nil {
+			return in(name+suffix, err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		return fail(-1, err, "writing the archive's directory: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+// Package safetensors reads and writes safetensors files: named tensors behind a
+// JSON header, little-endian and row-major.
+//
+// Open maps a file and reads its header only; a tensor's elements are used where
+// they lie. The header is checked in full: its length against the file, every
+// key once, every shape against its type and its bytes, and the bytes of all
+// tensors against each other, which must cover the rest of the file without
+// holes or overlaps. What breaks the format is an error that says at which byte;
+// nothing panics, and nothing is allocated that the header itself doesn't spell
+// out.
+//
+// # Element types
+//
+//	BOOL         bool               F8_E4M3  float8_e4m3
+//	U8 … U64     uint8 … uint64     F8_E5M2  float8_e5m2
+//	I8 … I64     int8 … int64       F16 BF16 float16, bfloat16
+//	C64          complex64          F32 F64  float32, float64
+//
+// F4, F6_E2M3, F6_E3M2 and F8_E8M0 exist in the format and are checked, but no
+// tensor holds them: Info describes such an entry and Tensor refuses it.
+// complex128 has no name in the format.
+//
+// The format: github.com/huggingface/safetensors, README, section "Format"; names
+// and sizes of types from its safetensors/src/tensor.rs.
+package safetensors

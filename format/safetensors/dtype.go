@@ -1,0 +1,52 @@
+package safetensors
+
+import "github.com/ashlar-go/ashlar/dtype"
+
+// types are the format's element types in the order of its reference, by
+// increasing alignment; Write stores the last ones first.
+var types = []struct {
+	name string
+	bits int
+	d    dtype.DType // Invalid: no tensor holds it
+}{
+	{"BOOL", 8, dtype.Bool},
+	{"F4", 4, dtype.Invalid},
+	{"F6_E2M3", 6, dtype.Invalid},
+	{"F6_E3M2", 6, dtype.Invalid},
+	{"U8", 8, dtype.Uint8},
+	{"I8", 8, dtype.Int8},
+	{"F8_E5M2", 8, dtype.Float8E5M2},
+	{"F8_E4M3", 8, dtype.Float8E4M3},
+	{"F8_E8M0", 8, dtype.Invalid},
+	{"I16", 16, dtype.Int16},
+	{"U16", 16, dtype.Uint16},
+	{"F16", 16, dtype.Float16},
+	{"BF16", 16, dtype.BFloat16},
+	{"I32", 32, dtype.Int32},
+	{"U32", 32, dtype.Uint32},
+	{"F32", 32, dtype.Float32},
+	{"C64", 64, dtype.Complex64},
+	{"F64", 64, dtype.Float64},
+	{"I64", 64, dtype.Int64},
+	{"U64", 64, dtype.Uint64},
+}
+
+// typeNamed returns the index in types, or -1.
+func typeNamed(name string) int {
+	for i := range types {
+		if types[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// typeOf returns the index in types, or -1.
+func typeOf(d dtype.DType) int {
+	for i := range types {
+		if types[i].d == d && d != dtype.Invalid {
+			return i
+		}
+	}
+	return -1
+}

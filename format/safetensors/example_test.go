@@ -1,0 +1,61 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "safetensors")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "model.safetensors")
+	out, err := os.Create(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	names := []string{"bias", "weight"}
+	ts := []tensor.Any{tensor.New[float32](3), tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose()}
+	if err := safetensors.Write(out, names, ts, map[string]string{"format": "ashlar"}); err != nil {
+		log.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		log.Fatal(err)
+	}
+
+	f, err := safetensors.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	a, err := f.Tensor("weight")
+	if err != nil {
+		log.Fatal(err)
+	}
+	w := a.(tensor.Tensor[float32])
+	fmt.Println(f.Names(), f.Metadata()["format"], w.Shape(), w.At(0, 1))
+	// Output: [bias weight] ashlar [3 2] 4
+}
+
+func ExampleNew() {
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, []string{"x"}, []tensor.Any{tensor.Scalar[int64](42)}, nil); err != nil {
+		log.Fatal(err)
+	}
+	f, err := safetensors.New(mem.Borrow(b.Bytes(), nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	info, err := f.Info("x")
+	fmt.Println(info.Type, info.DType, info.Shape, info.Bytes, err)
+	// Output: I64 int64 [] 8 <nil>
+}

@@ -1,0 +1,75 @@
+package safetensors
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte(padded(two, twoData, 0)))
+	f.Add([]byte(padded(two, twoData, 1)))
+	f.Add([]byte(raw(`{"x":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},"y":{"dtype":"BOOL","shape":[2],"data_offsets":[2,4]}}`, "12\x01\x02")))
+	f.Add([]byte(raw(`{"x":{"dtype":"F64","shape":[1099511627776],"data_offsets":[0,8796093022208]}}`, "12345678")))
+	f.Add([]byte(raw(`{"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "12")))
+	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		buf := memory(string(b))
+		limit := 64<<20 + 8*int64(len(b))
+		var file *File
+		var err error
+		if got := allocated(func() { file, err = New(buf) }); got > limit {
+			t.Errorf("New took %d bytes for a file of %d", got, len(b))
+		}
+		if err != nil {
+			var own *Error
+			if !errors.As(err, &own) || own.Err == nil || own.Offset < 0 || own.Offset > int64(len(b)) {
+				t.Errorf("an error of another kind: %#v", err)
+			}
+			return
+		}
+		if !json.Valid(b[8:file.header.start]) {
+			t.Fatalf("accepted what is no JSON: %q", b[8:file.header.start])
+		}
+		total := 0
+		var names []string
+		var ts []tensor.Any
+		for _, name := range file.Names() {
+			info, err := file.Info(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += info.Bytes
+			var a tensor.Any
+			if got := allocated(func() { a, err = file.Tensor(name) }); got > limit {
+				t.Errorf("Tensor took %d bytes for a file of %d", got, len(b))
+			}
+			if (err != nil) != (info.DType == dtype.Invalid) {
+				t.Fatalf("%q of %s: %v", name, info.Type, err)
+			}
+			if err == nil {
+				if !slices.Equal(tensor.Shape(a), info.Shape) || a.DType() != info.DType || tensor.Len(a)*a.DType().Size() != info.Bytes {
+					t.Fatalf("%+v, but the tensor is %s", info, tensor.Describe(a))
+				}
+				names, ts = append(names, name), append(ts, a)
+			}
+		}
+		if total != len(b)-file.header.start {
+			t.Fatalf("the tensors have %d bytes of %d", total, len(b)-file.header.start)
+		}
+		first := written(t, names, ts, file.Metadata())
+		again := open(t, first)
+		for i := range ts {
+			if ts[i], err = again.Tensor(names[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if written(t, names, ts, again.Metadata()) != first {
+			t.Fatal("written and read again it differs")
+		}
+	})
+}

@@ -1,0 +1,218 @@
+package safetensors
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// scanner reads the JSON that a header may contain (RFC 8259): objects whose
+// keys the caller knows how to read, strings, and arrays of numbers. It accepts
+// no other value, so nesting is bounded by the code that calls it.
+type scanner struct {
+	text []byte
+	base int64 // the file's byte where text begins
+	pos  int
+}
+
+func (s *scanner) fail(at int, err error, format string, args ...any) *Error {
+	return fail(s.base+int64(at), "", err, "header: "+format, args...)
+}
+
+// found describes the next byte for an error.
+func (s *scanner) found() string {
+	if s.pos >= len(s.text) {
+		return "the end"
+	}
+	if c := s.text[s.pos]; c < ' ' || c >= 0x7f {
+		return "byte 0x" + strconv.FormatUint(uint64(c), 16)
+	}
+	return strconv.QuoteRune(rune(s.text[s.pos]))
+}
+
+func (s *scanner) space() {
+	for s.pos < len(s.text) && strings.IndexByte(" \t\n\r", s.text[s.pos]) >= 0 {
+		s.pos++
+	}
+}
+
+// take skips white space, then c if it comes next.
+func (s *scanner) take(c byte) bool {
+	s.space()
+	if s.pos < len(s.text) && s.text[s.pos] == c {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// want takes c. The reason comes in two parts so that it is put together only
+// when it is needed, not for each of a hundred thousand tensors.
+func (s *scanner) want(c byte, why, what string) *Error {
+	if s.take(c) {
+		return nil
+	}
+	return s.fail(s.pos, ErrFormat, "%s where %c %s%s", s.found(), c, why, what)
+}
+
+// object reads an object and calls value for each key, standing at its value.
+func (s *scanner) object(what string, value func(at int, key []byte) *Error) *Error {
+	if err := s.want('{', "must open ", what); err != nil {
+		return err
+	}
+	if s.take('}') {
+		return nil
+	}
+	for {
+		s.space()
+		at := s.pos
+		key, err := s.str("a key of ", what)
+		if err == nil {
+			err = s.want(':', "must follow a key", "")
+		}
+		if err == nil {
+			s.space()
+			err = value(at, key)
+		}
+		if err != nil {
+			return err
+		}
+		if s.take('}') {
+			return nil
+		}
+		if err := s.want(',', "or } must follow a value of ", what); err != nil {
+			return err
+		}
+	}
+}
+
+// numbers reads an array of integers that are not negative and calls value for
+// each.
+func (s *scanner) numbers(what string, value func(at, n int) *Error) *Error {
+	if err := s.want('[', "must open ", what); err != nil {
+		return err
+	}
+	if s.take(']') {
+		return nil
+	}
+	for {
+		s.space()
+		at := s.pos
+		n, err := s.number(what)
+		if err == nil {
+			err = value(at, n)
+		}
+		if err != nil {
+			return err
+		}
+		if s.take(']') {
+			return nil
+		}
+		if err := s.want(',', "or ] must follow a number of ", what); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *scanner) number(what string) (int, *Error) {
+	const most = 20 // digits; 2^64 has 20
+	at := s.pos
+	for s.pos < len(s.text) && s.text[s.pos] >= '0' && s.text[s.pos] <= '9' {
+		if s.pos++; s.pos-at > most {
+			return 0, s.fail(at, ErrLimit, "a number of more than %d digits in %s", most, what)
+		}
+	}
+	digits := string(s.text[at:s.pos])
+	switch {
+	case digits == "":
+		return 0, s.fail(at, ErrFormat, "%s where %s needs an integer that isn't negative", s.found(), what)
+	case len(digits) > 1 && digits[0] == '0':
+		return 0, s.fail(at, ErrFormat, "the number %s in %s begins with 0", digits, what)
+	case s.pos < len(s.text) && strings.IndexByte(".eE", s.text[s.pos]) >= 0:
+		return 0, s.fail(at, ErrFormat, "a fraction or exponent in %s, which needs integers", what)
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0, s.fail(at, ErrLimit, "%s in %s doesn't fit an int of %d bits", digits, what, strconv.IntSize)
+	}
+	return n, nil
+}
+
+// str reads a string: UTF-8, with JSON's escapes. The bytes are the header's own
+// unless it has escapes, so nothing is allocated for the keys of every tensor.
+func (s *scanner) str(role, what string) ([]byte, *Error) {
+	open := s.pos
+	if open >= len(s.text) || s.text[open] != '"' {
+		return nil, s.fail(open, ErrFormat, "%s where %s%s, a string, must stand", s.found(), role, what)
+	}
+	var built []byte // what precedes from, where escapes make it differ from the text
+	s.pos++
+	from := s.pos
+	for s.pos < len(s.text) {
+		switch c := s.text[s.pos]; {
+		case c == '"':
+			last := s.text[from:s.pos]
+			s.pos++
+			if built == nil {
+				return last, nil
+			}
+			return append(built, last...), nil
+		case c < ' ':
+			return nil, s.fail(s.pos, ErrFormat, "%s inside %s%s: control characters must be escaped", s.found(), role, what)
+		case c == '\\':
+			built = append(built, s.text[from:s.pos]...)
+			r, err := s.escape(role, what)
+			if err != nil {
+				return nil, err
+			}
+			built = utf8.AppendRune(built, r)
+			from = s.pos
+		case c < utf8.RuneSelf:
+			s.pos++
+		default:
+			r, n := utf8.DecodeRune(s.text[s.pos:])
+			if r == utf8.RuneError && n == 1 {
+				return nil, s.fail(s.pos, ErrFormat, "%s inside %s%s is not UTF-8", s.found(), role, what)
+			}
+			s.pos += n
+		}
+	}
+	return nil, s.fail(open, ErrFormat, "%s%s has no closing quote", role, what)
+}
+
+// escape reads an escape; a surrogate must come with its other half.
+func (s *scanner) escape(role, what string) (rune, *Error) {
+	at := s.pos
+	if at+1 < len(s.text) {
+		c := s.text[at+1]
+		if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
+			s.pos += 2
+			return rune("\"\\/\b\f\n\r\t"[i]), nil
+		}
+		if r, ok := s.hex(); ok && !utf16.IsSurrogate(r) {
+			return r, nil
+		} else if ok {
+			if low, ok := s.hex(); ok {
+				if full := utf16.DecodeRune(r, low); full != utf8.RuneError {
+					return full, nil
+				}
+			}
+		}
+	}
+	return 0, s.fail(at, ErrFormat, "an escape inside %s%s that JSON doesn't have", role, what)
+}
+
+// hex reads \uXXXX.
+func (s *scanner) hex() (rune, bool) {
+	rest := s.text[s.pos:]
+	if len(rest) < 6 || rest[0] != '\\' || rest[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(rest[2:6]), 16, 16)
+	if err != nil {
+		return 0, false
+	}
+	s.pos += 6
+	return rune(n), true
+}

@@ -1,0 +1,145 @@
+package safetensors
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Write writes ts[i] under names[i]. The tensors stand in the file as the
+// reference implementation orders them: the types with the largest alignment
+// first (U64, I64, F64, C64, F32, U32, …), names ascending within a type, so
+// that each is aligned; the header is padded with spaces to a multiple of 8.
+// metadata is free text by key, written with its keys ascending; nil leaves it
+// out. The same input gives the same bytes, whatever the order of names.
+//
+// Elements are row-major whatever a tensor's layout; one that isn't contiguous
+// is gathered in pieces of about a MiB. It fails for a type that the format
+// doesn't have, a name or text that isn't UTF-8, a name twice, a rank over
+// MaxRank, a tensor without elements of its own, and with w's error.
+func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]string) error {
+	if len(names) != len(ts) {
+		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
+	}
+	order := make([]int, len(names))
+	for i, name := range names {
+		order[i] = i
+		switch {
+		case typeOf(ts[i].DType()) < 0:
+			return fail(-1, name, ErrType, "%v has no name in the format; convert the tensor first", ts[i].DType())
+		case ts[i].Rank() > MaxRank:
+			return fail(-1, name, ErrLimit, "rank %d; the largest is %d: reshape the tensor", ts[i].Rank(), MaxRank)
+		case name == metadataKey:
+			return fail(-1, name, ErrName, "the format keeps that name for its metadata")
+		case !utf8.ValidString(name):
+			return fail(-1, name, ErrName, "a name must be UTF-8")
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(typeOf(ts[j].DType()), typeOf(ts[i].DType())), cmp.Compare(names[i], names[j]))
+	})
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
+			return fail(-1, name, ErrName, "the name is given twice")
+		}
+		seen[name] = true
+	}
+	text, err := headerText(order, names, ts, metadata)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	if _, err := out.Write(text); err != nil {
+		return fail(0, "", err, "writing the header: %v", err)
+	}
+	for _, i := range order {
+		var err error
+		if e := tensor.Try(func() { err = tensor.Encode(out, ts[i]) }); e != nil {
+			err = e // the tensor is closed, or the zero value
+		}
+		if err != nil {
+			return fail(-1, names[i], err, "writing %s: %v", tensor.Describe(ts[i]), err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fail(-1, "", err, "writing: %v", err)
+	}
+	return nil
+}
+
+// headerText returns everything before the elements.
+func headerText(order []int, names []string, ts []tensor.Any, metadata map[string]string) ([]byte, error) {
+	b := append(make([]byte, 8), '{')
+	if metadata != nil {
+		b = append(appendString(b, metadataKey), ":{"...)
+		for i, key := range slices.Sorted(maps.Keys(metadata)) {
+			if !utf8.ValidString(key) || !utf8.ValidString(metadata[key]) {
+				return nil, fail(-1, "", ErrName, "the metadata %.100q is not UTF-8", key)
+			}
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, key), ':')
+			b = appendString(b, metadata[key])
+		}
+		b = append(b, '}')
+	}
+	at := 0
+	for k, i := range order {
+		if k > 0 || metadata != nil {
+			b = append(b, ',')
+		}
+		typ := types[typeOf(ts[i].DType())]
+		b = append(appendString(b, names[i]), `:{"dtype":"`+typ.name+`","shape":[`...)
+		for axis := range ts[i].Rank() {
+			if axis > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(ts[i].Dim(axis)), 10)
+		}
+		bits, ok := size(tensor.Shape(ts[i]), typ.bits)
+		if !ok || at > int(^uint(0)>>1)-bits/8 {
+			return nil, fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
+		}
+		b = append(b, `],"data_offsets":[`...)
+		b = append(strconv.AppendInt(b, int64(at), 10), ',')
+		at += bits / 8
+		b = append(strconv.AppendInt(b, int64(at), 10), "]}"...)
+	}
+	b = append(b, '}')
+	for len(b)%8 != 0 {
+		b = append(b, ' ')
+	}
+	n := len(b) - 8
+	if n > MaxHeader {
+		return nil, fail(-1, "", ErrLimit, "the header has %d bytes, the most is %d", n, MaxHeader)
+	}
+	binary.LittleEndian.PutUint64(b, uint64(n))
+	return b, nil
+}
+
+// appendString writes s as JSON, escaping what must be and nothing else.
+func appendString(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := range len(s) {
+		c := s[i]
+		if e := strings.IndexByte("\"\\\b\f\n\r\t", c); e >= 0 {
+			b = append(b, '\\', `"\bfnrt`[e])
+		} else if c < ' ' {
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		} else {
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// array is a tensor as the NumPy goldens write it: floats as shortest decimals of
+// their width, complex numbers as pairs, NaN, Inf, -Inf and -0 as strings.
+type array struct {
+	DType string
+	Shape []int
+	Data  []json.RawMessage
+}
+
+// tensor returns the array. Types without a counterpart are unsupported.
+func (a *array) tensor() (tensor.Any, error) {
+	d, err := dtype.Parse(a.DType)
+	if err != nil {
+		return nil, unsupported{err.Error()}
+	}
+	t, err := tensor.Make(d, a.Shape...)
+	if err != nil {
+		return nil, err
+	}
+	if n := tensor.Len(t); n != len(a.Data) {
+		return nil, fmt.Errorf("%d elements for %s", len(a.Data), tensor.Describe(t))
+	}
+	switch t := t.(type) {
+	case tensor.Tensor[bool]:
+		err = fill(t, a.Data, strconv.ParseBool)
+	case tensor.Tensor[int8]:
+		err = fill(t, a.Data, signed[int8](8))
+	case tensor.Tensor[int16]:
+		err = fill(t, a.Data, signed[int16](16))
+	case tensor.Tensor[int32]:
+		err = fill(t, a.Data, signed[int32](32))
+	case tensor.Tensor[int64]:
+		err = fill(t, a.Data, signed[int64](64))
+	case tensor.Tensor[uint8]:
+		err = fill(t, a.Data, unsigned[uint8](8))
+	case tensor.Tensor[uint16]:
+		err = fill(t, a.Data, unsigned[uint16](16))
+	case tensor.Tensor[uint32]:
+		err = fill(t, a.Data, unsigned[uint32](32))
+	case tensor.Tensor[uint64]:
+		err = fill(t, a.Data, unsigned[uint64](64))
+	case tensor.Tensor[num.F16]:
+		err = fill(t, a.Data, func(s string) (num.F16, error) {
+			v, err := strconv.ParseFloat(s, 64)
+			return num.F16FromFloat64(v), err
+		})
+	case tensor.Tensor[float32]:
+		err = fill(t, a.Data, func(s string) (float32, error) {
+			v, err := strconv.ParseFloat(s, 32)
+			return float32(v), err
+		})
+	case tensor.Tensor[float64]:
+		err = fill(t, a.Data, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
+	case tensor.Tensor[complex64]:
+		err = pairs(t, a.Data, 32)
+	case tensor.Tensor[complex128]:
+		err = pairs(t, a.Data, 64)
+	default:
+		return nil, unsupported{"no data of type " + a.DType}
+	}
+	return t, err
+}
+
+// fill parses the numbers of data into t.
+func fill[T num.Elem](t tensor.Tensor[T], data []json.RawMessage, parse func(string) (T, error)) error {
+	for i, e := 0, t.Elems(); i < len(e); i++ {
+		var err error
+		if e[i], err = parse(number(data[i])); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// number returns the text of a number, which may be a string.
+func number(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+func signed[T num.Int](bits int) func(string) (T, error) {
+	return func(s string) (T, error) {
+		v, err := strconv.ParseInt(s, 10, bits)
+		return T(v), err
+	}
+}
+
+func unsigned[T num.Uint](bits int) func(string) (T, error) {
+	return func(s string) (T, error) {
+		v, err := strconv.ParseUint(s, 10, bits)
+		return T(v), err
+	}
+}
+
+func pairs[T num.Complex](t tensor.Tensor[T], data []json.RawMessage, bits int) error {
+	for i, e := 0, t.Elems(); i < len(e); i++ {
+		var parts []json.RawMessage
+		if err := json.Unmarshal(data[i], &parts); err != nil || len(parts) != 2 {
+			return fmt.Errorf("element %d: %s is no pair", i, data[i])
+		}
+		re, errRe := strconv.ParseFloat(number(parts[0]), bits)
+		im, errIm := strconv.ParseFloat(number(parts[1]), bits)
+		if err := errors.Join(errRe, errIm); err != nil {
+			return fmt.Errorf("element %d: %w", i, err)
+		}
+		e[i] = T(complex(re, im))
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// debianONNX is where Debian's libonnx-testdata puts its folders.
+const debianONNX = "/usr/share/libonnx-testdata/data"
+
+// runONNX runs the node tests: folders of a model and data sets, in zip files and
+// in Debian's package. The random ones are judged by type and shape alone.
+func runONNX(r *report) error {
+	zips, err := filepath.Glob(filepath.Join(r.path("conformance/onnx"), "*.zip"))
+	if err != nil {
+		return err
+	}
+	if len(zips) == 0 {
+		return fmt.Errorf("no *.zip in %s; -dir names another root", r.path("conformance/onnx"))
+	}
+	for _, z := range zips {
+		zr, err := zip.OpenReader(z)
+		if err != nil {
+			return fmt.Errorf("%s: %v", z, err)
+		}
+		err = r.nodeTests(zr)
+		zr.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %v", z, err)
+		}
+	}
+	if r.dir != "" {
+		return nil
+	}
+	if _, err := os.Stat(debianONNX); err != nil {
+		return fmt.Errorf("%v; install Debian's libonnx-testdata, or name another root with -dir", err)
+	}
+	return r.nodeTests(os.DirFS(debianONNX))
+}
+
+// nodeTests runs every folder below root that holds a model.onnx.
+func (r *report) nodeTests(root fs.FS) error {
+	return fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "model.onnx" {
+			return err
+		}
+		folder, err := fs.Sub(root, filepath.ToSlash(filepath.Dir(path)))
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(filepath.Dir(path))
+		model, err := onnx.OpenFS(folder, "model.onnx")
+		if err != nil {
+			if r.wants("decode") {
+				r.record("decode", name, outcome(err))
+			}
+			return nil
+		}
+		defer model.Close()
+		under := "composite"
+		if model.Graph != nil && len(model.Graph.Nodes) == 1 {
+			under = model.Graph.Nodes[0].Op
+		}
+		if !r.wants(under) {
+			return nil
+		}
+		sets, err := fs.Glob(folder, "test_data_set_*")
+		if err != nil {
+			return err
+		}
+		slices.Sort(sets)
+		r.judge(under, name, func() error { return nodeTest(folder, name, model, sets) })
+		return nil
+	})
+}
+
+// nodeTest runs a model on its data sets.
+func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error {
+	if len(sets) == 0 {
+		return errors.New("no test_data_set_* beside the model")
+	}
+	s, err := onnx.NewSession(model)
+	if err != nil {
+		return outcome(err)
+	}
+	random := strings.HasPrefix(name, "test_bernoulli") ||
+		slices.Contains([]string{"test_training_dropout", "test_training_dropout_default", "test_training_dropout_mask", "test_training_dropout_default_mask"}, name)
+	for _, set := range sets {
+		inputs := map[string]tensor.Any{}
+		for i, v := range model.Graph.Inputs {
+			file := fmt.Sprintf("%s/input_%d.pb", set, i)
+			if _, err := fs.Stat(folder, file); err != nil {
+				continue // has a default
+			}
+			if v.Name == "" {
+				continue
+			}
+			t, err := readTensor(folder, file)
+			if err != nil {
+				return err
+			}
+			inputs[v.Name] = declared(t, v)
+		}
+		got, err := s.Run(context.Background(), inputs, onnx.Options{})
+		if err != nil {
+			return outcome(err)
+		}
+		for i, v := range model.Graph.Outputs {
+			want, err := readTensor(folder, fmt.Sprintf("%s/output_%d.pb", set, i))
+			if err != nil {
+				return err
+			}
+			want = declared(want, v)
+			out := got[v.Name]
+			if out == nil {
+				return fmt.Errorf("output %q is missing", v.Name)
+			}
+			if random {
+				if g, w := tensor.Describe(out), tensor.Describe(want); g != w {
+					return fmt.Errorf("output %q: got %s, want %s", v.Name, g, w)
+				}
+				continue
+			}
+			tol := tolerance{rtol: 1e-3, atol: 1e-7}
+			if d := want.DType(); d == dtype.Float16 || d == dtype.BFloat16 {
+				tol.rtol = 1e-2
+			}
+			if err := compare(out, want, tol); err != nil {
+				return fmt.Errorf("output %q: %w", v.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// declared returns t as the graph declares it: older data stores bfloat16 as
+// uint16 words.
+func declared(t tensor.Any, v onnx.ValueInfo) tensor.Any {
+	words, ok := t.(tensor.Tensor[uint16])
+	if !ok || v.Type.Elem != onnx.ElemBFloat16 {
+		return t
+	}
+	out := tensor.New[num.BF16](words.Shape()...)
+	for i, w := range words.Contiguous().Elems() {
+		out.Elems()[i] = num.BF16FromBits(w)
+	}
+	return out
+}
+
+// outcome turns the error of something that doesn't exist into unsupported.
+func outcome(err error) error {
+	if errors.Is(err, onnx.ErrUnsupported) || errors.Is(err, op.ErrUnsupported) {
+		return unsupported{err.Error()}
+	}
+	return err
+}
+
+func readTensor(folder fs.FS, file string) (tensor.Any, error) {
+	b, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return nil, err
+	}
+	t, err := onnx.DecodeTensor(b)
+	if err != nil {
+		if errors.Is(err, onnx.ErrUnsupported) {
+			return nil, unsupported{file + ": " + err.Error()}
+		}
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,157 @@
+// Package conv moves and converts rows of elements: it packs a strided block into
+// a dense tile, spreads a tile over a strided block, copies one strided block to
+// another, widens narrow floats and narrows them again. It knows slices and
+// strides, no tensors.
+package conv
+
+import (
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// Block is rows × cols elements of a slice: element (i, j) is at Off + i·Row + j·Col.
+type Block struct {
+	Off, Rows, Row, Cols, Col int
+}
+
+// Dense reports whether the block is one run of elements.
+func (b Block) Dense() bool {
+	return (b.Col == 1 || b.Cols == 1) && (b.Rows == 1 || b.Row == b.Cols)
+}
+
+// empty says that Off and the strides mean nothing.
+func (b Block) empty() bool { return b.Rows == 0 || b.Cols == 0 }
+
+// Pack copies a block of src into dst, row by row. dst has Rows·Cols elements.
+func Pack[T any](dst, src []T, b Block) {
+	switch {
+	case b.empty():
+	case b.Col == 1:
+		for i, off := 0, b.Off; i < b.Rows; i, off = i+1, off+b.Row {
+			copy(dst[i*b.Cols:(i+1)*b.Cols], src[off:off+b.Cols])
+		}
+	case b.Col == 0:
+		for i, off := 0, b.Off; i < b.Rows; i, off = i+1, off+b.Row {
+			Fill(dst[i*b.Cols:(i+1)*b.Cols], src[off])
+		}
+	default:
+		Copy2(dst, src, Block{0, b.Rows, b.Cols, b.Cols, 1}, b)
+	}
+}
+
+// Spread is the inverse of Pack: it copies src, row by row, to a block of dst.
+func Spread[T any](dst, src []T, b Block) {
+	if b.Col == 1 && !b.empty() {
+		for i, off := 0, b.Off; i < b.Rows; i, off = i+1, off+b.Row {
+			copy(dst[off:off+b.Cols], src[i*b.Cols:(i+1)*b.Cols])
+		}
+		return
+	}
+	Copy2(dst, src, b, Block{0, b.Rows, b.Cols, b.Cols, 1})
+}
+
+// Fill sets every element of dst to v.
+func Fill[T any](dst []T, v T) {
+	if len(dst) < 32 {
+		for i := range dst {
+			dst[i] = v
+		}
+		return
+	}
+	for i := range 16 {
+		dst[i] = v
+	}
+	for n := 16; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+}
+
+// Copy2 copies a block of src to a block of dst with as many rows and columns.
+// A transposing copy goes in tiles, so that the cache lines of both sides are
+// used up while they are there.
+func Copy2[T any](dst, src []T, d, s Block) {
+	if d.empty() {
+		return
+	}
+	if d.Col == 1 && s.Col == 1 {
+		for i := range d.Rows {
+			copy(dst[d.Off+i*d.Row:][:d.Cols], src[s.Off+i*s.Row:][:d.Cols])
+		}
+		return
+	}
+	const side = 16
+	if d.Rows < 4 {
+		for i := range d.Rows {
+			copyRow(dst, src, d.Off+i*d.Row, s.Off+i*s.Row, d.Cols, d.Col, s.Col)
+		}
+		return
+	}
+	for i0 := 0; i0 < d.Rows; i0 += side {
+		rows := min(side, d.Rows-i0)
+		for j0 := 0; j0 < d.Cols; j0 += side {
+			cols := min(side, d.Cols-j0)
+			for i := i0; i < i0+rows; i++ {
+				copyRow(dst, src, d.Off+i*d.Row+j0*d.Col, s.Off+i*s.Row+j0*s.Col, cols, d.Col, s.Col)
+			}
+		}
+	}
+}
+
+func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
+	if dstep == 1 {
+		row := dst[d : d+n]
+		for j := range row {
+			row[j] = src[s]
+			s += sstep
+		}
+		return
+	}
+	for range n {
+		dst[d] = src[s]
+		d += dstep
+		s += sstep
+	}
+}
+
+// As returns s as a slice of another element type of the same size. It panics
+// when the sizes differ. The types must hold no pointers, as all of num.Elem.
+func As[To, From num.Elem](s []From) []To {
+	var t To
+	var f From
+	if unsafe.Sizeof(t) != unsafe.Sizeof(f) {
+		panic("conv.As: element sizes differ")
+	}
+	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// Carve cuts n elements of type T off the front of a byte scratch whose start is
+// aligned for T, and moves the scratch on by a multiple of 64 bytes.
+func Carve[T num.Elem](scratch *[]byte, n int) []T {
+	var t T
+	size := (n*int(unsafe.Sizeof(t)) + 63) &^ 63
+	b := (*scratch)[:size]
+	*scratch = (*scratch)[size:]
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}
+
+// Overlap reports whether the memory of two slices has a byte in common.
+func Overlap[A, B any](a []A, b []B) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	lo, hi := addresses(a)
+	from, to := addresses(b)
+	return lo < to && from < hi
+}
+
+func addresses[T any](s []T) (lo, hi uintptr) {
+	var t T
+	lo = uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+	return lo, lo + uintptr(len(s))*unsafe.Sizeof(t)
+}
+
+// Same reports whether two slices start at the same address.
+func Same[A, B any](a []A, b []B) bool {
+	return unsafe.Pointer(unsafe.SliceData(a)) == unsafe.Pointer(unsafe.SliceData(b))
+}

@@ -1,0 +1,72 @@
+// Package cpu says which instruction set the kernels use: the best of the processor's that the build has kernels for,
+// or a lower one that the environment asks for.
+//
+// ASHLAR_CPU=generic, avx2 or avx512 sets the highest level in use; results are the same bits at every level. A value
+// that isn't one of these, or is more than there is, changes nothing, and Err says so. The build tag purego leaves
+// Generic alone.
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Level is a set of instructions that a kernel is written in. A higher level includes the lower ones.
+type Level uint8
+
+const (
+	Generic Level = iota // plain Go
+	AVX2                 // amd64: AVX2, FMA, F16C
+	AVX512               // amd64: AVX2's and AVX-512 F, CD, BW, DQ, VL
+)
+
+var names = []string{Generic: "generic", AVX2: "avx2", AVX512: "avx512"}
+
+// String returns the name that ASHLAR_CPU takes.
+func (l Level) String() string {
+	if int(l) < len(names) {
+		return names[l]
+	}
+	return fmt.Sprintf("cpu.Level(%d)", uint8(l))
+}
+
+// An Error says why ASHLAR_CPU was not followed.
+type Error struct {
+	Value string // of ASHLAR_CPU
+	Best  Level  // what there is
+}
+
+func (e *Error) Error() string {
+	if slices.Contains(names, e.Value) {
+		return fmt.Sprintf("ASHLAR_CPU=%s: this processor and build have %v at most", e.Value, e.Best)
+	}
+	return fmt.Sprintf("ASHLAR_CPU=%q: not one of %s", e.Value, strings.Join(names, ", "))
+}
+
+var (
+	best         = detect()
+	current, err = choose(os.Getenv("ASHLAR_CPU"), best)
+)
+
+// choose returns the level that a value of ASHLAR_CPU, perhaps empty, stands for on a machine with best.
+func choose(value string, best Level) (Level, error) {
+	if value == "" {
+		return best, nil
+	}
+	i := slices.Index(names, value)
+	if i < 0 || Level(i) > best {
+		return best, &Error{Value: value, Best: best}
+	}
+	return Level(i), nil
+}
+
+// Detect returns the highest level that processor, operating system and build have, whatever ASHLAR_CPU says.
+func Detect() Level { return best }
+
+// Current returns the level in use. It was chosen when the program began and doesn't change.
+func Current() Level { return current }
+
+// Err returns an *Error when ASHLAR_CPU has a value that can't be followed, else nil.
+func Err() error { return err }

@@ -1,0 +1,10 @@
+//go:build !amd64 || purego
+
+package cpu
+
+import "runtime"
+
+func detect() Level { return Generic }
+
+// Name returns the name of the architecture, as Go writes it.
+func Name() string { return runtime.GOARCH }

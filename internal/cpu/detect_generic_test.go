@@ -1,0 +1,14 @@
+//go:build !amd64 || purego
+
+package cpu
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestGeneric(t *testing.T) {
+	if Detect() != Generic || Name() != runtime.GOARCH {
+		t.Errorf("detected %v on %q", Detect(), Name())
+	}
+}

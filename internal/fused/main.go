@@ -1,0 +1,82 @@
+// Command fused lists the places where the compiler joined a product and a sum into one fused multiply-add.
+//
+//	go run ./internal/fused [-v] [packages]
+//
+// On arm64, riscv64 and amd64 v3 the compiler may turn a*b + c into one instruction that rounds once, across statements
+// and inlined calls, and then a result depends on the platform. A conversion keeps the rounding: float32(a*b) + c. The
+// command compiles the packages (./... unless told) and their tests for those three platforms, reads the assembly
+// listing and reports each fused instruction whose source line isn't in a function named in allowed.txt. It ends with
+// exit code 1 when it found one, and also when allowed.txt names a function that holds none, as it then only hides
+// things to come. Test files may do as they like.
+package main
+
+import (
+	_ "embed"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+//go:embed allowed.txt
+var allowedText string
+
+func main() {
+	verbose := flag.Bool("v", false, "also print the fused instructions that are allowed")
+	flag.Parse()
+	ok, err := run(os.Stdout, ".", flag.Args(), allowedText, *verbose)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fused:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+// run checks the packages of the module that dir lies in and reports to w whether nothing is wrong.
+func run(w io.Writer, dir string, packages []string, allowed string, verbose bool) (bool, error) {
+	allow, err := parseAllowed(allowed)
+	if err != nil {
+		return false, err
+	}
+	mod, err := findModule(dir)
+	if err != nil {
+		return false, err
+	}
+	whole := len(packages) == 0
+	if whole {
+		packages = []string{"./..."}
+	}
+	used := make(map[string]bool)
+	bad := 0
+	for _, p := range platforms {
+		found, err := mod.compile(p, packages)
+		if err != nil {
+			return false, err
+		}
+		for _, f := range found {
+			if allow[f.fn] {
+				used[f.fn] = true
+				if verbose {
+					fmt.Fprintf(w, "%s: %s: %s in %s: allowed\n", f.pos, p.name, f.op, f.fn)
+				}
+				continue
+			}
+			bad++
+			fmt.Fprintf(w, "%s: %s: %s in %s\n", f.pos, p.name, f.op, f.fn)
+		}
+	}
+	if bad > 0 {
+		fmt.Fprintln(w, "The compiler fuses a product and a sum at these places. Write float32(a*b) + c or float64(a*b) + c, complex products\n"+
+			"in real parts; where one rounding is meant, call num.FMA32 or num.FMA64.")
+	}
+	if whole {
+		for _, fn := range sortedKeys(allow) {
+			if !used[fn] {
+				bad++
+				fmt.Fprintf(w, "internal/fused/allowed.txt: %s holds no fused instruction: delete its line\n", fn)
+			}
+		}
+	}
+	return bad == 0, nil
+}

@@ -1,0 +1,296 @@
+package optest
+
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A testCase is one call of an operator for every element type it supports.
+type testCase struct {
+	in      []input
+	attrs   attrs
+	opset   int // 0 means the operator's newest
+	outputs int
+	calm    bool // no special values: for sums over many elements, and values that must be possible
+	only    func(d dtype.DType) bool
+}
+
+// An input is random elements of the type under test, unless it says otherwise.
+type input struct {
+	shape   []int
+	dtype   dtype.DType // another type than the one under test
+	nonzero bool        // integers aren't 0
+	values  []int64     // these, as int64, and laid out as they are
+	absent  bool
+}
+
+func data(shape ...int) input             { return input{shape: shape} }
+func divisor(shape ...int) input          { return input{shape: shape, nonzero: true} }
+func bools(shape ...int) input            { return input{shape: shape, dtype: dtype.Bool} }
+func ints(values ...int64) input          { return input{shape: []int{len(values)}, values: values} }
+func index(shape []int, v ...int64) input { return input{shape: shape, values: v} }
+
+// reasons lists the operators without cases, and why.
+var reasons = map[string]string{
+	"Constant":        "has no operands",
+	"ConstantOfShape": "has no operand but a shape",
+}
+
+// shapes are those that operators of one operand are tried with.
+var shapes = [][]int{{}, {0}, {3, 0, 2}, {7}, {4, 6}, {2, 3, 4}, {1, 5, 1}, {2, 4, 2, 3}, {33, 40}}
+
+// pairs are the shapes of operators of two operands.
+var pairs = [][2][]int{{{}, {}}, {{4, 6}, {4, 6}}, {{4, 6}, {6}}, {{4, 1}, {1, 6}}, {{}, {3, 2}}, {{2, 3, 4}, {3, 1}}, {{0, 3}, {1, 3}}, {{2, 4, 2, 3}, {4, 1, 3}},
+	{{33, 40}, {40}}, {{33, 1}, {33, 40}}, {{33, 40}, {33, 40}}, {{1300}, {2, 1300}}}
+
+func unary(a attrs) (cs []testCase) {
+	for _, s := range shapes {
+		cs = append(cs, testCase{in: []input{data(s...)}, attrs: a})
+	}
+	return cs
+}
+
+func binary(a attrs) (cs []testCase) {
+	for _, p := range pairs {
+		cs = append(cs, testCase{in: []input{data(p[0]...), divisor(p[1]...)}, attrs: a})
+	}
+	return cs
+}
+
+func ternary(condition bool) (cs []testCase) {
+	for _, p := range pairs {
+		first := data(p[1]...)
+		if condition {
+			first = bools(p[1]...)
+		}
+		cs = append(cs, testCase{in: []input{first, data(p[0]...), data(p[1]...)}})
+	}
+	return cs
+}
+
+// reduction is the cases of an operator that reduces axes, given as an attribute
+// before opset since, else as an input.
+func reduction(since int) (cs []testCase) {
+	for _, c := range []struct {
+		shape []int
+		axes  []int64
+	}{{[]int{}, nil}, {[]int{7}, nil}, {[]int{4, 6}, []int64{0}}, {[]int{4, 6}, []int64{-1}}, {[]int{4, 6}, nil}, {[]int{2, 3, 4}, []int64{1}},
+		{[]int{2, 3, 4}, []int64{0, 2}}, {[]int{2, 4, 2, 3}, []int64{1, 2}}, {[]int{2, 4, 2, 3}, []int64{3, 0}}, {[]int{70, 33}, []int64{0}}, {[]int{2, 4500}, []int64{1}}, {[]int{4500, 2}, []int64{0}}} {
+		for _, keep := range []int64{0, 1} {
+			old := attrs{"keepdims": keep}
+			if c.axes != nil {
+				old["axes"] = c.axes
+			}
+			cs = append(cs, testCase{in: []input{data(c.shape...)}, attrs: old, opset: since - 1})
+			now := testCase{in: []input{data(c.shape...)}, attrs: attrs{"keepdims": keep}, opset: since}
+			if c.axes != nil {
+				now.in = append(now.in, ints(c.axes...))
+			}
+			cs = append(cs, now)
+		}
+	}
+	return cs
+}
+
+func arg() (cs []testCase) {
+	for _, axis := range []int64{0, 1, -1} {
+		for _, last := range []int64{0, 1} {
+			cs = append(cs, testCase{in: []input{data(5, 4, 6)}, attrs: attrs{"axis": axis, "select_last_index": last}})
+		}
+	}
+	return append(cs, testCase{in: []input{data(40, 33)}, attrs: attrs{"axis": int64(0), "keepdims": int64(0)}})
+}
+
+func alongAxis() (cs []testCase) {
+	for _, axis := range []int64{0, 1, -1} {
+		cs = append(cs, testCase{in: []input{data(3, 5, 4)}, attrs: attrs{"axis": axis}}, testCase{in: []input{data(2, 4, 6)}, attrs: attrs{"axis": axis}, calm: true},
+			testCase{in: []input{data(3, 5, 4)}, attrs: attrs{"axis": axis}, opset: 11})
+	}
+	return append(cs, testCase{in: []input{data(3, 700)}, calm: true}, testCase{in: []input{data(0, 4)}})
+}
+
+func windows(a attrs) []testCase {
+	with := func(more attrs) attrs {
+		for k, v := range a {
+			more[k] = v
+		}
+		return more
+	}
+	return []testCase{
+		{in: []input{data(2, 3, 8, 6)}, attrs: with(attrs{"kernel_shape": []int64{3, 2}})},
+		{in: []input{data(1, 2, 9, 8)}, attrs: with(attrs{"kernel_shape": []int64{3, 3}, "strides": []int64{2, 1}, "pads": []int64{1, 1, 1, 0}})},
+		{in: []input{data(1, 4, 12)}, attrs: with(attrs{"kernel_shape": []int64{4}, "strides": []int64{3}})},
+		{in: []input{data(1, 2, 4, 4, 6)}, attrs: with(attrs{"kernel_shape": []int64{2, 2, 2}})},
+	}
+}
+
+// cases has the calls of each operator.
+func cases(name string) []testCase {
+	switch name {
+	case "Abs", "BitwiseNot", "Ceil", "Dropout", "Erf", "Exp", "Floor", "HardSwish", "Identity", "IsNaN", "Log", "Neg", "Not", "Reciprocal",
+		"Relu", "Round", "Shape", "Sigmoid", "Sign", "Size", "Softplus", "Softsign", "Sqrt", "Tanh":
+		return unary(nil)
+	case "Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "ThresholdedRelu":
+		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"alpha": float32(0.75)}})
+	case "IsInf":
+		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"detect_negative": int64(0)}})
+	case "Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Or", "Pow", "Sub", "Xor":
+		return binary(nil)
+	case "BitShift":
+		return append(binary(attrs{"direction": "LEFT"}), binary(attrs{"direction": "RIGHT"})...)
+	case "Mod":
+		cs := binary(attrs{"fmod": int64(1)})
+		for _, c := range binary(nil) {
+			c.only = func(d dtype.DType) bool { return !d.IsFloat() }
+			cs = append(cs, c)
+		}
+		return cs
+	case "Max", "Min", "Sum", "Mean":
+		return append(binary(nil), ternary(false)...)
+	case "Where":
+		return ternary(true)
+	case "PRelu":
+		return []testCase{{in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 4), data(3, 1)}}, {in: []input{data(33, 40), data()}}}
+	case "Cast":
+		var cs []testCase
+		for _, code := range []int64{1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19} {
+			for _, s := range [][]int{{}, {0}, {4, 6}, {33, 40}} {
+				cs = append(cs, testCase{in: []input{data(s...)}, attrs: attrs{"to": code}})
+			}
+		}
+		return append(cs, testCase{in: []input{data(70)}, attrs: attrs{"to": int64(17), "saturate": int64(0)}})
+	case "CastLike":
+		return []testCase{{in: []input{data(4, 6), bools()}}, {in: []input{data(4, 6), {dtype: dtype.Int32}}}, {in: []input{data(33, 40), {dtype: dtype.BFloat16}}}}
+	case "Clip":
+		return []testCase{{in: []input{data(4, 6), data(), data()}}, {in: []input{data(33, 40), data(), {absent: true}}}, {in: []input{data(2, 3, 4), {absent: true}, data()}},
+			{in: []input{data(7)}, attrs: attrs{"min": float32(-1), "max": float32(2.5)}, opset: 6}}
+	case "ReduceSum":
+		return reduction(13)
+	case "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare":
+		return reduction(18)
+	case "ArgMax", "ArgMin":
+		return arg()
+	case "Softmax", "LogSoftmax", "Hardmax":
+		return alongAxis()
+	case "LRN":
+		return []testCase{{in: []input{data(2, 5, 4, 3)}, attrs: attrs{"size": int64(3)}}, {in: []input{data(2, 5, 4)}, attrs: attrs{"size": int64(2)}, calm: true}}
+	case "BatchNormalization":
+		return []testCase{{in: []input{data(2, 4, 3, 2), data(4), data(4), data(4), data(4)}}, {in: []input{data(5, 6), data(6), data(6), data(6), data(6)}, calm: true}}
+	case "GlobalAveragePool", "GlobalMaxPool":
+		return []testCase{{in: []input{data(2, 4, 6, 3)}}, {in: []input{data(2, 4, 70)}, calm: true}}
+	case "AveragePool":
+		return append(windows(attrs{}), windows(attrs{"count_include_pad": int64(1)})...)
+	case "MaxPool":
+		return append(windows(attrs{}), testCase{in: []input{data(1, 2, 8, 6)}, attrs: attrs{"kernel_shape": []int64{2, 2}}, outputs: 2})
+	case "Conv":
+		return []testCase{{in: []input{data(1, 4, 8, 6), data(6, 4, 3, 3), data(6)}}, {in: []input{data(2, 4, 9, 6), data(6, 2, 3, 2)}, calm: true,
+			attrs: attrs{"group": int64(2), "strides": []int64{2, 1}, "pads": []int64{1, 0, 1, 1}}}, {in: []input{data(1, 6, 12), data(6, 1, 4)}, attrs: attrs{"group": int64(6)}}}
+	case "MatMul":
+		return []testCase{{in: []input{data(4, 6), data(6, 8)}}, {in: []input{data(6), data(6, 4)}}, {in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 4, 6), data(3, 6, 2)}},
+			{in: []input{data(0, 4), data(4, 2)}}, {in: []input{data(33, 270), data(270, 12)}, calm: true}}
+	case "Gemm":
+		return []testCase{{in: []input{data(4, 6), data(6, 8), data(8)}}, {in: []input{data(6, 4), data(8, 6), data(4, 1)}, calm: true,
+			attrs: attrs{"transA": int64(1), "transB": int64(1), "alpha": float32(0.5), "beta": float32(-2)}}, {in: []input{data(9, 300), data(300, 5)}, calm: true}}
+	}
+	return moves(name)
+}
+
+// large is a call with enough work to split, of operators that aren't pointwise.
+func large(name string) (c testCase, ok bool) {
+	switch name {
+	case "MatMul":
+		c.in = []input{data(130, 300), data(300, 70)}
+	case "Gemm":
+		c.in = []input{data(130, 300), data(300, 70), data(70)}
+	case "Conv":
+		c.in = []input{data(1, 8, 40, 41), data(16, 8, 3, 3)}
+	case "MaxPool", "AveragePool":
+		c.in, c.attrs = []input{data(4, 8, 40, 41)}, attrs{"kernel_shape": []int64{3, 3}}
+	case "GlobalAveragePool", "BatchNormalization":
+		c.in = []input{data(2, 90, 40, 41)}
+		for range 4 {
+			if name == "BatchNormalization" {
+				c.in = append(c.in, data(90))
+			}
+		}
+	case "Softmax", "LogSoftmax", "Hardmax":
+		c.in, c.attrs = []input{data(300, 401)}, attrs{"axis": int64(0)}
+	case "LRN":
+		c.in, c.attrs = []input{data(4, 32, 30, 41)}, attrs{"size": int64(5)}
+	case "ReduceSum", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceProd":
+		c.in, c.attrs = []input{data(9000, 33)}, attrs{"axes": []int64{0}}
+		c.opset = 11
+	case "ArgMax":
+		c.in = []input{data(400, 500)}
+	case "Concat":
+		c.in, c.attrs = []input{data(300, 401), data(300, 77)}, attrs{"axis": int64(1)}
+	case "Gather":
+		c.in = []input{data(300, 701), ints(5, 77, 299, 0, 0, 111)}
+	default:
+		return c, false
+	}
+	c.calm = true
+	return c, true
+}
+
+// moves has the calls of operators that don't look at elements.
+func moves(name string) []testCase {
+	switch name {
+	case "Concat":
+		return []testCase{{in: []input{data(4, 6), data(4, 2)}, attrs: attrs{"axis": int64(1)}}, {in: []input{data(2, 3, 4), data(1, 3, 4), data(0, 3, 4)}, attrs: attrs{"axis": int64(-3)}}}
+	case "Expand":
+		return []testCase{{in: []input{data(4, 1), ints(2, 4, 6)}}, {in: []input{data(), ints(3, 2)}}}
+	case "Flatten":
+		return []testCase{{in: []input{data(2, 3, 4)}}, {in: []input{data(2, 4, 2, 3)}, attrs: attrs{"axis": int64(2)}}, {in: []input{data(4, 6)}, attrs: attrs{"axis": int64(0)}}}
+	case "Gather":
+		return []testCase{{in: []input{data(4, 6), index([]int{2, 2}, 0, 3, -1, 1)}}, {in: []input{data(2, 3, 4), index(nil, 2)}, attrs: attrs{"axis": int64(1)}},
+			{in: []input{data(33, 40), ints(5, 5, 39)}, attrs: attrs{"axis": int64(-1)}}}
+	case "Reshape":
+		return []testCase{{in: []input{data(4, 6), ints(3, -1)}}, {in: []input{data(2, 3, 4), ints(0, 12)}}, {in: []input{data(33, 40), ints(40, 33)}}, {in: []input{data(), ints(1, 1)}}}
+	case "Slice":
+		return []testCase{{in: []input{data(4, 6), ints(1, 5), ints(4, -7), ints(0, 1), ints(2, -2)}}, {in: []input{data(2, 4, 6), ints(1), ints(100), ints(-1)}},
+			{in: []input{data(4, 6)}, attrs: attrs{"starts": []int64{1, 0}, "ends": []int64{3, -1}}, opset: 9}}
+	case "Squeeze":
+		return []testCase{{in: []input{data(1, 5, 1)}}, {in: []input{data(1, 4, 6, 1), ints(-1)}}, {in: []input{data(1, 5, 1)}, attrs: attrs{"axes": []int64{0}}, opset: 11}}
+	case "Unsqueeze":
+		return []testCase{{in: []input{data(4, 6), ints(0, -1)}}, {in: []input{data(), ints(0)}}, {in: []input{data(4, 6)}, attrs: attrs{"axes": []int64{1}}, opset: 11}}
+	case "Transpose":
+		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(2, 3, 4)}, attrs: attrs{"perm": []int64{2, 0, 1}}}, {in: []input{data(2, 4, 2, 3)}, attrs: attrs{"perm": []int64{0, 2, 3, 1}}}}
+	}
+	return nil
+}
+
+// attrs is attributes by name.
+type attrs map[string]any
+
+var _ op.Attrs = attrs{}
+
+func value[T any](m attrs, name string, def T) T {
+	if v, ok := m[name].(T); ok {
+		return v
+	}
+	return def
+}
+
+func (m attrs) Has(name string) bool { _, ok := m[name]; return ok }
+
+func (m attrs) Int(name string, def int64) int64 { return value(m, name, def) }
+
+func (m attrs) Float(name string, def float32) float32 { return value(m, name, def) }
+
+func (m attrs) Str(name, def string) string { return value(m, name, def) }
+
+func (m attrs) Ints(name string) ([]int64, bool) {
+	v, ok := m[name].([]int64)
+	return slices.Clone(v), ok
+}
+
+func (m attrs) Floats(name string) ([]float32, bool) {
+	v, ok := m[name].([]float32)
+	return slices.Clone(v), ok
+}
+
+func (m attrs) Tensor(name string) (tensor.Any, bool) { v, ok := m[name].(tensor.Any); return v, ok }

@@ -1,0 +1,199 @@
+package optest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// An arrangement is a way to lay a shape out in memory.
+type arrangement struct {
+	name   string
+	layout func(shape []int) layout.Layout
+	offset int // of the first byte, in elements, from aligned memory
+}
+
+var arrangements = []arrangement{
+	{"odd alignment", rowMajor, 1},
+	{"column-major", func(shape []int) layout.Layout { return strided(shape, false, 1, 0) }, 0},
+	{"reversed", func(shape []int) layout.Layout { return strided(shape, true, -1, 0) }, 3},
+	{"with gaps", func(shape []int) layout.Layout { return strided(shape, true, 2, 1) }, 0},
+	{"column-major, reversed with gaps", func(shape []int) layout.Layout { return strided(shape, false, -3, 2) }, 1},
+	{"nested", nested, 0},
+	{"nested with gaps", func(shape []int) layout.Layout {
+		n := nested(shape)
+		return layout.MustParse(doubled(n.String()))
+	}, 1},
+}
+
+func rowMajor(shape []int) layout.Layout { return strided(shape, true, 1, 0) }
+
+// strided lays axes out from the last, or from the first, to the slowest: step
+// elements apart, and after each axis gap more. A negative step runs backwards.
+func strided(shape []int, lastFirst bool, step, gap int) layout.Layout {
+	str := make([]int, len(shape))
+	run := step
+	for k := range shape {
+		i := k
+		if lastFirst {
+			i = len(shape) - 1 - k
+		}
+		str[i] = run
+		run *= max(shape[i], 1) + gap
+	}
+	l, err := layout.New(shape, str)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// nested splits each axis at its smallest factor, and lets the first parts of all
+// axes run faster than all second parts: (4,4) becomes ((2,2),(2,2)):((2,8),(1,4)).
+func nested(shape []int) layout.Layout {
+	if len(shape) == 0 || len(shape) > 4 {
+		return rowMajor(shape)
+	}
+	first, second := make([]int, len(shape)), make([]int, len(shape))
+	run := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		first[i], second[i] = shape[i], 1
+		for f := 2; f*f <= shape[i]; f++ {
+			if shape[i]%f == 0 {
+				first[i], second[i] = f, shape[i]/f
+				break
+			}
+		}
+	}
+	var ext, str []string
+	fast := make([]int, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		fast[i] = run
+		run *= max(first[i], 1)
+	}
+	for i := range shape {
+		if second[i] == 1 {
+			ext, str = append(ext, fmt.Sprint(first[i])), append(str, fmt.Sprint(fast[i]))
+			continue
+		}
+		ext = append(ext, fmt.Sprintf("(%d,%d)", first[i], second[i]))
+		str = append(str, fmt.Sprintf("(%d,%d)", fast[i], run))
+		run *= second[i]
+	}
+	return layout.MustParse("(" + strings.Join(ext, ",") + "):(" + strings.Join(str, ",") + ")")
+}
+
+// doubled writes a layout with every stride twice as large.
+func doubled(text string) string {
+	ext, str, _ := strings.Cut(text, ":")
+	var b strings.Builder
+	for len(str) > 0 {
+		n := strings.IndexAny(str, "(),")
+		if n == 0 {
+			b.WriteByte(str[0])
+			str = str[1:]
+			continue
+		}
+		if n < 0 {
+			n = len(str)
+		}
+		var v int
+		fmt.Sscan(str[:n], &v)
+		fmt.Fprint(&b, 2*v)
+		str = str[n:]
+	}
+	return ext + ":" + b.String()
+}
+
+// An arranged tensor sits in memory of its own, poison all around and between its
+// elements.
+type arranged struct {
+	tensor.Any
+	intact func() bool // whether the memory is what it was
+}
+
+const margin = 40
+
+// arrange copies a to memory arranged in a way.
+func arrange(a tensor.Any, w arrangement) arranged {
+	switch a := a.(type) {
+	case tensor.Tensor[bool]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[int8]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[int16]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[int32]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[int64]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[uint8]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[uint16]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[uint32]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[uint64]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.F8E4M3]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.F8E5M2]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.F16]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.BF16]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[float32]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[float64]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[complex64]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[complex128]:
+		return arrangeTensor(a, w)
+	}
+	panic(fmt.Sprintf("no tensor: %v", a))
+}
+
+func arrangeTensor[T num.Elem](a tensor.Tensor[T], w arrangement) arranged {
+	t, buf := place[T](a.Shape(), w)
+	t.CopyFrom(a)
+	was := bytes.Clone(bytesOf(buf))
+	return arranged{t, func() bool { return bytes.Equal(was, bytesOf(buf)) }}
+}
+
+// place makes a tensor whose elements are poison, as all of buf around them is.
+func place[T num.Elem](shape []int, w arrangement) (t tensor.Tensor[T], buf []T) {
+	lay := w.layout(shape)
+	lo, hi := lay.Span()
+	n := hi - lo + 1
+	whole := tensor.New[T](n + 2*margin + w.offset)
+	buf = whole.Elems()
+	poison(buf)
+	from := margin + w.offset
+	return tensor.FromLayout(buf[from:from+n], lay), buf
+}
+
+// repeated returns a with all of an axis like its first position: as a view that
+// repeats it, and as a tensor that doesn't.
+func repeated(a tensor.Any, axis int) (view, full tensor.Any, err error) {
+	shape := tensor.Shape(a)
+	idx := make([]tensor.Index, len(shape))
+	for i := range idx {
+		idx[i] = tensor.Colon
+	}
+	idx[axis] = tensor.R(0, 1)
+	first, err := tensor.Slice(a, idx...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if view, err = tensor.BroadcastTo(first, shape...); err != nil {
+		return nil, nil, err
+	}
+	full, err = tensor.Contiguous(view)
+	return view, full, err
+}

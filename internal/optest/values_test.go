@@ -1,0 +1,146 @@
+package optest
+
+import (
+	"math"
+	"math/rand/v2"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// The bits of floats at which operators differ: zeros, denormals, ones, extremes,
+// infinities, NaNs that are canonical, signed, with a payload and signalling.
+var (
+	bits8e4  = []uint8{0, 0x80, 1, 0x87, 0x38, 0xb8, 0x7e, 0xfe, 0x7f, 0xff, 0x30, 0x44}
+	bits8e5  = []uint8{0, 0x80, 1, 0x83, 0x3c, 0xbc, 0x7b, 0xfb, 0x7c, 0xfc, 0x7e, 0xfd, 0x42}
+	bits16   = []uint16{0, 0x8000, 1, 0x83ff, 0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0x4248}
+	bitsBF16 = []uint16{0, 0x8000, 1, 0x807f, 0x3f80, 0xbf80, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fc0, 0xffc1, 0x7f81, 0x4049}
+	bits32   = []uint32{0, 1 << 31, 1, 0x807fffff, 0x3f800000, 0xbf800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345, 0x7f800001, 0x40490fdb}
+	bits64   = []uint64{0, 1 << 63, 1, 1<<63 | 1<<51, 0x3ff << 52, 0xbff << 52, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff << 52, 0xfff << 52, 0x7ff8 << 48, 0xfff8000000012345, 0x7ff0000000000001, 0x400921fb54442d18}
+)
+
+// calm and wild are how often, of 256, an element is one of the special values or
+// has random bits. Sums of calm values stay finite.
+const (
+	calm = 0
+	wild = 96
+)
+
+// fill sets every element of dst at random. With nonzero, integers aren't 0.
+func fill[T num.Elem](rng *rand.Rand, dst []T, special int, nonzero bool) {
+	switch d := any(dst).(type) {
+	case []bool:
+		for i := range d {
+			d[i] = rng.IntN(2) == 1
+		}
+	case []int8:
+		fillInts(rng, d, math.MinInt8, math.MaxInt8, special, nonzero)
+	case []int16:
+		fillInts(rng, d, math.MinInt16, math.MaxInt16, special, nonzero)
+	case []int32:
+		fillInts(rng, d, math.MinInt32, math.MaxInt32, special, nonzero)
+	case []int64:
+		fillInts(rng, d, math.MinInt64, math.MaxInt64, special, nonzero)
+	case []uint8:
+		fillInts(rng, d, 0, math.MaxUint8, special, nonzero)
+	case []uint16:
+		fillInts(rng, d, 0, math.MaxUint16, special, nonzero)
+	case []uint32:
+		fillInts(rng, d, 0, math.MaxUint32, special, nonzero)
+	case []uint64:
+		fillInts(rng, d, 0, math.MaxUint64, special, nonzero)
+	case []num.F8E4M3:
+		fillFloats(rng, d, bits8e4, special, num.F8E4M3FromBits, num.F8E4M3FromFloat64)
+	case []num.F8E5M2:
+		fillFloats(rng, d, bits8e5, special, num.F8E5M2FromBits, num.F8E5M2FromFloat64)
+	case []num.F16:
+		fillFloats(rng, d, bits16, special, num.F16FromBits, num.F16FromFloat64)
+	case []num.BF16:
+		fillFloats(rng, d, bitsBF16, special, num.BF16FromBits, num.BF16FromFloat64)
+	case []float32:
+		fillFloats(rng, d, bits32, special, math.Float32frombits, func(v float64) float32 { return float32(v) })
+	case []float64:
+		fillFloats(rng, d, bits64, special, math.Float64frombits, func(v float64) float64 { return v })
+	case []complex64:
+		fill(rng, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(d))), 2*len(d)), special, nonzero)
+	case []complex128:
+		fill(rng, unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(d))), 2*len(d)), special, nonzero)
+	}
+}
+
+func fillInts[T num.Integer](rng *rand.Rand, dst []T, least, most T, special int, nonzero bool) {
+	edges := []T{0, 1, least, most, most - 1, least + 1, 2, 3, 0 - T(1)}
+	for i := range dst {
+		switch p := rng.IntN(256); {
+		case p < special/2:
+			dst[i] = edges[rng.IntN(len(edges))]
+		case p < special:
+			dst[i] = T(rng.Uint64())
+		default:
+			dst[i] = T(rng.IntN(23)) - 11
+			if least == 0 {
+				dst[i] = T(rng.IntN(23))
+			}
+		}
+		if nonzero && dst[i] == 0 {
+			dst[i] = 1
+		}
+	}
+}
+
+func fillFloats[T, B any](rng *rand.Rand, dst []T, edges []B, special int, fromBits func(B) T, round func(float64) T) {
+	for i := range dst {
+		switch p := rng.IntN(256); {
+		case p < special/2:
+			dst[i] = fromBits(edges[rng.IntN(len(edges))])
+		case p < special:
+			dst[i] = fromBits(*(*B)(unsafe.Pointer(&[]uint64{rng.Uint64()}[0])))
+		default:
+			dst[i] = round(3 * rng.NormFloat64())
+		}
+	}
+}
+
+// poison fills memory that belongs to no operand: NaNs for floats, and for the
+// others bytes that are easy to recognise.
+func poison[T num.Elem](dst []T) {
+	switch d := any(dst).(type) {
+	case []bool:
+		for i := range d {
+			d[i] = i%3 == 0
+		}
+	case []float32:
+		for i := range d {
+			d[i] = math.Float32frombits(0x7fd5d5d5)
+		}
+	case []float64:
+		for i := range d {
+			d[i] = math.Float64frombits(0x7ffd5d5d5d5d5d5d)
+		}
+	default:
+		b := bytesOf(dst)
+		for i := range b {
+			b[i] = 0x7f // of a narrow float a NaN, too
+		}
+	}
+}
+
+// bytesOf returns the memory of a slice.
+func bytesOf[T num.Elem](s []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
+}
+
+// content returns the bits of a's elements in row-major order.
+func content(a tensor.Any) []byte {
+	c, err := tensor.Contiguous(a)
+	if err != nil {
+		panic(err)
+	}
+	b, ok := tensor.Bytes(c)
+	if !ok {
+		panic("a contiguous tensor has no bytes")
+	}
+	return b
+}

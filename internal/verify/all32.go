@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// A function32 is a function of package num to check on all float32.
+type function32 struct {
+	name   string
+	f      func(float32) float32
+	fixed  func(x float32) (float32, bool) // the values that are not computed: limits, poles, domain, exact results
+	approx func(float64) float64           // relative error below slack wherever fixed doesn't answer
+	exact  func(float64) *big.Float
+}
+
+var nan, inf = num.NaN32(), float32(math.Inf(1))
+
+var functions32 = []function32{
+	{"exp32", num.Exp32, func(x float32) (float32, bool) {
+		switch {
+		case x == 0:
+			return 1, true
+		case x > 700:
+			return inf, true
+		case x < -700:
+			return 0, true
+		}
+		return 0, false
+	}, approxExp, func(x float64) *big.Float { return exact.Exp(exact.New(x)) }},
+	{"log32", num.Log32, func(x float32) (float32, bool) {
+		switch {
+		case x == 0:
+			return -inf, true
+		case x < 0:
+			return nan, true
+		}
+		return x - 1, x == 1 || x == inf
+	}, approxLog, exact.Log},
+	{"tanh32", num.Tanh32, odd, approxTanh, exact.Tanh},
+	{"sigmoid32", num.Sigmoid32, func(x float32) (float32, bool) {
+		switch {
+		case x == 0:
+			return 0.5, true
+		case x > 700:
+			return 1, true
+		case x < -700:
+			return 0, true
+		}
+		return 0, false
+	}, approxSigmoid, exact.Sigmoid},
+	{"erf32", num.Erf32, odd, approxErf, exact.Erf},
+	{"sqrt32", num.Sqrt32, func(x float32) (float32, bool) {
+		if x < 0 {
+			return nan, true
+		}
+		return x, x == 0 || x == inf
+	}, math.Sqrt, func(x float64) *big.Float { return new(big.Float).Sqrt(exact.New(x)) }},
+}
+
+// odd is for functions with f(±0) = ±0 and limits ±1.
+func odd(x float32) (float32, bool) {
+	if math.Abs(float64(x)) > 700 {
+		return float32(math.Copysign(1, float64(x))), true
+	}
+	return x, x == 0
+}
+
+// want returns the bits of the correctly rounded value, and whether it took the exact evaluation.
+func (f *function32) want(x float32) (bits uint32, close bool) {
+	if x != x {
+		return num.Canon32, false
+	}
+	if y, ok := f.fixed(x); ok {
+		return math.Float32bits(y), false
+	}
+	y := f.approx(float64(x))
+	d := math.Abs(y) * slack
+	low, high := float32(y-d), float32(y+d)
+	if low == high {
+		return math.Float32bits(low), false
+	}
+	r, _ := f.exact(float64(x)).Float32()
+	return math.Float32bits(r), true
+}
+
+type result32 struct {
+	name           string
+	count          uint64
+	wrong          uint64
+	close          uint64
+	digest, sample uint64
+	examples       []string
+}
+
+func (r result32) String() string {
+	return fmt.Sprintf("%s inputs %d wrong %d digest %016x sample %016x", r.name, r.count, r.wrong, r.digest, r.sample)
+}
+
+const (
+	chunk    = 1 << 16 // inputs per digest chunk
+	fnvStart = 0xcbf29ce484222325
+	fnvPrime = 0x100000001b3
+)
+
+// fnv takes a word into an FNV-1a digest, a word at a time instead of a byte.
+func fnv(h, word uint64) uint64 { return (h ^ word) * fnvPrime }
+
+// all checks every step-th chunk of inputs. The digest is taken over the chunks' digests in order, each over the bits of its results in
+// order of the bits of the inputs.
+func (f *function32) all(step int) result32 {
+	chunks := 1 << 32 / chunk / step
+	digests := make([]uint64, chunks)
+	r := result32{name: f.name, count: uint64(chunks) * chunk, digest: fnvStart, sample: f.sample()}
+	var next atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for {
+				c := int(next.Add(1) - 1)
+				if c >= chunks {
+					return
+				}
+				h := uint64(fnvStart)
+				for i := range uint32(chunk) {
+					x := math.Float32frombits(uint32(c*step)*chunk + i)
+					got := math.Float32bits(f.f(x))
+					h = fnv(h, uint64(got))
+					want, close := f.want(x)
+					if got == want && !close {
+						continue
+					}
+					mu.Lock()
+					if close {
+						r.close++
+					}
+					if got != want {
+						r.wrong++
+						if len(r.examples) < 10 {
+							r.examples = append(r.examples, fmt.Sprintf("%08x %g: got %08x %g, want %08x %g", math.Float32bits(x), x,
+								got, math.Float32frombits(got), want, math.Float32frombits(want)))
+						}
+					}
+					mu.Unlock()
+				}
+				digests[c] = h
+			}
+		})
+	}
+	wg.Wait()
+	for _, d := range digests {
+		r.digest = fnv(r.digest, d)
+	}
+	return r
+}
+
+// sample is the digest of the results on every 4099th input, from 0 on.
+func (f *function32) sample() uint64 {
+	h := uint64(fnvStart)
+	for i := uint64(0); i < 1<<32; i += 4099 {
+		h = fnv(h, uint64(math.Float32bits(f.f(math.Float32frombits(uint32(i))))))
+	}
+	return h
+}

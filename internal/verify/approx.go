@@ -1,0 +1,83 @@
+package main
+
+import "math"
+
+// slack bounds the relative error of the functions of this file for the arguments of functions32. They are textbook series, written to
+// make that plain, and share nothing with package num. One rounding is u = 2^-53.
+const slack = 0x1p-42
+
+const (
+	ln2High = 0x1.62e42fefap-1 // 36 bits, so that a multiple below 2^17 is exact
+	ln2Low  = 0x1.cf79abc9e3b39803f2f6af40f343267298b62d8ap-40
+)
+
+// approxExp: a reduction to |r| < 0.35, right to 4u for |x| < 800, and the Taylor series up to r^14, whose rest is below u.
+func approxExp(x float64) float64 {
+	if x > 800 {
+		return math.Inf(1)
+	}
+	if x < -800 {
+		return 0
+	}
+	k := math.Floor(x/math.Ln2 + 0.5)
+	return math.Ldexp(1+approxExpm1Small((x-k*ln2High)-k*ln2Low), int(k))
+}
+
+var factorial = [...]float64{1, 1, 2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600, 6227020800, 87178291200}
+
+// approxExpm1Small is exp(r) - 1 for |r| <= 0.35 to a few u: the sum is dominated by its first term.
+func approxExpm1Small(r float64) float64 {
+	s := 0.0
+	for n := 14; n >= 1; n-- {
+		s = r * (1/factorial[n] + s)
+	}
+	return s
+}
+
+// approxExpm1: for x > 0.35 the subtraction magnifies the error by less than 4.
+func approxExpm1(x float64) float64 {
+	if math.Abs(x) <= 0.35 {
+		return approxExpm1Small(x)
+	}
+	return approxExp(x) - 1
+}
+
+// approxTanh: with e = exp(2|x|) - 1, which is positive, e / (e + 2) adds errors but cancels nothing.
+func approxTanh(x float64) float64 {
+	e := approxExpm1(2 * min(math.Abs(x), 30)) // 1 - tanh(30) is below 2^-85
+	return math.Copysign(e/(e+2), x)
+}
+
+func approxSigmoid(x float64) float64 { return 1 / (1 + approxExp(-x)) }
+
+// approxLog: twice the series of atanh(s), s = (f-1)/(f+1), |s| < 0.172, up to s^23, whose rest is below u. For e != 0 the sum is at least
+// half of each part.
+func approxLog(x float64) float64 {
+	f, e := math.Frexp(x)
+	if f < math.Sqrt2/2 {
+		f, e = 2*f, e-1
+	}
+	s := (f - 1) / (f + 1)
+	q := s * s
+	sum := 0.0
+	for n := 23; n >= 1; n -= 2 {
+		sum = sum*q + 1/float64(n)
+	}
+	return float64(e)*math.Ln2 + 2*s*sum
+}
+
+// approxErf: 2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)) has positive terms. The error of term n is below 3n u, x² adds 16u for
+// |x| < 4.1 by way of exp, and the terms from the 60th on don't matter: below 300u in all. From 4.1 on, 1 is right to 2^-27, and so is
+// every float32 decision but between 1 and its neighbour, whose boundary is 2^-25 below.
+func approxErf(x float64) float64 {
+	if math.Abs(x) >= 4.1 {
+		return math.Copysign(1, x)
+	}
+	q := 2 * x * x
+	term, sum := x, x
+	for n := 3; math.Abs(term) > math.Abs(sum)*0x1p-56; n += 2 {
+		term *= q / float64(n)
+		sum += term
+	}
+	return 2 / math.Sqrt(math.Pi) * approxExp(-x*x) * sum
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+const digestFile = "internal/verify/digests.txt"
+
+// readDigests returns the lines of a digest file by function name.
+func readDigests(path string) (map[string]string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	lines := map[string]string{}
+	for s := bufio.NewScanner(bytes.NewReader(b)); s.Scan(); {
+		if name, _, ok := strings.Cut(s.Text(), " "); ok && name != "#" {
+			lines[name] = s.Text()
+		}
+	}
+	return lines, nil
+}
+
+// updateDigest puts r's line into the file in place of the one of the same function.
+func updateDigest(path string, r result32) error {
+	lines, err := readDigests(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if lines == nil {
+		lines = map[string]string{}
+	}
+	lines[r.name] = r.String()
+	var b bytes.Buffer
+	b.WriteString("# Results of go run ./internal/verify -update: all 2^32 inputs against the correctly rounded value.\n")
+	sorted := make([]string, 0, len(lines))
+	for _, l := range lines {
+		sorted = append(sorted, l)
+	}
+	slices.Sort(sorted)
+	for _, l := range sorted {
+		fmt.Fprintln(&b, l)
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}

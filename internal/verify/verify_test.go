@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/verify/exact"
+)
+
+// some is the step at which the tests look at chunks of inputs: 128 of them, all over the range and one of NaNs.
+const some = 511
+
+// Every 4099th result is the one that was verified, and one input of 512 is verified again.
+func TestDigests(t *testing.T) {
+	lines, err := readDigests("digests.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range functions32 {
+		t.Run(f.name, func(t *testing.T) {
+			line := lines[f.name]
+			if !strings.HasPrefix(line, f.name+" inputs 4294967296 wrong 0 ") {
+				t.Fatalf("not verified on all inputs: %q", line)
+			}
+			if want := fmt.Sprintf(" sample %016x", f.sample()); !strings.HasSuffix(line, want) {
+				t.Errorf("results have changed since they were verified: now%s, then %s", want, line)
+			}
+			if r := f.all(some); r.wrong != 0 || r.count != 1<<23 {
+				t.Errorf("%v %q", r, r.examples)
+			}
+		})
+	}
+}
+
+// A wrong function must be found out, both by the quick way and where the exact evaluation decides.
+func TestFindsWrong(t *testing.T) {
+	good := functions32[0]
+	for _, c := range []struct {
+		name string
+		f    func(float32) float32
+	}{
+		{"the next float32", func(x float32) float32 { return math.Nextafter32(good.f(x), 0) }},
+		{"a NaN that isn't canonical", func(x float32) float32 {
+			if x != x {
+				return math.Float32frombits(math.Float32bits(x) | 1<<22 | 1)
+			}
+			return good.f(x)
+		}},
+	} {
+		bad := good
+		bad.f = c.f
+		if r := bad.all(some); r.wrong == 0 {
+			t.Errorf("%s: no result is wrong", c.name)
+		}
+	}
+	// The plain float64 formula of the logarithm is known to go wrong here.
+	l := functions32[1]
+	if bits, close := l.want(math.Float32frombits(0x3c413d3a)); bits != 0xc08e158f || !close {
+		t.Errorf("log32(3c413d3a) is %#x, exactly evaluated %v", bits, close)
+	}
+}
+
+// The approximations keep well within the slack that want allows them.
+func TestApprox(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, f := range functions32 {
+		worst := 0.0
+		for range 4000 {
+			x := math.Float32frombits(r.Uint32())
+			if r.IntN(2) == 0 {
+				x = float32(r.NormFloat64() * 20)
+			}
+			if _, fixed := f.fixed(x); fixed || x != x || f.name == "erf32" && math.Abs(float64(x)) > 4.1 {
+				continue
+			}
+			want := f.exact(float64(x))
+			d := new(big.Float).SetPrec(exact.Prec).Sub(exact.New(f.approx(float64(x))), want)
+			e, _ := d.Quo(d, want).Float64()
+			worst = max(worst, math.Abs(e))
+		}
+		if worst > slack/16 || worst == 0 && f.name != "sqrt32" {
+			t.Errorf("%s: relative error %g, slack %g", f.name, worst, slack)
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	for _, f := range measured {
+		if m := f.measure(2000, 7); m.worst > f.limit {
+			t.Error(m)
+		}
+	}
+	f := measured[0]
+	f.f = func(x, _ float64) float64 { return math.Nextafter(measured[0].f(x, 0), 0) }
+	if m := f.measure(1000, 7); m.worst < 1 {
+		t.Errorf("a function that is off by one unit measures %v", m)
+	}
+}
+
+func TestUpdateDigest(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "digests.txt")
+	for _, r := range []result32{{name: "b", count: 3}, {name: "a", count: 1}, {name: "b", count: 2, digest: 0xff}} {
+		if err := updateDigest(path, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "# ") || !strings.HasPrefix(lines[1], "a inputs 1 ") || !strings.HasPrefix(lines[2], "b inputs 2 wrong 0 digest 00000000000000ff ") {
+		t.Errorf("%q", lines)
+	}
+}

@@ -1,0 +1,403 @@
+// Package layout says where the elements of a tensor are: a Layout maps
+// coordinates to offsets. It knows integers only, no bytes and no types.
+//
+// A layout is a shape and a stride of the same nesting, written as in CuTe:
+// (4,6):(6,1) has two modes, the second with stride 1. A mode may itself be a
+// tuple of modes: ((2,2),4):((1,8),2) has shape (4,4), and a coordinate of its
+// first mode counts through (2,2) with the first entry fastest.
+//
+// Two orders occur, and each function that enumerates says in its first line
+// which one it uses. The linear coordinate of the algebra (Offset) is
+// colexicographic: the first mode is fastest. The logical order of a tensor
+// (IsRowMajor, View) is row-major: the last mode is fastest. Inside a nested
+// mode the first leaf is always fastest.
+//
+// Every product and sum of extents and strides is checked: a layout that
+// exists has a size and offsets that fit an int.
+package layout
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Inline is how many leaves a Layout holds without allocating.
+const Inline = 8
+
+// Layout maps coordinates to offsets. It is an immutable value; the zero value
+// is the layout of rank 0, ():(), with one element at offset 0. Use Equal to
+// compare; == does not compile.
+type Layout struct {
+	_        [0]func()
+	ext, str [Inline]int // the leaves in order; flat when n == rank
+	deep     *deep       // the leaves when they are more than Inline
+	n, rank  uint8       // leaves and modes when deep is nil
+	nest     uint32      // how leaves group into modes when n != rank; see nest.go
+}
+
+// deep holds what does not fit inline. It is never changed once built.
+type deep struct {
+	ext, str []int
+	rank     int
+	nest     []byte // tokens of nest.go; nil when flat
+	modes    []mark // where each mode begins, and the end; nil when flat
+}
+
+// A mark is a place between two modes.
+type mark struct{ leaf, token int }
+
+// maxRank bounds what New and Parse accept, so that a file's header can't ask
+// for a layout whose bookkeeping alone is large.
+const maxRank = 1 << 16
+
+// New returns the flat layout with the given extents and strides, which are
+// copied. It fails when the lengths differ, an extent is negative, or the size
+// or an offset does not fit an int.
+func New(ext, str []int) (Layout, error) {
+	if len(ext) != len(str) {
+		return Layout{}, fail("New", ErrShape, "%d extents and %d strides; give one stride per extent", len(ext), len(str))
+	}
+	return build("New", ext, str, nil)
+}
+
+// RowMajor returns the dense layout of a shape whose last mode is fastest.
+// It fails when an extent is negative or the size does not fit an int.
+func RowMajor(ext ...int) (Layout, error) { return dense("RowMajor", ext, true) }
+
+// ColMajor returns the dense layout of a shape whose first mode is fastest.
+// It fails when an extent is negative or the size does not fit an int.
+func ColMajor(ext ...int) (Layout, error) { return dense("ColMajor", ext, false) }
+
+func dense(op string, ext []int, row bool) (Layout, error) {
+	if len(ext) > maxRank {
+		return Layout{}, fail(op, ErrLimit, "%d modes; the most is %d", len(ext), maxRank)
+	}
+	if _, err := shapeSize(op, ext); err != nil {
+		return Layout{}, err
+	}
+	return compact(ext, row), nil
+}
+
+// compact is dense for a shape whose size fits.
+func compact(ext []int, row bool) Layout {
+	var l Layout
+	if len(ext) > Inline {
+		l.deep = &deep{ext: slices.Clone(ext), str: make([]int, len(ext)), rank: len(ext)}
+		denseStrides(ext, l.deep.str, row)
+		return l
+	}
+	l.n, l.rank = uint8(len(ext)), uint8(len(ext))
+	copy(l.ext[:], ext)
+	denseStrides(ext, l.str[:len(ext)], row)
+	return l
+}
+
+// denseStrides fills str for a dense layout of a shape whose size fits. Extents
+// of 0 count as 1 in the strides, as in NumPy.
+func denseStrides(ext, str []int, row bool) {
+	step := 1
+	for k := range ext {
+		i := k
+		if row {
+			i = len(ext) - 1 - k
+		}
+		str[i] = step
+		step *= max(ext[i], 1)
+	}
+}
+
+// build makes a checked layout of leaves and nest tokens; it copies its slices.
+func build(op string, ext, str []int, nest []byte) (Layout, error) {
+	if len(ext) > maxRank {
+		return Layout{}, fail(op, ErrLimit, "%d modes; the most is %d", len(ext), maxRank)
+	}
+	if err := check(op, ext, str); err != nil {
+		return Layout{}, err
+	}
+	var l Layout
+	rank := len(ext)
+	if nest != nil {
+		rank = tokenRank(nest)
+	}
+	packed, fits := packNest(nest)
+	if len(ext) <= Inline && fits {
+		copy(l.ext[:], ext)
+		copy(l.str[:], str)
+		l.n, l.rank, l.nest = uint8(len(ext)), uint8(rank), packed
+	} else {
+		d := &deep{ext: slices.Clone(ext), str: slices.Clone(str), rank: rank}
+		if nest != nil {
+			d.nest, d.modes = slices.Clone(nest), marks(nest, rank)
+		}
+		l.deep = d
+	}
+	return l, nil
+}
+
+// check reports a negative extent, and a size or an offset that overflows.
+func check(op string, ext, str []int) error {
+	size := 1
+	for i, e := range ext {
+		if e < 0 {
+			return fail(op, ErrShape, "extent %d of leaf %d is negative", e, i)
+		}
+		if e == 0 {
+			continue
+		}
+		var ok bool
+		if size, ok = mul(size, e); !ok {
+			return fail(op, ErrOverflow, "the size of shape %s doesn't fit an int", tupleText(ext))
+		}
+	}
+	if _, _, ok := span(ext, str); !ok {
+		return fail(op, ErrOverflow, "the offsets of %s:%s reach over more than an int counts", tupleText(ext), tupleText(str))
+	}
+	return nil
+}
+
+// span returns the smallest and the largest offset, leaves of extent 0 aside; ok
+// is false when hi-lo+1 doesn't fit an int.
+func span(ext, str []int) (lo, hi int, ok bool) {
+	for i, e := range ext {
+		d, ok := mul(max(e, 1)-1, str[i])
+		if ok && d < 0 {
+			lo, ok = add(lo, d)
+		} else if ok {
+			hi, ok = add(hi, d)
+		}
+		if !ok {
+			return 0, 0, false
+		}
+	}
+	d := hi - lo
+	return lo, hi, d >= 0 && d < math.MaxInt
+}
+
+func mul(a, b int) (int, bool) {
+	neg := (a < 0) != (b < 0)
+	hi, lo := bits.Mul(magnitude(a), magnitude(b))
+	if hi != 0 {
+		return 0, false
+	}
+	if neg {
+		return -int(lo), lo <= 1<<(bits.UintSize-1)
+	}
+	return int(lo), lo < 1<<(bits.UintSize-1)
+}
+
+func magnitude(a int) uint {
+	if a < 0 {
+		return -uint(a)
+	}
+	return uint(a)
+}
+
+func add(a, b int) (int, bool) {
+	c := a + b
+	return c, (c > a) == (b > 0)
+}
+
+// Rank returns the number of modes.
+func (l *Layout) Rank() int {
+	if l.deep != nil {
+		return l.deep.rank
+	}
+	return int(l.rank)
+}
+
+// Leaves returns the number of leaves: the rank of the flattened layout.
+func (l *Layout) Leaves() int {
+	if l.deep != nil {
+		return len(l.deep.ext)
+	}
+	return int(l.n)
+}
+
+// Flat reports whether no mode is nested.
+func (l *Layout) Flat() bool { return l.Leaves() == l.Rank() }
+
+// Leaf returns the extent and the stride of leaf i. It panics unless
+// 0 ≤ i < Leaves.
+func (l *Layout) Leaf(i int) (ext, str int) {
+	if l.deep != nil {
+		return l.deep.ext[i], l.deep.str[i]
+	}
+	return l.ext[:l.n][i], l.str[i]
+}
+
+// leaves returns the leaves' extents and strides; the caller must not change them.
+func (l *Layout) leaves() (ext, str []int) {
+	if l.deep != nil {
+		return l.deep.ext, l.deep.str
+	}
+	return l.ext[:l.n], l.str[:l.n]
+}
+
+// modeLeaves returns the leaves of mode i; the caller must not change them.
+func (l *Layout) modeLeaves(i int) (ext, str []int) {
+	lo, hi := l.ModeLeaves(i)
+	ext, str = l.leaves()
+	return ext[lo:hi:hi], str[lo:hi:hi]
+}
+
+// Dim returns the extent of mode i: the product of its leaves. It panics unless
+// 0 ≤ i < Rank.
+func (l *Layout) Dim(i int) int {
+	if l.deep == nil && l.n == l.rank {
+		return l.ext[:l.n][i]
+	}
+	ext, _ := l.modeLeaves(i)
+	return product(ext)
+}
+
+// Stride returns the stride of mode i and whether the mode has a single one:
+// it is a leaf, or its leaves coalesce to one. It panics unless 0 ≤ i < Rank.
+func (l *Layout) Stride(i int) (int, bool) {
+	if l.deep == nil && l.n == l.rank {
+		return l.str[:l.n][i], true
+	}
+	ext, str := l.modeLeaves(i)
+	if len(ext) == 1 {
+		return str[0], true
+	}
+	if product(ext) == 0 {
+		return 0, true
+	}
+	step, count := 0, 1
+	for k, e := range ext {
+		switch {
+		case e == 1:
+			continue
+		case count == 1:
+			step = str[k]
+		case !follows(count, step, str[k]):
+			return 0, false
+		}
+		count *= e
+	}
+	return step, true
+}
+
+// Shape returns the extents of the modes in a new slice.
+func (l *Layout) Shape() []int {
+	s := make([]int, l.Rank())
+	for i := range s {
+		s[i] = l.Dim(i)
+	}
+	return s
+}
+
+// Size returns the number of coordinates: the product of the extents, 1 for rank 0.
+func (l *Layout) Size() int {
+	ext, _ := l.leaves()
+	return product(ext)
+}
+
+func product(ext []int) int {
+	n := 1
+	for _, e := range ext {
+		n *= e // fits: check has multiplied the extents that aren't 0
+		if n == 0 {
+			return 0
+		}
+	}
+	return n
+}
+
+// Span returns the smallest and the largest offset. An empty layout gives 0, -1,
+// so that hi-lo+1 is always the number of storage elements it reaches over.
+func (l *Layout) Span() (lo, hi int) {
+	ext, str := l.leaves()
+	for i, e := range ext {
+		if e == 0 {
+			return 0, -1
+		}
+		if d := (e - 1) * str[i]; d < 0 {
+			lo += d
+		} else {
+			hi += d
+		}
+	}
+	return lo, hi
+}
+
+// Equal reports whether l and m have the same nesting, extents and strides.
+// It compares the description, not the function: 4:1 and (2,2):(1,2) differ.
+func (l *Layout) Equal(m Layout) bool { return l.Same(&m) }
+
+// Same is Equal without copying its argument.
+func (l *Layout) Same(m *Layout) bool {
+	if l.deep == nil && m.deep == nil {
+		return l.n == m.n && l.rank == m.rank && l.nest == m.nest && l.ext == m.ext && l.str == m.str
+	}
+	if l.Rank() != m.Rank() || l.Leaves() != m.Leaves() || string(l.tokens()) != string(m.tokens()) {
+		return false
+	}
+	for i := range l.Leaves() {
+		e, s := l.Leaf(i)
+		if f, t := m.Leaf(i); e != f || s != t {
+			return false
+		}
+	}
+	return true
+}
+
+// Offset returns the offset of linear coordinate i in colexicographic order:
+// the first mode is fastest. It fails unless 0 ≤ i < Size.
+func (l *Layout) Offset(i int) (int, error) {
+	if n := l.Size(); i < 0 || i >= n {
+		return 0, fail("Offset", ErrRange, "coordinate %d is outside the %d of %v", i, n, *l)
+	}
+	ext, str := l.leaves()
+	return offsetAt(ext, str, i), nil
+}
+
+// At returns the offset of a coordinate per mode. The coordinate of a nested
+// mode counts through its leaves, the first one fastest. It returns axis ≥ 0,
+// and no offset, when the coordinate of that axis is outside [0, Dim(axis)),
+// and axis = Rank when the number of coordinates isn't the rank; else axis is -1.
+func (l *Layout) At(coord []int) (off, axis int) {
+	if l.deep == nil && l.n == l.rank {
+		if len(coord) != int(l.n) {
+			return 0, int(l.rank)
+		}
+		for i, c := range coord {
+			if uint(c) >= uint(l.ext[i&7]) {
+				return 0, i
+			}
+			off += c * l.str[i&7]
+		}
+		return off, -1
+	}
+	return l.atNested(coord)
+}
+
+func (l *Layout) atNested(coord []int) (off, axis int) {
+	if len(coord) != l.Rank() {
+		return 0, l.Rank()
+	}
+	for i, c := range coord {
+		ext, str := l.modeLeaves(i)
+		if uint(c) >= uint(product(ext)) {
+			return 0, i
+		}
+		off += offsetAt(ext, str, c)
+	}
+	return off, -1
+}
+
+// Coord returns the coordinate per mode of linear coordinate i in colexicographic
+// order, the first mode fastest: At(Coord(i)) is Offset(i). It fails unless
+// 0 ≤ i < Size.
+func (l *Layout) Coord(i int) ([]int, error) {
+	if n := l.Size(); i < 0 || i >= n {
+		return nil, fail("Coord", ErrRange, "coordinate %d is outside the %d of %v", i, n, *l)
+	}
+	c := make([]int, l.Rank())
+	for k := range c {
+		n := l.Dim(k)
+		c[k], i = i%n, i/n
+	}
+	return c, nil
+}

@@ -1,0 +1,118 @@
+package layout
+
+// Upcast returns the layout of elements n times as wide: strides are divided by n,
+// and a leaf whose stride d is smaller than n, which it divides, counts only every
+// n/d-th element. So the result U has
+//
+//	n · U(c) = l(c'), c' being c with those leaves multiplied by n/d,
+//
+// and the elements between c' and the next lie in the same wide element.
+//
+//	(4,3):(2,4) by 2 → (4,3):(1,2); by 4 → (2,3):(1,1)
+//
+// It fails when n isn't positive, a stride and n don't divide each other, a wide
+// element isn't filled (the extent of such a leaf isn't a multiple of n/d), such
+// leaves together reach over a wide element, or such a stride is negative.
+func (l *Layout) Upcast(n int) (Layout, error) {
+	if n <= 0 {
+		return Layout{}, fail("Upcast", ErrRange, "%v by %d; give a positive number", *l, n)
+	}
+	reach := 0 // of the narrow elements in a wide one
+	return l.rescale("Upcast", func(e, s int) (int, int, error) {
+		switch {
+		case s%n == 0:
+			return e, s / n, nil
+		case n%s != 0:
+			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: stride %d and %d don't divide each other", *l, n, s, n)
+		case s < 0:
+			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: elements going down by %d don't begin at a wide element's start", *l, n, -s)
+		case e%(n/s) != 0:
+			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: leaf %d:%d fills no whole number of wide elements", *l, n, e, s)
+		}
+		if reach += n - s; reach >= n { // (n/s - 1) steps of s
+			return 0, 0, fail("Upcast", ErrOverlap, "%v by %d: leaf %d:%d and those before it reach over a wide element", *l, n, e, s)
+		}
+		return e / (n / s), 1, nil
+	})
+}
+
+// Downcast returns the layout of elements n times as narrow: strides are multiplied
+// by n, and every leaf of stride 1 counts the narrow elements, n times as many. So
+// the result D has
+//
+//	D(c') = n · l(c), c' being c with the leaves of stride 1 multiplied by n.
+//
+//	(4,2):(2,1) by 4 → (4,8):(8,1)
+//
+// It fails when n isn't positive, no leaf has stride 1 (the narrow elements would
+// need a mode of their own), a leaf has stride -1, or the size or an offset does
+// not fit an int.
+func (l *Layout) Downcast(n int) (Layout, error) {
+	if n <= 0 {
+		return Layout{}, fail("Downcast", ErrRange, "%v by %d; give a positive number", *l, n)
+	}
+	ones := 0
+	out, err := l.rescale("Downcast", func(e, s int) (int, int, error) {
+		var ok bool
+		switch {
+		case s == -1 && n > 1:
+			return 0, 0, fail("Downcast", ErrDivide, "%v by %d: elements going down by 1 come in the wrong order", *l, n)
+		case s == 1:
+			ones++
+			e, ok = mul(e, n)
+		case e == 1 && n > 1: // nothing moves, whatever the stride
+			s, ok = 0, true
+		default:
+			s, ok = mul(s, n)
+		}
+		if !ok {
+			return 0, 0, fail("Downcast", ErrOverflow, "%v by %d doesn't fit an int", *l, n)
+		}
+		return e, s, nil
+	})
+	if err == nil && ones == 0 && n > 1 {
+		return Layout{}, fail("Downcast", ErrDivide, "%v by %d: no leaf has stride 1; the narrow elements need a mode of their own", *l, n)
+	}
+	return out, err
+}
+
+// Recast returns the layout of the same memory as elements of another width, both
+// widths in one unit such as bits: Upcast and then Downcast by the two in lowest
+// terms. It fails as they do.
+//
+//	(8,4):(1,8) from 8 to 32 → (2,4):(1,2); from 8 to 4 → (16,4):(1,16)
+func (l *Layout) Recast(from, to int) (Layout, error) {
+	if from <= 0 || to <= 0 {
+		return Layout{}, fail("Recast", ErrRange, "%v from %d to %d; give positive widths", *l, from, to)
+	}
+	d := gcd(from, to)
+	out, err := l.Upcast(to / d)
+	if err == nil {
+		out, err = out.Downcast(from / d)
+	}
+	if err != nil {
+		return Layout{}, renamed("Recast", err)
+	}
+	return out, nil
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// rescale replaces every leaf.
+func (l *Layout) rescale(op string, f func(e, s int) (int, int, error)) (Layout, error) {
+	var w writer
+	w.modes(l)
+	ext, str := w.slices()
+	for i := range ext {
+		var err error
+		if ext[i], str[i], err = f(ext[i], str[i]); err != nil {
+			return Layout{}, err
+		}
+	}
+	return w.layout(op)
+}

@@ -1,0 +1,196 @@
+// Package mem holds bytes and says who owns them: aligned memory of the Go heap, large memory outside it that is
+// reused, bytes borrowed from a caller, files mapped read-only. It knows no element types.
+//
+// Make gives plain aligned bytes. Everything that can be given back is a Buffer, from Alloc, AllocDirty, Borrow or Map.
+// A Buffer goes back by Close; one that becomes unreachable goes back by itself, except borrowed bytes, which are the
+// caller's.
+//
+// Bytes outside the Go heap are invisible to the garbage collector: a slice of them doesn't keep them, only the Buffer
+// does. So there is one rule. The slice from Bytes is valid while its Buffer is open and reachable: call
+// runtime.KeepAlive(b) after the last use. Code that can't promise that has two ways out:
+//
+//   - Lend gives bytes that the collector never takes back: they stay until Close, or for good.
+//   - Pin keeps the bytes until its release is called, whatever happens to the Buffer; Close then takes effect for them
+//     at the release.
+//
+// All functions and methods may be called from several goroutines at once; the bytes themselves are as unprotected as
+// any slice.
+package mem
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Large is the size in bytes from which Alloc and AllocDirty take memory from outside the Go heap.
+const Large = 64 << 10
+
+// Kind says whose the bytes of a Buffer are.
+type Kind uint8
+
+const (
+	Owned    Kind = iota // allocated by this package
+	Borrowed             // the caller's
+	Mapped               // a file's contents, read-only
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Owned:
+		return "owned"
+	case Borrowed:
+		return "borrowed"
+	case Mapped:
+		return "mapped"
+	}
+	return "mem.Kind(?)"
+}
+
+// A Buffer is a run of bytes and what has to happen when nobody needs them any more. Use it by pointer; the zero value
+// is a closed Buffer.
+type Buffer struct {
+	first atomic.Pointer[byte] // nil when closed; keeps bytes of the Go heap
+	n     int
+	hold  *hold // nil when the collector does all that is to be done
+
+	mu       sync.Mutex // guards hooks and closing
+	hooks    []func()   // may refer to the Buffer, so the hold must not know them
+	closing  bool
+	kind     Kind
+	readOnly bool
+}
+
+// newBuffer returns a Buffer over data, which is given back by h unless h is nil.
+func newBuffer(data []byte, kind Kind, h *hold) *Buffer {
+	if data == nil {
+		data = []byte{}
+	}
+	b := &Buffer{n: len(data), kind: kind, readOnly: kind == Mapped, hold: h}
+	b.first.Store(unsafe.SliceData(data))
+	if h != nil && kind != Borrowed {
+		runtime.AddCleanup(b, (*hold).drop, h)
+	}
+	return b
+}
+
+// Alloc returns a Buffer of n zeroed bytes that starts at a multiple of 64, of the page size from one page up.
+//
+// From Large up the bytes come from outside the Go heap where the platform allows it (not on WebAssembly and Plan 9),
+// and are reused after Close. See SetBound for how much of that there is; beyond, the Go heap serves.
+//
+// The error is an *Error with ErrSize for a negative n or one above 1 TiB (1 GiB on 32-bit platforms, 2 GiB where the Go
+// heap is all there is), and with ErrMemory when the system has no n bytes.
+func Alloc(n int) (*Buffer, error) { return alloc("Alloc", n, true) }
+
+// AllocDirty is Alloc without the promise of zeros: for bytes that are about to be written in full.
+func AllocDirty(n int) (*Buffer, error) { return alloc("AllocDirty", n, false) }
+
+func alloc(op string, n int, zero bool) (*Buffer, error) {
+	if n < 0 || n > most {
+		return nil, &Error{Op: op, N: n, Err: ErrSize}
+	}
+	if n < Large {
+		return newBuffer(Make(n), Owned, nil), nil
+	}
+	region, used, err := outside.get(n)
+	switch {
+	case err == errFull:
+		b, err := makeTried(n)
+		if err != nil {
+			return nil, &Error{Op: op, N: n, Err: err}
+		}
+		return newBuffer(b, Owned, nil), nil
+	case err != nil:
+		return nil, &Error{Op: op, N: n, Err: err}
+	}
+	data := region[:n:n]
+	if zero && used {
+		clear(data)
+	}
+	return newBuffer(data, Owned, &hold{give: func() error { outside.put(region); return nil }}), nil
+}
+
+// Borrow returns a Buffer over b itself, cut to its length. Close calls release once, unless it is nil, and a Pin delays
+// that. The bytes stay the caller's: when the Buffer is dropped without Close, release is never called. They must stay
+// as they are until then, also when they are not of the Go heap.
+func Borrow(b []byte, release func()) *Buffer {
+	h := &hold{give: func() error { return nil }}
+	if release != nil {
+		h.give = func() error { release(); return nil }
+	}
+	return newBuffer(b, Borrowed, h)
+}
+
+// Bytes returns the bytes, with no spare capacity; nil after Close. The slice is valid while b is open and reachable:
+// see the package comment. Writing to bytes that are ReadOnly faults, which ends the program.
+func (b *Buffer) Bytes() []byte {
+	p := b.first.Load()
+	if p == nil {
+		return nil
+	}
+	return unsafe.Slice(p, b.n)
+}
+
+// Len returns the number of bytes; 0 after Close.
+func (b *Buffer) Len() int { return len(b.Bytes()) }
+
+// Kind says whose the bytes are.
+func (b *Buffer) Kind() Kind { return b.kind }
+
+// ReadOnly reports whether the bytes must not be written to. It is true of mapped files alone.
+func (b *Buffer) ReadOnly() bool { return b.readOnly }
+
+// Align returns the largest power of two that divides the address of the first byte, at most the page size: what any
+// aligned access may rely on. Of no bytes it is the page size.
+func (b *Buffer) Align() int {
+	p := b.first.Load()
+	if p == nil || b.n == 0 {
+		return os.Getpagesize()
+	}
+	addr := uintptr(unsafe.Pointer(p)) | uintptr(os.Getpagesize())
+	return int(addr & -addr)
+}
+
+// Closed reports whether the bytes are gone.
+func (b *Buffer) Closed() bool { return b.first.Load() == nil }
+
+// Close gives the bytes back: first it runs the functions of OnClose in the order they came, then Bytes is nil, then the
+// memory goes to its next use, the file is unmapped, or the release of Borrow is called; for pinned bytes the last step
+// waits for the last release. Slices obtained before must not be used afterwards. A second Close does nothing and
+// returns nil, also while the first is still at work. The error is the system's, from unmapping a file.
+func (b *Buffer) Close() (err error) {
+	b.mu.Lock()
+	hooks, again := b.hooks, b.closing || b.Closed()
+	b.closing, b.hooks = true, nil
+	b.mu.Unlock()
+	if again {
+		return nil
+	}
+	defer func() { // also when a hook panics
+		b.first.Store(nil)
+		if b.hold != nil {
+			err = b.hold.close()
+		}
+	}()
+	for _, f := range hooks {
+		f()
+	}
+	return nil
+}
+
+// OnClose has f run once, by Close, before the bytes go away; if Close has begun f runs at once. It does not run when an
+// unreachable Buffer is collected. f may refer to b.
+func (b *Buffer) OnClose(f func()) {
+	b.mu.Lock()
+	late := b.closing || b.Closed()
+	if !late {
+		b.hooks = append(b.hooks, f)
+	}
+	b.mu.Unlock()
+	if late {
+		f()
+	}
+}

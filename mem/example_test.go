@@ -1,0 +1,41 @@
+package mem_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/mem"
+)
+
+func Example() {
+	b, err := mem.Alloc(4 << 20)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b.OnClose(func() { fmt.Println("closing") })
+	b.Bytes()[0] = 1
+	fmt.Println(b.Kind(), b.Len(), b.Align() >= 4096)
+	fmt.Println(b.Close(), b.Bytes() == nil)
+
+	_, err = mem.Alloc(-1)
+	fmt.Println(errors.Is(err, mem.ErrSize))
+	// Output:
+	// owned 4194304 true
+	// closing
+	// <nil> true
+	// true
+}
+
+// A pin keeps the bytes for work that goes on after someone else closes the Buffer.
+func ExampleBuffer_Pin() {
+	b := mem.Borrow([]byte{1, 2, 3}, func() { fmt.Println("released") })
+	release := b.Pin()
+	bytes := b.Bytes()
+	b.Close()
+	fmt.Println(b.Closed(), bytes)
+	release()
+	// Output:
+	// true [1 2 3]
+	// released
+}

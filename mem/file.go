@@ -1,0 +1,71 @@
+package mem
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Map returns the contents of a file as they are on disk, read-only: mapped, or read where the platform or the file
+// system can't map. Pages are loaded as they are touched. The file must keep its length while the Buffer is open: an
+// access beyond a new end faults, which ends the program; and other contents written to it may show. A file of length 0
+// gives an empty Buffer.
+//
+// The error is an *Error around an *fs.PathError; with ErrNotFile for a directory, a device or a pipe.
+func Map(path string) (*Buffer, error) {
+	b, err := mapPath(path)
+	if err != nil {
+		return nil, &Error{Op: "Map", Err: err}
+	}
+	return b, nil
+}
+
+func mapPath(path string) (*Buffer, error) {
+	// Opening a pipe waits for its other end, so look first.
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "map", Path: path, Err: ErrNotFile}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	size := info.Size()
+	if size == 0 {
+		return newBuffer(nil, Mapped, nil), nil
+	}
+	n := int(size)
+	if n <= 0 || int64(n) != size {
+		return nil, &fs.PathError{Op: "map", Path: path, Err: ErrSize}
+	}
+	data, err := mapFile(f, n)
+	if err == nil {
+		return newBuffer(data, Mapped, &hold{give: func() error { return unmapFile(data) }}), nil
+	}
+	b, err := readFile(f, n)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+	}
+	return b, nil
+}
+
+// readFile stands in for mapFile.
+func readFile(f io.Reader, n int) (*Buffer, error) {
+	b, err := AllocDirty(n)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = io.ReadFull(f, b.Bytes()); err != nil {
+		b.Close()
+		return nil, err
+	}
+	b.kind, b.readOnly = Mapped, true
+	return b, nil
+}

@@ -1,0 +1,73 @@
+package mem
+
+import "sync"
+
+// A hold is what stands between bytes and their return: the Buffer itself, bytes lent for good, and pins. It outlives
+// the Buffer and must not lead to it, or the Buffer would never be unreachable.
+type hold struct {
+	mu   sync.Mutex
+	pins int
+	lent bool         // slices may be about that nothing counts: only Close ends them
+	over bool         // the Buffer is closed or gone; pins alone keep the bytes
+	give func() error // returns the bytes to where they came from; nil once called
+}
+
+// close ends the Buffer's own claim.
+func (h *hold) close() error {
+	h.mu.Lock()
+	h.over = true
+	return h.settle()
+}
+
+// drop is close for a Buffer that became unreachable. An error of unmapping has nobody to go to.
+func (h *hold) drop() {
+	h.mu.Lock()
+	h.over = h.over || !h.lent
+	_ = h.settle()
+}
+
+func (h *hold) unpin() {
+	h.mu.Lock()
+	h.pins--
+	_ = h.settle() // the Close that waited for this has returned
+}
+
+// settle gives the bytes back if nothing holds them any more. It unlocks h.
+func (h *hold) settle() error {
+	give := h.give
+	if !h.over || h.pins > 0 || give == nil {
+		h.mu.Unlock()
+		return nil
+	}
+	h.give = nil
+	h.mu.Unlock()
+	return give()
+}
+
+// Pin keeps the bytes where they are until release is called, whatever happens to b meanwhile: Close, or nobody knowing
+// b any more. Call Bytes after Pin: if it isn't nil, the slice is valid until release. A release that is never called
+// keeps the bytes for good; a second call does nothing.
+func (b *Buffer) Pin() (release func()) {
+	h := b.hold
+	if h == nil {
+		return func() {} // bytes of the Go heap: the slice itself keeps them
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return func() {}
+	}
+	h.pins++
+	return sync.OnceFunc(h.unpin)
+}
+
+// Lend returns the bytes as Bytes does, for as long as b is open, reachable or not: the collector never takes them back
+// again. Dropping b without Close then leaks them, if they are not of the Go heap.
+func (b *Buffer) Lend() []byte {
+	if h := b.hold; h != nil {
+		h.mu.Lock()
+		h.lent = true
+		h.mu.Unlock()
+	}
+	return b.Bytes()
+}

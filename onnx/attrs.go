@@ -1,0 +1,60 @@
+package onnx
+
+import (
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// attrs is what one call of an operator reads its attributes from. An attribute of another kind than it is asked for
+// counts as absent, and is noted in wrong.
+type attrs struct {
+	node    *Node
+	tensors map[string]tensor.Any // the values of the attributes that are tensors
+	wrong   error
+}
+
+func value[T any](a *attrs, name, want string) (v T, ok bool) {
+	at := a.node.Attr(name)
+	if at == nil {
+		return v, false
+	}
+	if v, ok = at.Value.(T); !ok && a.wrong == nil {
+		a.wrong = in(fmt.Sprintf("attribute %q", name), failf("it holds %v, the operator asks for %s", at.Type, want))
+	}
+	return v, ok
+}
+
+func (a *attrs) Has(name string) bool { return a.node.Attr(name) != nil }
+
+func (a *attrs) Int(name string, def int64) int64 {
+	if v, ok := value[int64](a, name, "int"); ok {
+		return v
+	}
+	return def
+}
+
+func (a *attrs) Ints(name string) ([]int64, bool) { return value[[]int64](a, name, "ints") }
+
+func (a *attrs) Float(name string, def float32) float32 {
+	if v, ok := value[float32](a, name, "float"); ok {
+		return v
+	}
+	return def
+}
+
+func (a *attrs) Floats(name string) ([]float32, bool) { return value[[]float32](a, name, "floats") }
+
+func (a *attrs) Str(name, def string) string {
+	if v, ok := value[string](a, name, "string"); ok {
+		return v
+	}
+	return def
+}
+
+func (a *attrs) Tensor(name string) (tensor.Any, bool) {
+	if _, ok := value[*TensorProto](a, name, "tensor"); !ok {
+		return nil, false
+	}
+	return a.tensors[name], true
+}

@@ -1,0 +1,197 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A Builder puts a model together, node by node. Values are their names; methods that make one return its name, to be
+// handed on:
+//
+//	b := onnx.NewBuilder("tiny")
+//	x := b.Input("x", dtype.Float32, "batch", 8)
+//	y := b.Node("Gemm", []string{x, b.Weight("w", w)}, onnx.Int("transB", 1))
+//	b.Output(b.Node("Softmax", []string{y}), dtype.Float32, "batch", 10)
+//	m, err := b.Model(13)
+//
+// The first mistake is kept and returned by Model.
+type Builder struct {
+	g    Graph
+	used map[string]bool
+	err  error
+}
+
+// NewBuilder returns a Builder of a graph with this name.
+func NewBuilder(name string) *Builder {
+	return &Builder{g: Graph{Name: name}, used: make(map[string]bool)}
+}
+
+func (b *Builder) fail(place string, err error) {
+	if b.err == nil && err != nil {
+		b.err = in(place, err)
+	}
+}
+
+// Input declares an input. Each dimension is an int, a string that names it, or nil if it may be anything.
+func (b *Builder) Input(name string, d dtype.DType, dims ...any) string {
+	b.g.Inputs = append(b.g.Inputs, b.value(fmt.Sprintf("input %q", name), name, d, dims))
+	b.used[name] = true
+	return name
+}
+
+// Output declares the value of this name as an output of the graph; dimensions as in Input.
+func (b *Builder) Output(name string, d dtype.DType, dims ...any) {
+	b.g.Outputs = append(b.g.Outputs, b.value(fmt.Sprintf("output %q", name), name, d, dims))
+}
+
+func (b *Builder) value(place, name string, d dtype.DType, dims []any) ValueInfo {
+	t := Type{Kind: KindTensor, Elem: ElemOf(d), HasShape: true}
+	if t.Elem == ElemUndefined {
+		b.fail(place, failf("ONNX has no %v", d))
+	}
+	for _, v := range dims {
+		dim := Dim{Value: -1}
+		switch v := v.(type) {
+		case nil:
+		case string:
+			dim.Param = v
+		case int:
+			dim.Value = int64(v)
+			if v < 0 {
+				b.fail(place, failf("dimension %d is negative; use nil for one that isn't fixed", v))
+			}
+		default:
+			b.fail(place, failf("a dimension is a %T; it must be an int, a string or nil", v))
+		}
+		t.Shape = append(t.Shape, dim)
+	}
+	return ValueInfo{Name: name, Type: t}
+}
+
+// Weight adds a constant: a copy of a's elements.
+func (b *Builder) Weight(name string, a tensor.Any) string {
+	t, err := NewTensorProto(name, a)
+	b.fail(fmt.Sprintf("weight %q", name), err)
+	b.g.Initializers = append(b.g.Initializers, t)
+	b.used[name] = true
+	return name
+}
+
+// Node adds a node and returns the name of its output. An empty name among the inputs leaves an optional one out.
+func (b *Builder) Node(op string, inputs []string, attrs ...Attribute) string {
+	return b.Nodes(op, 1, inputs, attrs...)[0]
+}
+
+// Nodes adds a node with several outputs and returns their names.
+func (b *Builder) Nodes(op string, outputs int, inputs []string, attrs ...Attribute) []string {
+	name := b.fresh(strings.ToLower(op))
+	n := Node{Name: name, Op: op, Inputs: slices.Clone(inputs), Attributes: attrs}
+	for i := range outputs {
+		out := name
+		if i > 0 {
+			out = b.fresh(name + "_" + fmt.Sprint(i))
+		}
+		n.Outputs = append(n.Outputs, out)
+	}
+	b.g.Nodes = append(b.g.Nodes, n)
+	return slices.Clone(n.Outputs)
+}
+
+// Rename gives a value another name, wherever it is used so far, and returns that: for outputs that callers ask for by name.
+func (b *Builder) Rename(value, name string) string {
+	if !b.used[value] || b.used[name] {
+		b.fail(fmt.Sprintf("value %q", value), failf("it can't be renamed to %q: it must exist and the new name must be free", name))
+		return name
+	}
+	rename := func(list []string) {
+		for i := range list {
+			if list[i] == value {
+				list[i] = name
+			}
+		}
+	}
+	for i := range b.g.Nodes {
+		rename(b.g.Nodes[i].Inputs)
+		rename(b.g.Nodes[i].Outputs)
+	}
+	for _, list := range [][]ValueInfo{b.g.Inputs, b.g.Outputs} {
+		for i := range list {
+			if list[i].Name == value {
+				list[i].Name = name
+			}
+		}
+	}
+	for i := range b.g.Initializers {
+		if t := &b.g.Initializers[i]; t.Name == value {
+			t.Name = name
+		}
+	}
+	delete(b.used, value)
+	b.used[name] = true
+	return name
+}
+
+// fresh returns a name that isn't used: conv1, conv2, …
+func (b *Builder) fresh(base string) string {
+	name := base
+	for i := 1; name == base || b.used[name]; i++ {
+		name = fmt.Sprint(base, i)
+	}
+	b.used[name] = true
+	return name
+}
+
+// Model returns the model, with its nodes understood as ones of the given opset. It fails with the first mistake made on
+// the way, and if a value is given twice or never. Whether the operators exist, and take these inputs, Model.Check says.
+func (b *Builder) Model(opset int64) (*Model, error) {
+	if b.err != nil {
+		return nil, inFile("", b.err)
+	}
+	m := &Model{IR: irOf(opset), Producer: "ashlar", Opsets: []Opset{{"", opset}}, Graph: &b.g}
+	if _, err := resolve(m.Graph); err != nil {
+		return nil, inFile("", in(fmt.Sprintf("graph %q", b.g.Name), err))
+	}
+	return m, nil
+}
+
+// irOf returns the version of the file format that ONNX had when it published an opset, so that readers of that time
+// accept the file; at least 4, from which on weights needn't be inputs. Source: docs/Versioning.md of ONNX.
+func irOf(opset int64) int64 {
+	last := []int64{4: 9, 5: 10, 6: 11, 7: 14, 8: 18, 9: 20, 10: 22, 11: 23} // the last opset of each version
+	for ir := int64(4); ir < int64(len(last)); ir++ {
+		if opset <= last[ir] {
+			return ir
+		}
+	}
+	return int64(len(last))
+}
+
+// Int is an attribute that holds an integer.
+func Int(name string, v int64) Attribute { return Attribute{Name: name, Type: AttrInt, Value: v} }
+
+// Ints is an attribute that holds a list of integers.
+func Ints(name string, v ...int64) Attribute { return Attribute{Name: name, Type: AttrInts, Value: v} }
+
+// Float is an attribute that holds a float32.
+func Float(name string, v float32) Attribute { return Attribute{Name: name, Type: AttrFloat, Value: v} }
+
+// Floats is an attribute that holds a list of float32.
+func Floats(name string, v ...float32) Attribute {
+	return Attribute{Name: name, Type: AttrFloats, Value: v}
+}
+
+// String is an attribute that holds a string.
+func String(name, v string) Attribute { return Attribute{Name: name, Type: AttrString, Value: v} }
+
+// TensorAttr is an attribute that holds a tensor, a copy of a. It fails for what can't be written, see NewTensorProto.
+func TensorAttr(name string, a tensor.Any) (Attribute, error) {
+	t, err := NewTensorProto("", a)
+	if err != nil {
+		return Attribute{}, err
+	}
+	return Attribute{Name: name, Type: AttrTensor, Value: &t}, nil
+}

@@ -1,0 +1,113 @@
+package onnx
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// seedFiles are small models over many operators.
+func seedFiles(t testing.TB) (files [][]byte) {
+	for _, build := range []func(b *Builder){
+		residual,
+		func(b *Builder) {
+			x := b.Input("x", dtype.Float32, "n", 1, 6, 6)
+			x = b.Node("Conv", []string{x, b.Weight("k", tensor.Full[float32](1, 2, 1, 3, 3))}, Ints("pads", 1, 1, 1, 1), Ints("strides", 2, 1))
+			x = b.Node("MaxPool", []string{x}, Ints("kernel_shape", 2, 2))
+			x = b.Node("Transpose", []string{x}, Ints("perm", 0, 2, 3, 1))
+			x = b.Node("Reshape", []string{x, b.Weight("s", tensor.FromSlice([]int64{0, -1}, 2))})
+			x = b.Node("Softmax", []string{b.Node("Gemm", []string{x, b.Weight("d", tensor.Full[float32](1, 20, 3))})})
+			b.Output(x, dtype.Float32, "n", 3)
+		},
+		func(b *Builder) {
+			x := b.Input("x", dtype.Float32, "n", 4)
+			shape := b.Node("Shape", []string{x})
+			zeros := b.Node("ConstantOfShape", []string{shape})
+			x = b.Node("Concat", []string{x, zeros}, Int("axis", -1))
+			x = b.Node("Slice", []string{x, b.Weight("from", tensor.FromSlice([]int64{1}, 1)), b.Weight("to", tensor.FromSlice([]int64{3}, 1))})
+			b.Output(b.Node("ReduceSum", []string{b.Node("Unsqueeze", []string{x, b.Weight("axes", tensor.FromSlice([]int64{0}, 1))})}), dtype.Float32)
+		},
+	} {
+		b := NewBuilder("seed")
+		build(b)
+		m, err := b.Model(13)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// runFile decodes and runs a file on inputs of zeros, and returns the first error.
+func runFile(t *testing.T, file []byte) error {
+	m, err := Decode(file)
+	if err != nil {
+		return err
+	}
+	s, err := NewSession(m)
+	if err != nil {
+		return err
+	}
+	inputs := make(map[string]tensor.Any)
+	for _, v := range m.Inputs() {
+		d := guess(&v.Type)
+		if d == nil || size(d) > 1<<16 {
+			return nil
+		}
+		a, err := tensor.Make(d.DType(), tensor.Shape(d)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs[v.Name] = a
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_, err = s.Run(ctx, inputs, Options{MaxMemory: 1 << 20})
+	if ctx.Err() != nil {
+		t.Error("the run lasts")
+	}
+	return err
+}
+
+// A good file runs; cut short anywhere, or with any one bit turned over, it gives an error or another result, and asks
+// for no more memory than it may.
+func TestDamagedFiles(t *testing.T) {
+	for _, file := range seedFiles(t) {
+		if err := runFile(t, file); err != nil {
+			t.Fatal(err)
+		}
+		for n := range file {
+			if err := runFile(t, file[:n]); err == nil {
+				t.Errorf("the first %d bytes of %d run", n, len(file))
+			}
+		}
+		for i := range file {
+			for bit := range 8 {
+				bad := slices.Clone(file)
+				bad[i] ^= 1 << bit
+				before := allocated()
+				err := runFile(t, bad)
+				if got := allocated() - before; got > 64<<20 {
+					t.Errorf("byte %d, bit %d: %d bytes allocated (%v)", i, bit, got, err)
+				}
+			}
+		}
+	}
+}
+
+// FuzzRun looks for models that make a run panic, or last, where it should give an error.
+func FuzzRun(f *testing.F) {
+	for _, file := range seedFiles(f) {
+		f.Add(file)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) { runFile(t, file) })
+}

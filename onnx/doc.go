@@ -1,0 +1,21 @@
+// Package onnx reads, checks, runs and writes neural networks in the ONNX format.
+//
+//	m, err := onnx.Open("model.onnx")       // decode the graph; weights stay in the file
+//	defer m.Close()
+//	s, err := onnx.NewSession(m)            // check everything, load the weights
+//	out, err := s.Run(ctx, map[string]tensor.Any{"image": x}, onnx.Options{})
+//
+// Decoding understands every message of the format, so that a Model can be looked at, changed and written back by Encode
+// whether or not it can be run. Check reports all that this library doesn't have at once, before anything runs: operators,
+// attributes, element types, and the meanings of operators at the opset that the model imports (7 to 17; newer ones where
+// the operator still means the same). A Builder writes models from Go.
+//
+// Files are not trusted. Whatever the bytes are, decoding and checking end with a model or an error that names the place,
+// allocate no more than 64 MiB and 8 times the file's size, and follow no path to another file: tensors whose elements
+// are stored beside the model are reported as unsupported. Running is bounded by Options.MaxMemory.
+//
+// Operators come from package op, the numbers and rules of which a run inherits: its results depend on the inputs and the
+// model alone.
+//
+// Source of field numbers, codes and rules: onnx.proto and docs/IR.md of github.com/onnx/onnx.
+package onnx

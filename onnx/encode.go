@@ -1,0 +1,424 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Encode writes m as an ONNX file. Equal models give equal bytes. The raw elements of the main graph's initializers start
+// at multiples of 8, so that Open can use them in place. What the decoder skips (training information) isn't written.
+// It fails if an attribute's Value isn't of the Go type that its Type asks for.
+func Encode(m *Model) ([]byte, error) {
+	if m.Graph == nil {
+		return nil, failf("the model has no graph")
+	}
+	var e encoder
+	b := e.int(nil, 1, m.IR)
+	b = e.text(b, 2, m.Producer)
+	b = e.text(b, 3, m.ProducerVersion)
+	b = e.text(b, 4, m.Domain)
+	b = e.int(b, 5, m.Version)
+	b = e.text(b, 6, m.Doc)
+	b = e.opsets(b, 8, m.Opsets)
+	b = e.entries(b, 14, m.Metadata)
+	for i := range m.Functions {
+		b = e.sub(b, 25, e.function(&m.Functions[i]))
+	}
+	b = e.mainGraph(b, m.Graph)
+	if e.err != nil {
+		return nil, in(fmt.Sprintf("graph %q", m.Graph.Name), e.err)
+	}
+	return b, nil
+}
+
+// rawAlign is the boundary that raw elements start at: it suits every element type.
+const rawAlign = 8
+
+// An encoder appends fields to a message. err is the first thing that couldn't be written.
+type encoder struct{ err error }
+
+// text, int leave the field out when it has the value that a missing field stands for.
+func (encoder) text(b []byte, num protowire.Number, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), s)
+}
+
+func (encoder) int(b []byte, num protowire.Number, v int64) []byte {
+	if v == 0 {
+		return b
+	}
+	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
+}
+
+func (encoder) sub(b []byte, num protowire.Number, body []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), body)
+}
+
+func (encoder) texts(b []byte, num protowire.Number, list []string) []byte {
+	for _, s := range list {
+		b = protowire.AppendString(protowire.AppendTag(b, num, protowire.BytesType), s)
+	}
+	return b
+}
+
+func (encoder) ints(b []byte, num protowire.Number, list []int64) []byte {
+	for _, v := range list {
+		b = protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), uint64(v))
+	}
+	return b
+}
+
+func (encoder) floats(b []byte, num protowire.Number, list []float32) []byte {
+	for _, v := range list {
+		b = protowire.AppendFixed32(protowire.AppendTag(b, num, protowire.Fixed32Type), math.Float32bits(v))
+	}
+	return b
+}
+
+func (e *encoder) entries(b []byte, num protowire.Number, list []Entry) []byte {
+	for _, kv := range list {
+		b = e.sub(b, num, e.text(e.text(nil, 1, kv.Key), 2, kv.Value))
+	}
+	return b
+}
+
+func (e *encoder) opsets(b []byte, num protowire.Number, list []Opset) []byte {
+	for _, o := range list {
+		b = e.sub(b, num, e.int(e.text(nil, 1, o.Domain), 2, o.Version))
+	}
+	return b
+}
+
+// mainGraph appends the model's graph with its initializers last, each where its raw elements are aligned. Where they
+// end up depends on the length of the graph, whose own size depends on the padding: try each size of the length.
+func (e *encoder) mainGraph(b []byte, g *Graph) []byte {
+	b = protowire.AppendTag(b, 7, protowire.BytesType)
+	rest := e.graph(g)
+	heads := make([][]byte, len(g.Initializers))
+	for i := range g.Initializers {
+		heads[i] = e.tensorHead(&g.Initializers[i])
+	}
+	for lenSize := 1; ; lenSize++ {
+		pads := make([]int, len(heads))
+		start := len(b) + lenSize
+		at := start + len(rest)
+		for i := range heads {
+			at, pads[i] = place(at, &g.Initializers[i], len(heads[i]))
+		}
+		if protowire.SizeVarint(uint64(at-start)) > lenSize {
+			continue
+		}
+		b = appendLength(b, at-start, lenSize)
+		b = append(b, rest...)
+		for i := range heads {
+			t := &g.Initializers[i]
+			b = protowire.AppendTag(b, 5, protowire.BytesType)
+			b = protowire.AppendVarint(b, uint64(len(heads[i])+pads[i]+tailSize(t)))
+			b = append(b, heads[i]...)
+			b = appendPadding(b, t, pads[i])
+			b = e.tensorTail(b, t)
+		}
+		return b
+	}
+}
+
+// appendLength appends v as a varint of exactly size bytes, which are enough.
+func appendLength(b []byte, v, size int) []byte {
+	for ; size > 1; size-- {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
+}
+
+// place says where an initializer that starts at offset at ends, and how many bytes of padding its head needs after it.
+func place(at int, t *TensorProto, head int) (end, pad int) {
+	const tag = 1
+	for pad = 0; ; pad++ {
+		if pad > 0 && pad < minPadding(t) {
+			continue
+		}
+		size := head + pad + tailSize(t)
+		end = at + tag + protowire.SizeVarint(uint64(size)) + size
+		if len(t.Raw) == 0 || t.External != nil || (end-len(t.Raw))%rawAlign == 0 {
+			return end, pad
+		}
+	}
+}
+
+// Padding is a doc_string of spaces, followed by the real one: of a field that comes twice the last one counts.
+func minPadding(t *TensorProto) int {
+	if t.Doc == "" {
+		return 4
+	}
+	return 2
+}
+
+func appendPadding(b []byte, t *TensorProto, pad int) []byte {
+	if pad > 0 {
+		b = protowire.AppendTag(b, 12, protowire.BytesType)
+		b = protowire.AppendString(b, strings.Repeat(" ", pad-minPadding(t)))
+		if t.Doc == "" {
+			b = protowire.AppendString(protowire.AppendTag(b, 12, protowire.BytesType), "")
+		}
+	}
+	return b
+}
+
+// tensorHead is the message without documentation and raw elements.
+func (e *encoder) tensorHead(t *TensorProto) []byte {
+	b := e.ints(nil, 1, t.Dims)
+	b = e.int(b, 2, int64(t.Type))
+	if t.Segment {
+		b = e.sub(b, 3, nil)
+	}
+	b = e.text(b, 8, t.Name)
+	if x := t.External; x != nil {
+		entries := x.Entries
+		if entries == nil {
+			entries = []Entry{{"location", x.Location}, {"offset", strconv.FormatInt(x.Offset, 10)}}
+			if x.Length >= 0 {
+				entries = append(entries, Entry{"length", strconv.FormatInt(x.Length, 10)})
+			}
+		}
+		b = e.int(e.entries(b, 13, entries), 14, 1)
+	}
+	b = e.entries(b, 16, t.Metadata)
+	if t.list != 0 && t.External == nil { // as it stood in the file
+		var f field
+		for m := t.body; ; {
+			at := m.b
+			if ok, err := m.next(&f); !ok || err != nil {
+				break
+			}
+			if f.num == t.list {
+				b = append(b, at[:len(at)-len(m.b)]...)
+			}
+		}
+	}
+	return b
+}
+
+// hasRaw reports whether raw_data is written. An empty tensor is marked by a raw_data of no bytes, as other writers do.
+func (t *TensorProto) hasRaw() bool { return t.Raw != nil && t.External == nil }
+
+// tensorTail appends what follows the padding: documentation, then raw elements. tailSize is its length.
+func (e *encoder) tensorTail(b []byte, t *TensorProto) []byte {
+	b = e.text(b, 12, t.Doc)
+	if t.hasRaw() {
+		b = e.sub(b, rawField, t.Raw)
+	}
+	return b
+}
+
+func tailSize(t *TensorProto) (n int) {
+	if t.Doc != "" {
+		n = 1 + protowire.SizeBytes(len(t.Doc))
+	}
+	if t.hasRaw() {
+		n += 1 + protowire.SizeBytes(len(t.Raw))
+	}
+	return n
+}
+
+func (e *encoder) tensor(t *TensorProto) []byte { return e.tensorTail(e.tensorHead(t), t) }
+
+func (e *encoder) sparse(s *SparseTensor) []byte {
+	b := e.sub(nil, 1, e.tensor(&s.Values))
+	b = e.sub(b, 2, e.tensor(&s.Indices))
+	return e.ints(b, 3, s.Dims)
+}
+
+// graph is the message without its initializers.
+func (e *encoder) graph(g *Graph) (b []byte) {
+	for i := range g.Nodes {
+		b = e.sub(b, 1, e.node(&g.Nodes[i], i))
+	}
+	b = e.text(b, 2, g.Name)
+	b = e.text(b, 10, g.Doc)
+	b = e.values(b, 11, g.Inputs)
+	b = e.values(b, 12, g.Outputs)
+	b = e.values(b, 13, g.Values)
+	for _, q := range g.Quantization {
+		b = e.sub(b, 14, e.entries(e.text(nil, 1, q.Tensor), 2, q.Params))
+	}
+	for i := range g.Sparse {
+		b = e.sub(b, 15, e.sparse(&g.Sparse[i]))
+	}
+	return e.entries(b, 16, g.Metadata)
+}
+
+// subgraph is a graph inside an attribute, where nothing is aligned.
+func (e *encoder) subgraph(g *Graph) []byte {
+	b := e.graph(g)
+	for i := range g.Initializers {
+		b = e.sub(b, 5, e.tensor(&g.Initializers[i]))
+	}
+	return b
+}
+
+func (e *encoder) node(n *Node, i int) []byte {
+	b := e.texts(nil, 1, n.Inputs)
+	b = e.texts(b, 2, n.Outputs)
+	b = e.text(b, 3, n.Name)
+	b = e.text(b, 4, n.Op)
+	for j := range n.Attributes {
+		a := &n.Attributes[j]
+		body, err := e.attribute(a)
+		if err != nil && e.err == nil {
+			e.err = in(n.label(i, 0), in(named("attribute", a.Name, j), err))
+		}
+		b = e.sub(b, 5, body)
+	}
+	b = e.text(b, 6, n.Doc)
+	b = e.text(b, 7, n.Domain)
+	b = e.text(b, 8, n.Overload)
+	return e.entries(b, 9, n.Metadata)
+}
+
+func (e *encoder) attribute(a *Attribute) ([]byte, error) {
+	b := e.text(nil, 1, a.Name)
+	b = e.text(b, 13, a.Doc)
+	b = e.int(b, 20, int64(a.Type))
+	b = e.text(b, 21, a.Ref)
+	if a.Ref != "" || a.Type == AttrUndefined && a.Value == nil {
+		return b, nil
+	}
+	if a.Type <= 0 || int(a.Type) >= len(attrFields) {
+		return nil, failf("its type is %d, which ONNX doesn't have", int32(a.Type))
+	}
+	num, kind := attrFields[a.Type], AttrUndefined
+	switch v := a.Value.(type) {
+	case float32:
+		kind, b = AttrFloat, e.floats(b, num, []float32{v})
+	case int64:
+		kind, b = AttrInt, e.ints(b, num, []int64{v})
+	case string:
+		kind, b = AttrString, e.texts(b, num, []string{v})
+	case *TensorProto:
+		kind, b = AttrTensor, e.sub(b, num, e.tensor(v))
+	case *Graph:
+		kind, b = AttrGraph, e.sub(b, num, e.subgraph(v))
+	case []float32:
+		kind, b = AttrFloats, e.floats(b, num, v)
+	case []int64:
+		kind, b = AttrInts, e.ints(b, num, v)
+	case []string:
+		kind, b = AttrStrings, e.texts(b, num, v)
+	case []TensorProto:
+		kind = AttrTensors
+		for i := range v {
+			b = e.sub(b, num, e.tensor(&v[i]))
+		}
+	case []Graph:
+		kind = AttrGraphs
+		for i := range v {
+			b = e.sub(b, num, e.subgraph(&v[i]))
+		}
+	case *SparseTensor:
+		kind, b = AttrSparseTensor, e.sub(b, num, e.sparse(v))
+	case []SparseTensor:
+		kind = AttrSparseTensors
+		for i := range v {
+			b = e.sub(b, num, e.sparse(&v[i]))
+		}
+	case *Type:
+		kind, b = AttrTypeProto, e.sub(b, num, e.typ(v))
+	case []Type:
+		kind = AttrTypes
+		for i := range v {
+			b = e.sub(b, num, e.typ(&v[i]))
+		}
+	}
+	if kind != a.Type {
+		return nil, failf("its type is %v, but its value is a Go %s", a.Type, fmt.Sprintf("%T", a.Value))
+	}
+	return b, nil
+}
+
+func (e *encoder) values(b []byte, num protowire.Number, list []ValueInfo) []byte {
+	for i := range list {
+		v := &list[i]
+		body := e.text(nil, 1, v.Name)
+		if v.Type.Kind != KindNone || v.Type.Denotation != "" {
+			body = e.sub(body, 2, e.typ(&v.Type))
+		}
+		body = e.text(body, 3, v.Doc)
+		b = e.sub(b, num, e.entries(body, 4, v.Metadata))
+	}
+	return b
+}
+
+func (e *encoder) typ(t *Type) (b []byte) {
+	switch t.Kind {
+	case KindTensor, KindSparse:
+		body := e.int(nil, 1, int64(t.Elem))
+		if t.HasShape {
+			body = e.sub(body, 2, e.shape(t.Shape))
+		}
+		num := protowire.Number(1)
+		if t.Kind == KindSparse {
+			num = 8
+		}
+		b = e.sub(b, num, body)
+	case KindSequence:
+		b = e.sub(b, 4, e.of(1, t))
+	case KindMap:
+		b = e.sub(b, 5, append(e.int(nil, 1, int64(t.Elem)), e.of(2, t)...))
+	case KindOpaque:
+		b = e.sub(b, 7, nil)
+	case KindOptional:
+		b = e.sub(b, 9, e.of(1, t))
+	}
+	return e.text(b, 6, t.Denotation)
+}
+
+func (e *encoder) of(num protowire.Number, t *Type) []byte {
+	if t.Of == nil {
+		return nil
+	}
+	return e.sub(nil, num, e.typ(t.Of))
+}
+
+func (e *encoder) shape(dims []Dim) (b []byte) {
+	for _, d := range dims {
+		var body []byte
+		switch {
+		case d.Value >= 0:
+			body = e.ints(nil, 1, []int64{d.Value})
+		case d.Param != "":
+			body = e.text(nil, 2, d.Param)
+		}
+		b = e.sub(b, 1, e.text(body, 3, d.Denotation))
+	}
+	return b
+}
+
+func (e *encoder) function(f *Function) []byte {
+	b := e.text(nil, 1, f.Name)
+	b = e.texts(b, 4, f.Inputs)
+	b = e.texts(b, 5, f.Outputs)
+	b = e.texts(b, 6, f.Attributes)
+	for i := range f.Nodes {
+		b = e.sub(b, 7, e.node(&f.Nodes[i], i))
+	}
+	b = e.text(b, 8, f.Doc)
+	b = e.opsets(b, 9, f.Opsets)
+	b = e.text(b, 10, f.Domain)
+	for i := range f.Defaults {
+		body, err := e.attribute(&f.Defaults[i])
+		if err != nil && e.err == nil {
+			e.err = in(fmt.Sprintf("function %q", f.Name), in(named("attribute", f.Defaults[i].Name, i), err))
+		}
+		b = e.sub(b, 11, body)
+	}
+	b = e.values(b, 12, f.Values)
+	b = e.text(b, 13, f.Overload)
+	return e.entries(b, 14, f.Metadata)
+}

@@ -1,0 +1,164 @@
+package onnx_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"testing/fstest"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A network of one layer is written to a file, opened again and run.
+func Example() {
+	b := onnx.NewBuilder("sums")
+	x := b.Input("x", dtype.Float32, "batch", 3)
+	w := b.Weight("w", tensor.FromSlice([]float32{1, 0, 1, 10, 0, 100}, 3, 2))
+	b.Output(b.Rename(b.Node("MatMul", []string{x, w}), "y"), dtype.Float32, "batch", 2)
+	m, err := b.Model(13)
+	if err != nil {
+		log.Fatal(err)
+	}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	m, err = onnx.Decode(file) // or onnx.Open("sums.onnx")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 1, 3)}, onnx.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Inputs()[0])
+	y := out["y"].(tensor.Tensor[float32])
+	fmt.Println(y.Shape(), y.Elems())
+	// Output:
+	// x float32[batch,3]
+	// [1 2] [3 320]
+}
+
+// A convolutional network of five layers, written from Go.
+func ExampleBuilder() {
+	kernel := tensor.Full[float32](1, 2, 1, 3, 3) // 2 channels from 1, each pixel with its 8 neighbours
+	dense := tensor.New[float32](8, 3)
+	dense.Set(0.5, 0, 1)
+
+	b := onnx.NewBuilder("picture")
+	x := b.Input("image", dtype.Float32, "batch", 1, 4, 4)
+	x = b.Node("Conv", []string{x, b.Weight("kernel", kernel)}, onnx.Ints("pads", 1, 1, 1, 1))
+	x = b.Node("Relu", []string{x})
+	x = b.Node("MaxPool", []string{x}, onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2))
+	x = b.Node("Flatten", []string{x})
+	x = b.Node("Gemm", []string{x, b.Weight("dense", dense)})
+	x = b.Node("Softmax", []string{x}, onnx.Int("axis", 1))
+	b.Output(b.Rename(x, "probability"), dtype.Float32, "batch", 3)
+	m, err := b.Model(13)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, n := range m.Graph.Nodes {
+		fmt.Println(i, n.Op, n.Inputs, n.Outputs)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": tensor.Full[float32](1, 1, 1, 4, 4)}, onnx.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := out["probability"].(tensor.Tensor[float32])
+	fmt.Printf("%.3f\n", p.Elems())
+	// Output:
+	// 0 Conv [image kernel] [conv1]
+	// 1 Relu [conv1] [relu1]
+	// 2 MaxPool [relu1] [maxpool1]
+	// 3 Flatten [maxpool1] [flatten1]
+	// 4 Gemm [flatten1 dense] [gemm1]
+	// 5 Softmax [gemm1] [probability]
+	// [0.011 0.978 0.011]
+}
+
+// Encode's bytes are the same for the same model, and hold weights where they can be used in place.
+func ExampleEncode() {
+	b := onnx.NewBuilder("double")
+	x := b.Input("x", dtype.Float32, 2)
+	b.Output(b.Node("Add", []string{x, b.Weight("bias", tensor.FromSlice([]float32{1, 2}, 2))}), dtype.Float32, 2)
+	m, err := b.Model(17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err = onnx.OpenFS(fstest.MapFS{"double.onnx": {Data: file}}, "double.onnx")
+	if err != nil {
+		log.Fatal(err)
+	}
+	inPlace, copied := m.Weights()
+	fmt.Println(m.Graph.Name, m.Graph.Initializers[0].Name, &m.Graph.Initializers[0])
+	fmt.Println(inPlace, "bytes in place,", copied, "copied")
+	// Output:
+	// double bias float32[2]
+	// 8 bytes in place, 0 copied
+}
+
+// Everything that can't be run is known before anything runs.
+func ExampleModel_Check() {
+	b := onnx.NewBuilder("strange")
+	x := b.Input("x", dtype.Float32, 2)
+	x = b.Node("Relu", []string{x}, onnx.Float("slope", 0.1))
+	x = b.Node("Frobnicate", []string{x})
+	b.Output(x, dtype.Float32, 2)
+	m, err := b.Model(17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = m.Check()
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, onnx.ErrUnsupported))
+	// Output:
+	// onnx: 2 unsupported:
+	//   node 0 "relu1" (Relu, opset 17): attribute "slope" isn't known
+	//   node 1 "frobnicate1" (Frobnicate, opset 17): there is no operator of this name
+	// true
+}
+
+// The memory of a run, asked with a description of the input instead of one.
+func ExampleSession_Plan() {
+	b := onnx.NewBuilder("wide")
+	x := b.Input("x", dtype.Float32, "batch", 1024)
+	x = b.Node("Concat", []string{x, x, x}, onnx.Int("axis", 1))
+	b.Output(b.Node("Relu", []string{x}), dtype.Float32, "batch", 3072)
+	m, err := b.Model(17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	thousand, err := tensor.NewSpec(dtype.Float32, 1000, 1024)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := s.Plan(map[string]tensor.Any{"x": thousand})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Live, "bytes at", p.Node)
+	// Output:
+	// 24576000 bytes at node 1 "relu1" (Relu, opset 17)
+}

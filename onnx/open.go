@@ -1,0 +1,247 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// source is where a decoded model came from. It is empty for a model that a program put together.
+type source struct {
+	file string
+	buf  *mem.Buffer
+}
+
+// Open maps the ONNX file at path and decodes its graph. Weights stay in the file and are used there where they are
+// aligned; the file must keep its contents until Close.
+func Open(path string) (*Model, error) {
+	buf, err := mem.Map(path)
+	if err != nil {
+		return nil, inFile(path, plainPath(err, path))
+	}
+	return decodeBuffer(buf, path)
+}
+
+// OpenFS reads the ONNX file name from fsys, an embed.FS or a zip for example, and decodes it.
+func OpenFS(fsys fs.FS, name string) (*Model, error) {
+	b, err := readFile(fsys, name)
+	if err != nil {
+		return nil, inFile(name, plainPath(err, name))
+	}
+	return decodeBuffer(mem.Borrow(b, nil), name)
+}
+
+// Decode decodes the bytes of an ONNX file. The model goes on using b, which must stay as it is.
+func Decode(b []byte) (*Model, error) { return decodeBuffer(mem.Borrow(b, nil), "") }
+
+func decodeBuffer(buf *mem.Buffer, name string) (*Model, error) {
+	b := buf.Lend() // a TensorProto's Raw has to outlive the Model it came with
+	d := newDecoder(len(b))
+	m, err := d.model(msg{b, 0})
+	if err != nil {
+		buf.Close()
+		return nil, inFile(name, err)
+	}
+	m.source = source{name, buf}
+	return m, nil
+}
+
+// plainPath cuts the path out of an error that will name it anyway.
+func plainPath(err error, path string) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) && pe.Path == path {
+		return pe.Err
+	}
+	return err
+}
+
+// readFile reads a file whose length is known only once it has been read: a size in a header is no reason to allocate.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, mem.ErrNotFile
+	}
+	b := make([]byte, 0, min(max(info.Size(), 0), 1<<20)+1)
+	for {
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b))
+		}
+		n, err := f.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if err == io.EOF {
+			return b, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Close gives back the file or bytes the model was decoded from. Weights used in place, sessions, and Raw of any
+// TensorProto end with it. A second Close does nothing.
+func (m *Model) Close() error {
+	if m.buf == nil {
+		return nil
+	}
+	return m.buf.Close()
+}
+
+// Opset returns the version of the operator set of a domain that the model imports, 0 if it imports none. The empty domain
+// is ONNX's own.
+func (m *Model) Opset(domain string) int64 {
+	var v int64
+	for _, o := range m.Opsets {
+		if o.Domain == domain || isDefault(o.Domain) && isDefault(domain) {
+			v = max(v, o.Version)
+		}
+	}
+	return v
+}
+
+// Weights returns how many bytes of initializers a session uses where they are in the file, and how many it copies
+// because they are misaligned there, or stored in another form than in memory. Those it can't read at all count in
+// neither.
+func (m *Model) Weights() (inPlace, copied int64) {
+	if m.Graph == nil {
+		return 0, 0
+	}
+	for i := range m.Graph.Initializers {
+		t := &m.Graph.Initializers[i]
+		n, size, err := t.check()
+		switch {
+		case err != nil:
+		case m.inPlace(t):
+			inPlace += int64(n * size)
+		default:
+			copied += int64(n * size)
+		}
+	}
+	return inPlace, copied
+}
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// inPlace reports whether t, which has passed check, is used where it is.
+func (m *Model) inPlace(t *TensorProto) bool {
+	if m.buf == nil || len(t.Raw) == 0 || !littleEndian {
+		return false
+	}
+	b := m.buf.Bytes()
+	d, _ := t.Type.DType()
+	align := unit(d)
+	return t.rawAt+len(t.Raw) <= len(b) && &b[t.rawAt] == &t.Raw[0] && t.rawAt%align == 0 && m.buf.Align() >= align
+}
+
+// unit is the size of the numbers an element consists of: a complex one of two.
+func unit(d dtype.DType) int {
+	if d.IsComplex() {
+		return d.Size() / 2
+	}
+	return d.Size()
+}
+
+// Tensor returns the tensor that t describes: over the model's own bytes where they can be used as they are, read-only
+// then if the file is mapped; else a copy. It fails if the stored elements aren't what type and shape say, and with
+// ErrUnsupported if no tensor holds the type or the elements are in another file.
+func (m *Model) Tensor(t *TensorProto) (tensor.Any, error) {
+	a, err := m.load(t)
+	return a, inFile(m.file, in(fmt.Sprintf("tensor %q", t.Name), err))
+}
+
+func (m *Model) load(t *TensorProto) (tensor.Any, error) {
+	_, size, err := t.check()
+	if err != nil {
+		return nil, err
+	}
+	shape, err := t.Shape()
+	if err != nil {
+		return nil, err
+	}
+	d, _ := t.Type.DType()
+	if d == dtype.Bool && t.list == 0 {
+		if i := slices.IndexFunc(t.Raw, func(b byte) bool { return b > 1 }); i >= 0 {
+			return nil, failf("raw_data: element %d is %d; a bool is 0 or 1", i, t.Raw[i])
+		}
+	}
+	if m.inPlace(t) {
+		lay, err := layout.RowMajor(shape...)
+		if err != nil {
+			return nil, err
+		}
+		return tensor.FromBytes(d, m.buf, t.rawAt, lay)
+	}
+	a, err := tensor.Make(d, shape...)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := tensor.Bytes(a)
+	if !ok {
+		return nil, failf("a new tensor of shape %v isn't contiguous", shape)
+	}
+	if t.list != 0 {
+		err = t.unlist(b, size)
+	} else {
+		copy(b, t.Raw)
+	}
+	if !littleEndian {
+		for u := unit(d); len(b) > 0; b = b[u:] {
+			slices.Reverse(b[:u])
+		}
+	}
+	return a, err
+}
+
+// DecodeTensor decodes a file that holds one tensor (a TensorProto, as in the data sets beside ONNX models). The tensor
+// is a copy. The error wraps ErrUnsupported for strings and other types that no tensor holds.
+func DecodeTensor(b []byte) (tensor.Any, error) {
+	d := newDecoder(len(b))
+	var t TensorProto
+	if err := d.tensor(msg{b, 0}, &t); err != nil {
+		return nil, inFile("", err)
+	}
+	a, err := (&Model{}).load(&t)
+	return a, inFile("", err)
+}
+
+// NewTensorProto describes a copy of a's elements under a name, for a model to be written. It fails for a description
+// without elements.
+func NewTensorProto(name string, a tensor.Any) (TensorProto, error) {
+	e := ElemOf(a.DType())
+	c, err := tensor.Contiguous(a)
+	if err != nil {
+		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), err)
+	}
+	b, ok := tensor.Bytes(c)
+	if e == ElemUndefined || !ok {
+		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), failf("%v can't be written", a.DType()))
+	}
+	raw := append([]byte{}, b...)
+	runtime.KeepAlive(c) // its memory may be outside the collector's sight
+	if !littleEndian {
+		for u, r := unit(a.DType()), raw; len(r) > 0; r = r[u:] {
+			slices.Reverse(r[:u])
+		}
+	}
+	t := TensorProto{Name: name, Type: e, Raw: raw}
+	for _, n := range tensor.Shape(a) {
+		t.Dims = append(t.Dims, int64(n))
+	}
+	return t, nil
+}

@@ -1,0 +1,154 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A Plan says, before a run, what it will need.
+type Plan struct {
+	Weights int64  // bytes of initializers and constants, in the file or copied
+	Live    int64  // most bytes that results of nodes, the graph's outputs among them, take at one time
+	Node    string // the node at which that is
+	Exact   bool   // false: sizes that depend on values not known before the run are missing in Live
+
+	sizes []int64 // of each value, -1 where it isn't known
+}
+
+// Plan infers the shape of every value of a run with these inputs, which may be descriptions (tensor.Spec), and returns
+// the memory it needs besides the inputs themselves. Views are counted as copies. It fails where Run would before its
+// first node: for inputs that don't fit, for shapes that don't fit each other, and with an *UnsupportedError that lists
+// every node whose operator refuses the element types it would be given.
+func (s *Session) Plan(inputs map[string]tensor.Any) (*Plan, error) {
+	vals, err := s.bind(inputs)
+	if err != nil {
+		return nil, inFile(s.c.m.file, err)
+	}
+	p, err := s.plan(vals)
+	return p, inFile(s.c.m.file, err)
+}
+
+func (s *Session) plan(bound []tensor.Any) (*Plan, error) {
+	c := s.c
+	vals := slices.Clone(bound)
+	for _, id := range c.inputs {
+		if v := vals[id]; v != nil && !c.given[id] && !isShapeLike(v) {
+			spec, err := tensor.NewSpec(v.DType(), tensor.Shape(v)...)
+			if err != nil {
+				return nil, err
+			}
+			vals[id] = spec
+		}
+	}
+	p := &Plan{Weights: s.weights, Exact: true, sizes: make([]int64, len(vals))}
+	var live int64
+	var peak *step
+	after := func(i int) {
+		st := &c.steps[i]
+		if c.ops[i] == nil {
+			return // a constant: counted among the weights
+		}
+		for _, id := range st.out {
+			if id < 0 {
+				continue
+			}
+			p.sizes[id] = size(vals[id])
+			if p.sizes[id] < 0 {
+				p.Exact = false
+			}
+			live = add(live, max(p.sizes[id], 0))
+		}
+		if live > p.Live {
+			p.Live, peak = live, st
+		}
+		for _, id := range st.drop {
+			live -= max(p.sizes[id], 0)
+		}
+	}
+	var list []Unsupported
+	err := c.infer(vals, after, func(i int, err error) error {
+		if refuses(err) {
+			list = append(list, c.missing(&c.steps[i], err.Error()))
+			return nil
+		}
+		return in(c.label(&c.steps[i]), err)
+	})
+	if err == nil && len(list) > 0 {
+		err = &UnsupportedError{List: list}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if peak != nil {
+		p.Node = c.label(peak)
+	}
+	return p, nil
+}
+
+// isShapeLike reports whether an input is small and of integers: the graph may compute shapes from it.
+func isShapeLike(a tensor.Any) bool { return a.DType().IsInteger() && hasValue(a) }
+
+// size returns the bytes of a value, -1 if it is unknown.
+func size(a tensor.Any) int64 {
+	if a == nil {
+		return -1
+	}
+	n, width := int64(tensor.Len(a)), int64(a.DType().Size())
+	if n > math.MaxInt64/width {
+		return math.MaxInt64
+	}
+	return n * width
+}
+
+// add is a + b, at most MaxInt64; neither is negative.
+func add(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// DefaultMaxMemory is how much a run may need if Options doesn't say: 4 GiB.
+const DefaultMaxMemory = 4 << 30
+
+// A MemoryError refuses a run, or ends it, because it would take more memory than Options.MaxMemory. It wraps
+// tensor.ErrMemory.
+type MemoryError struct {
+	Need, Limit int64
+	What        string // what the need consists of
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("the run needs %s (%s), more than the limit of %s; raise Options.MaxMemory or give smaller inputs", amount(e.Need), e.What, amount(e.Limit))
+}
+
+// Unwrap returns tensor.ErrMemory.
+func (e *MemoryError) Unwrap() error { return tensor.ErrMemory }
+
+// admits refuses a run that needs more than the limit.
+func (p *Plan) admits(limit int64) error {
+	if need := add(p.Weights, p.Live); need > limit {
+		what := "weights " + amount(p.Weights)
+		if p.Live > 0 {
+			what += ", results " + amount(p.Live) + " at " + p.Node
+		}
+		return &MemoryError{need, limit, what}
+	}
+	return nil
+}
+
+// amount writes a number of bytes for people.
+func amount(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,341 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A TensorProto describes a tensor as the file stores it; Model.Tensor turns it into one. Elements are in row-major
+// order, either in Raw, or in a list by type of the message (float_data and its like), or in another file.
+type TensorProto struct {
+	Name     string
+	Doc      string
+	Type     ElemType
+	Dims     []int64
+	Raw      []byte    // little-endian; of a decoded model a part of the file; nil if the elements are elsewhere
+	External *External // non-nil if they are in another file
+	Segment  bool      // the elements are only a part of the tensor
+	Metadata []Entry
+
+	rawAt int // where Raw starts in the file
+
+	// elements in a list by type: the whole message, the number of the list's field and its length
+	body  msg
+	list  protowire.Number
+	count int
+}
+
+// External says in which other file the elements of a tensor are.
+type External struct {
+	Location string // a path relative to the model's folder
+	Offset   int64
+	Length   int64   // -1: to the end of the file
+	Entries  []Entry // everything as the file has it
+}
+
+// The lists by type: name, and the bytes of an element in the file, 0 for varints, -1 for strings.
+var lists = map[protowire.Number]struct {
+	name  string
+	width int
+}{
+	4: {"float_data", 4}, 5: {"int32_data", 0}, 6: {"string_data", -1}, 7: {"int64_data", 0}, 10: {"double_data", 8}, 11: {"uint64_data", 0},
+}
+
+const rawField protowire.Number = 9
+
+// Storage names the field that holds the elements: raw_data, float_data, …; external_data; "" if there are none.
+func (t *TensorProto) Storage() string {
+	switch {
+	case t.External != nil:
+		return "external_data"
+	case t.list != 0:
+		return lists[t.list].name
+	case t.Raw != nil:
+		return "raw_data"
+	}
+	return ""
+}
+
+// Len returns the number of elements that Dims speak of. It fails if one is negative or the product overflows.
+func (t *TensorProto) Len() (int, error) {
+	n := int64(1)
+	zero := false
+	for i, d := range t.Dims {
+		switch {
+		case d < 0:
+			return 0, failf("dimension %d of %v is negative", i, t.Dims)
+		case d == 0:
+			zero = true
+		case n > math.MaxInt/d:
+			return 0, failf("dimensions %v make more elements than fit an int", t.Dims)
+		default:
+			n *= d
+		}
+	}
+	if zero {
+		return 0, nil
+	}
+	return int(n), nil
+}
+
+// Shape returns Dims as ints, after the checks of Len.
+func (t *TensorProto) Shape() ([]int, error) {
+	if _, err := t.Len(); err != nil {
+		return nil, err
+	}
+	shape := make([]int, len(t.Dims))
+	for i, d := range t.Dims {
+		if shape[i] = int(d); int64(shape[i]) != d {
+			return nil, failf("dimension %d of %v doesn't fit an int", i, t.Dims)
+		}
+	}
+	return shape, nil
+}
+
+// String returns type and shape: float32[8,1,5,5].
+func (t *TensorProto) String() string {
+	typ := Type{Kind: KindTensor, Elem: t.Type, HasShape: true}
+	for _, d := range t.Dims {
+		typ.Shape = append(typ.Shape, Dim{Value: d})
+	}
+	return typ.String()
+}
+
+func (d *decoder) tensor(m msg, t *TensorProto) error {
+	n, err := m.scan()
+	if err != nil {
+		return err
+	}
+	if t.Dims, err = d.int64s(m, 1); err != nil {
+		return err
+	}
+	if t.Metadata, err = list[Entry](d, n[16], 0); err != nil {
+		return err
+	}
+	entries, err := list[Entry](d, n[13], 0)
+	if err != nil {
+		return err
+	}
+	outside := false
+	err = d.each(m, func(f field) (err error) {
+		switch f.num {
+		case 2:
+			var v int32
+			v, err = f.int32()
+			t.Type = ElemType(v)
+		case 3:
+			t.Segment = true
+		case 8:
+			t.Name, err = d.text(f)
+		case rawField:
+			var m msg
+			m, err = f.message()
+			t.Raw, t.rawAt = m.b, m.at
+		case 12:
+			t.Doc, err = d.text(f)
+		case 13:
+			entries, err = one(entries, f, d.entry)
+		case 14:
+			var v int64
+			v, err = f.int()
+			outside = v == 1
+		case 16:
+			t.Metadata, err = one(t.Metadata, f, d.entry)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if outside {
+		if err := d.spend(96); err != nil {
+			return err
+		}
+		t.External, err = external(entries)
+		return err
+	}
+	for num := range n {
+		if l, ok := lists[protowire.Number(num)]; ok && n[num] > 0 {
+			if err := t.counted(m, protowire.Number(num), l.width); err != nil {
+				return err
+			}
+		}
+	}
+	// Loading allocates no more than this, by check.
+	dt, _ := t.Type.DType()
+	return d.spend(int64(len(t.Raw)) + int64(t.count)*int64(dt.Size()))
+}
+
+// counted notes the list num of m as the one that holds the elements, unless it is empty.
+func (t *TensorProto) counted(m msg, num protowire.Number, width int) error {
+	var n int
+	var err error
+	if width < 0 {
+		var all tally
+		all, err = m.scan()
+		n = all[num]
+	} else {
+		n, err = m.numbers(num, width, nil)
+	}
+	switch {
+	case err != nil || n == 0:
+		return err
+	case t.list != 0:
+		return failf("elements stand both in %s and in %s", lists[t.list].name, lists[num].name)
+	case len(t.Raw) > 0:
+		return failf("elements stand both in raw_data and in %s", lists[num].name)
+	}
+	t.body, t.list, t.count, t.Raw = m, num, n, nil
+	return nil
+}
+
+func external(entries []Entry) (*External, error) {
+	e := &External{Length: -1, Entries: entries}
+	for _, kv := range entries {
+		var err error
+		switch kv.Key {
+		case "location":
+			e.Location = kv.Value
+		case "offset":
+			e.Offset, err = strconv.ParseInt(kv.Value, 10, 64)
+		case "length":
+			e.Length, err = strconv.ParseInt(kv.Value, 10, 64)
+		}
+		if err != nil || e.Offset < 0 || e.Length < -1 {
+			return nil, failf("external_data: %s is %.40q, not a count of bytes", kv.Key, kv.Value)
+		}
+	}
+	if e.Location == "" {
+		return nil, failf("external_data names no location")
+	}
+	return e, nil
+}
+
+func (d *decoder) sparse(m msg, s *SparseTensor) (err error) {
+	if s.Dims, err = d.int64s(m, 3); err != nil {
+		return err
+	}
+	return d.each(m, func(f field) (err error) {
+		var to *TensorProto
+		switch f.num {
+		case 1:
+			to = &s.Values
+		case 2:
+			to = &s.Indices
+		default:
+			return nil
+		}
+		m, err := f.message()
+		if err != nil {
+			return err
+		}
+		*to = TensorProto{}
+		return d.tensor(m, to)
+	})
+}
+
+// listOf says in which list by type the elements of e stand, and how many entries one element takes there.
+func listOf(e ElemType) (num protowire.Number, per int) {
+	switch e {
+	case ElemFloat32:
+		return 4, 1
+	case ElemComplex64:
+		return 4, 2
+	case ElemInt32, ElemInt16, ElemInt8, ElemUint16, ElemUint8, ElemBool, ElemFloat16, ElemBFloat16, ElemFloat8E4M3, ElemFloat8E5M2:
+		return 5, 1
+	case ElemString:
+		return 6, 1
+	case ElemInt64:
+		return 7, 1
+	case ElemFloat64:
+		return 10, 1
+	case ElemComplex128:
+		return 10, 2
+	case ElemUint32, ElemUint64:
+		return 11, 1
+	}
+	return 0, 0
+}
+
+// unlist writes the elements of a list by type into dst as they would stand in raw_data. size is the bytes of an element.
+func (t *TensorProto) unlist(dst []byte, size int) error {
+	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
+	if t.list == 5 {
+		lo, hi = 0, 1<<(8*size)-1 // the types that are bits: float16 and its like
+		switch t.Type {
+		case ElemInt8, ElemInt16, ElemInt32:
+			lo, hi = -1<<(8*size-1), 1<<(8*size-1)-1
+		case ElemBool:
+			hi = 1
+		}
+	}
+	width := lists[t.list].width
+	if width > 0 {
+		size = width // a complex number is two entries
+	}
+	_, err := t.body.numbers(t.list, width, func(i int, v uint64) error {
+		if t.list == 5 {
+			v = uint64(int64(int32(v)))
+		}
+		if x := int64(v); x < lo || x > hi || size == 4 && t.list == 11 && v > math.MaxUint32 {
+			return failf("%s: element %d is %d, which %v can't hold", lists[t.list].name, i, x, t.Type)
+		}
+		switch size {
+		case 1:
+			dst[i] = byte(v)
+		case 2:
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(v))
+		case 4:
+			binary.LittleEndian.PutUint32(dst[4*i:], uint32(v))
+		case 8:
+			binary.LittleEndian.PutUint64(dst[8*i:], v)
+		}
+		return nil
+	})
+	return err
+}
+
+// unsupported says why the tensor can't be read even if the file is right; "" if it can.
+func (t *TensorProto) unsupported() string {
+	if _, ok := t.Type.DType(); !ok {
+		return fmt.Sprintf("element type %v", t.Type)
+	}
+	switch {
+	case t.External != nil:
+		return fmt.Sprintf("elements in another file (%q)", t.External.Location)
+	case t.Segment:
+		return "elements in several pieces"
+	}
+	return ""
+}
+
+// check compares the stored elements with type and shape, and returns the number of elements and the bytes of one. After
+// it has passed, an allocation of their product is covered by bytes that are in the file.
+func (t *TensorProto) check() (n, size int, err error) {
+	if n, err = t.Len(); err != nil {
+		return 0, 0, err
+	}
+	if why := t.unsupported(); why != "" {
+		return 0, 0, failf("%w: %s", ErrUnsupported, why)
+	}
+	d, _ := t.Type.DType()
+	size = d.Size()
+	if t.list != 0 {
+		num, per := listOf(t.Type)
+		switch {
+		case num != t.list:
+			return 0, 0, failf("elements of type %v stand in %s; their place is %s", t.Type, lists[t.list].name, lists[num].name)
+		case n > math.MaxInt/16 || n*per != t.count:
+			return 0, 0, failf("%s has %d entries; %v needs %d for each of %d elements", lists[num].name, t.count, t, per, n)
+		}
+		return n, size, nil
+	}
+	if n > math.MaxInt/16 || n*size != len(t.Raw) {
+		return 0, 0, failf("raw_data has %d bytes; %v needs %d for each of %d elements", len(t.Raw), t, size, n)
+	}
+	return n, size, nil
+}

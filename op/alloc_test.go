@@ -1,0 +1,66 @@
+package op
+
+import (
+	"testing"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// With Into nothing is allocated, whatever the layouts: results, scratch, plans and
+// options included.
+func TestIntoAllocatesNothing(t *testing.T) {
+	if testing.CoverMode() != "" {
+		t.Skip("coverage counters allocate")
+	}
+	a, b := tensor.Full[float32](2, 8, 12), tensor.Full[float32](3, 12)
+	dst, mask := tensor.New[float32](8, 12), tensor.New[bool](8, 12)
+	turned := tensor.New[float32](12, 8).Transpose()
+	back := tensor.Full[float32](1, 8, 12).Flip()
+	h, hdst := tensor.Full(num.F16FromFloat32(2), 8, 12), tensor.New[num.F16](8, 12)
+	i, idst := tensor.Full[int32](7, 8, 12), tensor.New[int32](8, 12)
+	long, longDst := tensor.Full[float32](1, 3*runLen+5), tensor.New[float32](3*runLen+5)
+	for _, c := range []struct {
+		name string
+		f    func()
+	}{
+		{"Add", func() { Add(a, a, Into(dst)) }},
+		{"Add of a row", func() { Add(a, b, Into(dst)) }},
+		{"Add of a transposed operand", func() { Add(a, turned, Into(dst)) }},
+		{"Add of a reversed operand", func() { Add(back, a, Into(dst)) }},
+		{"Add to a transposed target", func() { Add(a, b, Into(turned)) }},
+		{"Add of more than a chunk", func() { Add(long, long, Into(longDst)) }},
+		{"Add of float16", func() { Add(h, h, Into(hdst)) }},
+		{"Add in place", func() { Add(dst, a, Into(dst)) }},
+		{"Sub", func() { Sub(a, a, Into(dst)) }},
+		{"Mul of integers", func() { Mul(i, i, Into(idst)) }},
+		{"Div", func() { Div(a, b, Into(dst)) }},
+		{"Div of integers", func() { Div(i, i, Into(idst)) }},
+		{"Max", func() { Max(a, b, Into(dst)) }},
+		{"Pow", func() { Pow(a, b, Into(dst)) }},
+		{"Exp", func() { Exp(a, Into(dst)) }},
+		{"Tanh of a transposed operand", func() { Tanh(turned, Into(dst)) }},
+		{"Sqrt of float16", func() { Sqrt(h, Into(hdst)) }},
+		{"Neg", func() { Neg(a, Into(dst)) }},
+		{"Abs of float16", func() { Abs(h, Into(hdst)) }},
+		{"Relu", func() { Relu(a, Into(dst)) }},
+		{"LeakyRelu", func() { LeakyRelu(a, 0.1, Into(dst)) }},
+		{"LeakyRelu of float16", func() { LeakyRelu(h, 0.1, Into(hdst)) }},
+		{"Clip", func() { Clip(a, 0, 6, Into(dst)) }},
+		{"Clip of a reversed operand", func() { Clip(back, 0, 6, Into(dst)) }},
+		{"Less", func() { Less(a, b, Into(mask)) }},
+		{"Equal", func() { Equal(a, a, Into(mask)) }},
+		{"And", func() { And(mask, mask, Into(mask)) }},
+		{"IsNaN", func() { IsNaN(a, Into(mask)) }},
+		{"IsInf of float16", func() { IsInf(h, true, true, Into(mask)) }},
+		{"Where", func() { Where(mask, a, a, Into(dst)) }},
+		{"Where of a row", func() { Where(mask, a, b, Into(dst)) }},
+		{"Cast", func() { Cast[float32](i, Into(dst)) }},
+		{"Cast of a transposed operand", func() { Cast[num.F16](turned, Into(hdst)) }},
+		{"Identity", func() { Identity(a, Into(dst)) }},
+	} {
+		if n := testing.AllocsPerRun(20, c.f); n != 0 {
+			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}

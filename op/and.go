@@ -1,0 +1,18 @@
+package op
+
+import "github.com/ashlar-go/ashlar/tensor"
+
+// And returns whether a and b are both true, element by element. Shapes broadcast. ONNX And.
+func And(a, b tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
+	return apply2(&and, &a, &b, opts)
+}
+
+var and = op2{about: about{name: "And", onnx: []int{7}}, rows: rows2{Bool: andRow}}
+
+// andRow defines And.
+func andRow(dst, a, b []bool) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] && b[i]
+	}
+}

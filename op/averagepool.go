@@ -1,0 +1,119 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// AveragePool returns the mean under a window that moves over the spatial axes
+// of x [N, C, D1, …]: the elements inside are added in float64 in the fixed
+// order of this package and divided once by their number, or with includePad by
+// the number of window positions inside the padded input. A window with nothing
+// to divide by gives NaN. ONNX AveragePool.
+func AveragePool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
+	st := read(opts)
+	s := win.spans("AveragePool", spatial("AveragePool", x.LayoutRef()))
+	dst := target[T]("AveragePool", &st, outShape(x.Dim(0), x.Dim(1), s))
+	averagePooled(job{name: "AveragePool", ctx: st.ctx()}, x, s, includePad, dst)
+	return dst
+}
+
+func averagePooled[T num.Float | num.Narrow](j job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
+	out := resultOf(dst, x)
+	res := out.Run(out.LayoutRef())
+	if widenOf[T]() != nil {
+		means(j, widened(x), s, includePad, res, sumRow[float32])
+	} else {
+		means(j, x, s, includePad, res, summing[T]())
+	}
+	canonicalRow(res)
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+}
+
+// means writes the mean of each window of x, which is computed in C, to res.
+func means[T, C num.Elem](j job, x tensor.Tensor[C], s []span, includePad bool, res []T, sum func(x []C) float64) {
+	round := rounding[T]()
+	pooled(j, x, s, false, func(o int, window []C, _ []int, padded int) {
+		n := len(window)
+		if includePad {
+			n = padded
+		}
+		res[o] = round(sum(window) / float64(n))
+	})
+}
+
+// summing returns sumRow for float32 or float64.
+func summing[T num.Elem]() func(x []T) float64 {
+	var p any
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		p = sumRow[float32]
+	case *float64:
+		p = sumRow[float64]
+	}
+	f, _ := p.(func(x []T) float64)
+	return f
+}
+
+// sumRow returns the sum of a row in float64, in the fixed order. Up to 32
+// elements each have a lane of their own.
+func sumRow[T num.Float](x []T) float64 {
+	if len(x) > sumLanes {
+		var s summer
+		s.start()
+		addTerms(&s, x)
+		return s.total()
+	}
+	if len(x) == 0 {
+		return 0
+	}
+	var lane [sumLanes]float64
+	for i, v := range x {
+		lane[i] = float64(v)
+	}
+	for h, n := sumLanes/2, len(x); h > 0; h /= 2 { // absent lanes are −0 and may be skipped
+		for i := h; i < n; i++ {
+			lane[i-h] += lane[i]
+		}
+		n = min(n, h)
+	}
+	return lane[0]
+}
+
+// rounding returns the conversion of a float64 to T, rounded once.
+func rounding[T num.Elem]() func(v float64) T {
+	var p any
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		p = func(v float64) float32 { return float32(v) }
+	case *float64:
+		p = func(v float64) float64 { return v }
+	case *num.F16:
+		p = num.F16FromFloat64
+	case *num.BF16:
+		p = num.BF16FromFloat64
+	case *num.F8E4M3:
+		p = num.F8E4M3FromFloat64
+	case *num.F8E5M2:
+		p = num.F8E5M2FromFloat64
+	}
+	f, _ := p.(func(v float64) T)
+	return f
+}
+
+var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11, 19, 22},
+	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		w, lay := windowOf(c), c.in(0).Layout()
+		s := w.spans("AveragePool", spatial("AveragePool", &lay))
+		return one(spec("AveragePool", c.in(0).DType(), outShape(lay.Dim(0), lay.Dim(1), s)...))
+	},
+	run: perType{dtype.Float8E4M3: runAveragePool[num.F8E4M3], dtype.Float8E5M2: runAveragePool[num.F8E5M2], dtype.Float16: runAveragePool[num.F16],
+		dtype.BFloat16: runAveragePool[num.BF16], dtype.Float32: runAveragePool[float32], dtype.Float64: runAveragePool[float64]}}
+
+func runAveragePool[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	return one(AveragePool(as[T]("AveragePool", c, 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c)...))
+}

@@ -1,0 +1,71 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Direction is where BitShift moves bits to.
+type Direction bool
+
+// The directions of a shift: Left multiplies by powers of 2, Right divides.
+const (
+	Left  Direction = false
+	Right Direction = true
+)
+
+// BitShift returns a with its bits moved by b places, element by element; what
+// leaves is lost, zeros come in, and a shift by all bits or more gives 0. Shapes
+// broadcast. It panics if they don't. ONNX BitShift.
+func BitShift[T num.Uint](a, b tensor.Tensor[T], to Direction, opts ...Option) tensor.Tensor[T] {
+	if to == Right {
+		return apply2(&shiftRight, &a, &b, opts)
+	}
+	return apply2(&shiftLeft, &a, &b, opts)
+}
+
+var shiftLeft = op2{about: about{name: "BitShift"},
+	rows: rows2{U8: shiftLeftRow[uint8], U16: shiftLeftRow[uint16], U32: shiftLeftRow[uint32], U64: shiftLeftRow[uint64]}}
+
+var shiftRight = op2{about: about{name: "BitShift"},
+	rows: rows2{U8: shiftRightRow[uint8], U16: shiftRightRow[uint16], U32: shiftRightRow[uint32], U64: shiftRightRow[uint64]}}
+
+// shiftLeftRow and shiftRightRow define BitShift.
+func shiftLeftRow[T num.Uint](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] << b[i]
+	}
+}
+
+func shiftRightRow[T num.Uint](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] >> b[i]
+	}
+}
+
+var bitShift = opN{about: about{name: "BitShift", onnx: []int{11}, attrs: []string{"direction"}}, least: 2,
+	run: perType{dtype.Uint8: runBitShift[uint8], dtype.Uint16: runBitShift[uint16], dtype.Uint32: runBitShift[uint32],
+		dtype.Uint64: runBitShift[uint64]},
+	infer: func(c *Call) []tensor.Any {
+		oneType("BitShift", c.Inputs[:2]...)
+		direction(c)
+		return one(spec("BitShift", c.in(0).DType(), stretch("BitShift", c.Inputs[:2]...)...))
+	}}
+
+func direction(c *Call) Direction {
+	switch d := c.Attrs.Str("direction", ""); d {
+	case "LEFT":
+		return Left
+	case "RIGHT":
+		return Right
+	default:
+		panic(fail("BitShift", tensor.ErrValue, "the attribute direction is %q; it must be LEFT or RIGHT", d))
+	}
+}
+
+func runBitShift[T num.Uint](c *Call) []tensor.Any {
+	return one(BitShift(as[T]("BitShift", c, 0), as[T]("BitShift", c, 1), direction(c), options(c)...))
+}

@@ -1,0 +1,24 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// BitwiseAnd returns a and b, bit by bit, element by element. Shapes broadcast. It
+// panics if they don't. ONNX BitwiseAnd.
+func BitwiseAnd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&bitwiseAnd, &a, &b, opts)
+}
+
+var bitwiseAnd = op2{about: about{name: "BitwiseAnd", onnx: []int{18}},
+	rows: rows2{I8: bitwiseAndRow[int8], I16: bitwiseAndRow[int16], I32: bitwiseAndRow[int32], I64: bitwiseAndRow[int64],
+		U8: bitwiseAndRow[uint8], U16: bitwiseAndRow[uint16], U32: bitwiseAndRow[uint32], U64: bitwiseAndRow[uint64]}}
+
+// bitwiseAndRow defines BitwiseAnd.
+func bitwiseAndRow[T num.Integer](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] & b[i]
+	}
+}

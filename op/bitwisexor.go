@@ -1,0 +1,24 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// BitwiseXor returns a exclusive or b, bit by bit, element by element. Shapes broadcast. It
+// panics if they don't. ONNX BitwiseXor.
+func BitwiseXor[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&bitwiseXor, &a, &b, opts)
+}
+
+var bitwiseXor = op2{about: about{name: "BitwiseXor", onnx: []int{18}},
+	rows: rows2{I8: bitwiseXorRow[int8], I16: bitwiseXorRow[int16], I32: bitwiseXorRow[int32], I64: bitwiseXorRow[int64],
+		U8: bitwiseXorRow[uint8], U16: bitwiseXorRow[uint16], U32: bitwiseXorRow[uint32], U64: bitwiseXorRow[uint64]}}
+
+// bitwiseXorRow defines BitwiseXor.
+func bitwiseXorRow[T num.Integer](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] ^ b[i]
+	}
+}

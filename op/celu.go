@@ -1,0 +1,26 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Celu returns alpha·(e^(a ÷ alpha) − 1) where a < 0 and a elsewhere, element by
+// element; NaN stays. It is computed in float64 and rounded once. ONNX Celu, whose
+// alpha is 1 by default.
+func Celu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+	return applyP(&celu, &a, alpha, 0, opts)
+}
+
+var celu = opP{about: about{name: "Celu", onnx: []int{12, 28}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 30,
+	rows: rowsP{F32: celuRow[float32], F64: celuRow[float64]}}
+
+// celuRow defines Celu.
+func celuRow[T num.Float](dst, a []T, alpha, _ T) {
+	for i, x := range a[:len(dst)] {
+		if x < 0 {
+			x = T(float64(alpha) * expm1(float64(x)/float64(alpha)))
+		}
+		dst[i] = x
+	}
+}

@@ -1,0 +1,29 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Constant is ONNX's: the value that one of its attributes gives.
+var constant = opN{about: about{name: "Constant", onnx: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
+	attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints"}},
+	infer: runConstant, untyped: runConstant}
+
+func runConstant(c *Call) []tensor.Any {
+	if v, ok := c.Attrs.Tensor("value"); ok {
+		return one(v)
+	}
+	if v, ok := c.Attrs.Floats("value_floats"); ok {
+		return one(tensor.FromSlice(v, len(v)))
+	}
+	if v, ok := c.Attrs.Ints("value_ints"); ok {
+		return one(tensor.FromSlice(v, len(v)))
+	}
+	if c.Attrs.Has("value_float") {
+		return one(tensor.Scalar(c.Attrs.Float("value_float", 0)))
+	}
+	if c.Attrs.Has("value_int") {
+		return one(tensor.Scalar(c.Attrs.Int("value_int", 0)))
+	}
+	panic(fail("Constant", tensor.ErrValue, "no attribute gives a value; want value, value_float(s) or value_int(s)"))
+}

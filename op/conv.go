@@ -1,0 +1,243 @@
+package op
+
+import (
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Conv returns the convolution (as in ONNX: without flipping the kernel) of x
+// [N, C, D1, …] with w [M, C/group, k1, …], plus bias [M] unless that is the
+// zero Tensor: [N, M, out1, …]. Each output contracts over (channel in its
+// group, kernel axes) in the weights' row-major order, in the fixed order of
+// MatMul; padding is the value +0, multiplied like any other; the bias is added
+// after, rounded for itself. Narrow floats are computed in float32 and rounded
+// once. It panics when extents don't fit. ONNX Conv.
+func Conv[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
+	s := read(opts)
+	g := convOf("Conv", x, w, anyOrNil(bias), win, group)
+	dst := target[T]("Conv", &s, g.shape)
+	if dst.Len() == 0 {
+		return dst
+	}
+	j := job{name: "Conv", ctx: s.ctx()}
+	switch d := any(dst).(type) {
+	case tensor.Tensor[float32]:
+		convolve(j, g, any(x).(tensor.Tensor[float32]), any(w).(tensor.Tensor[float32]), any(bias).(tensor.Tensor[float32]), d)
+	case tensor.Tensor[float64]:
+		convolve(j, g, any(x).(tensor.Tensor[float64]), any(w).(tensor.Tensor[float64]), any(bias).(tensor.Tensor[float64]), d)
+	default:
+		wide := tensor.Empty[float32](g.shape...)
+		var b tensor.Tensor[float32]
+		if !bias.IsZero() {
+			b = widened(bias)
+		}
+		convolve(j, g, widened(x), widened(w), b, wide)
+		convertTo(dst, wide, narrowOf[T]())
+	}
+	return dst
+}
+
+func anyOrNil[T num.Elem](t tensor.Tensor[T]) tensor.Any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+// convolution is the geometry of a Conv.
+type convolution struct {
+	shape    []int // of the result
+	s        []span
+	group    int
+	n, c, m  int
+	patch, k int // outputs per channel and image; elements that go into each
+}
+
+// convOf checks the operands of a convolution; bias may be nil.
+func convOf(name string, x, w, bias tensor.Any, win Window, group int) convolution {
+	lx, lw := x.Layout(), w.Layout()
+	in := spatial(name, &lx)
+	if lw.Rank() != lx.Rank() {
+		panic(fail(name, tensor.ErrShape, "the input has shape %s, the weights %s; want the same rank", lx.ShapeString(), lw.ShapeString()))
+	}
+	kernel := lw.Shape()[2:]
+	if win.Kernel == nil {
+		win.Kernel = kernel
+	}
+	for i, k := range win.Kernel {
+		if i < len(kernel) && k != kernel[i] {
+			panic(fail(name, tensor.ErrShape, "kernel_shape is %v, the weights have %v", win.Kernel, kernel))
+		}
+	}
+	g := convolution{group: group, n: lx.Dim(0), c: lx.Dim(1), m: lw.Dim(0)}
+	if group < 1 || g.m%group != 0 || g.c%group != 0 {
+		panic(fail(name, tensor.ErrShape, "%d groups don't divide %d input and %d output channels", group, g.c, g.m))
+	}
+	if want := g.c / group; lw.Dim(1) != want {
+		if group == 1 {
+			panic(fail(name, tensor.ErrShape, "input has %d channels, kernel wants %d", g.c, lw.Dim(1)))
+		}
+		panic(fail(name, tensor.ErrShape, "input has %d channels in %d groups, kernel wants %d in each", g.c, group, lw.Dim(1)))
+	}
+	if bias != nil && (bias.Rank() != 1 || bias.Dim(0) != g.m) {
+		panic(fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(bias), g.m))
+	}
+	g.s = win.spans(name, in)
+	g.shape = outShape(g.n, g.m, g.s)
+	g.patch, g.k = 1, lw.Dim(1)
+	for i := range g.s {
+		g.patch *= g.s[i].out
+		g.k *= g.s[i].kernel
+	}
+	return g
+}
+
+// convolve computes a convolution as a contraction whose right side, the patches
+// of x, is packed panel by panel and never exists whole.
+func convolve[T num.Float](j job, g convolution, x, w, bias, dst tensor.Tensor[T]) {
+	x, w = x.Contiguous(), w.Contiguous()
+	out := dst
+	if !dst.IsContiguous() || dst.Overlaps(x) || dst.Overlaps(w) || !bias.IsZero() && dst.Overlaps(bias) {
+		out = tensor.Empty[T](g.shape...)
+	}
+	xd, x0 := x.Data()
+	wd, w0 := w.Data()
+	cd, c0 := out.Mutable()
+	mg, cg := g.m/g.group, g.c/g.group
+	plane := 1
+	for i := range g.s {
+		plane *= g.s[i].in
+	}
+	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, mac: blockOf[T](),
+		a: wd, aRow: g.k, aCol: 1, aAt: func(b int) int { return w0 + b%g.group*mg*g.k },
+		c: cd, cRow: g.patch, cCol: 1, cAt: func(b int) int { return c0 + b*mg*g.patch },
+	}
+	if g.pointwise() {
+		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
+			for k := range kn {
+				copy(dst[k*nn:(k+1)*nn], xd[x0+(b*cg+k0+k)*plane+n0:])
+			}
+		}
+	} else {
+		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
+			packPatches(&g, dst, xd[x0+b*cg*plane:x0+(b+1)*cg*plane], plane, k0, kn, n0, nn)
+		}
+	}
+	e.run()
+	canon := canonOf[T]()
+	split(j.name, j.ctx, g.n*g.m, g.patch, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := cd[c0+i*g.patch : c0+(i+1)*g.patch]
+			if !bias.IsZero() {
+				b := bias.At(i % g.m)
+				for p := range row {
+					row[p] += b
+				}
+			}
+			canon(row)
+		}
+	})
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(out)
+}
+
+// pointwise reports whether every patch is one element.
+func (g *convolution) pointwise() bool {
+	for i := range g.s {
+		if s := &g.s[i]; s.kernel != 1 || s.stride != 1 || s.begin != 0 || s.end != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// packPatches fills rows [k0, k0+kn) and columns [n0, n0+nn) of the matrix of
+// patches: row k is one (channel, kernel position), column n one output
+// position. src holds the channels of one image and group, one plane after the
+// other.
+func packPatches[T num.Float](g *convolution, dst, src []T, plane, k0, kn, n0, nn int) {
+	rank := len(g.s)
+	last := &g.s[rank-1]
+	var fewK, fewO [4]int
+	kc, oc := append(fewK[:0], make([]int, rank)...), append(fewO[:0], make([]int, rank)...)
+	for k := range kn {
+		channel := k0 + k
+		for i := rank - 1; i >= 0; i-- {
+			kc[i] = channel % g.s[i].kernel
+			channel /= g.s[i].kernel
+		}
+		row := dst[k*nn : (k+1)*nn]
+		for n := n0; len(row) > 0; {
+			// One line of outputs along the last axis.
+			rest := n
+			for i := rank - 1; i >= 0; i-- {
+				oc[i] = rest % g.s[i].out
+				rest /= g.s[i].out
+			}
+			m := min(last.out-oc[rank-1], len(row))
+			base, inside := channel*plane, true
+			step := 1
+			for i := rank - 1; i >= 0; i-- {
+				s := &g.s[i]
+				if i < rank-1 {
+					at := s.at(oc[i], kc[i])
+					inside = inside && uint(at) < uint(s.in)
+					base += at * step
+				}
+				step *= s.in
+			}
+			if inside {
+				packLine(row[:m], src[base:base+last.in], last.at(oc[rank-1], kc[rank-1]), last.stride)
+			} else {
+				clear(row[:m])
+			}
+			row, n = row[m:], n+m
+		}
+	}
+}
+
+// packLine sets dst[i] to src[from + i·step], or to 0 outside of src.
+func packLine[T num.Float](dst, src []T, from, step int) {
+	before := 0
+	if from < 0 {
+		before = min(len(dst), (-from+step-1)/step)
+	}
+	clear(dst[:before])
+	dst, from = dst[before:], from+before*step
+	inside := 0
+	if from < len(src) {
+		inside = min(len(dst), (len(src)-from+step-1)/step)
+	}
+	clear(dst[inside:])
+	if inside == 0 {
+		return
+	}
+	if step == 1 {
+		copy(dst[:inside], src[from:])
+		return
+	}
+	for i := range inside {
+		dst[i] = src[from]
+		from += step
+	}
+}
+
+var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2,
+	infer: func(c *Call) []tensor.Any {
+		oneType("Conv", c.Inputs...)
+		g := convOf("Conv", c.in(0), c.in(1), c.in(2), windowOf(c), int(c.Attrs.Int("group", 1)))
+		return one(spec("Conv", c.in(0).DType(), g.shape...))
+	},
+	run: perType{dtype.Float8E4M3: runConv[num.F8E4M3], dtype.Float8E5M2: runConv[num.F8E5M2], dtype.Float16: runConv[num.F16],
+		dtype.BFloat16: runConv[num.BF16], dtype.Float32: runConv[float32], dtype.Float64: runConv[float64]}}
+
+func runConv[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	return one(Conv(as[T]("Conv", c, 0), as[T]("Conv", c, 1), as[T]("Conv", c, 2), windowOf(c), int(c.Attrs.Int("group", 1)), options(c)...))
+}

@@ -1,0 +1,60 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Dropout is what dropout does outside of training: it returns a itself, or with
+// Into a copy, and a mask of a's shape that is true throughout: nothing was
+// dropped. ONNX Dropout. Training, whose result is random, is an error unless
+// the ratio is 0.
+func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tensor.Tensor[T], tensor.Tensor[bool]) {
+	return Identity(a, opts...), tensor.Full(true, a.Shape()...)
+}
+
+var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1,
+	run: perType{dtype.Float8E4M3: runDropout[num.F8E4M3], dtype.Float8E5M2: runDropout[num.F8E5M2], dtype.Float16: runDropout[num.F16],
+		dtype.BFloat16: runDropout[num.BF16], dtype.Float32: runDropout[float32], dtype.Float64: runDropout[float64]},
+	infer: func(c *Call) []tensor.Any {
+		shape := tensor.Shape(c.in(0))
+		mask := dtype.Bool
+		if c.Opset < 10 {
+			mask = c.in(0).DType()
+		}
+		return []tensor.Any{spec("Dropout", c.in(0).DType(), shape...), spec("Dropout", mask, shape...)}[:max(1, min(c.Outputs, 2))]
+	}}
+
+// runDropout returns the mask only if asked for. Before opset 10 it had the type
+// of the data, from opset 12 on the ratio and whether to train are inputs.
+func runDropout[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	a := as[T]("Dropout", c, 0)
+	if train := as[bool]("Dropout", c, 2); c.Opset >= 12 && !train.IsZero() && train.Item() {
+		if r := c.in(1); r == nil || !isZero(r) {
+			panic(fail("Dropout", ErrUnsupported, "training_mode is true and the ratio isn't 0: what training drops is random; export the model for inference"))
+		}
+	}
+	if c.Outputs < 2 {
+		return one(a)
+	}
+	if c.Opset < 10 {
+		return []tensor.Any{a, tensor.Full(rounding[T]()(1), a.Shape()...)}
+	}
+	return []tensor.Any{a, tensor.Full(true, a.Shape()...)}
+}
+
+// isZero reports whether a, of a float type, is a single 0.
+func isZero(a tensor.Any) bool {
+	switch a := a.(type) {
+	case tensor.Tensor[float32]:
+		return a.Item() == 0
+	case tensor.Tensor[float64]:
+		return a.Item() == 0
+	case tensor.Tensor[num.F16]:
+		return a.Item().Float32() == 0
+	case tensor.Tensor[num.BF16]:
+		return a.Item().Float32() == 0
+	}
+	return false
+}

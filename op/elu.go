@@ -1,0 +1,42 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Elu returns alpha·(eᵃ − 1) where a < 0 and a elsewhere, element by element; NaN
+// stays. It is computed in float64 and rounded once. ONNX Elu, whose alpha is 1 by
+// default.
+func Elu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+	return applyP(&elu, &a, alpha, 0, opts)
+}
+
+var elu = opP{about: about{name: "Elu", onnx: []int{6, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 25,
+	rows: rowsP{F32: eluRow[float32], F64: eluRow[float64]}}
+
+// eluRow defines Elu.
+func eluRow[T num.Float](dst, a []T, alpha, _ T) {
+	for i, x := range a[:len(dst)] {
+		if x < 0 {
+			x = T(float64(alpha) * expm1(float64(x)))
+		}
+		dst[i] = x
+	}
+}
+
+// expm1 returns eˣ − 1 to a few ulp, by Kahan's trick: the error of rounding eˣ is
+// in its logarithm too, and cancels.
+func expm1(x float64) float64 {
+	u := num.Exp64(x)
+	switch d := u - 1; {
+	case d == 0:
+		return x
+	case d == -1, u > math.MaxFloat64, u != u:
+		return d
+	default:
+		return float64(d*x) / num.Log64(u)
+	}
+}

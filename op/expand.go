@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Expand is ONNX's: the input and the given shape stretch to each other, so a 1 in
+// the shape keeps the input's extent. A read-only view. Typed programs call
+// Tensor.BroadcastTo.
+var expand = opN{about: about{name: "Expand", onnx: []int{8, 13}}, least: 2,
+	infer: func(c *Call) []tensor.Any { return one(spec("Expand", c.in(0).DType(), expandTo(c)...)) },
+	untyped: func(c *Call) []tensor.Any {
+		return one(viewed(tensor.BroadcastTo(c.in(0), expandTo(c)...)))
+	}}
+
+func expandTo(c *Call) []int {
+	want, _ := ints("Expand", c, 1)
+	for i, e := range want {
+		if e < 0 {
+			panic(fail("Expand", tensor.ErrShape, "extent %d of axis %d is negative", e, i))
+		}
+	}
+	have, other := c.in(0).Layout(), spec("Expand", c.in(0).DType(), want...).Layout()
+	return broadcastShape("Expand", nil, &have, &other)
+}

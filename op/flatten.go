@@ -1,0 +1,37 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Flatten returns a as a matrix: the axes before axis make up its rows, the others
+// its columns. axis may be the rank, and negative. A view where the strides allow
+// it, else a copy. ONNX Flatten; Tensor.Reshape(-1) gives rank 1.
+func Flatten[T num.Elem](a tensor.Tensor[T], axis int) tensor.Tensor[T] {
+	return a.Reshape(flatShape(a, axis)...)
+}
+
+func flatShape(a tensor.Any, axis int) []int {
+	rank := a.Rank()
+	if axis != rank {
+		axis = axisOf("Flatten", axis, max(rank, 1))
+	}
+	rows, cols := 1, 1
+	for i := range rank {
+		if i < axis {
+			rows *= a.Dim(i)
+		} else {
+			cols *= a.Dim(i)
+		}
+	}
+	return []int{rows, cols}
+}
+
+var flatten = opN{about: about{name: "Flatten", onnx: []int{1, 9, 11, 13, 21, 23, 24, 25}, attrs: []string{"axis"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...))
+	},
+	untyped: func(c *Call) []tensor.Any {
+		return one(viewed(tensor.Reshape(c.in(0), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...)))
+	}}

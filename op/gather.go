@@ -1,0 +1,104 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Gather returns the entries of a along axis that indices name, in the shape of
+// indices, which takes the place of that axis. Indices may be negative. It panics,
+// before anything is written, when one lies outside the axis. Elements keep their
+// bits. ONNX Gather.
+func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
+	axis = axisOf("Gather", axis, a.Rank())
+	s := read(opts)
+	dst := target[T]("Gather", &s, gatherShape(a, indices, axis))
+	at := positions("Gather", indices, a.Dim(axis), axis)
+	if dst.Len() == 0 {
+		return dst
+	}
+	if dst.Overlaps(a) {
+		a = a.Clone()
+	}
+	// Both sides as [before, entry, after].
+	before, after := 1, 1
+	for i := range a.Rank() {
+		if i < axis {
+			before *= a.Dim(i)
+		} else if i > axis {
+			after *= a.Dim(i)
+		}
+	}
+	src := a.Reshape(before, a.Dim(axis), after)
+	out := dst
+	if !dst.CanView(before, len(at), after) {
+		out = tensor.Empty[T](dst.Shape()...)
+	}
+	to := out.View(before, len(at), after)
+	split("Gather", s.ctx(), len(at), before*after, func(from, till int) {
+		for i := from; i < till; i++ {
+			to.Slice(tensor.Colon, tensor.I(i)).CopyFrom(src.Slice(tensor.Colon, tensor.I(at[i])))
+		}
+	})
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	return dst
+}
+
+func gatherShape(a, indices tensor.Any, axis int) []int {
+	shape := tensor.Shape(a)
+	return append(append(append([]int{}, shape[:axis]...), tensor.Shape(indices)...), shape[axis+1:]...)
+}
+
+// positions resolves indices on an axis of extent n.
+func positions(name string, indices tensor.Tensor[int64], n, axis int) []int {
+	at := make([]int, 0, indices.Len())
+	i := 0
+	for v := range indices.Values() {
+		p := v
+		if p < 0 {
+			p += int64(n)
+		}
+		if uint64(p) >= uint64(n) {
+			panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", v, shapeText(unravel(i, indices.Shape())), axis, n))
+		}
+		at = append(at, int(p))
+		i++
+	}
+	return at
+}
+
+var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
+	infer: func(c *Call) []tensor.Any {
+		if d := c.in(1).DType(); d != dtype.Int64 && d != dtype.Int32 {
+			panic(fail("Gather", tensor.ErrDType, "input 1 holds %v, want int64 or int32", d))
+		}
+		axis := axisOf("Gather", int(c.Attrs.Int("axis", 0)), c.in(0).Rank())
+		return one(spec("Gather", c.in(0).DType(), gatherShape(c.in(0), c.in(1), axis)...))
+	},
+	run: perType{dtype.Bool: runGather[bool], dtype.Int8: runGather[int8], dtype.Int16: runGather[int16],
+		dtype.Int32: runGather[int32], dtype.Int64: runGather[int64], dtype.Uint8: runGather[uint8],
+		dtype.Uint16: runGather[uint16], dtype.Uint32: runGather[uint32], dtype.Uint64: runGather[uint64],
+		dtype.Float8E4M3: runGather[num.F8E4M3], dtype.Float8E5M2: runGather[num.F8E5M2],
+		dtype.Float16: runGather[num.F16], dtype.BFloat16: runGather[num.BF16], dtype.Float32: runGather[float32],
+		dtype.Float64: runGather[float64], dtype.Complex64: runGather[complex64],
+		dtype.Complex128: runGather[complex128]}}
+
+func runGather[T num.Elem](c *Call) []tensor.Any {
+	return one(Gather(as[T]("Gather", c, 0), int64s("Gather", c, 1), int(c.Attrs.Int("axis", 0)), options(c)...))
+}
+
+// int64s returns an input of int64 or int32 as int64.
+func int64s(name string, c *Call, i int) tensor.Tensor[int64] {
+	if t, ok := c.in(i).(tensor.Tensor[int64]); ok {
+		return t
+	}
+	v, _ := ints(name, c, i)
+	wide := make([]int64, len(v))
+	for k, x := range v {
+		wide[k] = int64(x)
+	}
+	return tensor.FromSlice(wide, tensor.Shape(c.in(i))...)
+}

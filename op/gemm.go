@@ -1,0 +1,103 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Gemm returns alpha·a·b + beta·c for matrices a [M, K] and b [K, N], each
+// transposed first when asked, and c that stretches to [M, N]. c may be the zero
+// Tensor; when beta is 0 its elements aren't looked at. The product contracts in the fixed order of MatMul; then alpha, then
+// beta·c, then the sum: each rounded for itself. Narrow floats are computed in
+// float32 and rounded once. It panics when the shapes don't fit. ONNX Gemm.
+func Gemm[T num.Float | num.Narrow](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
+	s := read(opts)
+	shape := gemmShape(a, b, anyOrNil(c), transA, transB)
+	dst := target[T]("Gemm", &s, shape)
+	if dst.Len() == 0 {
+		return dst
+	}
+	if transA {
+		a = a.Transpose()
+	}
+	if transB {
+		b = b.Transpose()
+	}
+	j := job{name: "Gemm", ctx: s.ctx()}
+	switch d := any(dst).(type) {
+	case tensor.Tensor[float32]:
+		gemmInto(j, any(a).(tensor.Tensor[float32]), any(b).(tensor.Tensor[float32]), any(c).(tensor.Tensor[float32]), alpha, beta, d)
+	case tensor.Tensor[float64]:
+		gemmInto(j, any(a).(tensor.Tensor[float64]), any(b).(tensor.Tensor[float64]), any(c).(tensor.Tensor[float64]), alpha, beta, d)
+	default:
+		wide := tensor.Empty[float32](shape...)
+		var w tensor.Tensor[float32]
+		if !c.IsZero() {
+			w = widened(c)
+		}
+		gemmInto(j, widened(a), widened(b), w, alpha, beta, wide)
+		convertTo(dst, wide, narrowOf[T]())
+	}
+	return dst
+}
+
+// gemmInto computes a Gemm whose shapes fit.
+func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32, dst tensor.Tensor[T]) {
+	out := tensor.Empty[T](dst.Shape()...)
+	matmul(j, productOf("Gemm", a, b), a, b, out)
+	if alpha != 1 {
+		apply2(&mul, &out, scalarOf(T(alpha)), []Option{Into(out)})
+	}
+	if !c.IsZero() && beta != 0 {
+		if beta != 1 {
+			c = apply2(&mul, &c, scalarOf(T(beta)), nil)
+		}
+		apply2(&add, &out, &c, []Option{Into(dst)})
+		return
+	}
+	dst.CopyFrom(out)
+}
+
+func scalarOf[T num.Elem](v T) *tensor.Tensor[T] {
+	t := tensor.Scalar(v)
+	return &t
+}
+
+// gemmShape checks the operands of a Gemm; c may be nil.
+func gemmShape(a, b, c tensor.Any, transA, transB bool) []int {
+	if a.Rank() != 2 || b.Rank() != 2 {
+		panic(fail("Gemm", tensor.ErrShape, "operands %s and %s; both must be matrices", tensor.Describe(a), tensor.Describe(b)))
+	}
+	m, k, kb, n := a.Dim(0), a.Dim(1), b.Dim(0), b.Dim(1)
+	if transA {
+		m, k = k, m
+	}
+	if transB {
+		kb, n = n, kb
+	}
+	if k != kb {
+		panic(fail("Gemm", tensor.ErrShape, "operands %s and %s (transposed: %t and %t): the left has %d columns, the right %d rows",
+			tensor.Describe(a), tensor.Describe(b), transA, transB, k, kb))
+	}
+	if c != nil {
+		lay := c.Layout()
+		if _, err := lay.BroadcastTo(m, n); err != nil {
+			panic(fail("Gemm", tensor.ErrShape, "the third operand has shape %s, which doesn't stretch to (%d,%d)", lay.ShapeString(), m, n))
+		}
+	}
+	return []int{m, n}
+}
+
+var gemmOp = opN{about: about{name: "Gemm", onnx: []int{7, 9, 11, 13}, attrs: []string{"alpha", "beta", "transA", "transB"}}, least: 2,
+	infer: func(c *Call) []tensor.Any {
+		oneType("Gemm", c.Inputs...)
+		return one(spec("Gemm", c.in(0).DType(), gemmShape(c.in(0), c.in(1), c.in(2), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
+	},
+	run: perType{dtype.Float8E4M3: runGemm[num.F8E4M3], dtype.Float8E5M2: runGemm[num.F8E5M2], dtype.Float16: runGemm[num.F16],
+		dtype.BFloat16: runGemm[num.BF16], dtype.Float32: runGemm[float32], dtype.Float64: runGemm[float64]}}
+
+func runGemm[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	return one(Gemm(as[T]("Gemm", c, 0), as[T]("Gemm", c, 1), as[T]("Gemm", c, 2), c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1),
+		c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c)...))
+}

@@ -1,0 +1,38 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// GlobalAveragePool returns the mean of each channel of x [N, C, D1, …] over its
+// spatial axes, which stay with extent 1; it is ReduceMean over them. ONNX
+// GlobalAveragePool.
+func GlobalAveragePool[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return reduceTo("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanFolder[T])
+}
+
+var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{1, 22}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		lay := c.in(0).Layout()
+		x := reduced("GlobalAveragePool", &lay, planeAxes("GlobalAveragePool", c.in(0)), true)
+		return one(spec("GlobalAveragePool", c.in(0).DType(), x.shape...))
+	},
+	run: perType{dtype.Float8E4M3: runGlobalAveragePool[num.F8E4M3], dtype.Float8E5M2: runGlobalAveragePool[num.F8E5M2],
+		dtype.Float16: runGlobalAveragePool[num.F16], dtype.BFloat16: runGlobalAveragePool[num.BF16],
+		dtype.Float32: runGlobalAveragePool[float32], dtype.Float64: runGlobalAveragePool[float64]}}
+
+func runGlobalAveragePool[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	return one(GlobalAveragePool(as[T]("GlobalAveragePool", c, 0), options(c)...))
+}
+
+// planeAxes returns the axes after the first two.
+func planeAxes(name string, x tensor.Any) []int {
+	lay := x.Layout()
+	axes := make([]int, len(spatial(name, &lay)))
+	for i := range axes {
+		axes[i] = i + 2
+	}
+	return axes
+}

@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// GlobalMaxPool returns the largest element of each channel of x [N, C, D1, …]
+// over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
+// GlobalMaxPool.
+func GlobalMaxPool[T num.Native | num.Narrow](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return reduceTo("GlobalMaxPool", x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxFolder[T])
+}
+
+var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		lay := c.in(0).Layout()
+		x := reduced("GlobalMaxPool", &lay, planeAxes("GlobalMaxPool", c.in(0)), true)
+		return one(spec("GlobalMaxPool", c.in(0).DType(), x.shape...))
+	},
+	run: perType{dtype.Float8E4M3: runGlobalMaxPool[num.F8E4M3], dtype.Float8E5M2: runGlobalMaxPool[num.F8E5M2],
+		dtype.Float16: runGlobalMaxPool[num.F16], dtype.BFloat16: runGlobalMaxPool[num.BF16],
+		dtype.Float32: runGlobalMaxPool[float32], dtype.Float64: runGlobalMaxPool[float64]}}
+
+func runGlobalMaxPool[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	return one(GlobalMaxPool(as[T]("GlobalMaxPool", c, 0), options(c)...))
+}

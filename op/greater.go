@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Greater reports a > b, element by element. Shapes broadcast. −0 equals +0, and a
+// comparison with NaN is false. ONNX Greater.
+func Greater[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+	return applyCmp(&greaterOp, &a, &b, opts)
+}
+
+var greaterOp = cmp2{about: about{name: "Greater", onnx: []int{7, 9, 13}},
+	rows: rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
+		U8: greaterRow[uint8], U16: greaterRow[uint16], U32: greaterRow[uint32], U64: greaterRow[uint64],
+		F32: greaterRow[float32], F64: greaterRow[float64]}}
+
+// greaterRow defines Greater.
+func greaterRow[T num.Native](dst []bool, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] > b[i]
+	}
+}

@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// GreaterOrEqual reports a ≥ b, element by element. Shapes broadcast. −0 equals +0, and a
+// comparison with NaN is false. ONNX GreaterOrEqual.
+func GreaterOrEqual[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+	return applyCmp(&greaterOrEqual, &a, &b, opts)
+}
+
+var greaterOrEqual = cmp2{about: about{name: "GreaterOrEqual", onnx: []int{12, 16}},
+	rows: rowsCmp{I8: greaterOrEqualRow[int8], I16: greaterOrEqualRow[int16], I32: greaterOrEqualRow[int32], I64: greaterOrEqualRow[int64],
+		U8: greaterOrEqualRow[uint8], U16: greaterOrEqualRow[uint16], U32: greaterOrEqualRow[uint32], U64: greaterOrEqualRow[uint64],
+		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]}}
+
+// greaterOrEqualRow defines GreaterOrEqual.
+func greaterOrEqualRow[T num.Native](dst []bool, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] >= b[i]
+	}
+}

@@ -1,0 +1,29 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// HardSwish returns a·(a + 3) ÷ 6 for −3 < a < 3, a above and −0 below, element by
+// element; NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
+func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&hardSwish, &a, opts)
+}
+
+var hardSwish = op1{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, rows: rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]}}
+
+// hardSwishRow defines HardSwish.
+func hardSwishRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		switch v := float64(x); {
+		case x <= -3:
+			x = T(math.Copysign(0, -1))
+		case x < 3:
+			x = T(float64(v*(v+3)) / 6)
+		}
+		dst[i] = x
+	}
+}

@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LeakyRelu returns alpha·a where a < 0 and a elsewhere; −0 and NaN stay. ONNX
+// LeakyRelu, whose alpha is 0.01 by default.
+func LeakyRelu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+	return applyP(&leakyRelu, &a, alpha, 0, opts)
+}
+
+var leakyRelu = opP{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},
+	rows: rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]}}
+
+// leakyReluRow defines LeakyRelu.
+func leakyReluRow[T num.Float](dst, a []T, alpha, _ T) {
+	for i, x := range a[:len(dst)] {
+		if x < 0 {
+			x *= alpha
+		}
+		dst[i] = x
+	}
+}

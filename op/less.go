@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Less reports a < b, element by element. Shapes broadcast. −0 equals +0, and a
+// comparison with NaN is false. ONNX Less.
+func Less[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+	return applyCmp(&lessOp, &a, &b, opts)
+}
+
+var lessOp = cmp2{about: about{name: "Less", onnx: []int{7, 9, 13}},
+	rows: rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
+		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
+		F32: lessRow[float32], F64: lessRow[float64]}}
+
+// lessRow defines Less.
+func lessRow[T num.Native](dst []bool, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] < b[i]
+	}
+}

@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LessOrEqual reports a ≤ b, element by element. Shapes broadcast. −0 equals +0, and a
+// comparison with NaN is false. ONNX LessOrEqual.
+func LessOrEqual[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+	return applyCmp(&lessOrEqual, &a, &b, opts)
+}
+
+var lessOrEqual = cmp2{about: about{name: "LessOrEqual", onnx: []int{12, 16}},
+	rows: rowsCmp{I8: lessOrEqualRow[int8], I16: lessOrEqualRow[int16], I32: lessOrEqualRow[int32], I64: lessOrEqualRow[int64],
+		U8: lessOrEqualRow[uint8], U16: lessOrEqualRow[uint16], U32: lessOrEqualRow[uint32], U64: lessOrEqualRow[uint64],
+		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]}}
+
+// lessOrEqualRow defines LessOrEqual.
+func lessOrEqualRow[T num.Native](dst []bool, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] <= b[i]
+	}
+}

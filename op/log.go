@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Log returns the natural logarithm of a, element by element: correctly rounded
+// in float32, within 0.501 ulp in float64. Log(±0) is −∞, Log of a negative
+// number and of NaN is NaN. ONNX Log.
+func Log[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&log, &a, opts)
+}
+
+var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, cost: 20, rows: rows1{F32: logRow32, F64: logRow64}}
+
+// logRow32 and logRow64 define Log.
+func logRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Log32(x)
+	}
+}
+
+func logRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Log64(x)
+	}
+}

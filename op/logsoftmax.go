@@ -1,0 +1,51 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LogSoftmax returns the logarithm of Softmax along axis: d − log(sum of eᵈ),
+// where d = a − max rounded, the sum in the fixed order of this package and its
+// logarithm rounded, and then the difference. ONNX LogSoftmax; before opset 13 a
+// line is axis and all after it.
+func LogSoftmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+	return softened("LogSoftmax", a, axisOf("LogSoftmax", axis, a.Rank()), 1, opts, logSoftmaxRow32, logSoftmaxRow64)
+}
+
+// logSoftmaxRow32 and logSoftmaxRow64 define LogSoftmax.
+func logSoftmaxRow32(row []float32) {
+	d := shifted(row)
+	e := make([]float32, len(row))
+	expRow32(e, d)
+	s := num.Log32(float32(sumRow(e)))
+	for i := range row {
+		row[i] = d[i] - s
+	}
+}
+
+func logSoftmaxRow64(row []float64) {
+	d := shifted(row)
+	e := make([]float64, len(row))
+	expRow64(e, d)
+	s := num.Log64(sumRow(e))
+	for i := range row {
+		row[i] = d[i] - s
+	}
+}
+
+var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		softAxis("LogSoftmax", c, c.in(0).Rank())
+		return one(spec("LogSoftmax", c.in(0).DType(), tensor.Shape(c.in(0))...))
+	},
+	run: perType{dtype.Float8E4M3: runLogSoftmax[num.F8E4M3], dtype.Float8E5M2: runLogSoftmax[num.F8E5M2],
+		dtype.Float16: runLogSoftmax[num.F16], dtype.BFloat16: runLogSoftmax[num.BF16],
+		dtype.Float32: runLogSoftmax[float32], dtype.Float64: runLogSoftmax[float64]}}
+
+func runLogSoftmax[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	a := as[T]("LogSoftmax", c, 0)
+	axis, tail := softAxis("LogSoftmax", c, a.Rank())
+	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxRow32, logSoftmaxRow64))
+}

@@ -1,0 +1,238 @@
+package op
+
+import (
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// MatMul returns the matrix product of the last two axes, [m,k]·[k,n] = [m,n];
+// the axes before them broadcast. An operand of rank 1 is a row on the left and
+// a column on the right, and that axis is not in the result. Integers wrap.
+// Floats contract in the fixed order of this package: fused steps over k in
+// blocks of 256, in float32 for float32 and narrower, which round once at the
+// end. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
+func MatMul[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	s := read(opts)
+	x := productOf("MatMul", a, b)
+	dst := target[T]("MatMul", &s, x.shape)
+	if dst.Len() == 0 {
+		return dst
+	}
+	j := job{name: "MatMul", ctx: s.ctx()}
+	if dtype.Of[T]().IsNarrow() {
+		// Computed in float32 beside the operands and rounded once.
+		wide := tensor.Empty[float32](x.shape...)
+		matmul(j, x, widened(a), widened(b), wide)
+		convertTo(dst, wide, narrowOf[T]())
+		return dst
+	}
+	out := dst
+	if conv.Overlap(reach(&a), reach(&dst)) || conv.Overlap(reach(&b), reach(&dst)) {
+		out = tensor.Empty[T](x.shape...)
+	}
+	matmulNative(j, x, a, b, out)
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	return dst
+}
+
+// product is the geometry of a matrix product.
+type product struct {
+	shape   []int // of the result
+	batch   []int // the broadcast axes before the last two
+	m, n, k int
+}
+
+// productOf checks the shapes of a product.
+func productOf(name string, a, b tensor.Any) product {
+	la, lb := a.Layout(), b.Layout()
+	if la.Rank() == 0 || lb.Rank() == 0 {
+		panic(fail(name, tensor.ErrShape, "operands of shapes %s and %s; a matrix product needs at least one axis each", la.ShapeString(), lb.ShapeString()))
+	}
+	x := product{m: 1, n: 1, k: la.Dim(la.Rank() - 1)}
+	bk := lb.Dim(max(lb.Rank()-2, 0))
+	if x.k != bk {
+		panic(fail(name, tensor.ErrShape, "shapes %s and %s: the left has %d columns, the right %d rows", la.ShapeString(), lb.ShapeString(), x.k, bk))
+	}
+	sa, sb := la.Shape(), lb.Shape()
+	pa, pb := spec(name, dtype.Bool, sa[:max(len(sa)-2, 0)]...).Layout(), spec(name, dtype.Bool, sb[:max(len(sb)-2, 0)]...).Layout()
+	x.batch = broadcastShape(name, nil, &pa, &pb)
+	x.shape = append(x.shape, x.batch...)
+	if len(sa) > 1 {
+		x.m = sa[len(sa)-2]
+		x.shape = append(x.shape, x.m)
+	}
+	if len(sb) > 1 {
+		x.n = sb[len(sb)-1]
+		x.shape = append(x.shape, x.n)
+	}
+	return x
+}
+
+// widened returns a row-major float32 copy of narrow floats.
+func widened[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[float32] {
+	w := tensor.Empty[float32](a.Shape()...)
+	convertTo(w, a, widenOf[T]())
+	return w
+}
+
+// convertTo writes every element of src, converted, to dst of the same shape.
+func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row func([]R, []T)) {
+	c := src.Contiguous()
+	if dst.IsContiguous() {
+		row(dst.Run(dst.LayoutRef()), c.Run(c.LayoutRef()))
+	} else {
+		d := tensor.Empty[R](dst.Shape()...)
+		row(d.Run(d.LayoutRef()), c.Run(c.LayoutRef()))
+		dst.CopyFrom(d)
+	}
+	runtime.KeepAlive(c)
+}
+
+// matmulNative unboxes T for matmul, which only native types reach.
+func matmulNative[T num.Elem](j job, x product, a, b, dst tensor.Tensor[T]) {
+	switch d := any(dst).(type) {
+	case tensor.Tensor[int8]:
+		matmul(j, x, any(a).(tensor.Tensor[int8]), any(b).(tensor.Tensor[int8]), d)
+	case tensor.Tensor[int16]:
+		matmul(j, x, any(a).(tensor.Tensor[int16]), any(b).(tensor.Tensor[int16]), d)
+	case tensor.Tensor[int32]:
+		matmul(j, x, any(a).(tensor.Tensor[int32]), any(b).(tensor.Tensor[int32]), d)
+	case tensor.Tensor[int64]:
+		matmul(j, x, any(a).(tensor.Tensor[int64]), any(b).(tensor.Tensor[int64]), d)
+	case tensor.Tensor[uint8]:
+		matmul(j, x, any(a).(tensor.Tensor[uint8]), any(b).(tensor.Tensor[uint8]), d)
+	case tensor.Tensor[uint16]:
+		matmul(j, x, any(a).(tensor.Tensor[uint16]), any(b).(tensor.Tensor[uint16]), d)
+	case tensor.Tensor[uint32]:
+		matmul(j, x, any(a).(tensor.Tensor[uint32]), any(b).(tensor.Tensor[uint32]), d)
+	case tensor.Tensor[uint64]:
+		matmul(j, x, any(a).(tensor.Tensor[uint64]), any(b).(tensor.Tensor[uint64]), d)
+	case tensor.Tensor[float32]:
+		matmul(j, x, any(a).(tensor.Tensor[float32]), any(b).(tensor.Tensor[float32]), d)
+	case tensor.Tensor[float64]:
+		matmul(j, x, any(a).(tensor.Tensor[float64]), any(b).(tensor.Tensor[float64]), d)
+	}
+}
+
+// matmul computes the product into dst, which overlaps neither operand.
+func matmul[T num.Native](j job, x product, a, b, dst tensor.Tensor[T]) {
+	// Both operands as [batch…, rows, columns] with one stride per axis.
+	a, b = matrix(a, x.batch, true), matrix(b, x.batch, false)
+	out := dst
+	if !dst.LayoutRef().Flat() {
+		out = tensor.Empty[T](x.shape...)
+	}
+	c := out.View(append(append([]int{}, x.batch...), x.m, x.n)...) // adds axes of extent 1 at most
+	ad, a0 := a.Data()
+	bd, b0 := b.Data()
+	cd, c0 := c.Mutable()
+	rank := len(x.batch)
+	at := func(t *tensor.Tensor[T], origin int) func(int) int {
+		lay := t.LayoutRef()
+		return func(i int) int {
+			off := origin
+			for k := rank - 1; k >= 0; k-- {
+				s, _ := lay.Stride(k)
+				off += i % x.batch[k] * s
+				i /= x.batch[k]
+			}
+			return off
+		}
+	}
+	stride := func(t *tensor.Tensor[T], axis int) int {
+		s, _ := t.LayoutRef().Stride(axis)
+		return s
+	}
+	aAt, bAt, cAt := at(&a, a0), at(&b, b0), at(&c, c0)
+	aRow, aCol := stride(&a, rank), stride(&a, rank+1)
+	bRow, bCol := stride(&b, rank), stride(&b, rank+1)
+	g := gemm[T]{job: j, batch: 1, m: x.m, n: x.n, k: x.k, mac: blockOf[T](), c: cd, cAt: cAt, cRow: stride(&c, rank), cCol: stride(&c, rank+1)}
+	for _, e := range x.batch {
+		g.batch *= e
+	}
+	g.a, g.aAt, g.aRow, g.aCol = ad, aAt, aRow, aCol
+	if x.n < x.m && x.n < 16 { // rows are the longer side of the result: compute its transpose
+		g.a, g.aAt, g.aRow, g.aCol = bd, bAt, bCol, bRow
+		bd, bAt, bRow, bCol = ad, aAt, aCol, aRow
+		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
+	}
+	g.pack = func(dst []T, batch, k0, kn, n0, nn int) {
+		conv.Pack(dst, bd, conv.Block{Off: bAt(batch) + k0*bRow + n0*bCol, Rows: kn, Row: bRow, Cols: nn, Col: bCol})
+	}
+	g.run()
+	finishProduct(c)
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+}
+
+// finishProduct makes the NaNs of a product canonical.
+func finishProduct[T num.Elem](c tensor.Tensor[T]) {
+	canon := canonOf[T]()
+	if canon == nil {
+		return
+	}
+	d := c
+	if !c.IsContiguous() {
+		d = c.Clone().Contiguous()
+	}
+	canon(d.Run(d.LayoutRef()))
+	if !d.SameData(c) {
+		c.CopyFrom(d)
+	}
+}
+
+// matrix returns a with the batch axes stretched and two last axes: a tensor of
+// rank 1 is a row on the left, a column on the right. Nested axes are copied, so
+// that each axis has one stride, and so are those that run backwards, for which
+// there is no blockFunc.
+func matrix[T num.Elem](a tensor.Tensor[T], batch []int, left bool) tensor.Tensor[T] {
+	if !forward(a.LayoutRef()) {
+		c := tensor.Empty[T](a.Shape()...)
+		c.CopyFrom(a)
+		a = c
+	}
+	if a.Rank() == 1 && left {
+		a = a.Unsqueeze(0)
+	} else if a.Rank() == 1 {
+		a = a.Unsqueeze(1)
+	}
+	shape := append(append([]int{}, batch...), a.Dim(-2), a.Dim(-1))
+	return a.BroadcastTo(shape...)
+}
+
+// forward reports whether every axis has one stride, and no matrix a negative one.
+func forward(lay *layout.Layout) bool {
+	if !lay.Flat() {
+		return false
+	}
+	for i := max(0, lay.Rank()-2); i < lay.Rank(); i++ {
+		if s, _ := lay.Stride(i); s < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2,
+	infer: func(c *Call) []tensor.Any {
+		oneType("MatMul", c.Inputs...)
+		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", c.in(0), c.in(1)).shape...))
+	},
+	run: perType{dtype.Int8: runMatMul[int8], dtype.Int16: runMatMul[int16], dtype.Int32: runMatMul[int32], dtype.Int64: runMatMul[int64],
+		dtype.Uint8: runMatMul[uint8], dtype.Uint16: runMatMul[uint16], dtype.Uint32: runMatMul[uint32], dtype.Uint64: runMatMul[uint64],
+		dtype.Float8E4M3: runMatMul[num.F8E4M3], dtype.Float8E5M2: runMatMul[num.F8E5M2], dtype.Float16: runMatMul[num.F16],
+		dtype.BFloat16: runMatMul[num.BF16], dtype.Float32: runMatMul[float32], dtype.Float64: runMatMul[float64]}}
+
+func runMatMul[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	return one(MatMul(as[T]("MatMul", c, 0), as[T]("MatMul", c, 1), options(c)...))
+}

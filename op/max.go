@@ -1,0 +1,26 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Max returns the larger of a and b, element by element: NaN if either is NaN,
+// and +0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Max,
+// which takes one or more operands.
+func Max[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&maxOp, &a, &b, opts)
+}
+
+var maxOp = op2{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fold: true,
+	rows: rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
+		U8: maxRow[uint8], U16: maxRow[uint16], U32: maxRow[uint32], U64: maxRow[uint64],
+		F32: maxRow[float32], F64: maxRow[float64]}}
+
+// maxRow defines Max.
+func maxRow[T num.Native](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = max(a[i], b[i])
+	}
+}

@@ -1,0 +1,121 @@
+package op
+
+import (
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// MaxPool returns the largest element under a window that moves over the spatial
+// axes of x [N, C, D1, …]; padding is never the largest. NaN if any is NaN, and
+// −0 < +0. A window with no element inside gives the type's smallest value. ONNX
+// MaxPool.
+func MaxPool[T num.Native | num.Narrow](x tensor.Tensor[T], win Window, opts ...Option) tensor.Tensor[T] {
+	st := read(opts)
+	s := win.spans("MaxPool", spatial("MaxPool", x.LayoutRef()))
+	dst := target[T]("MaxPool", &st, outShape(x.Dim(0), x.Dim(1), s))
+	out := resultOf(dst, x)
+	maxPooled(job{name: "MaxPool", ctx: st.ctx()}, x, s, out, nil)
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	return dst
+}
+
+// resultOf returns dst when results may be written to it as a row-major run while
+// x is read, else a tensor of its shape to be copied to it.
+func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Tensor[R] {
+	if dst.IsContiguous() && !mustCopy(&x, &dst) && dst.Len() > 0 {
+		if d, ok := any(dst).(tensor.Tensor[T]); !ok || !d.SameData(x) {
+			return dst
+		}
+	}
+	return tensor.Empty[R](dst.Shape()...)
+}
+
+// maxPooled fills out, and index, unless nil, with the place of each largest
+// element among all of x in row-major order.
+func maxPooled[T num.Native | num.Narrow](j job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
+	dst := out.Run(out.LayoutRef())
+	plane := 1
+	for i := range s {
+		plane *= s[i].in
+	}
+	outs := 1
+	for i := range s {
+		outs *= s[i].out
+	}
+	better := greaterOf[T]()
+	low := lowest[T]()
+	pooled(j, x, s, index != nil, func(o int, window []T, place []int, _ int) {
+		best := -1
+		for i, v := range window {
+			if best < 0 || better(v, window[best]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			dst[o] = low
+			return
+		}
+		dst[o] = window[best]
+		if index != nil {
+			index[o] = int64(o/outs*plane + place[best])
+		}
+	})
+	canonicalRow(dst)
+}
+
+var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22},
+	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		w, lay := windowOf(c), c.in(0).Layout()
+		s := w.spans("MaxPool", spatial("MaxPool", &lay))
+		shape := outShape(lay.Dim(0), lay.Dim(1), s)
+		out := one(spec("MaxPool", c.in(0).DType(), shape...))
+		if c.Outputs > 1 {
+			out = append(out, spec("MaxPool", dtype.Int64, shape...))
+		}
+		return out
+	},
+	run: perType{dtype.Int8: runMaxPool[int8], dtype.Int16: runMaxPool[int16], dtype.Int32: runMaxPool[int32], dtype.Int64: runMaxPool[int64],
+		dtype.Uint8: runMaxPool[uint8], dtype.Uint16: runMaxPool[uint16], dtype.Uint32: runMaxPool[uint32], dtype.Uint64: runMaxPool[uint64],
+		dtype.Float8E4M3: runMaxPool[num.F8E4M3], dtype.Float8E5M2: runMaxPool[num.F8E5M2], dtype.Float16: runMaxPool[num.F16],
+		dtype.BFloat16: runMaxPool[num.BF16], dtype.Float32: runMaxPool[float32], dtype.Float64: runMaxPool[float64]}}
+
+func runMaxPool[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	x, w := as[T]("MaxPool", c, 0), windowOf(c)
+	if c.Outputs < 2 {
+		return one(MaxPool(x, w, options(c)...))
+	}
+	s := w.spans("MaxPool", spatial("MaxPool", x.LayoutRef()))
+	out := tensor.Empty[T](outShape(x.Dim(0), x.Dim(1), s)...)
+	index := tensor.New[int64](out.Shape()...)
+	places := index.Run(index.LayoutRef())
+	maxPooled(job{name: "MaxPool", ctx: c.Context}, x, s, out, places)
+	if c.Attrs.Int("storage_order", 0) != 0 && x.Len() > 0 {
+		columnMajor(places, s)
+	}
+	runtime.KeepAlive(index)
+	return []tensor.Any{out, index}
+}
+
+// columnMajor turns places in row-major order of the spatial axes to places in
+// column-major order.
+func columnMajor(places []int64, s []span) {
+	plane := 1
+	for i := range s {
+		plane *= s[i].in
+	}
+	for i, v := range places {
+		at, p, step := int(v)%plane, int(v)/plane*plane, plane
+		for k := len(s) - 1; k >= 0; k-- {
+			step /= s[k].in
+			p += at % s[k].in * step
+			at /= s[k].in
+		}
+		places[i] = int64(p)
+	}
+}

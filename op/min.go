@@ -1,0 +1,26 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Min returns the smaller of a and b, element by element: NaN if either is NaN,
+// and −0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Min,
+// which takes one or more operands.
+func Min[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&minOp, &a, &b, opts)
+}
+
+var minOp = op2{about: about{name: "Min", onnx: []int{6, 8, 12, 13}}, fold: true,
+	rows: rows2{I8: minRow[int8], I16: minRow[int16], I32: minRow[int32], I64: minRow[int64],
+		U8: minRow[uint8], U16: minRow[uint16], U32: minRow[uint32], U64: minRow[uint64],
+		F32: minRow[float32], F64: minRow[float64]}}
+
+// minRow defines Min.
+func minRow[T num.Native](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = min(a[i], b[i])
+	}
+}

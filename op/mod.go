@@ -1,0 +1,86 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Mod returns the remainder of a ÷ b rounded toward −∞, element by element: it has
+// the sign of b. Shapes broadcast. A divisor of 0 is an error that names its index.
+// It panics if the shapes don't broadcast. ONNX Mod with fmod = 0.
+func Mod[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&mod, &a, &b, opts)
+}
+
+// FMod returns the remainder of a ÷ b rounded toward zero, element by element: it
+// has the sign of a, and of floats it is exact. Shapes broadcast. An integer
+// divisor of 0 is an error that names its index; for floats it gives NaN, as ±∞
+// for a does. It panics if the shapes don't broadcast. ONNX Mod with fmod = 1.
+func FMod[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&fMod, &a, &b, opts)
+}
+
+var mod = op2{about: about{name: "Mod"}, zero: true, cost: 5,
+	rows: rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
+		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64]}}
+
+var fMod = op2{about: about{name: "FMod"}, zero: true, cost: 20,
+	rows: rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
+		U8: remRow[uint8], U16: remRow[uint16], U32: remRow[uint32], U64: remRow[uint64],
+		F32: fModRow[float32], F64: fModRow[float64]}}
+
+// modRow defines Mod.
+func modRow[T num.Integer](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i, d := range b {
+		r := a[i] % d
+		if r != 0 && (r < 0) != (d < 0) {
+			r += d
+		}
+		dst[i] = r
+	}
+}
+
+// remRow and fModRow define FMod. The remainder of two float32 is a float32, so
+// that of their float64 values is the right one.
+func remRow[T num.Integer](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] % b[i]
+	}
+}
+
+func fModRow[T num.Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = T(math.Mod(float64(a[i]), float64(b[i])))
+	}
+}
+
+var modOp = opN{about: about{name: "Mod", onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2,
+	run: perType{dtype.Int8: runMod[int8], dtype.Int16: runMod[int16], dtype.Int32: runMod[int32], dtype.Int64: runMod[int64],
+		dtype.Uint8: runMod[uint8], dtype.Uint16: runMod[uint16], dtype.Uint32: runMod[uint32], dtype.Uint64: runMod[uint64],
+		dtype.Float8E4M3: runFMod[num.F8E4M3], dtype.Float8E5M2: runFMod[num.F8E5M2], dtype.Float16: runFMod[num.F16],
+		dtype.BFloat16: runFMod[num.BF16], dtype.Float32: runFMod[float32], dtype.Float64: runFMod[float64]},
+	infer: func(c *Call) []tensor.Any {
+		oneType("Mod", c.Inputs[:2]...)
+		return one(spec("Mod", c.in(0).DType(), stretch("Mod", c.Inputs[:2]...)...))
+	}}
+
+func runMod[T num.Integer](c *Call) []tensor.Any {
+	if c.Attrs.Int("fmod", 0) != 0 {
+		return runFMod[T](c)
+	}
+	return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
+}
+
+// runFMod serves floats alone with fmod = 0, which ONNX doesn't define for them.
+func runFMod[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	if dtype.Of[T]().IsFloat() && c.Attrs.Int("fmod", 0) == 0 {
+		panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
+	}
+	return one(FMod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
+}

@@ -1,0 +1,49 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Neg returns −a, element by element. Floats change their sign bit and nothing
+// else, NaNs included; the smallest integer wraps to itself. ONNX Neg.
+func Neg[T num.Int | num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&neg, &a, opts)
+}
+
+var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}}, keep: true,
+	rows: rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
+		F32: negRow32, F64: negRow64, B16: negRowB16, B8: negRowB8}}
+
+// negRow and its like for floats define Neg.
+func negRow[T num.Int](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = -x
+	}
+}
+
+func negRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = math.Float32frombits(math.Float32bits(x) ^ 1<<31)
+	}
+}
+
+func negRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = math.Float64frombits(math.Float64bits(x) ^ 1<<63)
+	}
+}
+
+func negRowB16(dst, a []uint16) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = x ^ 1<<15
+	}
+}
+
+func negRowB8(dst, a []uint8) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = x ^ 1<<7
+	}
+}

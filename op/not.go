@@ -1,0 +1,17 @@
+package op
+
+import "github.com/ashlar-go/ashlar/tensor"
+
+// Not returns whether a is false, element by element. ONNX Not.
+func Not(a tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
+	return apply1(&not, &a, opts)
+}
+
+var not = op1{about: about{name: "Not", onnx: []int{1}}, rows: rows1{Bool: notRow}}
+
+// notRow defines Not.
+func notRow(dst, a []bool) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = !x
+	}
+}

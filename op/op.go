@@ -1,0 +1,227 @@
+// Package op computes with tensors: one file per operator, named as ONNX names
+// it, with its meaning, its function, its table and its defining loop.
+//
+// An operator comes in two forms. The typed function, op.Add(a, b), takes and
+// returns tensor.Tensor[T] and panics with a *tensor.Error on a mistake. The
+// run-time form, an Op from Lookup or All, takes tensor.Any and attributes, as a
+// graph holds them, and returns errors.
+//
+// The result depends on the logical input alone: not on strides, threads, the
+// processor or the other rows of a batch. Computed NaNs are the canonical quiet
+// one. float16, bfloat16 and float8 are computed in float32 and rounded once.
+package op
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Option changes how an operator runs, not what it computes. Options are plain
+// values, so that passing them allocates nothing.
+type Option struct {
+	// Four fields of four words at most: such a struct lives in registers, a
+	// larger one is copied through memory, which stalls the processor.
+	into     any // *tensor.Tensor[R]
+	more     *more
+	keepDims bool
+	saturate bool
+}
+
+// more is what must stay one pointer further away than into: a context is handed
+// to other threads, and escape analysis doesn't tell fields apart, so beside it
+// every Into target would move to the heap.
+type more struct{ ctx context.Context }
+
+// Into writes the result to dst, which has the result's shape and type, instead
+// of a new tensor; the operator returns dst. dst may be an operand. Other overlap
+// with an operand behaves as if the operands were read first.
+func Into[T num.Elem](dst tensor.Tensor[T]) Option {
+	return Option{into: &dst}
+}
+
+// Context stops the operator early when ctx is done: it then panics with a
+// *tensor.Error that wraps ctx.Err(), and the elements of an Into target are
+// unspecified.
+func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
+
+// Scalar returns a tensor of rank 0, for use as an operand: op.Add(t, op.Scalar(v)).
+func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
+
+// settings is the options of one call, read.
+type settings Option
+
+func read(opts []Option) (s settings) {
+	for i := range opts {
+		if opts[i].into != nil {
+			s.into = opts[i].into
+		}
+		if opts[i].more != nil {
+			s.more = opts[i].more
+		}
+		s.keepDims = s.keepDims || opts[i].keepDims
+		s.saturate = s.saturate || opts[i].saturate
+	}
+	return s
+}
+
+// ctx returns the context of the call, or nil.
+func (s *settings) ctx() context.Context {
+	if s.more == nil {
+		return nil
+	}
+	return s.more.ctx
+}
+
+// target returns the tensor to write a result of the given shape to.
+func target[T num.Elem](name string, s *settings, shape []int) tensor.Tensor[T] {
+	if s.into == nil {
+		return tensor.Empty[T](shape...)
+	}
+	dst, ok := s.into.(*tensor.Tensor[T])
+	if !ok {
+		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", heldBy(s.into), dtype.Of[T]()))
+	}
+	if !sameShape(dst.LayoutRef(), shape) {
+		panic(fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", shapeText(dst.Shape()), shapeText(slices.Clone(shape))))
+	}
+	if dst.IsReadOnly() {
+		panic(fail(name, tensor.ErrReadOnly, "the Into target is read-only"))
+	}
+	return *dst
+}
+
+// heldBy returns the element type of an Into target. (Asking its method DType
+// would move every target to the heap.)
+func heldBy(into any) dtype.DType {
+	switch into.(type) {
+	case *tensor.Tensor[bool]:
+		return dtype.Bool
+	case *tensor.Tensor[int8]:
+		return dtype.Int8
+	case *tensor.Tensor[int16]:
+		return dtype.Int16
+	case *tensor.Tensor[int32]:
+		return dtype.Int32
+	case *tensor.Tensor[int64]:
+		return dtype.Int64
+	case *tensor.Tensor[uint8]:
+		return dtype.Uint8
+	case *tensor.Tensor[uint16]:
+		return dtype.Uint16
+	case *tensor.Tensor[uint32]:
+		return dtype.Uint32
+	case *tensor.Tensor[uint64]:
+		return dtype.Uint64
+	case *tensor.Tensor[num.F8E4M3]:
+		return dtype.Float8E4M3
+	case *tensor.Tensor[num.F8E5M2]:
+		return dtype.Float8E5M2
+	case *tensor.Tensor[num.F16]:
+		return dtype.Float16
+	case *tensor.Tensor[num.BF16]:
+		return dtype.BFloat16
+	case *tensor.Tensor[float32]:
+		return dtype.Float32
+	case *tensor.Tensor[float64]:
+		return dtype.Float64
+	case *tensor.Tensor[complex64]:
+		return dtype.Complex64
+	case *tensor.Tensor[complex128]:
+		return dtype.Complex128
+	}
+	return dtype.Invalid
+}
+
+// fail makes the error of an operator; name is as in the table, "Add".
+func fail(name string, err error, format string, args ...any) *tensor.Error {
+	return &tensor.Error{Op: "op." + name, Text: fmt.Sprintf(format, args...), Err: err}
+}
+
+// Attrs is how a graph hands an operator its attributes. A method returns the
+// default, or false, when the attribute is absent.
+type Attrs interface {
+	Has(name string) bool
+	Int(name string, def int64) int64
+	Ints(name string) ([]int64, bool)
+	Float(name string, def float32) float32
+	Floats(name string) ([]float32, bool)
+	Str(name, def string) string
+	Tensor(name string) (tensor.Any, bool)
+}
+
+// NoAttrs is the absence of attributes.
+type NoAttrs struct{}
+
+// Has returns false.
+func (NoAttrs) Has(string) bool { return false }
+
+// Int returns def.
+func (NoAttrs) Int(_ string, def int64) int64 { return def }
+
+// Ints returns nothing.
+func (NoAttrs) Ints(string) ([]int64, bool) { return nil, false }
+
+// Float returns def.
+func (NoAttrs) Float(_ string, def float32) float32 { return def }
+
+// Floats returns nothing.
+func (NoAttrs) Floats(string) ([]float32, bool) { return nil, false }
+
+// Str returns def.
+func (NoAttrs) Str(_, def string) string { return def }
+
+// Tensor returns nothing.
+func (NoAttrs) Tensor(string) (tensor.Any, bool) { return nil, false }
+
+// Call is one use of an operator in its run-time form.
+type Call struct {
+	Inputs  []tensor.Any // in ONNX's order; nil where an optional input is absent
+	Attrs   Attrs
+	Opset   int // the opset whose meaning applies
+	Outputs int // how many outputs are asked for; 0 means 1
+	Context context.Context
+}
+
+// in returns input i, or nil.
+func (c *Call) in(i int) tensor.Any {
+	if i >= len(c.Inputs) {
+		return nil
+	}
+	return c.Inputs[i]
+}
+
+// Op is an operator in its run-time form.
+type Op interface {
+	Name() string                // as ONNX spells it
+	Versions() []int             // the opsets that (re)defined it and whose meaning this is
+	Attributes() []string        // the attributes it understands
+	Supports(d dtype.DType) bool // whether its main operand may hold d
+	// Infer returns the outputs' types and shapes from inputs that may be
+	// tensor.Specs. An output whose value follows from shapes alone is returned
+	// as a tensor. The error wraps ErrUnknown when a value it needs is missing.
+	Infer(c *Call) ([]tensor.Any, error)
+	// Run computes the outputs. They may share elements with the inputs.
+	Run(c *Call) ([]tensor.Any, error)
+}
+
+// ErrUnknown says that shapes can't be inferred without a value that isn't known.
+var ErrUnknown = errors.New("not known before the run")
+
+// ErrUnsupported says that an operator is defined but not in the way asked for.
+var ErrUnsupported = errors.New("unsupported")
+
+// Lookup returns the operator that ONNX calls name.
+func Lookup(name string) (Op, bool) {
+	for _, o := range All() {
+		if o.Name() == name {
+			return o, true
+		}
+	}
+	return nil, false
+}

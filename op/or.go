@@ -1,0 +1,18 @@
+package op
+
+import "github.com/ashlar-go/ashlar/tensor"
+
+// Or returns whether a or b is true, element by element. Shapes broadcast. ONNX Or.
+func Or(a, b tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
+	return apply2(&or, &a, &b, opts)
+}
+
+var or = op2{about: about{name: "Or", onnx: []int{7}}, rows: rows2{Bool: orRow}}
+
+// orRow defines Or.
+func orRow(dst, a, b []bool) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] || b[i]
+	}
+}

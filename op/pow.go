@@ -1,0 +1,104 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Pow returns a to the power b, element by element. Shapes broadcast. Floats have
+// the special cases of IEEE 754's pow, and in float32 and float64 an error of at
+// most 0.501 ulp. Integers wrap; to a negative power they give the true value
+// toward zero, and 0 gives the largest integer, as an infinity would. It panics if
+// the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
+func Pow[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&pow, &a, &b, opts)
+}
+
+var pow = op2{about: about{name: "Pow"}, cost: 60,
+	rows: rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
+		U8: powRow[uint8], U16: powRow[uint16], U32: powRow[uint32], U64: powRow[uint64],
+		F32: powRow32, F64: powRow64}}
+
+// powRow, powRow32 and powRow64 define Pow.
+func powRow[T num.Integer](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = powInteger(a[i], b[i])
+	}
+}
+
+func powRow32(dst, a, b []float32) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = num.Pow32(a[i], b[i])
+	}
+}
+
+func powRow64(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = num.Pow64(a[i], b[i])
+	}
+}
+
+func powInteger[T num.Integer](x, n T) T {
+	if n < 0 {
+		switch {
+		case x == 0:
+			return highest[T]()
+		case x == 1, x+1 == 0 && n&1 == 0:
+			return 1
+		case x+1 == 0:
+			return x
+		}
+		return 0
+	}
+	y := T(1)
+	for {
+		if n&1 != 0 {
+			y *= x
+		}
+		if n >>= 1; n == 0 {
+			return y
+		}
+		x *= x
+	}
+}
+
+var powOp = opN{about: about{name: "Pow", onnx: []int{7, 12, 13, 15}}, least: 2,
+	run: perType{dtype.Int8: runPow[int8], dtype.Int16: runPow[int16], dtype.Int32: runPow[int32], dtype.Int64: runPow[int64],
+		dtype.Uint8: runPow[uint8], dtype.Uint16: runPow[uint16], dtype.Uint32: runPow[uint32], dtype.Uint64: runPow[uint64],
+		dtype.Float8E4M3: runPow[num.F8E4M3], dtype.Float8E5M2: runPow[num.F8E5M2], dtype.Float16: runPow[num.F16],
+		dtype.BFloat16: runPow[num.BF16], dtype.Float32: runPow[float32], dtype.Float64: runPow[float64]},
+	infer: func(c *Call) []tensor.Any {
+		return one(spec("Pow", c.in(0).DType(), stretch("Pow", c.Inputs[:2]...)...))
+	}}
+
+// runPow gives the result the base's type. An exponent of another type is
+// converted to the base's where that is a float. An integer base with an integer
+// exponent is computed in 64 bits, with a float exponent in float64, and converted
+// back.
+func runPow[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	x, y := as[T]("Pow", c, 0), c.in(1)
+	switch base, exp := x.DType(), y.DType(); {
+	case exp == base:
+		return one(Pow(x, as[T]("Pow", c, 1), options(c)...))
+	case base.IsFloat():
+		return one(Pow(x, castTo1[T](y), options(c)...))
+	case exp.IsFloat():
+		return one(castTo1[T](Pow(castTo1[float64](x), castTo1[float64](y), options(c)...)))
+	case !exp.IsSigned():
+		return one(castTo1[T](Pow(castTo1[uint64](x), castTo1[uint64](y), options(c)...)))
+	case !base.IsSigned():
+		panic(fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
+	}
+	return one(castTo1[T](Pow(castTo1[int64](x), castTo1[int64](y), options(c)...)))
+}
+
+// castTo1 is Cast for an operand whose type is known at run time only, without
+// code of its own for each pair of types.
+func castTo1[To num.Elem](a tensor.Any) tensor.Tensor[To] {
+	like := spec("Cast", dtype.Of[To]())
+	return castLike.run[a.DType()](&Call{Inputs: []tensor.Any{a, like}, Attrs: NoAttrs{}})[0].(tensor.Tensor[To])
+}

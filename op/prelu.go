@@ -1,0 +1,59 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// PRelu returns slope·a where a < 0 and a elsewhere, element by element; −0 and
+// NaN stay. slope is stretched to a's shape, and it panics if it doesn't fit it.
+// Integers wrap. ONNX PRelu.
+func PRelu[T num.Native | num.Narrow](a, slope tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	refuseWider("PRelu", &a, slope)
+	return apply2(&pRelu, &a, &slope, opts)
+}
+
+var pRelu = op2{about: about{name: "PRelu"},
+	rows: rows2{I8: pReluRow[int8], I16: pReluRow[int16], I32: pReluRow[int32], I64: pReluRow[int64],
+		U8: pReluRow[uint8], U16: pReluRow[uint16], U32: pReluRow[uint32], U64: pReluRow[uint64],
+		F32: pReluRow[float32], F64: pReluRow[float64]}}
+
+// pReluRow defines PRelu.
+func pReluRow[T num.Native](dst, a, slope []T) {
+	a, slope = a[:len(dst)], slope[:len(dst)]
+	for i := range dst {
+		x := a[i]
+		if x < 0 {
+			x *= slope[i]
+		}
+		dst[i] = x
+	}
+}
+
+// refuseWider panics unless b stretches to a's shape.
+func refuseWider[T num.Elem](name string, a *tensor.Tensor[T], b tensor.Any) {
+	la, lb := a.LayoutRef(), b.Layout()
+	var few [8]int
+	if shape := broadcastShape(name, few[:0], la, &lb); !sameShape(la, shape) {
+		panic(fail(name, tensor.ErrShape, "shape %s doesn't stretch to the first operand's, %s", lb.ShapeString(), la.ShapeString()))
+	}
+}
+
+var pReluOp = opN{about: about{name: "PRelu", onnx: []int{7, 9, 16}}, least: 2,
+	run: perType{dtype.Int8: runPRelu[int8], dtype.Int16: runPRelu[int16], dtype.Int32: runPRelu[int32], dtype.Int64: runPRelu[int64],
+		dtype.Uint8: runPRelu[uint8], dtype.Uint16: runPRelu[uint16], dtype.Uint32: runPRelu[uint32], dtype.Uint64: runPRelu[uint64],
+		dtype.Float8E4M3: runPRelu[num.F8E4M3], dtype.Float8E5M2: runPRelu[num.F8E5M2], dtype.Float16: runPRelu[num.F16],
+		dtype.BFloat16: runPRelu[num.BF16], dtype.Float32: runPRelu[float32], dtype.Float64: runPRelu[float64]},
+	infer: func(c *Call) []tensor.Any {
+		oneType("PRelu", c.Inputs[:2]...)
+		lay := c.in(0).Layout()
+		if !sameShape(&lay, stretch("PRelu", c.Inputs[:2]...)) {
+			panic(fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", shapeText(tensor.Shape(c.in(1))), lay.ShapeString()))
+		}
+		return one(spec("PRelu", c.in(0).DType(), lay.Shape()...))
+	}}
+
+func runPRelu[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	return one(PRelu(as[T]("PRelu", c, 0), as[T]("PRelu", c, 1), options(c)...))
+}

@@ -1,0 +1,22 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Reciprocal returns 1 ÷ a, element by element, correctly rounded in float32 and
+// float64. ±0 gives ±∞ and the other way round. ONNX Reciprocal.
+func Reciprocal[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&reciprocal, &a, opts)
+}
+
+var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, cost: 4,
+	rows: rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]}}
+
+// reciprocalRow defines Reciprocal.
+func reciprocalRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = 1 / x
+	}
+}

@@ -1,0 +1,49 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ReduceL1 returns the sums of magnitudes over axes, or over all when axes is nil,
+// added in float64 in the fixed order of this package and rounded once; 0 for
+// nothing. The reduced axes go, unless KeepDims. ONNX ReduceL1.
+func ReduceL1[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	return reduceTo("ReduceL1", a, axes, opts, l1Folder[T])
+}
+
+func l1Folder[T num.Elem]() folder[T, T] {
+	return floatFolder[T](newAbsSum[float32], newAbsSum[float64])
+}
+
+// absSum adds magnitudes.
+type absSum[T num.Float] struct {
+	summer
+	abs [foldLen]T
+}
+
+func newAbsSum[T num.Float]() folder[T, float64] { return new(absSum[T]) }
+
+func (f *absSum[T]) take(x []T) {
+	for i, v := range x {
+		if v <= 0 {
+			v = 0 - v // +0 for both zeros
+		}
+		f.abs[i] = v
+	}
+	addTerms(&f.summer, f.abs[:len(x)])
+}
+
+func (f *absSum[T]) result() float64 { return f.total() }
+
+var reduceL1 = opN{about: about{name: "ReduceL1", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceL1", c, 18) },
+	run: perType{dtype.Float8E4M3: runReduceL1[num.F8E4M3], dtype.Float8E5M2: runReduceL1[num.F8E5M2],
+		dtype.Float16: runReduceL1[num.F16], dtype.BFloat16: runReduceL1[num.BF16],
+		dtype.Float32: runReduceL1[float32], dtype.Float64: runReduceL1[float64]}}
+
+func runReduceL1[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("ReduceL1", c, 18)
+	return one(ReduceL1(as[T]("ReduceL1", c, 0), axes, opts...))
+}

@@ -1,0 +1,32 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ReduceMax returns the largest elements over axes, or over all when axes is nil: NaN
+// if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
+// value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
+func ReduceMax[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	return reduceTo("ReduceMax", a, axes, opts, maxFolder[T])
+}
+
+func maxFolder[T num.Elem]() folder[T, T] {
+	return &extreme[T]{better: greaterOf[T](), none: lowest[T]()}
+}
+
+var reduceMax = opN{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMax", c, 18) },
+	run: perType{dtype.Bool: runReduceMax[bool], dtype.Int8: runReduceMax[int8], dtype.Int16: runReduceMax[int16], dtype.Int32: runReduceMax[int32],
+		dtype.Int64: runReduceMax[int64], dtype.Uint8: runReduceMax[uint8], dtype.Uint16: runReduceMax[uint16],
+		dtype.Uint32: runReduceMax[uint32], dtype.Uint64: runReduceMax[uint64],
+		dtype.Float8E4M3: runReduceMax[num.F8E4M3], dtype.Float8E5M2: runReduceMax[num.F8E5M2],
+		dtype.Float16: runReduceMax[num.F16], dtype.BFloat16: runReduceMax[num.BF16],
+		dtype.Float32: runReduceMax[float32], dtype.Float64: runReduceMax[float64]}}
+
+func runReduceMax[T bool | num.Native | num.Narrow](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("ReduceMax", c, 18)
+	return one(ReduceMax(as[T]("ReduceMax", c, 0), axes, opts...))
+}

@@ -1,0 +1,50 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ReduceMean returns the means over axes, or over all when axes is nil: the sum in
+// float64 in the fixed order of this package, divided by the count, rounded once.
+// The mean of nothing is NaN. The reduced axes go, unless KeepDims. ONNX
+// ReduceMean.
+func ReduceMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	return reduceTo("ReduceMean", a, axes, opts, meanFolder[T])
+}
+
+func meanFolder[T num.Elem]() folder[T, T] {
+	return floatFolder[T](newTermMean[float32], newTermMean[float64])
+}
+
+// termMean divides the sum by the count.
+type termMean[T num.Float] struct {
+	termSum[T]
+	n int
+}
+
+func newTermMean[T num.Float]() folder[T, float64] { return new(termMean[T]) }
+
+func (f *termMean[T]) start() {
+	f.termSum.start()
+	f.n = 0
+}
+
+func (f *termMean[T]) take(x []T) {
+	f.termSum.take(x)
+	f.n += len(x)
+}
+
+func (f *termMean[T]) result() float64 { return f.total() / float64(f.n) }
+
+var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMean", c, 18) },
+	run: perType{dtype.Float8E4M3: runReduceMean[num.F8E4M3], dtype.Float8E5M2: runReduceMean[num.F8E5M2],
+		dtype.Float16: runReduceMean[num.F16], dtype.BFloat16: runReduceMean[num.BF16],
+		dtype.Float32: runReduceMean[float32], dtype.Float64: runReduceMean[float64]}}
+
+func runReduceMean[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("ReduceMean", c, 18)
+	return one(ReduceMean(as[T]("ReduceMean", c, 0), axes, opts...))
+}

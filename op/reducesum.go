@@ -1,0 +1,72 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ReduceSum returns the sums over axes, or over all when axes is nil; an empty
+// list of axes reduces none. The reduced axes go, unless KeepDims. Integers
+// wrap. Floats are added in float64 in the fixed order of this package and
+// rounded once. The sum of nothing is 0. ONNX ReduceSum.
+func ReduceSum[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	return reduceTo("ReduceSum", a, axes, opts, sumFolder[T])
+}
+
+// sumFolder makes the folder of ReduceSum for T.
+func sumFolder[T num.Elem]() folder[T, T] {
+	var f any
+	switch any((*T)(nil)).(type) {
+	case *int8:
+		f = new(intSum[int8])
+	case *int16:
+		f = new(intSum[int16])
+	case *int32:
+		f = new(intSum[int32])
+	case *int64:
+		f = new(intSum[int64])
+	case *uint8:
+		f = new(intSum[uint8])
+	case *uint16:
+		f = new(intSum[uint16])
+	case *uint32:
+		f = new(intSum[uint32])
+	case *uint64:
+		f = new(intSum[uint64])
+	default:
+		return floatFolder[T](newTermSum[float32], newTermSum[float64])
+	}
+	return f.(folder[T, T])
+}
+
+type intSum[T num.Integer] struct{ sum T }
+
+func (f *intSum[T]) start() { f.sum = 0 }
+func (f *intSum[T]) take(x []T) {
+	for _, v := range x {
+		f.sum += v
+	}
+}
+func (f *intSum[T]) result() T { return f.sum }
+
+// termSum adds the elements in the fixed order.
+type termSum[T num.Float] struct{ summer }
+
+func newTermSum[T num.Float]() folder[T, float64] { return new(termSum[T]) }
+
+func (f *termSum[T]) take(x []T)      { addTerms(&f.summer, x) }
+func (f *termSum[T]) result() float64 { return f.total() }
+
+var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSum", c, 13) },
+	run: perType{dtype.Int8: runReduceSum[int8], dtype.Int16: runReduceSum[int16], dtype.Int32: runReduceSum[int32],
+		dtype.Int64: runReduceSum[int64], dtype.Uint8: runReduceSum[uint8], dtype.Uint16: runReduceSum[uint16],
+		dtype.Uint32: runReduceSum[uint32], dtype.Uint64: runReduceSum[uint64], dtype.Float8E4M3: runReduceSum[num.F8E4M3],
+		dtype.Float8E5M2: runReduceSum[num.F8E5M2], dtype.Float16: runReduceSum[num.F16], dtype.BFloat16: runReduceSum[num.BF16],
+		dtype.Float32: runReduceSum[float32], dtype.Float64: runReduceSum[float64]}}
+
+func runReduceSum[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("ReduceSum", c, 13)
+	return one(ReduceSum(as[T]("ReduceSum", c, 0), axes, opts...))
+}

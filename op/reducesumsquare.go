@@ -1,0 +1,38 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ReduceSumSquare returns the sums of squares over axes, or over all when axes is
+// nil: each square enters a float64 sum in the fixed order of this package with
+// one rounding, and the total is rounded once; 0 for nothing. The reduced axes
+// go, unless KeepDims. ONNX ReduceSumSquare.
+func ReduceSumSquare[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	return reduceTo("ReduceSumSquare", a, axes, opts, sumSquareFolder[T])
+}
+
+func sumSquareFolder[T num.Elem]() folder[T, T] {
+	return floatFolder[T](newSquareSum[float32], newSquareSum[float64])
+}
+
+// squareSum adds squares.
+type squareSum[T num.Float] struct{ summer }
+
+func newSquareSum[T num.Float]() folder[T, float64] { return new(squareSum[T]) }
+
+func (f *squareSum[T]) take(x []T)      { addSquares(&f.summer, x, 0) }
+func (f *squareSum[T]) result() float64 { return f.total() }
+
+var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSumSquare", c, 18) },
+	run: perType{dtype.Float8E4M3: runReduceSumSquare[num.F8E4M3], dtype.Float8E5M2: runReduceSumSquare[num.F8E5M2],
+		dtype.Float16: runReduceSumSquare[num.F16], dtype.BFloat16: runReduceSumSquare[num.BF16],
+		dtype.Float32: runReduceSumSquare[float32], dtype.Float64: runReduceSumSquare[float64]}}
+
+func runReduceSumSquare[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("ReduceSumSquare", c, 18)
+	return one(ReduceSumSquare(as[T]("ReduceSumSquare", c, 0), axes, opts...))
+}

@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
+// integers and floats. ONNX Relu.
+func Relu[T num.Int | num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&relu, &a, opts)
+}
+
+var relu = op1{about: about{name: "Relu", onnx: []int{6, 13, 14}},
+	rows: rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
+		F32: reluRow[float32], F64: reluRow[float64]}}
+
+// reluRow defines Relu.
+func reluRow[T num.Int | num.Float](dst, a []T) {
+	a = a[:len(dst)]
+	for i := range dst {
+		v := a[i]
+		if v <= 0 {
+			v = 0
+		}
+		dst[i] = v
+	}
+}

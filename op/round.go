@@ -1,0 +1,23 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Round returns the integer nearest to a, the even one of two, element by element:
+// −0 from −0.5 to −0. ±0, ±∞ and NaN stay. ONNX Round.
+func Round[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&round, &a, opts)
+}
+
+var round = op1{about: about{name: "Round", onnx: []int{11, 22}}, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]}}
+
+// roundRow defines Round.
+func roundRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = T(math.RoundToEven(float64(x)))
+	}
+}

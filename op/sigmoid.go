@@ -1,0 +1,27 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Sigmoid returns 1 ÷ (1 + e⁻ᵃ), element by element: correctly rounded in
+// float32, within 0.501 ulp in float64. −∞ gives 0, +∞ gives 1. ONNX Sigmoid.
+func Sigmoid[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&sigmoid, &a, opts)
+}
+
+var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64}}
+
+// sigmoidRow32 and sigmoidRow64 define Sigmoid.
+func sigmoidRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Sigmoid32(x)
+	}
+}
+
+func sigmoidRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Sigmoid64(x)
+	}
+}

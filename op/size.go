@@ -1,0 +1,11 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Size is ONNX's: the number of elements of the input, as an int64 of rank 0.
+// Typed programs call Tensor.Len.
+var size = opN{about: about{name: "Size", onnx: []int{1, 13, 19, 21, 23, 24, 25}}, least: 1, infer: runSize, untyped: runSize}
+
+func runSize(c *Call) []tensor.Any { return one(tensor.Scalar(int64(tensor.Len(c.in(0))))) }

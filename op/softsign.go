@@ -1,0 +1,29 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Softsign returns a ÷ (1 + |a|), element by element: ±1 for ±∞; ±0 and NaN stay.
+// It is computed in float64 and rounded once. ONNX Softsign.
+func Softsign[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&softsign, &a, opts)
+}
+
+var softsign = op1{about: about{name: "Softsign", onnx: []int{1, 22}}, cost: 5, rows: rows1{F32: softsignRow[float32], F64: softsignRow[float64]}}
+
+// softsignRow defines Softsign.
+func softsignRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		v := math.Abs(float64(x))
+		if v > math.MaxFloat64 {
+			v = 1
+		} else {
+			v /= 1 + v
+		}
+		dst[i] = T(math.Copysign(v, float64(x)))
+	}
+}

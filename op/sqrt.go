@@ -1,0 +1,25 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Sqrt returns the square root of a, element by element, correctly rounded. −0
+// stays; a negative number and NaN give NaN. ONNX Sqrt.
+func Sqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&sqrt, &a, opts)
+}
+
+var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, cost: 4,
+	rows: rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}}
+
+// sqrtRow defines Sqrt. The square root of a float32, taken in float64, rounds to
+// the right float32: no such root is close enough to a midpoint.
+func sqrtRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = T(math.Sqrt(float64(x)))
+	}
+}

@@ -1,0 +1,26 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Sub returns a − b, element by element. Shapes broadcast. Integers wrap; floats
+// follow IEEE 754; narrow floats are computed in float32 and rounded once. It
+// panics if the shapes don't broadcast. ONNX Sub.
+func Sub[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&sub, &a, &b, opts)
+}
+
+var sub = op2{about: about{name: "Sub", onnx: []int{7, 13, 14}},
+	rows: rows2{I8: subRow[int8], I16: subRow[int16], I32: subRow[int32], I64: subRow[int64],
+		U8: subRow[uint8], U16: subRow[uint16], U32: subRow[uint32], U64: subRow[uint64],
+		F32: subRow[float32], F64: subRow[float64]}}
+
+// subRow defines Sub; every other implementation is tested against it bit for bit.
+func subRow[T num.Native](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] - b[i]
+	}
+}

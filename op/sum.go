@@ -1,0 +1,32 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Sum returns ts[0] + ts[1] + …, element by element, added from the left as Add
+// does. Shapes broadcast. Of a single tensor it returns a copy. It panics if the
+// shapes don't broadcast or there are no tensors. For the sum of the elements of
+// one tensor see ReduceSum. ONNX Sum.
+func Sum[T num.Native | num.Narrow](ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	if len(ts) == 0 {
+		panic(fail("Sum", tensor.ErrShape, "no tensors; give at least one"))
+	}
+	if len(ts) == 1 {
+		s := read(opts)
+		dst := target[T]("Sum", &s, ts[0].Shape())
+		dst.CopyFrom(ts[0])
+		return dst
+	}
+	acc := ts[0]
+	for i := 1; i < len(ts)-1; i++ {
+		acc = apply2(&sum, &acc, &ts[i], nil)
+	}
+	return apply2(&sum, &acc, &ts[len(ts)-1], opts)
+}
+
+var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true,
+	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
+		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
+		F32: addRow[float32], F64: addRow[float64]}}

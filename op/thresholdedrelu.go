@@ -1,0 +1,25 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ThresholdedRelu returns a where a > alpha and 0 elsewhere, element by element;
+// NaN stays. ONNX ThresholdedRelu, whose alpha is 1 by default.
+func ThresholdedRelu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+	return applyP(&thresholdedRelu, &a, alpha, 0, opts)
+}
+
+var thresholdedRelu = opP{about: about{name: "ThresholdedRelu", onnx: []int{10, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 1,
+	rows: rowsP{F32: thresholdedReluRow[float32], F64: thresholdedReluRow[float64]}}
+
+// thresholdedReluRow defines ThresholdedRelu.
+func thresholdedReluRow[T num.Float](dst, a []T, alpha, _ T) {
+	for i, x := range a[:len(dst)] {
+		if x <= alpha {
+			x = 0
+		}
+		dst[i] = x
+	}
+}

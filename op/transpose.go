@@ -1,0 +1,34 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Transpose is ONNX's: axis i of the result is axis perm[i]; without perm the
+// axes are reversed. A view. Typed programs call Tensor.Permute or
+// Tensor.Transpose.
+var transpose = opN{about: about{name: "Transpose", onnx: []int{1, 13, 21, 23, 24, 25}, attrs: []string{"perm"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		perm := permOf(c)
+		shape := make([]int, len(perm))
+		for i, p := range perm {
+			shape[i] = c.in(0).Dim(axisOf("Transpose", p, len(perm)))
+		}
+		return one(spec("Transpose", c.in(0).DType(), shape...))
+	},
+	untyped: func(c *Call) []tensor.Any { return one(viewed(tensor.Permute(c.in(0), permOf(c)...))) }}
+
+func permOf(c *Call) []int {
+	rank := c.in(0).Rank()
+	perm, ok := attrInts(c, "perm")
+	if !ok {
+		for i := rank - 1; i >= 0; i-- {
+			perm = append(perm, i)
+		}
+	}
+	lay := c.in(0).Layout()
+	if _, err := lay.Permute(perm...); err != nil {
+		panic(fail("Transpose", tensor.ErrAxis, "perm %s is not a permutation of the %d axes of %s", listText(perm), rank, tensor.Describe(c.in(0))))
+	}
+	return perm
+}

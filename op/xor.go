@@ -1,0 +1,18 @@
+package op
+
+import "github.com/ashlar-go/ashlar/tensor"
+
+// Xor returns whether just one of a and b is true, element by element. Shapes broadcast. ONNX Xor.
+func Xor(a, b tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
+	return apply2(&xor, &a, &b, opts)
+}
+
+var xor = op2{about: about{name: "Xor", onnx: []int{7}}, rows: rows2{Bool: xorRow}}
+
+// xorRow defines Xor.
+func xorRow(dst, a, b []bool) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i] != b[i]
+	}
+}

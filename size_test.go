@@ -1,0 +1,110 @@
+package ashlar_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/op"
+)
+
+const maxAddOnly = 3 << 20 // bytes of the stripped program that only adds
+
+// build compiles a main package of this module and returns the program's path.
+func build(t *testing.T, pkg string, flags ...string) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "program.exe")
+	cmd := exec.Command("go", append(append([]string{"build", "-o", exe}, flags...), pkg)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return exe
+}
+
+// linkedOperators returns the operators of which a program holds a table, a function or a row.
+func linkedOperators(t *testing.T, exe string) []string {
+	t.Helper()
+	out, err := exec.Command("go", "tool", "nm", exe).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	symbols := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m) `+regexp.QuoteMeta(modulePath)+`/op\.(\w+)`).FindAllSubmatch(out, -1) {
+		symbols[strings.ToLower(string(m[1]))] = true
+	}
+	var linked []string
+	for _, o := range op.All() {
+		name := strings.ToLower(o.Name())
+		if symbols[name] || symbols[name+"row"] || symbols[name+"fast"] {
+			linked = append(linked, o.Name())
+		}
+	}
+	return linked
+}
+
+// A program that only adds links no other operator: nothing refers to all tables, and no table is filled at start.
+func TestAddOnlyProgram(t *testing.T) {
+	stripped := build(t, "./testdata/addonly", "-ldflags=-s -w")
+	info, err := os.Stat(stripped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxAddOnly {
+		t.Errorf("the program has %d bytes, more than %d: see with `go tool nm -size -sort size` what it links", info.Size(), maxAddOnly)
+	}
+	if err := exec.Command(stripped).Run(); err != nil {
+		t.Errorf("the program doesn't run: %v", err)
+	}
+	linked := linkedOperators(t, build(t, "./testdata/addonly"))
+	if !slices.Equal(linked, []string{"Add"}) {
+		t.Errorf("the program holds the operators %v, want Add alone: something it calls refers to their tables", linked)
+	}
+	t.Logf("%d bytes stripped", info.Size())
+}
+
+// The search must see another operator where there is one.
+func TestAddOnlyProgramCanFail(t *testing.T) {
+	const main = "testdata/addonly/main.go"
+	text, err := os.ReadFile(main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(text, []byte("op.Add(a, b)"), []byte("op.Add(a, op.Relu(b))"), 1)
+	linked := linkedOperators(t, build(t, "./testdata/addonly", overlay(t, map[string]string{main: string(changed)})))
+	if !slices.Equal(linked, []string{"Add", "Relu"}) {
+		t.Errorf("found the operators %v, want Add and Relu", linked)
+	}
+}
+
+// overlay returns the flag that makes the go command see other contents at paths of this module, without writing there.
+func overlay(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	replace := make(map[string]string)
+	for name, text := range files {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace[abs] = filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		if err := os.WriteFile(replace[abs], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(file, list, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return "-overlay=" + file
+}

@@ -1,0 +1,206 @@
+package tensor_test
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func TestHandle(t *testing.T) {
+	if n := unsafe.Sizeof(tensor.Tensor[float32]{}); strconv.IntSize == 64 && n != 160 {
+		t.Errorf("a handle has %d bytes, not 160", n)
+	}
+	// What isn't comparable to reflection doesn't compile with ==: neither handles
+	// by accident, nor as the key of a map.
+	if reflect.TypeFor[tensor.Tensor[float32]]().Comparable() {
+		t.Error("== compiles on tensors")
+	}
+	if reflect.TypeFor[layout.Layout]().Comparable() {
+		t.Error("== compiles on layouts")
+	}
+}
+
+func TestAccess(t *testing.T) {
+	x := tensor.Arange[int32](0, 24, 1).View(2, 3, 4)
+	if x.At(1, 2, 3) != 23 || x.At(0, 0, 0) != 0 || x.At(1, 0, 2) != 14 {
+		t.Error(x)
+	}
+	x.Set(-5, 1, 0, 2)
+	if data, off := x.Data(); data[off+14] != -5 {
+		t.Error(data)
+	}
+	for _, idx := range [][]int{{}, {0}, {0, 0, 0, 0}, {2, 0, 0}, {0, 3, 0}, {0, 0, 4}, {-1, 0, 0}} {
+		if err := tensor.Try(func() { x.At(idx...) }); !errors.Is(err, tensor.ErrIndex) {
+			t.Errorf("At%v: %v", idx, err)
+		}
+		if err := tensor.Try(func() { x.Set(1, idx...) }); !errors.Is(err, tensor.ErrIndex) {
+			t.Errorf("Set%v: %v", idx, err)
+		}
+	}
+	for axis, want := range map[int]int{0: 2, 1: 3, 2: 4, -1: 4, -3: 2} {
+		if x.Dim(axis) != want {
+			t.Errorf("Dim(%d) is %d", axis, x.Dim(axis))
+		}
+	}
+	for _, axis := range []int{3, -4} {
+		if err := tensor.Try(func() { x.Dim(axis) }); !errors.Is(err, tensor.ErrAxis) {
+			t.Errorf("Dim(%d): %v", axis, err)
+		}
+	}
+	shape := x.Shape()
+	if shape[0] = 99; x.Dim(0) != 2 {
+		t.Error("Shape gives the tensor's own slice")
+	}
+	if v := x.S("1:, 2:, 3:").Item(); v != 23 {
+		t.Error(v)
+	}
+	for _, y := range []tensor.Tensor[int32]{x, x.S(":0")} {
+		if err := tensor.Try(func() { y.Item() }); !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("Item of %v: %v", y.Shape(), err)
+		}
+	}
+}
+
+func TestElems(t *testing.T) {
+	x := tensor.Arange[int32](0, 24, 1).View(2, 3, 4)
+	part := x.Slice(tensor.I(1), tensor.R(1, 3))
+	e := part.Elems()
+	if !slices.Equal(e, []int32{16, 17, 18, 19, 20, 21, 22, 23}) || cap(e) != 8 {
+		t.Error(e, cap(e))
+	}
+	if e[0] = -1; x.At(1, 1, 0) != -1 {
+		t.Error("Elems copied")
+	}
+	if err := tensor.Try(func() { x.Transpose().Elems() }); !errors.Is(err, tensor.ErrView) {
+		t.Error(err)
+	}
+	if e := x.S("5:").Transpose().Elems(); len(e) != 0 {
+		t.Error(e)
+	}
+	lay := part.Layout()
+	if r := part.Run(&lay); len(r) != 8 || &r[0] != &e[0] {
+		t.Error(r)
+	}
+	if r := x.Run(&lay); r != nil {
+		t.Error("Run of another layout:", r)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	x := tensor.Arange[int32](0, 6, 1).View(2, 3)
+	r := x.ReadOnly()
+	if !r.IsReadOnly() || x.IsReadOnly() || r.At(1, 2) != 5 || !r.SameData(x) {
+		t.Error(r)
+	}
+	for name, y := range map[string]tensor.Tensor[int32]{
+		"ReadOnly": r, "twice": r.ReadOnly(), "Slice": r.S("1:"), "Permute": r.Permute(1, 0), "View": r.View(6), "Reshape": r.Reshape(3, 2),
+		"Squeeze": r.Unsqueeze(0).Squeeze(), "Flip": r.Flip(), "BroadcastTo": x.BroadcastTo(2, 2, 3), "same shape": x.BroadcastTo(2, 3),
+		"Contiguous": r.Contiguous(), "Diagonal": x.Diagonal(0, 0, 1), "SlidingWindow": x.SlidingWindow(0, 2),
+	} {
+		idx := make([]int, y.Rank())
+		for what, f := range map[string]func(){
+			"Set": func() { y.Set(1, idx...) }, "Fill": func() { y.Fill(1) }, "CopyFrom": func() { y.CopyFrom(tensor.Scalar[int32](1)) }, "Mutable": func() { y.Mutable() },
+		} {
+			if err := tensor.Try(f); !errors.Is(err, tensor.ErrReadOnly) {
+				t.Errorf("%s.%s: %v", name, what, err)
+			}
+		}
+		c := y.Clone()
+		c.Fill(1)
+		if f := y.Flatten(); f.IsReadOnly() || c.IsReadOnly() {
+			t.Errorf("a copy of %s is read-only", name)
+		}
+	}
+	if got := values(x); !slices.Equal(got, []int32{0, 1, 2, 3, 4, 5}) {
+		t.Error("written through a read-only view:", got)
+	}
+}
+
+// The zero value is no tensor: access panics with a typed error, and what doesn't
+// touch elements works.
+func TestZeroValue(t *testing.T) {
+	var x tensor.Tensor[float32]
+	if !x.IsZero() || x.SameData(x) || x.Close() != nil || x.IsReadOnly() {
+		t.Error("zero value")
+	}
+	for name, f := range map[string]func(){
+		"At": func() { x.At() }, "Set": func() { x.Set(1) }, "Item": func() { x.Item() }, "Data": func() { x.Data() }, "Elems": func() { x.Elems() },
+		"Fill": func() { x.Fill(1) }, "Clone": func() { x.Clone() }, "Contiguous": func() { x.Contiguous() }, "Flatten": func() { x.Flatten() },
+		"CopyFrom": func() { x.CopyFrom(tensor.Scalar[float32](1)) }, "Overlaps": func() { x.Overlaps(x) }, "from it": func() { tensor.Scalar[float32](1).CopyFrom(x) },
+		"Values": func() { values(x) }, "MakeContiguous": func() { x.MakeContiguous() },
+	} {
+		if err := tensor.Try(f); !errors.Is(err, tensor.ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if s := x.String(); s != "tensor.Tensor[float32](zero value)" {
+		t.Error(s)
+	}
+}
+
+func TestTry(t *testing.T) {
+	if err := tensor.Try(func() {}); err != nil {
+		t.Error(err)
+	}
+	defer func() {
+		if r := recover(); r != "other" {
+			t.Errorf("Try let %v through as something else", r)
+		}
+	}()
+	err := tensor.Try(func() { panic("other") })
+	t.Errorf("Try took another panic: %v", err)
+}
+
+// Loops may end early, start anew, and write to the indices they are given.
+func TestIterate(t *testing.T) {
+	x := tensor.Arange[int32](0, 6, 1).View(2, 3).Transpose()
+	var got []int32
+	for v := range x.Values() {
+		if got = append(got, v); len(got) == 4 {
+			break
+		}
+	}
+	if !slices.Equal(got, []int32{0, 3, 1, 4}) {
+		t.Error(got)
+	}
+	n := 0
+	for i, v := range x.All() {
+		if want := int32(i[1]*3 + i[0]); v != want {
+			t.Errorf("%v at %v", v, i)
+		}
+		i[0], i[1] = 7, 7
+		if n++; n == 5 {
+			break
+		}
+	}
+	for i, v := range x.All() { // a write shows in what comes later
+		if v == 0 {
+			x.Set(-1, 2, 1)
+		}
+		if i[0] == 2 && i[1] == 1 && v != -1 {
+			t.Error("the element was read before")
+		}
+	}
+	err := tensor.Try(func() {
+		for range x.Values() {
+			x.Close()
+		}
+	})
+	if !errors.Is(err, tensor.ErrClosed) {
+		t.Errorf("closed inside the loop: %v", err)
+	}
+	for i, v := range tensor.Scalar[int8](4).All() {
+		if len(i) != 0 || v != 4 {
+			t.Error(i, v)
+		}
+	}
+	for range tensor.New[int8](3, 0).All() {
+		t.Error("an empty tensor has elements")
+	}
+}

@@ -1,0 +1,311 @@
+package tensor
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// viewer is what a Tensor[T] offers functions on Any.
+type viewer interface {
+	anySlice(idx []Index) Any
+	anyPermute(axes []int) Any
+	anyReshape(shape []int) Any
+	anyBroadcast(shape []int) Any
+	anyContiguous() Any
+	anyClone() Any
+	text(o PrintOptions) string
+	anyCopy(src Any)
+	storageID() any
+	bytes() ([]byte, bool)
+	Close() error
+	fmt.Formatter
+}
+
+func (t Tensor[T]) anySlice(idx []Index) Any     { return t.Slice(idx...) }
+func (t Tensor[T]) anyPermute(axes []int) Any    { return t.Permute(axes...) }
+func (t Tensor[T]) anyReshape(shape []int) Any   { return t.Reshape(shape...) }
+func (t Tensor[T]) anyBroadcast(shape []int) Any { return t.BroadcastTo(shape...) }
+func (t Tensor[T]) anyContiguous() Any           { return t.Contiguous() }
+func (t Tensor[T]) anyClone() Any                { return t.Clone() }
+
+func (t Tensor[T]) anyCopy(src Any) {
+	u, ok := src.(Tensor[T])
+	switch {
+	case !ok && src.DType() == t.DType():
+		panic(&Error{"tensor.Copy", sprintf("%T has no elements to copy", src), ErrDType})
+	case !ok:
+		panic(&Error{"tensor.Copy", sprintf("%v can't be copied to %v; convert it with op.Cast", src.DType(), t.DType()), ErrDType})
+	}
+	t.CopyFrom(u)
+}
+
+func (t Tensor[T]) storageID() any {
+	if t.st == nil {
+		return nil
+	}
+	return t.st
+}
+
+func (t Tensor[T]) bytes() ([]byte, bool) {
+	if t.st == nil || t.st.closed() || !t.lay.IsRowMajor() {
+		return nil, false
+	}
+	var z T
+	r := t.reach()
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(r))), len(r)*int(unsafe.Sizeof(z))), true
+}
+
+// view runs f on the tensor behind a, and returns the *Error it panics with.
+func view(op string, a Any, f func(v viewer) Any) (out Any, err error) {
+	v, ok := a.(viewer)
+	if !ok {
+		return nil, &Error{op, sprintf("%T has no elements to view", a), ErrDType}
+	}
+	err = Try(func() { out = f(v) })
+	return out, err
+}
+
+// Shape returns the extents of a in a new slice.
+func Shape(a Any) []int {
+	s := make([]int, a.Rank())
+	for i := range s {
+		s[i] = a.Dim(i)
+	}
+	return s
+}
+
+// Len returns the number of elements of a.
+func Len(a Any) int {
+	lay := a.Layout()
+	return lay.Size()
+}
+
+// Slice is Tensor.Slice for a run-time element type.
+func Slice(a Any, idx ...Index) (Any, error) {
+	return view("tensor.Slice", a, func(v viewer) Any { return v.anySlice(idx) })
+}
+
+// Permute is Tensor.Permute for a run-time element type.
+func Permute(a Any, axes ...int) (Any, error) {
+	return view("tensor.Permute", a, func(v viewer) Any { return v.anyPermute(axes) })
+}
+
+// Reshape is Tensor.Reshape for a run-time element type.
+func Reshape(a Any, shape ...int) (Any, error) {
+	return view("tensor.Reshape", a, func(v viewer) Any { return v.anyReshape(shape) })
+}
+
+// BroadcastTo is Tensor.BroadcastTo for a run-time element type.
+func BroadcastTo(a Any, shape ...int) (Any, error) {
+	return view("tensor.BroadcastTo", a, func(v viewer) Any { return v.anyBroadcast(shape) })
+}
+
+// Contiguous is Tensor.Contiguous for a run-time element type.
+func Contiguous(a Any) (Any, error) {
+	return view("tensor.Contiguous", a, func(v viewer) Any { return v.anyContiguous() })
+}
+
+// Clone is Tensor.Clone for a run-time element type.
+func Clone(a Any) (Any, error) {
+	return view("tensor.Clone", a, func(v viewer) Any { return v.anyClone() })
+}
+
+// Copy is Tensor.CopyFrom for run-time element types, which must be the same.
+func Copy(dst, src Any) error {
+	_, err := view("tensor.Copy", dst, func(v viewer) Any { v.anyCopy(src); return nil })
+	return err
+}
+
+// SameData reports whether a and b share a storage.
+func SameData(a, b Any) bool {
+	v, ok := a.(viewer)
+	w, both := b.(viewer)
+	if !ok || !both {
+		return false
+	}
+	id := v.storageID()
+	return id != nil && id == w.storageID()
+}
+
+// Close is Tensor.Close for a run-time element type.
+func Close(a Any) error {
+	if v, ok := a.(viewer); ok {
+		return v.Close()
+	}
+	return nil
+}
+
+// Bytes returns the memory of a's elements when they are contiguous, in the
+// machine's byte order and without copying; else, and when a is closed or has no
+// elements of its own, false: Contiguous then copies or says what is wrong. The
+// bytes stay valid while a is reachable and open, and must not be written when a
+// is read-only.
+func Bytes(a Any) ([]byte, bool) {
+	v, ok := a.(viewer)
+	if !ok {
+		return nil, false
+	}
+	return v.bytes()
+}
+
+// maker makes tensors of one element type; makers has one per DType.
+type maker struct {
+	zeros func(op string, shape []int) Any
+	place func(buf *mem.Buffer, off int, lay layout.Layout) (Any, error)
+}
+
+func makerOf[T num.Elem]() maker {
+	return maker{
+		zeros: func(op string, shape []int) Any { return create[T](op, shape, false) },
+		place: place[T],
+	}
+}
+
+func makerFor(d dtype.DType) (maker, bool) {
+	switch d {
+	case dtype.Bool:
+		return makerOf[bool](), true
+	case dtype.Int8:
+		return makerOf[int8](), true
+	case dtype.Int16:
+		return makerOf[int16](), true
+	case dtype.Int32:
+		return makerOf[int32](), true
+	case dtype.Int64:
+		return makerOf[int64](), true
+	case dtype.Uint8:
+		return makerOf[uint8](), true
+	case dtype.Uint16:
+		return makerOf[uint16](), true
+	case dtype.Uint32:
+		return makerOf[uint32](), true
+	case dtype.Uint64:
+		return makerOf[uint64](), true
+	case dtype.Float8E4M3:
+		return makerOf[num.F8E4M3](), true
+	case dtype.Float8E5M2:
+		return makerOf[num.F8E5M2](), true
+	case dtype.Float16:
+		return makerOf[num.F16](), true
+	case dtype.BFloat16:
+		return makerOf[num.BF16](), true
+	case dtype.Float32:
+		return makerOf[float32](), true
+	case dtype.Float64:
+		return makerOf[float64](), true
+	case dtype.Complex64:
+		return makerOf[complex64](), true
+	case dtype.Complex128:
+		return makerOf[complex128](), true
+	}
+	return maker{}, false
+}
+
+// Make returns a tensor of zeros of a run-time element type.
+func Make(d dtype.DType, shape ...int) (a Any, err error) {
+	m, ok := makerFor(d)
+	if !ok {
+		return nil, &Error{"tensor.Make", sprintf("no tensor holds %v", d), ErrDType}
+	}
+	err = Try(func() { a = m.zeros("tensor.Make", shape) })
+	return a, err
+}
+
+// FromBytes returns a tensor over the bytes of buf itself, in the machine's byte
+// order: offset 0 of the layout is at byte off. Closing buf or the tensor closes
+// both. It fails with ErrShape when the layout reaches outside buf, with ErrView
+// when the elements aren't aligned for their type, and with ErrValue when a byte
+// of a bool is neither 0 nor 1, which no Go program can hold.
+func FromBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
+	m, ok := makerFor(d)
+	if !ok {
+		return nil, &Error{"tensor.FromBytes", sprintf("no tensor holds %v", d), ErrDType}
+	}
+	return m.place(buf, off, lay)
+}
+
+func place[T num.Elem](buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
+	const op = "tensor.FromBytes"
+	var z T
+	size, b := int(unsafe.Sizeof(z)), buf.Bytes()
+	if buf.Closed() {
+		return nil, &Error{op, "the buffer is closed", ErrClosed}
+	}
+	lo, hi := lay.Span()
+	if off < 0 || off > len(b) || lo < -(off/size) || hi >= (len(b)-off)/size {
+		return nil, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, dtype.Of[T](), off, len(b)), ErrShape}
+	}
+	from := off + lo*size
+	if hi < lo {
+		from = off
+	}
+	view := b[from : from+(hi-lo+1)*size]
+	if len(view) == 0 {
+		return Tensor[T]{st: fromBuffer(buf, []T{}), lay: lay}, nil
+	}
+	if a := uintptr(unsafe.Pointer(unsafe.SliceData(view))) % unsafe.Alignof(z); a != 0 {
+		return nil, &Error{op, sprintf("byte %d is not aligned for %v; copy the bytes to a tensor of its own", off, dtype.Of[T]()), ErrView}
+	}
+	if _, isBool := any(z).(bool); isBool {
+		for i, v := range view {
+			if v > 1 {
+				return nil, &Error{op, sprintf("byte %d is %d, no bool", from+i, v), ErrValue}
+			}
+		}
+	}
+	a := Tensor[T]{st: fromBuffer(buf, typed[T](view)), off: -lo, lay: lay}
+	runtime.KeepAlive(buf)
+	return a, nil
+}
+
+// Spec describes a tensor without elements: what shape inference works on. It
+// is an Any of a row-major layout.
+type Spec struct {
+	Base
+	dtype dtype.DType
+	lay   layout.Layout
+}
+
+// NewSpec returns the description of a tensor. It fails when an extent is
+// negative or the size doesn't fit an int.
+func NewSpec(d dtype.DType, shape ...int) (Spec, error) {
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		return Spec{}, wrap("tensor.NewSpec", err)
+	}
+	return Spec{dtype: d, lay: lay}, nil
+}
+
+// DType returns the element type.
+func (s Spec) DType() dtype.DType { return s.dtype }
+
+// Rank returns the number of axes.
+func (s Spec) Rank() int { return s.lay.Rank() }
+
+// Dim returns the extent of an axis. Negative axes count from the end. It panics
+// when there is no such axis.
+func (s Spec) Dim(axis int) int { return s.lay.Dim(axisOf("tensor.Dim", axis, s.lay.Rank())) }
+
+// Layout returns the row-major layout of the shape.
+func (s Spec) Layout() layout.Layout { return s.lay }
+
+// String writes float32[2,3].
+func (s Spec) String() string { return Describe(s) }
+
+// Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0.
+func Describe(a Any) string {
+	text := a.DType().String() + "["
+	for i := range a.Rank() {
+		if i > 0 {
+			text += ","
+		}
+		text += sprintf("%d", a.Dim(i))
+	}
+	return text + "]"
+}

@@ -1,0 +1,171 @@
+package tensor_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func TestMake(t *testing.T) {
+	for _, d := range dtype.All() {
+		a, err := tensor.Make(d, 2, 3)
+		if err != nil {
+			t.Errorf("%v: %v", d, err)
+			continue
+		}
+		b, ok := tensor.Bytes(a)
+		if a.DType() != d || !slices.Equal(tensor.Shape(a), []int{2, 3}) || tensor.Len(a) != 6 || !ok || len(b) != 6*d.Size() || slices.Max(b) != 0 {
+			t.Errorf("%v: %s with %d bytes", d, tensor.Describe(a), len(b))
+		}
+		b[len(b)-1] = 1 // shared; and a legal bool
+		if c, err := tensor.Clone(a); err != nil {
+			t.Error(err)
+		} else if cb, _ := tensor.Bytes(c); !slices.Equal(b, cb) || &b[0] == &cb[0] {
+			t.Errorf("%v: Clone holds %v, want %v", d, cb, b)
+		}
+		if s := tensor.Describe(a); s != d.String()+"[2,3]" {
+			t.Error(s)
+		}
+	}
+	for _, c := range []struct {
+		d     dtype.DType
+		shape []int
+		want  error
+	}{
+		{dtype.Invalid, []int{1}, tensor.ErrDType},
+		{dtype.DType(99), []int{1}, tensor.ErrDType},
+		{dtype.Int8, []int{-1}, tensor.ErrShape},
+		{dtype.Int64, []int{1 << 30, 1 << 30, 1 << 30}, tensor.ErrOverflow},
+	} {
+		if a, err := tensor.Make(c.d, c.shape...); !errors.Is(err, c.want) || a != nil {
+			t.Errorf("Make(%v, %v): %v, %v", c.d, c.shape, a, err)
+		}
+	}
+}
+
+func TestAnyViews(t *testing.T) {
+	x := tensor.Arange[int16](0, 6, 1).View(2, 3)
+	must := func(a tensor.Any, err error) tensor.Tensor[int16] {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.(tensor.Tensor[int16])
+	}
+	for name, c := range map[string]struct {
+		got   tensor.Tensor[int16]
+		want  []int16
+		share bool
+	}{
+		"Slice":       {must(tensor.Slice(x, tensor.Colon, tensor.I(1))), []int16{1, 4}, true},
+		"Permute":     {must(tensor.Permute(x, 1, 0)), []int16{0, 3, 1, 4, 2, 5}, true},
+		"Reshape":     {must(tensor.Reshape(x, -1)), []int16{0, 1, 2, 3, 4, 5}, true},
+		"BroadcastTo": {must(tensor.BroadcastTo(x.S("0"), 2, 3)), []int16{0, 1, 2, 0, 1, 2}, true},
+		"Contiguous":  {must(tensor.Contiguous(x.Transpose())), []int16{0, 3, 1, 4, 2, 5}, false},
+		"Clone":       {must(tensor.Clone(x)), []int16{0, 1, 2, 3, 4, 5}, false},
+	} {
+		if got := values(c.got); !slices.Equal(got, c.want) || tensor.SameData(c.got, x) != c.share {
+			t.Errorf("%s: %v, shares %v", name, got, !c.share)
+		}
+	}
+	if err := tensor.Copy(x, tensor.Scalar[int16](7)); err != nil || x.At(1, 1) != 7 {
+		t.Error(err)
+	}
+
+	spec, err := tensor.NewSpec(dtype.Int16, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fail := func(name string, want error, a any, err error) {
+		t.Helper()
+		var e *tensor.Error
+		if !errors.Is(err, want) || !errors.As(err, &e) || a != nil {
+			t.Errorf("%s: %v, %v", name, a, err)
+		}
+	}
+	a, err := tensor.Slice(x, tensor.I(5))
+	fail("Slice", tensor.ErrIndex, a, err)
+	a, err = tensor.Permute(x, 0, 0)
+	fail("Permute", tensor.ErrAxis, a, err)
+	a, err = tensor.Reshape(x, 4)
+	fail("Reshape", tensor.ErrShape, a, err)
+	a, err = tensor.BroadcastTo(x, 4)
+	fail("BroadcastTo", tensor.ErrShape, a, err)
+	a, err = tensor.Slice(spec, tensor.I(0))
+	fail("Slice of a Spec", tensor.ErrDType, a, err)
+	a, err = tensor.Contiguous(spec)
+	fail("Contiguous of a Spec", tensor.ErrDType, a, err)
+	fail("Copy of another type", tensor.ErrDType, nil, tensor.Copy(x, tensor.Scalar[int32](1)))
+	fail("Copy of a Spec", tensor.ErrDType, nil, tensor.Copy(x, spec))
+	fail("Copy to a Spec", tensor.ErrDType, nil, tensor.Copy(spec, x))
+	fail("Copy to read-only", tensor.ErrReadOnly, nil, tensor.Copy(x.ReadOnly(), x))
+	fail("Copy of another shape", tensor.ErrShape, nil, tensor.Copy(x, tensor.New[int16](4)))
+}
+
+func TestSameData(t *testing.T) {
+	x := tensor.New[int8](4)
+	spec, err := tensor.NewSpec(dtype.Int8, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var zero tensor.Tensor[int8]
+	for _, c := range []struct {
+		a, b tensor.Any
+		want bool
+	}{
+		{x, x, true}, {x, x.S("1:2"), true}, {x, x.Clone(), false}, {x, tensor.New[int16](4), false},
+		{x, spec, false}, {spec, spec, false}, {zero, zero, false}, {x, nil, false}, {nil, nil, false},
+	} {
+		if got := tensor.SameData(c.a, c.b); got != c.want {
+			t.Errorf("SameData(%v, %v) is %v", c.a, c.b, got)
+		}
+	}
+	if err := tensor.Close(spec); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBytes(t *testing.T) {
+	x := tensor.FromSlice([]uint8{1, 2, 3, 4, 5, 6}, 2, 3)
+	if b, ok := tensor.Bytes(x.S("1:")); !ok || !slices.Equal(b, []byte{4, 5, 6}) {
+		t.Error(b, ok)
+	}
+	if b, ok := tensor.Bytes(x.S("9:")); !ok || len(b) != 0 {
+		t.Error(b, ok)
+	}
+	spec, err := tensor.NewSpec(dtype.Int8, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]tensor.Any{"transposed": x.Transpose(), "Spec": spec, "zero value": tensor.Tensor[uint8]{}} {
+		if b, ok := tensor.Bytes(a); ok {
+			t.Errorf("%s: %v", name, b)
+		}
+	}
+}
+
+func TestSpec(t *testing.T) {
+	s, err := tensor.NewSpec(dtype.BFloat16, 2, 0, 3)
+	if err != nil || s.DType() != dtype.BFloat16 || s.Rank() != 3 || s.Dim(2) != 3 || s.Dim(-3) != 2 || tensor.Len(s) != 0 {
+		t.Error(s, err)
+	}
+	if s.String() != "bfloat16[2,0,3]" || tensor.Sprint(s, tensor.PrintOptions{}) != "bfloat16[2,0,3]" {
+		t.Error(s.String())
+	}
+	if l := s.Layout(); !l.Equal(layout.MustParse("(2,0,3):(3,3,1)")) {
+		t.Error(l)
+	}
+	if err := tensor.Try(func() { s.Dim(3) }); !errors.Is(err, tensor.ErrAxis) {
+		t.Error(err)
+	}
+	if s, err := tensor.NewSpec(dtype.Int64); err != nil || s.String() != "int64[]" {
+		t.Error(s, err)
+	}
+	if _, err := tensor.NewSpec(dtype.Int8, -1); !errors.Is(err, tensor.ErrShape) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,173 @@
+package tensor
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/walk"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// Contiguous returns t itself when it is contiguous, else a row-major copy.
+func (t Tensor[T]) Contiguous() Tensor[T] {
+	if t.lay.IsRowMajor() {
+		t.data("tensor.Contiguous")
+		return t
+	}
+	return t.compact("tensor.Contiguous")
+}
+
+// MakeContiguous makes t itself contiguous: if it isn't, t gets a storage of its
+// own with a row-major copy, and what shared its elements before keeps the old
+// ones.
+func (t *Tensor[T]) MakeContiguous() { *t = t.Contiguous() }
+
+// compact returns a row-major copy and counts it.
+func (t *Tensor[T]) compact(op string) Tensor[T] {
+	t.data(op)
+	c := create[T](op, t.lay.Shape(), true)
+	copyElems(&c, t)
+	mem.AddCopied(c.Len() * c.DType().Size())
+	return c
+}
+
+// Clone returns a copy with a storage of its own, which holds no more than the
+// elements: so t.Slice(…).Clone() keeps a part and lets go of the rest. A layout
+// that covers its elements densely, permuted or nested, is kept. Of another flat
+// one the order of the axes in memory is kept; repeated axes (stride 0) keep their
+// place in row-major order. Another nested one becomes row-major.
+func (t Tensor[T]) Clone() Tensor[T] {
+	t.data("tensor.Clone")
+	c := create[T]("tensor.Clone", []int{t.lay.Size()}, true)
+	if t.lay.IsCompact() {
+		copy(c.st.data, t.reach())
+		c.lay = t.lay
+	} else {
+		c.lay = dense(&t.lay)
+		copyElems(&c, &t)
+	}
+	runtime.KeepAlive(t.st)
+	return c
+}
+
+// dense returns the layout without holes of l's shape whose axes stand in memory
+// in the order of l's strides; of nested layouts the row-major one.
+func dense(l *layout.Layout) layout.Layout {
+	shape := l.Shape()
+	order := make([]int, len(shape)) // the fastest axis first
+	for i := range order {
+		order[i] = len(shape) - 1 - i
+	}
+	if l.Flat() {
+		stride := func(axis int) int {
+			s, _ := l.Stride(axis)
+			return max(s, -s)
+		}
+		var slots, axes []int // of those that say something about order
+		for i, axis := range order {
+			if shape[axis] > 1 && stride(axis) > 0 {
+				slots, axes = append(slots, i), append(axes, axis)
+			}
+		}
+		slices.SortStableFunc(axes, func(a, b int) int { return cmp.Compare(stride(a), stride(b)) })
+		for i, axis := range axes {
+			order[slots[i]] = axis
+		}
+	}
+	str, step := make([]int, len(shape)), 1
+	for _, axis := range order {
+		str[axis] = step
+		step *= max(shape[axis], 1)
+	}
+	d, err := layout.New(shape, str)
+	if err != nil {
+		panic(wrap("tensor.Clone", err)) // the size is l's, which fits
+	}
+	return d
+}
+
+// Flatten returns a copy of rank 1 in row-major order. It always copies, so
+// t.Flatten().View(shape...) is the reshape that shares nothing; Reshape(-1) is
+// the form that shares where it can.
+func (t Tensor[T]) Flatten() Tensor[T] {
+	t.data("tensor.Flatten")
+	c := create[T]("tensor.Flatten", t.lay.Shape(), true)
+	copyElems(&c, &t)
+	return c.View(c.Len())
+}
+
+// CopyFrom copies src, stretched to t's shape if need be, to t's elements. Where
+// the two overlap it is as if src had been read in full first. It panics when
+// src doesn't stretch to t's shape or t is read-only.
+func (t Tensor[T]) CopyFrom(src Tensor[T]) {
+	const op = "tensor.CopyFrom"
+	t.writable(op)
+	src.data(op)
+	if t.Overlaps(src) {
+		src = src.compact(op)
+	}
+	if !sameShape(&t.lay, &src.lay) {
+		lay, err := src.lay.BroadcastTo(t.lay.Shape()...)
+		if err != nil {
+			panic(wrap(op, err))
+		}
+		src.lay = lay
+	}
+	copyElems(&t, &src)
+}
+
+func sameShape(a, b *layout.Layout) bool {
+	if a.Rank() != b.Rank() {
+		return false
+	}
+	for i := range a.Rank() {
+		if a.Dim(i) != b.Dim(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// reach returns the stretch of the storage from the tensor's first to its last
+// element in memory.
+func (t *Tensor[T]) reach() []T {
+	lo, hi := t.lay.Span()
+	return t.st.data[t.origin()+lo : t.origin()+hi+1]
+}
+
+// Fill sets every element to v. It panics when t is read-only.
+func (t Tensor[T]) Fill(v T) {
+	t.writable("tensor.Fill")
+	if t.lay.IsCompact() {
+		conv.Fill(t.reach(), v)
+		runtime.KeepAlive(t.st)
+		return
+	}
+	one := Tensor[T]{st: &storage[T]{data: []T{v}}}
+	one.lay, _ = one.lay.BroadcastTo(t.lay.Shape()...) // a scalar stretches to any shape that exists
+	copyElems(&t, &one)
+}
+
+// copyElems copies src to dst of the same shape, which don't overlap.
+func copyElems[T num.Elem](dst, src *Tensor[T]) {
+	d, s := dst.st.data, src.st.data
+	if dst.lay.IsRowMajor() && src.lay.IsRowMajor() {
+		copy(dst.reach(), src.reach())
+	} else {
+		p := walk.New(&dst.lay, &src.lay)
+		in, mid := &p.Loops[0], &p.Loops[1]
+		db := conv.Block{Rows: mid.Ext, Row: mid.Str[0], Cols: in.Ext, Col: in.Str[0]}
+		sb := conv.Block{Rows: mid.Ext, Row: mid.Str[1], Cols: in.Ext, Col: in.Str[1]}
+		for k := range p.Outer() {
+			db.Off, sb.Off = dst.origin()+p.At(0, k), src.origin()+p.At(1, k)
+			conv.Copy2(d, s, db, sb)
+		}
+		p.Free()
+	}
+	runtime.KeepAlive(dst.st)
+	runtime.KeepAlive(src.st)
+}

@@ -1,0 +1,196 @@
+package tensor
+
+import (
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// New returns a tensor of zeros (false for bool). It panics when an extent is
+// negative or the memory isn't to be had.
+func New[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.New", shape, false) }
+
+// Empty returns a tensor whose elements are unspecified: for results that are
+// about to be written in full.
+func Empty[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.Empty", shape, true) }
+
+func create[T num.Elem](op string, shape []int, dirty bool) Tensor[T] {
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	st, err := allocate[T](lay.Size(), dirty)
+	if err != nil {
+		panic(&Error{op, sprintf("%s of %v: %v", lay.ShapeString(), Tensor[T]{}.DType(), err), ErrMemory})
+	}
+	return Tensor[T]{st: st, lay: lay}
+}
+
+// FromSlice returns a row-major tensor over data itself: both see each other's
+// writes. Without a shape it has rank 1; an empty shape, []int{}..., is rank 0.
+// It panics when len(data) isn't the product of the extents.
+func FromSlice[T num.Elem](data []T, shape ...int) Tensor[T] {
+	if shape == nil {
+		shape = []int{len(data)}
+	}
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		panic(wrap("tensor.FromSlice", err))
+	}
+	if lay.Size() != len(data) {
+		panic(&Error{"tensor.FromSlice", sprintf("%d elements don't fill shape %s of %d", len(data), lay.ShapeString(), lay.Size()), ErrShape})
+	}
+	if data == nil {
+		data = []T{}
+	}
+	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, lay: lay}
+}
+
+// FromLayout returns a tensor over data itself with any layout, whose smallest
+// offset counts from data[0]: with negative strides element 0 is further on. It
+// panics when the layout reaches beyond data.
+func FromLayout[T num.Elem](data []T, lay layout.Layout) Tensor[T] {
+	lo, hi := lay.Span()
+	if hi-lo >= len(data) {
+		panic(&Error{"tensor.FromLayout", sprintf("%v reaches over %d elements, the data has %d", lay, hi-lo+1, len(data)), ErrShape})
+	}
+	if data == nil {
+		data = []T{}
+	}
+	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, off: -lo, lay: lay}
+}
+
+// Full returns a tensor with every element v.
+func Full[T num.Elem](v T, shape ...int) Tensor[T] {
+	t := create[T]("tensor.Full", shape, true)
+	t.Fill(v)
+	return t
+}
+
+// Scalar returns a tensor of rank 0 that holds v.
+func Scalar[T num.Elem](v T) Tensor[T] {
+	t := create[T]("tensor.Scalar", nil, true)
+	t.st.data[0] = v
+	return t
+}
+
+// Eye returns the n×n matrix with ones on the diagonal and zeros elsewhere.
+func Eye[T num.Number](n int) Tensor[T] {
+	t := create[T]("tensor.Eye", []int{n, n}, false)
+	for i, v := 0, one[T](); i < n; i++ {
+		t.st.data[i*n+i] = v
+	}
+	return t
+}
+
+// one is 1 in any number type; the narrow floats are structs.
+func one[T num.Number]() (v T) {
+	switch p := any(&v).(type) {
+	case *num.F16:
+		*p = num.F16FromFloat32(1)
+	case *num.BF16:
+		*p = num.BF16FromFloat32(1)
+	case *num.F8E4M3:
+		*p = num.F8E4M3FromFloat32(1)
+	case *num.F8E5M2:
+		*p = num.F8E5M2FromFloat32(1)
+	case *int8:
+		*p = 1
+	case *int16:
+		*p = 1
+	case *int32:
+		*p = 1
+	case *int64:
+		*p = 1
+	case *uint8:
+		*p = 1
+	case *uint16:
+		*p = 1
+	case *uint32:
+		*p = 1
+	case *uint64:
+		*p = 1
+	case *float32:
+		*p = 1
+	case *float64:
+		*p = 1
+	case *complex64:
+		*p = 1
+	case *complex128:
+		*p = 1
+	}
+	return v
+}
+
+// Arange returns start, start+step, … before stop as a tensor of rank 1: as many
+// as (stop-start)/step rounded up, none when the step leads away. Element i is
+// start + i·step, so errors of rounding don't add up; with floats rounding may
+// make the last one reach stop, and Linspace doesn't have that. It panics when
+// step is 0, or start, stop or step is not finite.
+func Arange[T num.Native](start, stop, step T) Tensor[T] {
+	n, ok := rangeCount(start, stop, step)
+	if !ok {
+		panic(&Error{"tensor.Arange", sprintf("no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", start, stop, step), ErrValue})
+	}
+	t := create[T]("tensor.Arange", []int{n}, true)
+	for i := range t.st.data {
+		t.st.data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
+	}
+	return t
+}
+
+// rangeCount returns ⌈(stop-start)/step⌉, at least 0.
+func rangeCount[T num.Native](start, stop, step T) (int, bool) {
+	if step == 0 || start-start != 0 || stop-stop != 0 || step-step != 0 { // x-x of NaN and infinity is NaN
+		return 0, false
+	}
+	if half := T(1) / 2; half == 0 { // integers: count without leaving the type's range
+		if step > 0 && start >= stop || step < 0 && start <= stop {
+			return 0, true
+		}
+		var d, s uint64
+		if step > 0 {
+			d, s = uint64(stop)-uint64(start), uint64(step)
+		} else {
+			d, s = uint64(start)-uint64(stop), -uint64(step)
+		}
+		n := (d-1)/s + 1
+		return int(n), n <= uint64(maxInt)
+	}
+	q := (float64(stop) - float64(start)) / float64(step)
+	if !(q > 0) {
+		return 0, true
+	}
+	if q >= 1<<53 || q > float64(maxInt)/2 {
+		return 0, false
+	}
+	n := int(q)
+	if float64(n) < q {
+		n++
+	}
+	return n, true
+}
+
+// Linspace returns n numbers from start to stop, both included, at equal
+// distances, as a tensor of rank 1: element i is start + i·(stop-start)/(n-1),
+// computed in float64 and rounded to T, and the last one is stop itself. A single
+// number is start. It panics when n is negative, or start, stop or their
+// difference is not finite.
+func Linspace[T num.Float](start, stop T, n int) Tensor[T] {
+	const op = "tensor.Linspace"
+	a, d := float64(start), float64(stop)-float64(start)
+	if d-d != 0 {
+		panic(&Error{op, sprintf("from %v to %v is no finite distance", start, stop), ErrValue})
+	}
+	if n < 0 {
+		panic(&Error{op, sprintf("%d numbers; the count is at least 0", n), ErrShape})
+	}
+	t := create[T](op, []int{n}, true)
+	step := d / float64(max(n-1, 1))
+	for i := range t.st.data {
+		t.st.data[i] = T(a + float64(float64(i)*step))
+	}
+	if n > 1 {
+		t.st.data[n-1] = stop
+	}
+	return t
+}

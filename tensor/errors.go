@@ -1,0 +1,67 @@
+package tensor
+
+import (
+	"errors"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// The reasons an operation can fail, for errors.Is. Those that layouts share are
+// the same values there.
+var (
+	ErrShape    = layout.ErrShape    // shapes that don't fit each other or the data
+	ErrAxis     = layout.ErrAxis     // an axis outside the rank, or repeated
+	ErrIndex    = layout.ErrRange    // an index outside its axis
+	ErrOverflow = layout.ErrOverflow // a size or an offset that doesn't fit an int
+	ErrView     = layout.ErrView     // the result exists only as a copy
+	ErrSyntax   = layout.ErrSyntax   // a slice text that can't be read
+	ErrDType    = errors.New("dtype")
+	ErrReadOnly = errors.New("read-only")
+	ErrClosed   = errors.New("closed") // the storage was closed, or the tensor is the zero value
+	ErrValue    = errors.New("value")  // an element a function has no result for
+	ErrMemory   = errors.New("memory") // more memory than allowed
+)
+
+// Error says which function failed, on what, and why. A programmer's mistake
+// panics with one; functions that read outside data return one. Unwrap gives
+// one of the sentinels above, or the error of a context.
+type Error struct {
+	Op   string // "tensor.View"
+	Text string // what was given, what clashes, and the way out
+	Err  error
+}
+
+func (e *Error) Error() string { return e.Op + ": " + e.Text }
+
+// Unwrap returns the sentinel.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Try runs f and returns the *Error it panics with, if it does. Any other panic
+// goes on.
+func Try(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *Error:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	f()
+	return nil
+}
+
+// wrap turns an error of package layout, or of a function that op is made of,
+// into one of the function op.
+func wrap(op string, err error) *Error {
+	var l *layout.Error
+	if errors.As(err, &l) {
+		return &Error{Op: op, Text: l.Text, Err: l.Err}
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return &Error{Op: op, Text: e.Text, Err: e.Err}
+	}
+	return &Error{Op: op, Text: err.Error(), Err: err}
+}

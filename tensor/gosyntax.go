@@ -1,0 +1,82 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// goSyntax writes an expression that makes a row-major tensor of the same elements.
+// Beyond 1000 of them all but the first are a comment.
+func (t *Tensor[T]) goSyntax() string {
+	const most, edge = 1000, 3
+	name := fmt.Sprintf("%T", *new(T))
+	var b strings.Builder
+	if t.Rank() == 0 {
+		fmt.Fprintf(&b, "tensor.Scalar[%s](%s)", name, goValue(any(t.Item())))
+		return b.String()
+	}
+	n, i := t.Len(), 0
+	fmt.Fprintf(&b, "tensor.FromSlice([]%s{", name)
+	for v := range t.Values() {
+		if n > most && i == edge {
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(goValue(any(v)))
+		i++
+	}
+	if n > most {
+		fmt.Fprintf(&b, " /* … %d more … */", n-edge)
+	}
+	b.WriteString("}")
+	for _, e := range t.Shape() {
+		fmt.Fprintf(&b, ", %d", e)
+	}
+	return b.String() + ")"
+}
+
+func goValue(v any) string {
+	switch v := v.(type) {
+	case float32:
+		return goFloat("float32", float64(v), fmt.Sprint(v))
+	case float64:
+		return goFloat("", v, fmt.Sprint(v))
+	case complex64:
+		return "complex(" + goFloat("float32", float64(real(v)), fmt.Sprint(real(v))) + ", " + goFloat("float32", float64(imag(v)), fmt.Sprint(imag(v))) + ")"
+	case complex128:
+		return "complex(" + goFloat("", real(v), fmt.Sprint(real(v))) + ", " + goFloat("", imag(v), fmt.Sprint(imag(v))) + ")"
+	case num.F16:
+		return fmt.Sprintf("num.F16FromBits(%#04x)", v.Bits())
+	case num.BF16:
+		return fmt.Sprintf("num.BF16FromBits(%#04x)", v.Bits())
+	case num.F8E4M3:
+		return fmt.Sprintf("num.F8E4M3FromBits(%#02x)", v.Bits())
+	case num.F8E5M2:
+		return fmt.Sprintf("num.F8E5M2FromBits(%#02x)", v.Bits())
+	}
+	return fmt.Sprint(v)
+}
+
+// goFloat writes what no literal can say: NaN, infinities and -0.
+func goFloat(convert string, v float64, literal string) string {
+	s := ""
+	switch {
+	case math.IsNaN(v):
+		s = "math.NaN()"
+	case math.IsInf(v, 0):
+		s = fmt.Sprintf("math.Inf(%d)", int(math.Copysign(1, v)))
+	case v == 0 && math.Signbit(v):
+		s = "math.Copysign(0, -1)"
+	default:
+		return literal
+	}
+	if convert != "" {
+		return convert + "(" + s + ")"
+	}
+	return s
+}

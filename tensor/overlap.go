@@ -1,0 +1,128 @@
+package tensor
+
+import (
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// overlapSteps bounds the search of Overlaps. What views of tensors look like
+// takes a few dozen steps.
+const overlapSteps = 4096
+
+// Overlaps reports whether some element of t and some element of u are the same
+// memory, whether or not they share a storage. Slices that interleave without
+// meeting don't overlap. The answer is exact, but that in the general case takes
+// time exponential in the rank; after 4096 steps of the search it is true.
+func (t Tensor[T]) Overlaps(u Tensor[T]) bool {
+	t.data("tensor.Overlaps")
+	u.data("tensor.Overlaps")
+	a, b := t.reach(), u.reach()
+	if !conv.Overlap(a, b) {
+		return false
+	}
+	var z T
+	size := int(unsafe.Sizeof(z))
+	apart := int(uintptr(unsafe.Pointer(&u.st.data[u.origin()])) - uintptr(unsafe.Pointer(&t.st.data[t.origin()])))
+	if apart%size != 0 {
+		return true // elements cut each other: bytes that were put together by unsafe means
+	}
+	return meet(&t.lay, &u.lay, apart/size)
+}
+
+// A term is step·x with 0 ≤ x ≤ max and step > 0.
+type term struct{ step, max int }
+
+// meet reports whether a has an offset that is one of b's plus apart. That is
+// Σ stepᵢ·xᵢ = target over the leaves of both.
+func meet(a, b *layout.Layout, apart int) bool {
+	var few [2 * layout.Inline]term
+	terms, shift, target := few[:0], 0, apart
+	for i := range a.Leaves() {
+		ext, str := a.Leaf(i)
+		terms, shift = put(terms, ext, str)
+		target += shift
+	}
+	for i := range b.Leaves() {
+		ext, str := b.Leaf(i)
+		terms, shift = put(terms, ext, -str)
+		target += shift
+	}
+	var some [2*layout.Inline + 1]reach
+	rest := some[:]
+	if len(terms) >= len(some) {
+		rest = make([]reach, len(terms)+1)
+	}
+	for k := len(terms) - 1; k >= 0; k-- {
+		t := terms[k]
+		rest[k] = reach{rest[k+1].sum + t.step*t.max, gcd(rest[k+1].gcd, t.step)}
+	}
+	s := search{terms, rest, overlapSteps}
+	return s.find(0, target)
+}
+
+// put adds str·x with 0 ≤ x < ext to terms, which are in the order of their steps,
+// the largest first. A negative one is counted from its other end: then the target
+// grows by shift.
+func put(terms []term, ext, str int) (_ []term, shift int) {
+	if ext == 1 || str == 0 {
+		return terms, 0
+	}
+	if str < 0 {
+		str = -str
+		shift = (ext - 1) * str
+	}
+	i := len(terms)
+	for i > 0 && terms[i-1].step < str {
+		i--
+	}
+	if i > 0 && terms[i-1].step == str {
+		terms[i-1].max += ext - 1
+		return terms, shift
+	}
+	terms = append(terms, term{})
+	copy(terms[i+1:], terms[i:])
+	terms[i] = term{str, ext - 1}
+	return terms, shift
+}
+
+// A reach is what the terms from one on can make: multiples of gcd up to sum.
+type reach struct{ sum, gcd int }
+
+type search struct {
+	terms []term
+	rest  []reach // from each term on, and of none
+	steps int     // left
+}
+
+// find reports whether the terms from k on can make target.
+func (s *search) find(k, target int) bool {
+	if target == 0 {
+		return true
+	}
+	if k == len(s.terms) || target < 0 || target > s.rest[k].sum || target%s.rest[k].gcd != 0 {
+		return false
+	}
+	if k == len(s.terms)-1 {
+		return true // a multiple of the only step, within its reach
+	}
+	t := s.terms[k]
+	least := 0
+	if short := target - s.rest[k+1].sum; short > 0 {
+		least = (short-1)/t.step + 1
+	}
+	for x := min(t.max, target/t.step); x >= least; x-- {
+		if s.steps--; s.steps < 0 || s.find(k+1, target-x*t.step) {
+			return true
+		}
+	}
+	return false
+}
+
+func gcd(a, b int) int {
+	for a != 0 {
+		a, b = b%a, a
+	}
+	return b
+}

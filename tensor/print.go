@@ -1,0 +1,280 @@
+package tensor
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// PrintOptions say how Sprint writes. They are NumPy's printoptions; the zero
+// value is NumPy's defaults.
+type PrintOptions struct {
+	Precision int       // digits after the point of floats: 0 is 8; negative is none
+	Threshold int       // with more elements the middle is left out: 0 is 1000; negative is always
+	EdgeItems int       // how many are shown at each end of an axis then: 0 is 3
+	LineWidth int       // where lines break: 0 is 75
+	Suppress  bool      // no exponents because of small numbers or of their range, only from 1e8 up
+	Sign      byte      // before positive floats: 0 or '-' nothing, '+' a plus, ' ' a space
+	FloatMode FloatMode // how many digits floats get
+	NaN, Inf  string    // "" is nan and inf
+	Separator string    // between elements: "" is a space
+	Indent    int       // the column the text starts at: later lines begin there
+}
+
+// FloatMode says how many digits floats get. They are at most as many as tell a
+// number from the others of its type.
+type FloatMode uint8
+
+const (
+	MaxPrec      FloatMode = iota // at most Precision; the rest is padded with spaces
+	MaxPrecEqual                  // at most Precision, all as many as the longest needs
+	Fixed                         // Precision exactly
+	Unique                        // as many as needed, whatever Precision is
+)
+
+// Sprint returns the elements as NumPy prints them, in row-major order: brackets
+// nest, rows stand under each other, columns have a common width, and beyond
+// Threshold elements only the ends of each axis are shown, and read. Floats have
+// the fewest digits that tell them from their neighbours, at most Precision after
+// the point, and all an exponent when the largest is 1e8 or more, the smallest
+// below 1e-4, or one more than 1000 times the other. Narrow floats print as their
+// own short decimals, complex numbers with j.
+//
+// A tensor of rank 0 prints its number alone: with the zero options as Python
+// prints a number, 2.0, else by the options. A closed tensor, a Spec and others
+// without elements print what they are.
+func Sprint(a Any, o PrintOptions) string {
+	if v, ok := a.(viewer); ok {
+		return v.text(o)
+	}
+	return Describe(a)
+}
+
+// String returns Sprint with the default options.
+func (t Tensor[T]) String() string { return t.text(PrintOptions{}) }
+
+func (t Tensor[T]) text(o PrintOptions) string {
+	if s, none := t.nothing(); none {
+		return s
+	}
+	if t.Rank() == 0 && o == (PrintOptions{}) {
+		if s, ok := scalarText(any(t.Item())); ok {
+			return s
+		}
+	}
+	o = o.filled()
+	return t.page(&o, func(offs []int) func(i int) string { return words(t.st.data, offs, &o, t.Rank()) })
+}
+
+// nothing describes a tensor whose storage can't be read.
+func (t *Tensor[T]) nothing() (text string, none bool) {
+	switch {
+	case t.st == nil:
+		return "tensor.Tensor[" + t.DType().String() + "](zero value)", true
+	case t.st.closed():
+		return Describe(*t) + "(closed)", true
+	}
+	return "", false
+}
+
+// filled puts the defaults in.
+func (o PrintOptions) filled() PrintOptions {
+	def := func(v *int, d, least int) {
+		if *v == 0 {
+			*v = d
+		}
+		*v = max(*v, least)
+	}
+	def(&o.Precision, 8, 0)
+	def(&o.Threshold, 1000, 0)
+	def(&o.EdgeItems, 3, 1)
+	def(&o.LineWidth, 75, 0)
+	if o.Sign == 0 {
+		o.Sign = '-'
+	}
+	if o.NaN == "" {
+		o.NaN = "nan"
+	}
+	if o.Inf == "" {
+		o.Inf = "inf"
+	}
+	if o.Separator == "" {
+		o.Separator = " "
+	}
+	return o
+}
+
+// Format writes the tensor for package fmt:
+//
+//	%v %s    as Sprint; a precision is PrintOptions.Precision, the flags + and
+//	         space its Sign, a width the least width of an element
+//	%#v      a Go expression that makes the tensor
+//	others   each element by that verb, flags, width and precision, where its type
+//	         has the verb: %.3f, %8.2e, %x, %t; columns get a common width
+func (t Tensor[T]) Format(f fmt.State, verb rune) {
+	if s, none := t.nothing(); none {
+		fmt.Fprint(f, s)
+		return
+	}
+	var o PrintOptions
+	switch {
+	case verb == 'v' && f.Flag('#'):
+		fmt.Fprint(f, t.goSyntax())
+		return
+	case verb == 'v' || verb == 's':
+		if p, ok := f.Precision(); ok {
+			if o.Precision = p; p == 0 {
+				o.Precision = -1
+			}
+		}
+		if f.Flag('+') {
+			o.Sign = '+'
+		} else if f.Flag(' ') {
+			o.Sign = ' '
+		}
+		width, ok := f.Width()
+		if !ok {
+			fmt.Fprint(f, t.text(o))
+			return
+		}
+		o = o.filled()
+		fmt.Fprint(f, t.page(&o, func(offs []int) func(i int) string {
+			word := words(t.st.data, offs, &o, t.Rank())
+			return func(i int) string { return padLeft(word(i), width) }
+		}))
+	case !hasVerb(any(*new(T)), verb):
+		fmt.Fprintf(f, "%%!%c(%s)", verb, Describe(t))
+	default:
+		format := fmt.FormatString(f, verb)
+		o = o.filled()
+		fmt.Fprint(f, t.page(&o, func(offs []int) func(i int) string {
+			texts, width := make([]string, len(offs)), 0
+			for i, off := range offs {
+				texts[i] = fmt.Sprintf(format, native(any(t.st.data[off])))
+				width = max(width, utf8.RuneCountInString(texts[i]))
+			}
+			return func(i int) string { return padLeft(texts[i], width) }
+		}))
+	}
+}
+
+// hasVerb reports whether fmt has a verb for the type of an element.
+func hasVerb(v any, verb rune) bool {
+	switch v.(type) {
+	case bool:
+		return verb == 't'
+	case int8, int16, int32, int64, uint8, uint16, uint32, uint64:
+		return strings.ContainsRune("bcdoOqxXU", verb)
+	}
+	return strings.ContainsRune("beEfFgGxX", verb)
+}
+
+// native turns a narrow float into a float32, which fmt knows.
+func native(v any) any {
+	if n, ok := v.(interface{ Float32() float32 }); ok {
+		return n.Float32()
+	}
+	return v
+}
+
+func padLeft(s string, width int) string {
+	if n := width - utf8.RuneCountInString(s); n > 0 {
+		return strings.Repeat(" ", n) + s
+	}
+	return s
+}
+
+// words returns how the elements at the given offsets are written; NumPy's
+// formatters look at all of them before the first is written.
+func words[T num.Elem](data []T, offs []int, o *PrintOptions, rank int) func(i int) string {
+	switch d := any(data).(type) {
+	case []bool:
+		return func(i int) string {
+			switch {
+			case !d[offs[i]]:
+				return "False"
+			case rank == 0:
+				return "True"
+			}
+			return " True"
+		}
+	case []int8:
+		return intWords(d, offs)
+	case []int16:
+		return intWords(d, offs)
+	case []int32:
+		return intWords(d, offs)
+	case []int64:
+		return intWords(d, offs)
+	case []uint8:
+		return intWords(d, offs)
+	case []uint16:
+		return intWords(d, offs)
+	case []uint32:
+		return intWords(d, offs)
+	case []uint64:
+		return intWords(d, offs)
+	case []float32:
+		return newColumn(single, o, o.Sign, len(offs), func(i int) float64 { return float64(d[offs[i]]) }).word
+	case []float64:
+		return newColumn(double, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]] }).word
+	case []num.F16:
+		return newColumn(half, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+	case []num.BF16:
+		return newColumn(bfloat, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+	case []num.F8E4M3:
+		return newColumn(e4m3, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+	case []num.F8E5M2:
+		return newColumn(e5m2, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+	case []complex64:
+		return complexWords(single, o, len(offs), func(i int) complex128 { return complex128(d[offs[i]]) })
+	case []complex128:
+		return complexWords(double, o, len(offs), func(i int) complex128 { return d[offs[i]] })
+	}
+	panic("tensor: an element type without a printed form")
+}
+
+func intWords[T num.Integer](d []T, offs []int) func(i int) string {
+	least, most := d[offs[0]], d[offs[0]]
+	for _, off := range offs {
+		least, most = min(least, d[off]), max(most, d[off])
+	}
+	width := max(len(fmt.Sprint(least)), len(fmt.Sprint(most)))
+	return func(i int) string { return padLeft(fmt.Sprint(d[offs[i]]), width) }
+}
+
+func complexWords(k kind, o *PrintOptions, n int, at func(i int) complex128) func(i int) string {
+	re := newColumn(k, o, o.Sign, n, func(i int) float64 { return real(at(i)) })
+	im := newColumn(k, o, '+', n, func(i int) float64 { return imag(at(i)) })
+	return func(i int) string {
+		s := im.word(i)
+		bare := strings.TrimRight(s, " ")
+		return re.word(i) + bare + "j" + s[len(bare):]
+	}
+}
+
+// scalarText writes a number as Python's str of a NumPy scalar does; false for
+// integers and bools, which print alike everywhere.
+func scalarText(v any) (string, bool) {
+	switch v := v.(type) {
+	case float32:
+		return single.scalar(float64(v)), true
+	case float64:
+		return double.scalar(v), true
+	case num.F16:
+		return half.scalar(v.Float64()), true
+	case num.BF16:
+		return bfloat.scalar(v.Float64()), true
+	case num.F8E4M3:
+		return e4m3.scalar(v.Float64()), true
+	case num.F8E5M2:
+		return e5m2.scalar(v.Float64()), true
+	case complex64:
+		return single.complex(complex128(v)), true
+	case complex128:
+		return double.complex(v), true
+	}
+	return "", false
+}

@@ -1,0 +1,97 @@
+package tensor
+
+import (
+	"errors"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// View returns a view of another shape with as many elements, in row-major order.
+// One extent may be -1 and is computed. It never copies: it panics with ErrView
+// when the strides don't allow it, naming the axes; Reshape copies then.
+func (t Tensor[T]) View(shape ...int) Tensor[T] {
+	lay, err := t.viewLayout(shape)
+	if err != nil {
+		panic(wrap("tensor.View", err))
+	}
+	return t.like(lay, 0)
+}
+
+// CanView reports whether View of that shape would succeed.
+func (t Tensor[T]) CanView(shape ...int) bool {
+	_, err := t.viewLayout(shape)
+	return err == nil
+}
+
+// Reshape returns the elements, in row-major order, in another shape: a view
+// where the strides allow it, else a copy. One extent may be -1 and is computed.
+// It panics when the number of elements differs. View never copies, and
+// Flatten().View(shape...) always does.
+func (t Tensor[T]) Reshape(shape ...int) Tensor[T] {
+	const op = "tensor.Reshape"
+	lay, err := t.viewLayout(shape)
+	if err == nil {
+		return t.like(lay, 0)
+	}
+	if !errors.Is(err, ErrView) {
+		panic(wrap(op, err))
+	}
+	c := t.compact(op)
+	if lay, err = c.viewLayout(shape); err != nil {
+		panic(wrap(op, err))
+	}
+	return c.like(lay, 0)
+}
+
+// ReshapeInPlace makes t its own Reshape: where that copies, t gets a storage of
+// its own. Other tensors on the same elements keep their shape and elements.
+func (t *Tensor[T]) ReshapeInPlace(shape ...int) { *t = t.Reshape(shape...) }
+
+// viewLayout resolves a -1 and asks the layout.
+func (t *Tensor[T]) viewLayout(shape []int) (layout.Layout, error) {
+	for i, e := range shape {
+		if e < 0 {
+			var few [layout.Inline]int
+			full := append(few[:0], shape...)
+			if err := inferDim(t.lay.Size(), full, i); err != nil {
+				return layout.Layout{}, err
+			}
+			return t.lay.View(full...)
+		}
+	}
+	return t.lay.View(shape...)
+}
+
+// inferDim replaces the -1 at an axis of shape by what size leaves.
+func inferDim(size int, shape []int, axis int) error {
+	rest := 1
+	for i, e := range shape {
+		switch {
+		case i == axis && e == -1:
+		case e < 0:
+			return &Error{Text: sprintf("extent %d of axis %d; only one may be -1, the others are at least 0", e, i), Err: ErrShape}
+		case e > 0 && rest > maxInt/e:
+			return &Error{Text: sprintf("the size of shape %s doesn't fit an int", shapeText(shape)), Err: ErrOverflow}
+		default:
+			rest *= e
+		}
+	}
+	if rest == 0 || size%rest != 0 {
+		return &Error{Text: sprintf("%d elements don't fill shape %s evenly", size, shapeText(shape)), Err: ErrShape}
+	}
+	shape[axis] = size / rest
+	return nil
+}
+
+// shapeText writes a shape as layouts do. (A shape given to %v would move the
+// caller's variadic slice to the heap.)
+func shapeText(shape []int) string {
+	text := "("
+	for i, e := range shape {
+		if i > 0 {
+			text += ","
+		}
+		text += sprintf("%d", e)
+	}
+	return text + ")"
+}

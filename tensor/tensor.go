@@ -1,0 +1,222 @@
+// Package tensor is what a tensor is: an element type, a layout and a storage.
+//
+// A Tensor[T] is to its storage what a slice is to its array: a small value that
+// is copied freely while the elements are shared. Slice, Permute, Reshape and
+// their like compute another layout over the same elements; a function that
+// copies says so in its first sentence. Everything that enumerates a tensor goes
+// in row-major order, the last axis fastest, whatever the memory looks like.
+//
+// Mistakes of the program (shapes, axes, indices) panic with an *Error; Try
+// turns that panic into an error. Functions on Any, whose types are known only
+// at run time, return errors.
+//
+// Reads may run concurrently; a write needs that nobody else reads or writes the
+// same elements.
+package tensor
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// Tensor is a multidimensional array of T. It is a value: b := a makes a second
+// handle on the same elements, with a shape of its own. The zero value is empty:
+// IsZero reports it, and any access panics with an *Error.
+type Tensor[T num.Elem] struct {
+	_ [0]func() // == on handles would compare neither elements nor identity
+	Base
+	st  *storage[T]
+	off int // where element 0 is; ^off in a read-only handle
+	lay layout.Layout
+}
+
+// Base marks a type as a tensor. Types outside this package that satisfy Any
+// embed it.
+type Base struct{}
+
+func (Base) isTensor() {}
+
+// Any is a tensor whose element type is known at run time only. Tensor[T] and
+// Spec satisfy it, and so does every tensor type of this module.
+type Any interface {
+	DType() dtype.DType
+	Rank() int
+	Dim(axis int) int
+	Layout() layout.Layout
+	isTensor()
+}
+
+// origin returns the storage offset of element 0.
+func (t *Tensor[T]) origin() int {
+	if t.off < 0 {
+		return ^t.off
+	}
+	return t.off
+}
+
+// like returns a handle on t's storage with another layout, delta further on.
+func (t *Tensor[T]) like(lay layout.Layout, delta int) Tensor[T] {
+	off := t.origin() + delta
+	if t.off < 0 {
+		off = ^off
+	}
+	return Tensor[T]{st: t.st, off: off, lay: lay}
+}
+
+// data returns the elements of the storage, and panics when there are none to
+// be had any more. Large ones are invisible to the collector: who reads or writes
+// them says runtime.KeepAlive(t.st) afterwards.
+func (t *Tensor[T]) data(op string) []T {
+	if t.st == nil {
+		panic(&Error{op, "the tensor is the zero value; make one with New or FromSlice", ErrClosed})
+	}
+	if t.st.closed() {
+		panic(&Error{op, "the storage is closed", ErrClosed})
+	}
+	return t.st.data
+}
+
+// writable is data for a function that writes.
+func (t *Tensor[T]) writable(op string) []T {
+	d := t.data(op)
+	if t.off < 0 {
+		panic(&Error{op, "the tensor is a read-only view, as BroadcastTo, Diagonal, SlidingWindow and ReadOnly make; write to a Clone", ErrReadOnly})
+	}
+	if t.st.readOnly {
+		panic(&Error{op, "the storage is read-only memory (" + t.st.kind() + "); write to a Clone", ErrReadOnly})
+	}
+	return d
+}
+
+// IsZero reports whether t is the zero value, which has no storage.
+func (t Tensor[T]) IsZero() bool { return t.st == nil }
+
+// DType returns the run-time name of T.
+func (t Tensor[T]) DType() dtype.DType { return dtype.Of[T]() }
+
+// Rank returns the number of axes; 0 for a scalar.
+func (t Tensor[T]) Rank() int { return t.lay.Rank() }
+
+// Dim returns the extent of an axis. Negative axes count from the end. It panics
+// when there is no such axis.
+func (t Tensor[T]) Dim(axis int) int {
+	return t.lay.Dim(t.axis("tensor.Dim", axis))
+}
+
+// Shape returns the extents of the axes in a new slice.
+func (t Tensor[T]) Shape() []int { return t.lay.Shape() }
+
+// Layout returns how coordinates map to storage offsets, counted from element 0.
+func (t Tensor[T]) Layout() layout.Layout { return t.lay }
+
+// LayoutRef is Layout without the copy, for the callers to whom that matters. The
+// layout must not be changed through it.
+func (t *Tensor[T]) LayoutRef() *layout.Layout { return &t.lay }
+
+// Run returns the elements in row-major order as a slice that shares them, if t
+// has exactly the layout lay, which is row-major; otherwise nil. As with Data, t
+// must be kept alive past the last use.
+func (t *Tensor[T]) Run(lay *layout.Layout) []T {
+	if &t.lay != lay && !t.lay.Same(lay) {
+		return nil
+	}
+	d, o := t.data("tensor.Run"), t.origin()
+	return d[o : o+lay.Size()]
+}
+
+// Len returns the number of elements.
+func (t Tensor[T]) Len() int { return t.lay.Size() }
+
+// IsContiguous reports whether the elements stand in memory one after the other
+// in row-major order. Extents of 1 don't matter; empty tensors are.
+func (t Tensor[T]) IsContiguous() bool { return t.lay.IsRowMajor() }
+
+// IsReadOnly reports whether writes panic: the handle is a broadcast view or
+// came from ReadOnly, or the storage is read-only memory.
+func (t Tensor[T]) IsReadOnly() bool {
+	return t.off < 0 || t.st != nil && t.st.readOnly
+}
+
+// ReadOnly returns a view that can't be written through; nothing makes it
+// writable again.
+func (t Tensor[T]) ReadOnly() Tensor[T] {
+	if t.off >= 0 {
+		t.off = ^t.off
+	}
+	return t
+}
+
+// Data returns the storage and the offset of element 0 in it: element
+// (i, j, …) is data[offset + the layout's offset of (i, j, …)]. The slice is in
+// memory order and may hold more than this tensor. It stays valid while the
+// tensor is reachable and open: keep it alive with runtime.KeepAlive(t) past the
+// last use, or use Elems.
+func (t Tensor[T]) Data() (data []T, offset int) { return t.data("tensor.Data"), t.origin() }
+
+// Mutable is Data for writing: it panics when the tensor is read-only.
+func (t Tensor[T]) Mutable() (data []T, offset int) {
+	return t.writable("tensor.Mutable"), t.origin()
+}
+
+// Elems returns the elements themselves as a slice of exactly Len, in row-major
+// order, sharing memory with the tensor. It panics when the tensor is not
+// contiguous; Contiguous makes it so. The slice stays valid until Close. Writing
+// to the slice of a read-only tensor is the caller's mistake and may fault.
+func (t Tensor[T]) Elems() []T {
+	d := t.data("tensor.Elems")
+	if !t.lay.IsRowMajor() {
+		panic(&Error{"tensor.Elems", t.lay.String() + " is not contiguous; use Contiguous().Elems()", ErrView})
+	}
+	if t.st.buf != nil {
+		t.st.buf.Lend()
+	}
+	if t.st.block != nil && !t.st.lent.Load() {
+		t.st.lent.Store(true)
+	}
+	o, n := t.origin(), t.lay.Size()
+	return d[o : o+n : o+n]
+}
+
+// At returns the element at idx, one index per axis. It panics when the number
+// of indices isn't the rank or an index is outside [0, extent).
+func (t Tensor[T]) At(idx ...int) T {
+	off, axis := t.lay.At(idx)
+	if axis >= 0 {
+		panic(t.badIndex("tensor.At", slices.Clone(idx), axis))
+	}
+	v := t.data("tensor.At")[t.origin()+off]
+	runtime.KeepAlive(t.st)
+	return v
+}
+
+// Set sets the element at idx. It panics as At does, and when t is read-only.
+func (t Tensor[T]) Set(v T, idx ...int) {
+	off, axis := t.lay.At(idx)
+	if axis >= 0 {
+		panic(t.badIndex("tensor.Set", slices.Clone(idx), axis))
+	}
+	t.writable("tensor.Set")[t.off+off] = v
+	runtime.KeepAlive(t.st)
+}
+
+func (t *Tensor[T]) badIndex(op string, idx []int, axis int) *Error {
+	if axis == t.lay.Rank() {
+		return &Error{op, sprintf("%d indices for the %d axes of %s", len(idx), axis, t.lay.ShapeString()), ErrIndex}
+	}
+	return &Error{op, sprintf("index %d is outside axis %d of extent %d", idx[axis], axis, t.lay.Dim(axis)), ErrIndex}
+}
+
+// Item returns the only element of a tensor of any rank. It panics when there
+// isn't exactly one.
+func (t Tensor[T]) Item() T {
+	if n := t.lay.Size(); n != 1 {
+		panic(&Error{"tensor.Item", sprintf("%s has %d elements, not one", t.lay.ShapeString(), n), ErrShape})
+	}
+	v := t.data("tensor.Item")[t.origin()]
+	runtime.KeepAlive(t.st)
+	return v
+}
