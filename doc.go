@@ -22,7 +22,7 @@
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/conform/    runs the conformance data
 //	internal/verify/     checks functions on all inputs
-//	internal/digits/     trains the digits model of testdata
+//	internal/digits/     writes the digits model of testdata from its trained weights
 //	internal/fused/      finds products and sums that the compiler fused, in the assembly listing
 //	examples/            programs to copy
 //

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math/bits"
+
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,7 +17,8 @@ var reshape = opN{about: about{name: "Reshape", onnx: []int{5, 13, 14, 19, 21, 2
 // reshapeTo returns the shape that a Reshape node asks for.
 func reshapeTo(c *Call) []int {
 	shape, _ := ints("Reshape", c, 1)
-	free, rest, n := -1, 1, tensor.Len(c.in(0))
+	n := tensor.Len(c.in(0))
+	free, rest := -1, uint(1)
 	for i, e := range shape {
 		if e == 0 && c.Attrs.Int("allowzero", 0) == 0 {
 			if i >= c.in(0).Rank() {
@@ -30,12 +33,15 @@ func reshapeTo(c *Call) []int {
 		if shape[i] < 0 {
 			panic(fail("Reshape", tensor.ErrShape, "extent %d of axis %d; only one may be -1, the others are at least 0", e, i))
 		}
-		rest *= shape[i] // may overflow; what comes of it is refused with the shape
+		over, product := bits.Mul(rest, uint(shape[i]))
+		if rest = product; over != 0 {
+			rest = 1<<bits.UintSize - 1 // more elements than any tensor has; an extent of 0 still makes it 0
+		}
 	}
-	if free >= 0 && rest > 0 && n%rest == 0 {
-		shape[free], rest = n/rest, n
+	if free >= 0 && rest > 0 && uint(n)%rest == 0 {
+		shape[free], rest = n/int(rest), uint(n)
 	}
-	if rest != n || free >= 0 && shape[free] < 0 {
+	if rest != uint(n) || free >= 0 && shape[free] < 0 {
 		panic(fail("Reshape", tensor.ErrShape, "%s has %d elements, which don't fill shape %s", tensor.Describe(c.in(0)), n, listText(shape)))
 	}
 	return shape

@@ -154,8 +154,8 @@ func random(rng *rand.Rand, d dtype.DType, shape []int, special int, nonzero boo
 
 func (r *run) call(in []tensor.Any) *op.Call {
 	c := &op.Call{Inputs: in, Attrs: r.c.attrs, Opset: r.c.opset, Outputs: r.c.outputs}
-	if c.Opset == 0 {
-		c.Opset = slices.Max(r.op.Versions())
+	if v := r.op.Versions(); c.Opset == 0 && len(v) > 0 {
+		c.Opset = slices.Max(v)
 	}
 	return c
 }
