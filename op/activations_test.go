@@ -101,8 +101,8 @@ func TestActivations(t *testing.T) {
 			if d := ulps(float64(got), want, 24); d > 1 {
 				t.Errorf("%s(%v) = %v, want %v", c.name, small[i], got, want)
 			}
-			if got != got && bits(got) != num.Canon32 {
-				t.Errorf("%s(%v) is the NaN %08x", c.name, small[i], bits(got))
+			if got != got && word(got) != num.Canon32 {
+				t.Errorf("%s(%v) is the NaN %08x", c.name, small[i], word(got))
 			}
 		}
 		for i, got := range c.f64(tensor.FromSlice(x)).Elems() {
@@ -151,7 +151,7 @@ func TestPow(t *testing.T) {
 	}
 	for _, a := range edges {
 		for _, b := range edges {
-			if got, want := Pow(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(num.Pow64(a, b)); bits(got) != bits(want) {
+			if got, want := Pow(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(num.Pow64(a, b)); word(got) != word(want) {
 				t.Errorf("%v to %v: %v, want %v", a, b, got, want)
 			}
 		}
@@ -208,7 +208,7 @@ func TestMod(t *testing.T) {
 	got := FMod(tensor.FromSlice(edges, n, 1), tensor.FromSlice(edges))
 	for i, x := range edges {
 		for j, y := range edges {
-			if want := canon(math.Mod(x, y)); bits(got.At(i, j)) != bits(want) {
+			if want := canon(math.Mod(x, y)); word(got.At(i, j)) != word(want) {
 				t.Errorf("FMod(%v, %v) = %v, want %v", x, y, got.At(i, j), want)
 			}
 		}

@@ -108,14 +108,14 @@ func TestCastFloats(t *testing.T) {
 		t.Errorf("float16: %v", f16)
 	}
 	odd := tensor.FromSlice([]float32{math.Float32frombits(0xffc12345)})
-	if got := Cast[float64](odd).Item(); bits(got) != num.Canon64 {
-		t.Errorf("NaN to float64: %x", bits(got))
+	if got := Cast[float64](odd).Item(); word(got) != num.Canon64 {
+		t.Errorf("NaN to float64: %x", word(got))
 	}
-	if got := Cast[float32](odd).Item(); bits(got) != 0xffc12345 {
-		t.Errorf("float32 to itself: %x", bits(got))
+	if got := Cast[float32](odd).Item(); word(got) != 0xffc12345 {
+		t.Errorf("float32 to itself: %x", word(got))
 	}
-	if got := Cast[float32](tensor.Scalar(num.F16FromBits(0xfe01))).Item(); bits(got) != num.Canon32 {
-		t.Errorf("float16's NaN to float32: %x", bits(got))
+	if got := Cast[float32](tensor.Scalar(num.F16FromBits(0xfe01))).Item(); word(got) != num.Canon32 {
+		t.Errorf("float16's NaN to float32: %x", word(got))
 	}
 	plain, saturated := Cast[num.F8E4M3](a), Cast[num.F8E4M3](a, Saturate())
 	for i, want := range []float64{1, 448, nan, 0, 448, 448, -448} {

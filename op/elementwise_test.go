@@ -13,7 +13,7 @@ import (
 
 // bits returns the bits of a float32 or float64, whose NaNs and zeros == doesn't
 // tell apart.
-func bits[T num.Float](v T) uint64 {
+func word[T num.Float](v T) uint64 {
 	if f, ok := any(v).(float32); ok {
 		return uint64(math.Float32bits(f))
 	}
@@ -39,12 +39,12 @@ func checkFloat(t *testing.T, f32 func(tensor.Tensor[float32]) tensor.Tensor[flo
 		small[i] = float32(v)
 	}
 	for i, got := range f32(tensor.FromSlice(small)).Elems() {
-		if w := want32(small[i]); bits(got) != bits(w) {
-			t.Errorf("float32: %v gives %v (%08x), want %v (%08x)", small[i], got, bits(got), w, bits(w))
+		if w := want32(small[i]); word(got) != word(w) {
+			t.Errorf("float32: %v gives %v (%08x), want %v (%08x)", small[i], got, word(got), w, word(w))
 		}
 	}
 	for i, got := range f64(tensor.FromSlice(edges)).Elems() {
-		if w := want64(edges[i]); bits(got) != bits(w) {
+		if w := want64(edges[i]); word(got) != word(w) {
 			t.Errorf("float64: %v gives %v, want %v", edges[i], got, w)
 		}
 	}
@@ -159,7 +159,7 @@ func TestFloatPairs(t *testing.T) {
 	} {
 		for i, a := range edges {
 			for j, b := range edges {
-				if got, want := c.got.At(i, j), canon(c.want(a, b)); bits(got) != bits(want) {
+				if got, want := c.got.At(i, j), canon(c.want(a, b)); word(got) != word(want) {
 					t.Errorf("%s(%v, %v) = %v, want %v", name, a, b, got, want)
 				}
 			}
@@ -259,14 +259,14 @@ func TestBitsOfNaN(t *testing.T) {
 	odd := math.Float32frombits(0xff800001) // signalling
 	f := tensor.FromSlice([]float32{odd, 1})
 	got := Where(tensor.FromSlice([]bool{true, false}), f, tensor.Scalar(float32(2)))
-	if bits(got.At(0)) != 0xff800001 || got.At(1) != 2 {
-		t.Errorf("Where: %08x %v", bits(got.At(0)), got.At(1))
+	if word(got.At(0)) != 0xff800001 || got.At(1) != 2 {
+		t.Errorf("Where: %08x %v", word(got.At(0)), got.At(1))
 	}
-	if got := Abs(f); bits(got.At(0)) != 0x7f800001 {
-		t.Errorf("Abs: %08x", bits(got.At(0)))
+	if got := Abs(f); word(got.At(0)) != 0x7f800001 {
+		t.Errorf("Abs: %08x", word(got.At(0)))
 	}
-	if got := Add(f, f); bits(got.At(0)) != num.Canon32 {
-		t.Errorf("Add: %08x", bits(got.At(0)))
+	if got := Add(f, f); word(got.At(0)) != num.Canon32 {
+		t.Errorf("Add: %08x", word(got.At(0)))
 	}
 }
 
