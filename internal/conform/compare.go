@@ -57,7 +57,7 @@ func near(got, want any, tol tolerance, float bool) bool {
 	case tol == exactly:
 		return math.Float64bits(g) == math.Float64bits(w)
 	}
-	return math.Abs(g-w) <= tol.atol+tol.rtol*math.Abs(w)
+	return math.Abs(g-w) <= tol.atol+float64(tol.rtol*math.Abs(w))
 }
 
 // values returns the elements in row-major order: floats as float64, complex

@@ -4,10 +4,10 @@
 //
 // On arm64, riscv64 and amd64 v3 the compiler may turn a*b + c into one instruction that rounds once, across statements
 // and inlined calls, and then a result depends on the platform. A conversion keeps the rounding: float32(a*b) + c. The
-// command compiles the packages (./... unless told) and their tests for those three platforms, reads the assembly
+// command compiles the packages (./... unless told), without their tests, for those three platforms, reads the assembly
 // listing and reports each fused instruction whose source line isn't in a function named in allowed.txt. It ends with
 // exit code 1 when it found one, and also when allowed.txt names a function that holds none, as it then only hides
-// things to come. Test files may do as they like.
+// things to come.
 package main
 
 import (

@@ -81,7 +81,7 @@ func (f *function32) want(x float32) (bits uint32, close bool) {
 		return math.Float32bits(y), false
 	}
 	y := f.approx(float64(x))
-	d := math.Abs(y) * slack
+	d := float64(math.Abs(y) * slack)
 	low, high := float32(y-d), float32(y+d)
 	if low == high {
 		return math.Float32bits(low), false

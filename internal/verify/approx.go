@@ -20,7 +20,7 @@ func approxExp(x float64) float64 {
 		return 0
 	}
 	k := math.Floor(x/math.Ln2 + 0.5)
-	return math.Ldexp(1+approxExpm1Small((x-k*ln2High)-k*ln2Low), int(k))
+	return math.Ldexp(1+approxExpm1Small((x-float64(k*ln2High))-float64(k*ln2Low)), int(k))
 }
 
 var factorial = [...]float64{1, 1, 2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600, 6227020800, 87178291200}
@@ -61,9 +61,9 @@ func approxLog(x float64) float64 {
 	q := s * s
 	sum := 0.0
 	for n := 23; n >= 1; n -= 2 {
-		sum = sum*q + 1/float64(n)
+		sum = float64(sum*q) + 1/float64(n)
 	}
-	return float64(e)*math.Ln2 + 2*s*sum
+	return float64(float64(e)*math.Ln2) + float64(2*s*sum)
 }
 
 // approxErf: 2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)) has positive terms. The error of term n is below 3n u, x² adds 16u for
@@ -76,7 +76,7 @@ func approxErf(x float64) float64 {
 	q := 2 * x * x
 	term, sum := x, x
 	for n := 3; math.Abs(term) > math.Abs(sum)*0x1p-56; n += 2 {
-		term *= q / float64(n)
+		term = float64(term * (q / float64(n)))
 		sum += term
 	}
 	return 2 / math.Sqrt(math.Pi) * approxExp(-x*x) * sum

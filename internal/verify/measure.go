@@ -24,7 +24,7 @@ type function64 struct {
 var measured = []function64{
 	{"exp64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		if r.IntN(2) == 0 {
-			return -745.2 + r.Float64()*(745.2+709.78), 0
+			return -745.2 + float64(r.Float64()*(745.2+709.78)), 0
 		}
 		return spread(r, -60, 5), 0
 	}, func(x, _ float64) float64 { return num.Exp64(x) }, func(x, _ float64) *big.Float { return exact.Exp(exact.New(x)) }},
@@ -33,22 +33,22 @@ var measured = []function64{
 		case 0:
 			return math.Abs(spread(r, -1074, 1024)), 0
 		case 1:
-			return 0.5 + r.Float64()*1.5, 0
+			return 0.5 + float64(r.Float64()*1.5), 0
 		}
 		return 1 + spread(r, -52, -2), 0
 	}, func(x, _ float64) float64 { return num.Log64(x) }, func(x, _ float64) *big.Float { return exact.Log(x) }},
 	{"tanh64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		if r.IntN(2) == 0 {
-			return r.Float64()*40 - 20, 0
+			return float64(r.Float64()*40) - 20, 0
 		}
 		return spread(r, -30, 5), 0
 	}, func(x, _ float64) float64 { return num.Tanh64(x) }, func(x, _ float64) *big.Float { return exact.Tanh(x) }},
 	{"sigmoid64", 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) {
 		switch r.IntN(3) {
 		case 0:
-			return r.Float64()*785 - 746, 0
+			return float64(r.Float64()*785) - 746, 0
 		case 1:
-			return r.Float64()*80 - 40, 0
+			return float64(r.Float64()*80) - 40, 0
 		}
 		return spread(r, -60, 5), 0
 	}, func(x, _ float64) float64 { return num.Sigmoid64(x) }, func(x, _ float64) *big.Float { return exact.Sigmoid(x) }},
@@ -59,7 +59,7 @@ var measured = []function64{
 		case 1:
 			return spread(r, -30, 3), 0
 		}
-		return r.Float64()*12 - 6, 0
+		return float64(r.Float64()*12) - 6, 0
 	}, func(x, _ float64) float64 { return num.Erf64(x) }, func(x, _ float64) *big.Float { return exact.Erf(x) }},
 	{"pow64", 0.501, 53, -1074, drawPow(-1074, 1024, func(v float64) float64 { return v }), num.Pow64, exact.Pow},
 	{"pow32", 0.500001, 24, -149, drawPow(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(num.Pow32(float32(x), float32(y))) }, exact.Pow},
@@ -73,12 +73,12 @@ func drawPow(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y
 			case 0:
 				x = value(math.Abs(spread(r, from, to)))
 			case 1:
-				x = value(0.5 + r.Float64()*1.5)
+				x = value(0.5 + float64(r.Float64()*1.5))
 			default:
 				x = value(1 + spread(r, -30, -2))
 			}
 			// The logarithm of the power is even over its range; every fourth power has a small exponent.
-			l := (float64(from) + r.Float64()*float64(to-from)) * math.Ln2
+			l := (float64(from) + float64(r.Float64()*float64(to-from))) * math.Ln2
 			if r.IntN(4) == 0 {
 				l = spread(r, -20, 6)
 			}
@@ -92,7 +92,7 @@ func drawPow(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y
 
 // spread returns a number of either sign whose exponent is evenly distributed between the two, the upper one excluded.
 func spread(r *rand.Rand, from, to int) float64 {
-	x := math.Ldexp(1+r.Float64(), from+r.IntN(to-from))
+	x := math.Ldexp(1+float64(r.Float64()), from+r.IntN(to-from))
 	if r.IntN(2) == 0 {
 		return -x
 	}
