@@ -12,7 +12,7 @@ func Add[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 	return apply2(&add, &a, &b, opts)
 }
 
-var add = op2{about: about{name: "Add", onnx: []int{7, 13, 14}},
+var add = op2{about: about{name: "Add", onnx: []int{7, 13, 14}}, canonical: true,
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
 		F32: addRow[float32], F64: addRow[float64]}}
@@ -21,6 +21,10 @@ var add = op2{about: about{name: "Add", onnx: []int{7, 13, 14}},
 func addRow[T num.Native](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = a[i] + b[i]
+		v := a[i] + b[i]
+		dst[i] = v
+		if v != v { // of floats alone
+			dst[i] = T(num.NaN32())
+		}
 	}
 }

@@ -3,14 +3,12 @@ package op
 import (
 	"testing"
 
-	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The cost of a call is BenchmarkAddInto less BenchmarkAddRow at 16 elements; at
-// 16K, less BenchmarkAddRowCanon, since there the second look at the elements, for
-// NaNs, takes as long as the first. BenchmarkAddByHand is a loop that does both.
+// The cost of a call is BenchmarkAddInto less BenchmarkAddRow, at 16 elements as at
+// 16K. BenchmarkAddByHand is the loop that someone would write instead.
 
 func addOperands(n int) (dst, a, b tensor.Tensor[float32]) {
 	a, b = tensor.Full[float32](1.5, n), tensor.Full[float32](-2, n)
@@ -29,23 +27,6 @@ func benchmarkAddRow(b *testing.B, n int) {
 
 func BenchmarkAddRow16(b *testing.B)  { benchmarkAddRow(b, 16) }
 func BenchmarkAddRow16K(b *testing.B) { benchmarkAddRow(b, 16<<10) }
-
-func benchmarkAddRowCanon(b *testing.B, n int) {
-	d, x, y := addOperands(n)
-	dst, p, q := d.Elems(), x.Elems(), y.Elems()
-	row := add.rows.F32
-	b.SetBytes(int64(12 * n))
-	for b.Loop() {
-		for i := 0; i < n; i += runLen {
-			m := min(n, i+runLen)
-			row(dst[i:m], p[i:m], q[i:m])
-			conv.Canon32(dst[i:m])
-		}
-	}
-}
-
-func BenchmarkAddRowCanon16(b *testing.B)  { benchmarkAddRowCanon(b, 16) }
-func BenchmarkAddRowCanon16K(b *testing.B) { benchmarkAddRowCanon(b, 16<<10) }
 
 func benchmarkAddInto(b *testing.B, n int) {
 	d, x, y := addOperands(n)

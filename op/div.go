@@ -14,7 +14,7 @@ func Div[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 	return apply2(&div, &a, &b, opts)
 }
 
-var div = op2{about: about{name: "Div", onnx: []int{7, 13, 14}}, zero: true, cost: 4,
+var div = op2{about: about{name: "Div", onnx: []int{7, 13, 14}}, canonical: true, zero: true, cost: 4,
 	rows: rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64]}}
@@ -23,6 +23,10 @@ var div = op2{about: about{name: "Div", onnx: []int{7, 13, 14}}, zero: true, cos
 func divRow[T num.Native](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = a[i] / b[i]
+		v := a[i] / b[i]
+		dst[i] = v
+		if v != v { // of floats alone
+			dst[i] = T(num.NaN32())
+		}
 	}
 }

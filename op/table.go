@@ -170,10 +170,11 @@ type op1 struct {
 // op2 is an operator over pairs of elements of two operands that broadcast.
 type op2 struct {
 	about
-	zero bool // fails on an integer second operand of 0
-	cost int
-	rows rows2
-	fold bool // ONNX's form takes one or more inputs, folded from the left
+	zero      bool // fails on an integer second operand of 0
+	canonical bool // the rows store no NaN but the canonical one: in one pass where a second look costs a fifth
+	cost      int
+	rows      rows2
+	fold      bool // ONNX's form takes one or more inputs, folded from the left
 }
 
 // cmp2 is op2 with a result of bool.
@@ -235,7 +236,10 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 
 // apply2 is the typed form of an op2.
 func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
-	k := kernel[T, T]{two: row2Of[T](&o.rows), canon: canonOf[T]()}
+	k := kernel[T, T]{two: row2Of[T](&o.rows)}
+	if !o.canonical {
+		k.canon = canonOf[T]()
+	}
 	j := job{name: o.name, cost: max(o.cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a, b}
 	zero := o.zero && dtype.Of[T]().IsInteger()
