@@ -100,15 +100,23 @@ type parser struct {
 }
 
 func (p *parser) fault(what string) error {
+	if p.op == "Eval" {
+		return &EvalError{p.text, p.at, &Error{p.op, what, ErrSyntax}}
+	}
+	return fail(p.op, ErrSyntax, "%s at byte %d: %s", quoteAround(p.text, p.at), p.at, what)
+}
+
+// quoteAround quotes the part of a text around a byte.
+func quoteAround(text string, at int) string {
 	const around = 35 // bytes shown on each side of the fault
-	text, before, after := p.text, "", ""
-	if p.at+around < len(text) {
-		text, after = text[:p.at+around], "…"
+	before, after := "", ""
+	if at+around < len(text) {
+		text, after = text[:at+around], "…"
 	}
-	if p.at > around {
-		text, before = text[p.at-around:], "…"
+	if at > around {
+		text, before = text[at-around:], "…"
 	}
-	return fail(p.op, ErrSyntax, "%s%s%s at byte %d: %s", before, strconv.Quote(text), after, p.at, what)
+	return before + strconv.Quote(text) + after
 }
 
 func (p *parser) skip() int {
