@@ -232,6 +232,7 @@ func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 	dst := target[R](name, &s, x.shape)
 	if conv.Overlap(reach(&a), reach(&dst)) {
 		a = a.Clone()
+		x = reduced(name, a.LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
 	}
 	fold(job{name: name, ctx: s.ctx(), cost: 1}, a, x, dst, fresh)
 	return dst

@@ -422,6 +422,13 @@ func TestReduceInto(t *testing.T) {
 	b = a.Clone()
 	ReduceSum(b, []int{1}, KeepDims(), Into(b.S("::-1,:1")))
 	same(t, "a column of the operand, reversed", b.S("::-1,:1"), want.Reshape(6, 1))
+	for _, part := range []string{":, ::2", "::-1, ::-2", "::2, 5:"} { // with gaps, which the copy made for the overlap doesn't have
+		b = a.Clone()
+		v := b.S(part)
+		want := ReduceSum(v, []int{1})
+		ReduceSum(v, []int{1}, Into(v.S(":,3")))
+		same(t, "a column of "+part, v.S(":,3"), want)
+	}
 	x := tensor.FromSlice([]int64{5, 1, 7, 2}, 2, 2)
 	ArgMax(x, 0, false, Into(x.S("1")))
 	same(t, "ArgMax into its operand", x, tensor.FromSlice([]int64{5, 1, 1, 1}, 2, 2))
