@@ -15,6 +15,7 @@
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
 //	format/image/        PNG and JPEG pictures as tensors
+//	format/csv/          CSV, TSV and other text tables
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/cpu/        the instruction sets that the processor has
 //	internal/walk/       plans the rows of an operation over several layouts

@@ -1,0 +1,258 @@
+package csv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/tensortest"
+	"pgregory.net/rapid"
+)
+
+func TestRead(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		o          Options
+		want       tensor.Any
+		names      []string
+	}{
+		{"plain", "1,2.5\n-3e2,nan\n", Options{}, tensor.FromSlice([]float64{1, 2.5, -300, num.NaN64()}, 2, 2), nil},
+		{"no newline at the end", "1,2", Options{}, tensor.FromSlice([]float64{1, 2}, 1, 2), nil},
+		{"carriage returns", "1,2\r\n3,4\r\n", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), nil},
+		{"white space and quotes", " 1 ,\"2\"\n\" 3\",4\t\n", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), nil},
+		{"empty lines", "\n1,2\n\n\n3,4\n\n", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), nil},
+		{"header", "a,\"b, c\"\n1,2\n", Options{Header: true}, tensor.FromSlice([]float64{1, 2}, 1, 2), []string{"a", "b, c"}},
+		{"header alone", "a,b,c\n", Options{Header: true}, tensor.New[float64](0, 3), []string{"a", "b", "c"}},
+		{"nothing", "", Options{}, tensor.New[float64](0, 0), nil},
+		{"byte order mark", "\ufeff7\n", Options{}, tensor.FromSlice([]float64{7}, 1, 1), nil},
+		{"tabs", "1\t2\n", Options{Comma: '\t', DType: dtype.Int8}, tensor.FromSlice([]int8{1, 2}, 1, 2), nil},
+		{"semicolons", "1;2\n", Options{Comma: ';', DType: dtype.Uint64}, tensor.FromSlice([]uint64{1, 2}, 1, 2), nil},
+		{"bools", "true,FALSE,1,0\n", Options{DType: dtype.Bool}, tensor.FromSlice([]bool{true, false, true, false}, 1, 4), nil},
+		{"signs", "+1,-128\n", Options{DType: dtype.Int8}, tensor.FromSlice([]int8{1, -128}, 1, 2), nil},
+		{"unsigned sign", "+1,255\n", Options{DType: dtype.Uint8}, tensor.FromSlice([]uint8{1, 255}, 1, 2), nil},
+		{"infinities", "inf,-Infinity\n", Options{DType: dtype.Float32}, tensor.FromSlice([]float32{float32(math.Inf(1)), float32(math.Inf(-1))}, 1, 2), nil},
+		{"complex", "1.5-2j,(3+4i),-1,2j\n", Options{DType: dtype.Complex64}, tensor.FromSlice([]complex64{1.5 - 2i, 3 + 4i, -1, 2i}, 1, 4), nil},
+	} {
+		got, names, err := Read(strings.NewReader(tc.text), tc.o)
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		if !tensortest.Equal(t, got, tc.want) || fmt.Sprint(names) != fmt.Sprint(tc.names) {
+			t.Errorf("%s: got %v, %q", tc.name, got, names)
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		o    Options
+		err  error
+		want string
+	}{
+		{"1,2\n3\n", Options{}, ErrFormat, "csv: line 2: the row has 1 cells, the one of line 1 has 2"},
+		{"a,b\n1,2,3\n", Options{Header: true}, ErrFormat, "csv: line 2: the row has 3 cells, the one of line 1 has 2"},
+		{"1,2\n3,x\n", Options{}, ErrValue, `csv: line 2, column 2: "x" is no float64`},
+		{"1,,3\n", Options{}, ErrValue, "csv: line 1, column 2: the cell is empty; a missing float is written nan"},
+		{"\"1\n\",\"\n\nx\"\n", Options{}, ErrValue, `csv: line 2, column 2: "x" is no float64`},
+		{"1e400\n", Options{}, ErrValue, `csv: line 1, column 1: "1e400" is out of the range of float64`},
+		{"1e39\n", Options{DType: dtype.Float32}, ErrValue, `csv: line 1, column 1: "1e39" is out of the range of float32`},
+		{"70000\n", Options{DType: dtype.Float16}, ErrValue, `csv: line 1, column 1: "70000" is out of the range of float16`},
+		{"500\n", Options{DType: dtype.Float8E4M3}, ErrValue, `csv: line 1, column 1: "500" is out of the range of float8_e4m3`},
+		{"inf\n", Options{DType: dtype.Float8E4M3}, ErrValue, `csv: line 1, column 1: "inf" is no float8_e4m3, which has no infinity`},
+		{"256\n", Options{DType: dtype.Uint8}, ErrValue, `csv: line 1, column 1: "256" is out of the range of uint8`},
+		{"-1\n", Options{DType: dtype.Uint8}, ErrValue, `csv: line 1, column 1: "-1" is no uint8, which has no sign`},
+		{"1.0\n", Options{DType: dtype.Int32}, ErrValue, `csv: line 1, column 1: "1.0" is no int32`},
+		{"2\n", Options{DType: dtype.Bool}, ErrValue, `csv: line 1, column 1: "2" is no bool; true, false, 1 and 0 are`},
+		{"(1+2j\n", Options{DType: dtype.Complex128}, ErrValue, `csv: line 1, column 1: "(1+2j" is no complex128, such as 1.5+2j`},
+		{"1,\"2\n", Options{}, ErrFormat, "csv: line 1: byte 6: a quote that isn't closed, or text behind a closing one; a quote in quotes is written twice"},
+		{"1,2\"3\n", Options{}, ErrFormat, "csv: line 1: byte 4: a quote inside a cell that doesn't begin with one; a quote in quotes is written twice"},
+		{strings.Repeat("1", 5000) + "\n", Options{}, ErrValue, `csv: line 1, column 1: "` + strings.Repeat("1", 40) + `…" is too long for a number`},
+		{"1\n\"" + strings.Repeat("\n", MaxRow+9000), Options{}, ErrLimit, "csv: line 2: a row of more than 4194304 bytes; is a quote not closed, or is it no table?"},
+		{"", Options{Comma: 'e'}, ErrOption, "csv: cells can't be separated by 'e', which may stand in a number or ends a row; a comma, ; and a tab can"},
+		{"", Options{Comma: '"'}, ErrOption, "csv: cells can't be separated by '\"', which may stand in a number or ends a row; a comma, ; and a tab can"},
+		{"", Options{DType: 200}, ErrType, ""},
+	} {
+		_, _, err := Read(strings.NewReader(tc.text), tc.o)
+		var own *Error
+		if !errors.Is(err, tc.err) || !errors.As(err, &own) || tc.want != "" && err.Error() != tc.want {
+			t.Errorf("%.40q: got  %v\nwant %s", tc.text, err, tc.want)
+		}
+	}
+	broken := errors.New("the line is dead")
+	_, _, err := Read(io.MultiReader(strings.NewReader("1,2\n"), failing{broken}), Options{})
+	if !errors.Is(err, broken) {
+		t.Errorf("a source that fails: %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error)  { return 0, f.err }
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestWrite(t *testing.T) {
+	a := tensor.FromSlice([]float64{1, 0.1, math.Inf(-1), num.NaN64(), 1e-300, -0.0}, 2, 3)
+	for _, tc := range []struct {
+		t     tensor.Any
+		names []string
+		o     Options
+		want  string
+	}{
+		{a, nil, Options{}, "1,0.1,-inf\nnan,1e-300,0\n"},
+		{a.Transpose(), nil, Options{Comma: ';'}, "1;nan\n0.1;1e-300\n-inf;0\n"},
+		{a, []string{"x", "y, z", "say \"w\""}, Options{}, "x,\"y, z\",\"say \"\"w\"\"\"\n1,0.1,-inf\nnan,1e-300,0\n"},
+		{tensor.Arange[uint8](0, 3, 1), []string{"n"}, Options{}, "n\n0\n1\n2\n"},
+		{tensor.FromSlice([]complex64{1 - 2i, 0.5i}, 1, 2), nil, Options{Comma: '\t'}, "1-2j\t0+0.5j\n"},
+		{tensor.FromSlice([]bool{true, false}, 2), nil, Options{}, "true\nfalse\n"},
+		{tensor.New[int32](0, 4), nil, Options{}, ""},
+		{tensor.New[int32](0, 0), nil, Options{}, ""},
+	} {
+		var b strings.Builder
+		if err := Write(&b, tc.t, tc.names, tc.o); err != nil || b.String() != tc.want {
+			t.Errorf("%v: %v\n%q, want\n%q", tc.t, err, b.String(), tc.want)
+		}
+	}
+	spec, err := tensor.NewSpec(dtype.Float32, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := tensor.New[float32](2)
+	closed.Close()
+	broken := errors.New("full")
+	for _, tc := range []struct {
+		t    tensor.Any
+		w    io.Writer
+		n    []string
+		err  error
+		want string
+	}{
+		{tensor.Scalar(1.0), io.Discard, nil, ErrShape, "csv: float64[] has rank 0; a table has 2, or 1 for one column: slice or reshape it"},
+		{tensor.New[int8](3, 0), io.Discard, nil, ErrShape, "csv: int8[3,0] is rows without columns, which text can't show"},
+		{a, io.Discard, []string{"x"}, ErrShape, "csv: 1 names for the 3 columns of float64[2,3]"},
+		{spec, io.Discard, nil, ErrType, "csv: float32[2,2] has no text; convert it to another type"},
+		{closed, io.Discard, nil, tensor.ErrClosed, ""},
+		{a, failing{broken}, nil, broken, "csv: writing float64[2,3]: full"},
+	} {
+		if err := Write(tc.w, tc.t, tc.n, Options{}); !errors.Is(err, tc.err) || tc.want != "" && err.Error() != tc.want {
+			t.Errorf("%s: got %v, want %s", tensor.Describe(tc.t), err, tc.want)
+		}
+	}
+}
+
+// TestRoundTrip writes random bits of every element type and reads them again.
+func TestRoundTrip(t *testing.T) {
+	for _, d := range dtype.All() {
+		t.Run(d.String(), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				rows, columns := rapid.IntRange(0, 5).Draw(t, "rows"), rapid.IntRange(1, 4).Draw(t, "columns")
+				if rows == 0 {
+					columns = 0
+				}
+				b := rapid.SliceOfN(rapid.Byte(), rows*columns*d.Size(), -1).Draw(t, "bytes")[:rows*columns*d.Size()]
+				if d == dtype.Bool {
+					for i := range b {
+						b[i] &= 1
+					}
+				}
+				buf := mem.Borrow(append([]byte(nil), b...), nil)
+				lay, err := layout.RowMajor(rows, columns)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := tensor.FromBytes(d, buf, 0, lay)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := Options{DType: d, Comma: rapid.SampledFrom([]rune{',', ';', '\t', '|', ' ', '→'}).Draw(t, "comma")}
+				var text bytes.Buffer
+				if err := Write(&text, want, nil, o); err != nil {
+					t.Fatal(err)
+				}
+				got, _, err := Read(&text, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tensor.Describe(got) != tensor.Describe(want) || !same(got, want) {
+					t.Fatalf("wrote\n%v\nread\n%v", want, got)
+				}
+			})
+		})
+	}
+}
+
+// same compares bits where there is no NaN.
+func same(got, want tensor.Any) bool {
+	g, _ := tensor.Bytes(got)
+	w, _ := tensor.Bytes(want)
+	return bytes.Equal(g, w) || fmt.Sprint(got) == fmt.Sprint(want) && strings.Contains(fmt.Sprint(want), "nan")
+}
+
+// TestNarrowFloatsRoundOnce reads numbers just beside the ties of float16, where
+// the nearest float64 is the tie itself.
+func TestNarrowFloatsRoundOnce(t *testing.T) {
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(60), nil))
+	for bits := range uint16(0x7bff) {
+		low, high := num.F16FromBits(bits), num.F16FromBits(bits+1)
+		tie := new(big.Rat).SetFloat64((low.Float64() + high.Float64()) / 2)
+		even := low
+		if bits%2 == 1 {
+			even = high
+		}
+		for i, want := range []num.F16{low, even, high} {
+			v := new(big.Rat).Add(tie, new(big.Rat).Mul(big.NewRat(int64(i-1), 1), tiny))
+			got, why := narrow(num.F16FromFloat64)(v.FloatString(90))
+			if got != want || why != "" {
+				t.Fatalf("%s: got %v %s, want %v", v.FloatString(90), got, why, want)
+			}
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"1,2\n3,4\n", "a,b\n1,nan\n", "\ufeff\"1\",-0\r\n\n+inf,0x1p-2\n", "1\t2j\n(1-2j)\t3i\n", "\"\"\"\"\n", "1;2\n3\n", "true,0\n", "1e-400,5e-324\n"} {
+		for d := range uint8(len(dtype.All())) {
+			f.Add([]byte(s), d, s[0] == 'a', strings.ContainsRune(s, '\t'))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte, d uint8, header, tab bool) {
+		types := dtype.All()
+		o := Options{DType: types[int(d)%len(types)], Header: header}
+		if tab {
+			o.Comma = '\t'
+		}
+		a, names, err := Read(bytes.NewReader(text), o)
+		if err != nil {
+			var own *Error
+			if !errors.As(err, &own) || own.Err == nil || own.Line < 1 || own.Line > bytes.Count(text, []byte("\n"))+2 {
+				t.Fatalf("an error of another kind: %#v", err)
+			}
+			return
+		}
+		if a.DType() != o.DType || a.Rank() != 2 || names != nil && len(names) != a.Dim(1) {
+			t.Fatalf("%s with the names %q", tensor.Describe(a), names)
+		}
+		var first, second bytes.Buffer
+		if err := Write(&first, a, names, o); err != nil {
+			t.Fatal(err)
+		}
+		b, again, err := Read(bytes.NewReader(first.Bytes()), o)
+		if err != nil {
+			t.Fatalf("%q, written as %q: %v", text, first.Bytes(), err)
+		}
+		if err := Write(&second, b, again, o); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) || !same(b, a) {
+			t.Fatalf("%q and %q, %v", first.Bytes(), second.Bytes(), err)
+		}
+	})
+}

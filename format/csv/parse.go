@@ -1,0 +1,147 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// maxCell is the longest number accepted, in bytes. No float64 needs more than
+// 1100 digits to be written in full.
+const maxCell = 4096
+
+// describe says what is wrong with a cell.
+func describe(cell, why string) string {
+	if cell == "" {
+		return "the cell is empty; a missing float is written nan"
+	}
+	short := cell
+	if len(short) > 40 {
+		short = short[:40] + "…"
+	}
+	return fmt.Sprintf("%q %s", short, why)
+}
+
+// because says why strconv refuses a cell.
+func because(err error, what string) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, strconv.ErrRange):
+		return "is out of the range of " + what
+	}
+	return "is no " + what
+}
+
+func parseBool(cell string) (bool, string) {
+	v, err := strconv.ParseBool(cell)
+	return v, because(err, "bool; true, false, 1 and 0 are")
+}
+
+func parseInt[T num.Int](cell string) (T, string) {
+	if len(cell) > maxCell {
+		return 0, tooLong
+	}
+	d := dtype.Of[T]()
+	v, err := strconv.ParseInt(cell, 10, 8*d.Size())
+	return T(v), because(err, d.String())
+}
+
+func parseUint[T num.Uint](cell string) (T, string) {
+	if len(cell) > maxCell {
+		return 0, tooLong
+	}
+	d := dtype.Of[T]()
+	v, err := strconv.ParseUint(strings.TrimPrefix(cell, "+"), 10, 8*d.Size())
+	if err != nil && strings.HasPrefix(cell, "-") {
+		return 0, "is no " + d.String() + ", which has no sign"
+	}
+	return T(v), because(err, d.String())
+}
+
+const tooLong = "is too long for a number"
+
+func parseFloat(cell string, bits int) (float64, string) {
+	if len(cell) > maxCell {
+		return 0, tooLong
+	}
+	v, err := strconv.ParseFloat(cell, bits)
+	return canonical(v), because(err, "float"+strconv.Itoa(bits))
+}
+
+// canonical returns v, a NaN as the canonical one: strconv's is another.
+func canonical(v float64) float64 {
+	if v != v {
+		return num.NaN64()
+	}
+	return v
+}
+
+func parseComplex(cell string, bits int) (complex128, string) {
+	if len(cell) > maxCell {
+		return 0, tooLong
+	}
+	inner, open := strings.CutPrefix(cell, "(")
+	inner, closed := strings.CutSuffix(inner, ")")
+	if rest, ok := strings.CutSuffix(inner, "j"); ok {
+		inner = rest + "i"
+	}
+	v, err := strconv.ParseComplex(inner, bits)
+	if err == nil && (open != closed || strings.HasPrefix(inner, "(")) {
+		err = strconv.ErrSyntax
+	}
+	return complex(canonical(real(v)), canonical(imag(v))), because(err, "complex"+strconv.Itoa(bits)+", such as 1.5+2j")
+}
+
+// narrow parses a float of fewer bits than a float32, rounded once.
+func narrow[T interface {
+	num.Elem
+	Float64() float64
+	IsNaN() bool
+}](round func(float64) T) func(cell string) (T, string) {
+	name := dtype.Of[T]().String()
+	return func(cell string) (T, string) {
+		v, why := parseFloat(cell, 64)
+		if why != "" {
+			return round(0), strings.Replace(why, "float64", name, 1)
+		}
+		x := round(onOneSide(cell, v, func(a, b float64) bool { return round(a).Float64() == round(b).Float64() }))
+		switch {
+		case math.IsInf(v, 0) && x.IsNaN():
+			return x, "is no " + name + ", which has no infinity"
+		case v == v && !math.IsInf(v, 0) && (x.IsNaN() || math.IsInf(x.Float64(), 0)):
+			return x, "is out of the range of " + name
+		}
+		return x, ""
+	}
+}
+
+// onOneSide returns v, the float64 nearest to a number in a cell, or its
+// neighbour on the side where the number itself is, if v is where a narrow type
+// changes from one value to the next: rounding v there would be the second
+// rounding, of a tie that isn't one.
+func onOneSide(cell string, v float64, same func(a, b float64) bool) float64 {
+	below, above := math.Nextafter(v, math.Inf(-1)), math.Nextafter(v, math.Inf(1))
+	if v != v || math.IsInf(v, 0) || v == 0 || same(below, above) {
+		return v
+	}
+	// v is within the narrow type's range, so the exponent in the text is not
+	// much larger than the text is long.
+	exact, ok := new(big.Rat).SetString(cell)
+	if !ok {
+		return v
+	}
+	switch exact.Cmp(new(big.Rat).SetFloat64(v)) {
+	case -1:
+		return below
+	case 1:
+		return above
+	}
+	return v
+}

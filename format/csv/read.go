@@ -1,0 +1,193 @@
+package csv
+
+import (
+	"bufio"
+	stdcsv "encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// MaxRow is the longest row of text accepted, in bytes, all its lines together.
+const MaxRow = 4 << 20
+
+// mark is the byte order mark.
+const mark = "\ufeff"
+
+// Options say what a table is like. The zero value is CSV of float64 without
+// names.
+type Options struct {
+	DType  dtype.DType // of what Read returns; Invalid is float64. Write goes by the tensor
+	Comma  rune        // between cells; 0 is a comma. No letter, digit, sign, point, quote, bracket or end of line
+	Header bool        // Read: the first row holds the columns' names
+}
+
+// comma returns the delimiter, or what is wrong with it.
+func (o Options) comma() (rune, error) {
+	c := o.Comma
+	switch {
+	case c == 0:
+		return ',', nil
+	case c == utf8.RuneError || !utf8.ValidRune(c) || string(c) == mark || unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("+-._()\"\r\n", c):
+		return 0, fail(0, 0, ErrOption, "cells can't be separated by %q, which may stand in a number or ends a row; a comma, ; and a tab can", c)
+	}
+	return c, nil
+}
+
+// Read reads a table from r to its end: a tensor of rank 2, rows and columns, and
+// with Options.Header the columns' names. Lines without text are left out; a
+// table of no rows has the columns of its header, without one none. A byte order
+// mark at the beginning is skipped.
+//
+// Errors are of type *Error.
+func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
+	comma, err := o.comma()
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.DType == dtype.Invalid {
+		o.DType = dtype.Float64
+	}
+	read, ok := readers[o.DType]
+	if !ok {
+		return nil, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
+	}
+	in := &table{limit: &limited{r: r}, header: o.Header}
+	text := bufio.NewReader(in.limit)
+	if head, _ := text.Peek(len(mark)); string(head) == mark {
+		text.Discard(len(mark))
+	}
+	in.rows = stdcsv.NewReader(text)
+	in.rows.Comma, in.rows.ReuseRecord, in.rows.FieldsPerRecord = comma, true, -1
+	if t, err = read(in); err != nil {
+		return nil, nil, err
+	}
+	return t, in.names, nil
+}
+
+// table hands out the rows of a text.
+type table struct {
+	rows    *stdcsv.Reader
+	limit   *limited
+	header  bool
+	names   []string
+	columns int
+	first   int // the line of the first row
+	last    int // and of the last one read
+}
+
+// next returns the next row of numbers; io.EOF after the last one.
+func (in *table) next() ([]string, error) {
+	for {
+		in.limit.used = in.rows.InputOffset()
+		row, err := in.rows.Read()
+		if err == io.EOF {
+			return nil, err
+		}
+		if err != nil {
+			return nil, in.because(err)
+		}
+		line, _ := in.rows.FieldPos(0)
+		in.last = line
+		if in.first == 0 {
+			in.first, in.columns = line, len(row)
+		}
+		if len(row) != in.columns {
+			return nil, fail(line, 0, ErrFormat, "the row has %d cells, the one of line %d has %d", len(row), in.first, in.columns)
+		}
+		if in.header && in.names == nil {
+			in.names = slices.Clone(row)
+			continue
+		}
+		return row, nil
+	}
+}
+
+// because says in our words why a row could not be read.
+func (in *table) because(err error) error {
+	var syntax *stdcsv.ParseError
+	var own *Error
+	switch {
+	case errors.As(err, &own): // from limited
+		own.Line = in.last + 1
+		return own
+	case !errors.As(err, &syntax):
+		return fail(0, 0, err, "reading: %v", err)
+	case errors.Is(err, stdcsv.ErrBareQuote):
+		return fail(syntax.Line, 0, ErrFormat, "byte %d: a quote inside a cell that doesn't begin with one; a quote in quotes is written twice", syntax.Column)
+	case errors.Is(err, stdcsv.ErrQuote):
+		return fail(syntax.Line, 0, ErrFormat, "byte %d: a quote that isn't closed, or text behind a closing one; a quote in quotes is written twice", syntax.Column)
+	}
+	return fail(syntax.Line, 0, ErrFormat, "byte %d: %v", syntax.Column, syntax.Err)
+}
+
+// limited stops a row that doesn't end.
+type limited struct {
+	r           io.Reader
+	given, used int64 // bytes handed out, and those of whole rows
+}
+
+func (l *limited) Read(b []byte) (int, error) {
+	if l.given-l.used > MaxRow {
+		return 0, fail(0, 0, ErrLimit, "a row of more than %d bytes; is a quote not closed, or is it no table?", MaxRow)
+	}
+	n, err := l.r.Read(b)
+	l.given += int64(n)
+	return n, err
+}
+
+// readers read the rows of a table as one element type.
+var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
+	dtype.Bool:       reader(parseBool),
+	dtype.Int8:       reader(parseInt[int8]),
+	dtype.Int16:      reader(parseInt[int16]),
+	dtype.Int32:      reader(parseInt[int32]),
+	dtype.Int64:      reader(parseInt[int64]),
+	dtype.Uint8:      reader(parseUint[uint8]),
+	dtype.Uint16:     reader(parseUint[uint16]),
+	dtype.Uint32:     reader(parseUint[uint32]),
+	dtype.Uint64:     reader(parseUint[uint64]),
+	dtype.Float8E4M3: reader(narrow(num.F8E4M3FromFloat64)),
+	dtype.Float8E5M2: reader(narrow(num.F8E5M2FromFloat64)),
+	dtype.Float16:    reader(narrow(num.F16FromFloat64)),
+	dtype.BFloat16:   reader(narrow(num.BF16FromFloat64)),
+	dtype.Float32:    reader(func(s string) (float32, string) { v, why := parseFloat(s, 32); return float32(v), why }),
+	dtype.Float64:    reader(func(s string) (float64, string) { return parseFloat(s, 64) }),
+	dtype.Complex64:  reader(func(s string) (complex64, string) { v, why := parseComplex(s, 64); return complex64(v), why }),
+	dtype.Complex128: reader(func(s string) (complex128, string) { return parseComplex(s, 128) }),
+}
+
+// reader reads a table by a function that parses one cell, or says what is wrong
+// with it.
+func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *table) (tensor.Any, error) {
+	return func(in *table) (tensor.Any, error) {
+		var elems []T
+		rows := 0
+		for ; ; rows++ {
+			row, err := in.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			for i, cell := range row {
+				cell = strings.TrimSpace(cell)
+				v, why := parse(cell)
+				if why != "" {
+					line, _ := in.rows.FieldPos(i)
+					return nil, fail(line, i+1, ErrValue, "%s", describe(cell, why))
+				}
+				elems = append(elems, v)
+			}
+		}
+		return tensor.FromSlice(elems, rows, in.columns), nil
+	}
+}

@@ -1,0 +1,171 @@
+package csv
+
+import (
+	"bufio"
+	stdcsv "encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Write writes t as text: a row per line, which ends in a newline, the cells
+// separated by Options.Comma. Rank 2 is rows and columns, rank 1 one column. names
+// are the columns' and become the first row; nil leaves it out. Names are quoted
+// where they must be, numbers never need it; carriage returns in names, which
+// readers of text change, are left out.
+//
+// It fails for other ranks, for rows without columns, which text can't show, for
+// names that aren't as many as the columns, for a tensor without elements of its
+// own, and with w's error. A table without rows and names is an empty text.
+func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
+	comma, err := o.comma()
+	if err != nil {
+		return err
+	}
+	rank := t.Rank()
+	if rank != 1 && rank != 2 {
+		return fail(0, 0, ErrShape, "%s has rank %d; a table has 2, or 1 for one column: slice or reshape it", tensor.Describe(t), rank)
+	}
+	columns := 1
+	if rank == 2 {
+		columns = t.Dim(1)
+	}
+	switch {
+	case columns == 0 && t.Dim(0) > 0:
+		return fail(0, 0, ErrShape, "%s is rows without columns, which text can't show", tensor.Describe(t))
+	case names != nil && len(names) != columns:
+		return fail(0, 0, ErrShape, "%d names for the %d columns of %s", len(names), columns, tensor.Describe(t))
+	}
+	put := writerOf(t)
+	if put == nil {
+		return fail(0, 0, ErrType, "%s has no text; convert it to another type", tensor.Describe(t))
+	}
+	out := bufio.NewWriterSize(w, 64<<10)
+	if len(names) > 0 {
+		head := stdcsv.NewWriter(out)
+		head.Comma = comma
+		kept := make([]string, len(names))
+		for i, n := range names {
+			kept[i] = strings.ReplaceAll(n, "\r", "")
+		}
+		if strings.HasPrefix(kept[0], mark) { // or Read would take it for its own
+			out.WriteString(mark)
+		}
+		if len(kept) == 1 && kept[0] == "" { // encoding/csv would write an empty line
+			out.WriteString("\"\"\n")
+		} else if err := head.Write(kept); err != nil {
+			return fail(0, 0, err, "writing: %v", err)
+		}
+		head.Flush()
+	}
+	if e := tensor.Try(func() { err = put(out, columns, comma) }); e != nil {
+		err = e // the tensor is closed, or the zero value
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return fail(0, 0, err, "writing %s: %v", tensor.Describe(t), err)
+	}
+	return nil
+}
+
+// A body writes the rows of a table.
+type body func(out *bufio.Writer, columns int, comma rune) error
+
+// writerOf returns what writes the elements of t, nil if they have no text.
+func writerOf(t tensor.Any) body {
+	switch t := t.(type) {
+	case tensor.Tensor[bool]:
+		return writer(t, strconv.AppendBool)
+	case tensor.Tensor[int8]:
+		return writer(t, appendInt[int8])
+	case tensor.Tensor[int16]:
+		return writer(t, appendInt[int16])
+	case tensor.Tensor[int32]:
+		return writer(t, appendInt[int32])
+	case tensor.Tensor[int64]:
+		return writer(t, appendInt[int64])
+	case tensor.Tensor[uint8]:
+		return writer(t, appendUint[uint8])
+	case tensor.Tensor[uint16]:
+		return writer(t, appendUint[uint16])
+	case tensor.Tensor[uint32]:
+		return writer(t, appendUint[uint32])
+	case tensor.Tensor[uint64]:
+		return writer(t, appendUint[uint64])
+	case tensor.Tensor[num.F8E4M3]:
+		return writer(t, appendNarrow[num.F8E4M3])
+	case tensor.Tensor[num.F8E5M2]:
+		return writer(t, appendNarrow[num.F8E5M2])
+	case tensor.Tensor[num.F16]:
+		return writer(t, appendNarrow[num.F16])
+	case tensor.Tensor[num.BF16]:
+		return writer(t, appendNarrow[num.BF16])
+	case tensor.Tensor[float32]:
+		return writer(t, func(b []byte, v float32) []byte { return appendFloat(b, float64(v), 32) })
+	case tensor.Tensor[float64]:
+		return writer(t, func(b []byte, v float64) []byte { return appendFloat(b, v, 64) })
+	case tensor.Tensor[complex64]:
+		return writer(t, func(b []byte, v complex64) []byte { return appendComplex(b, complex128(v), 32) })
+	case tensor.Tensor[complex128]:
+		return writer(t, func(b []byte, v complex128) []byte { return appendComplex(b, v, 64) })
+	}
+	return nil
+}
+
+func writer[T num.Elem](t tensor.Tensor[T], put func(b []byte, v T) []byte) body {
+	return func(out *bufio.Writer, columns int, comma rune) error {
+		column := 0
+		for v := range t.Values() {
+			b := put(out.AvailableBuffer(), v)
+			if column++; column < columns {
+				b = append(b, string(comma)...)
+			} else {
+				b, column = append(b, '\n'), 0
+			}
+			if _, err := out.Write(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func appendInt[T num.Int](b []byte, v T) []byte   { return strconv.AppendInt(b, int64(v), 10) }
+func appendUint[T num.Uint](b []byte, v T) []byte { return strconv.AppendUint(b, uint64(v), 10) }
+
+func appendNarrow[T interface {
+	Float64() float64
+	String() string
+}](b []byte, v T) []byte {
+	if x := v.Float64(); x != x || math.IsInf(x, 0) {
+		return appendFloat(b, x, 64)
+	}
+	return append(b, v.String()...)
+}
+
+func appendFloat(b []byte, v float64, bits int) []byte {
+	switch {
+	case v != v:
+		return append(b, "nan"...)
+	case math.IsInf(v, 1):
+		return append(b, "inf"...)
+	case math.IsInf(v, -1):
+		return append(b, "-inf"...)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, bits)
+}
+
+// appendComplex writes 1.5+2j.
+func appendComplex(b []byte, v complex128, bits int) []byte {
+	b = appendFloat(b, real(v), bits)
+	if im := imag(v); im != im || !math.Signbit(im) {
+		b = append(b, '+')
+	}
+	return append(appendFloat(b, imag(v), bits), 'j')
+}
