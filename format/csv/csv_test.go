@@ -79,7 +79,7 @@ func TestReadRefuses(t *testing.T) {
 		{"1,\"2\n", Options{}, ErrFormat, "csv: line 1: byte 6: a quote that isn't closed, or text behind a closing one; a quote in quotes is written twice"},
 		{"1,2\"3\n", Options{}, ErrFormat, "csv: line 1: byte 4: a quote inside a cell that doesn't begin with one; a quote in quotes is written twice"},
 		{strings.Repeat("1", 5000) + "\n", Options{}, ErrValue, `csv: line 1, column 1: "` + strings.Repeat("1", 40) + `…" is too long for a number`},
-		{"1\n\"" + strings.Repeat("\n", MaxRow+9000), Options{}, ErrLimit, "csv: line 2: a row of more than 4194304 bytes; is a quote not closed, or is it no table?"},
+		{"1\n\"" + strings.Repeat("\n", MaxRow+9000), Options{}, ErrLimit, "csv: line 2: a row of more than 2097152 bytes; is a quote not closed, or is it no table?"},
 		{"", Options{Comma: 'e'}, ErrOption, "csv: cells can't be separated by 'e', which may stand in a number or ends a row; a comma, ; and a tab can"},
 		{"", Options{Comma: '"'}, ErrOption, "csv: cells can't be separated by '\"', which may stand in a number or ends a row; a comma, ; and a tab can"},
 		{"", Options{DType: 200}, ErrType, ""},
@@ -197,6 +197,20 @@ func same(got, want tensor.Any) bool {
 	g, _ := tensor.Bytes(got)
 	w, _ := tensor.Bytes(want)
 	return bytes.Equal(g, w) || fmt.Sprint(got) == fmt.Sprint(want) && strings.Contains(fmt.Sprint(want), "nan")
+}
+
+// TestReadManyPieces reads more numbers than are collected in one piece.
+func TestReadManyPieces(t *testing.T) {
+	want := tensor.Arange[int32](0, 300_000, 1).Reshape(1000, 300)
+	var text bytes.Buffer
+	if err := Write(&text, want, nil, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := Read(&text, Options{DType: dtype.Int32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensortest.Equal(t, got, want)
 }
 
 // TestNarrowFloatsRoundOnce reads numbers just beside the ties of float16, where

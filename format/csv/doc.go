@@ -24,6 +24,6 @@
 //
 // A row with another number of cells than the first one, a cell that is no number
 // and a quote out of place are errors that name the line and the column. Nothing
-// panics. Memory grows with the numbers that have arrived; a row is at most
-// MaxRow bytes of text.
+// panics. Memory grows with the numbers that have arrived, to at most 64 MiB and
+// twice their size in the tensor; a row is at most MaxRow bytes of text.
 package csv

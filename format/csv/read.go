@@ -16,7 +16,7 @@ import (
 )
 
 // MaxRow is the longest row of text accepted, in bytes, all its lines together.
-const MaxRow = 4 << 20
+const MaxRow = 2 << 20
 
 // mark is the byte order mark.
 const mark = "\ufeff"
@@ -168,6 +168,8 @@ var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 // with it.
 func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *table) (tensor.Any, error) {
 	return func(in *table) (tensor.Any, error) {
+		const piece = 1 << 16
+		var pieces [][]T // one slice, grown, would hold twice what it has
 		var elems []T
 		rows := 0
 		for ; ; rows++ {
@@ -185,9 +187,12 @@ func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *tabl
 					line, _ := in.rows.FieldPos(i)
 					return nil, fail(line, i+1, ErrValue, "%s", describe(cell, why))
 				}
+				if len(elems) == piece {
+					pieces, elems = append(pieces, elems), make([]T, 0, piece)
+				}
 				elems = append(elems, v)
 			}
 		}
-		return tensor.FromSlice(elems, rows, in.columns), nil
+		return tensor.FromSlice(slices.Concat(append(pieces, elems)...), rows, in.columns), nil
 	}
 }

@@ -9,6 +9,9 @@
 // nothing panics, and nothing is allocated that the header itself doesn't spell
 // out.
 //
+// OpenIndex opens a model in several files by its index,
+// model.safetensors.index.json; each file is opened when it is needed.
+//
 // # Element types
 //
 //	BOOL         bool               F8_E4M3  float8_e4m3

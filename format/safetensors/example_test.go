@@ -59,3 +59,34 @@ func ExampleNew() {
 	fmt.Println(info.Type, info.DType, info.Shape, info.Bytes, err)
 	// Output: I64 int64 [] 8 <nil>
 }
+
+func ExampleOpenIndex() {
+	dir, err := os.MkdirTemp("", "safetensors")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for i, name := range []string{"a", "b"} {
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, []string{name}, []tensor.Any{tensor.Full(int64(i), 2)}, nil); err != nil {
+			log.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".safetensors"), b.Bytes(), 0o666); err != nil {
+			log.Fatal(err)
+		}
+	}
+	index := filepath.Join(dir, "model.safetensors.index.json")
+	const text = `{"metadata": {"total_size": 32}, "weight_map": {"a": "a.safetensors", "b": "b.safetensors"}}`
+	if err := os.WriteFile(index, []byte(text), 0o666); err != nil {
+		log.Fatal(err)
+	}
+
+	m, err := safetensors.OpenIndex(index)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	b, err := m.Tensor("b") // opens b.safetensors alone
+	fmt.Println(m.Names(), b, err)
+	// Output: [a b] [1 1] <nil>
+}

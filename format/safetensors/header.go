@@ -61,7 +61,7 @@ func parse(file []byte) (*header, *Error) {
 		return nil, fail(0, "", ErrShort, "a header of %d bytes in a file that has %d after the length", n, len(file)-before)
 	}
 	h := &header{start: before + int(n)}
-	s := &scanner{text: file[before:h.start], base: before}
+	s := &scanner{what: "header", text: file[before:h.start], base: before}
 	if len(s.text) == 0 || s.text[0] != '{' {
 		return nil, s.fail(0, ErrFormat, "%s where { must begin it", s.found())
 	}

@@ -11,13 +11,14 @@ import (
 // keys the caller knows how to read, strings, and arrays of numbers. It accepts
 // no other value, so nesting is bounded by the code that calls it.
 type scanner struct {
+	what string // "header" or "index", for errors
 	text []byte
 	base int64 // the file's byte where text begins
 	pos  int
 }
 
 func (s *scanner) fail(at int, err error, format string, args ...any) *Error {
-	return fail(s.base+int64(at), "", err, "header: "+format, args...)
+	return fail(s.base+int64(at), "", err, s.what+": "+format, args...)
 }
 
 // found describes the next byte for an error.

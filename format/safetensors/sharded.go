@@ -1,0 +1,253 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Sharded is an open index: the tensors of several safetensors files, its shards,
+// under one name each. A shard is opened when something of it is first asked for.
+// Its methods may be called concurrently.
+type Sharded struct {
+	path     string
+	weights  []weight // in the index's order
+	byName   []int32  // indices in weights, sorted by name
+	shards   []string // the files' names
+	metadata map[string]string
+
+	mu     sync.Mutex
+	files  []*File // one for each shard, nil until it is opened
+	closed bool
+}
+
+// weight is an entry of weight_map.
+type weight struct {
+	name  string
+	shard int32 // index in shards
+	at    int32 // where the shard's name stands in the index's text
+}
+
+// MaxShards is the largest number of files an index may name.
+const MaxShards = 1 << 16
+
+// OpenIndex reads an index such as model.safetensors.index.json: a JSON object
+// whose weight_map has the file of each tensor, beside the index or in folders
+// below it. A file's name that leads elsewhere is refused: an absolute one, one
+// with .. in it, and what other systems would read as one of these. Symbolic links
+// on the way are followed, as download caches use them. No shard is opened yet.
+//
+// The form of the index: github.com/huggingface/transformers, where
+// save_pretrained writes it.
+func OpenIndex(path string) (*Sharded, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, in(path, fail(-1, "", err, "%v", cause(err)))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, MaxHeader+1))
+	switch {
+	case err != nil:
+		return nil, in(path, fail(-1, "", err, "%v", cause(err)))
+	case len(text) > MaxHeader:
+		return nil, in(path, fail(-1, "", ErrLimit, "an index of more than %d bytes, the most that is accepted", MaxHeader))
+	}
+	s, failed := parseIndex(text)
+	if failed != nil {
+		return nil, in(path, failed)
+	}
+	s.path = path
+	return s, nil
+}
+
+// parseIndex reads and checks the text of an index.
+func parseIndex(text []byte) (*Sharded, *Error) {
+	const least = 10 // bytes of an entry that isn't the shortest; the shortest makes weights grow once
+	x := &Sharded{weights: make([]weight, 0, len(text)/least)}
+	files := map[string]int32{}
+	s := &scanner{text: text, what: "index"}
+	var seen struct{ metadata, weights bool }
+	err := s.object("the index", func(at int, key []byte) *Error {
+		again := &seen.weights
+		switch string(key) {
+		case "metadata":
+			again = &seen.metadata
+		case "weight_map":
+		default:
+			return s.fail(at, ErrFormat, "the key %.100q; an index has metadata and weight_map", key)
+		}
+		if *again {
+			return s.fail(at, ErrFormat, "the key %q a second time", key)
+		}
+		if *again = true; again == &seen.metadata {
+			return x.readMetadata(s)
+		}
+		return s.object("weight_map", func(at int, name []byte) *Error { return x.readWeight(s, string(name), files) })
+	})
+	if err == nil {
+		if s.space(); s.pos < len(text) {
+			err = s.fail(s.pos, ErrFormat, "%s after its end", s.found())
+		} else if !seen.weights {
+			err = s.fail(0, ErrFormat, "the key weight_map is missing")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.byName = make([]int32, len(x.weights))
+	for i := range x.byName {
+		x.byName[i] = int32(i)
+	}
+	slices.SortStableFunc(x.byName, func(a, b int32) int { return cmp.Compare(x.weights[a].name, x.weights[b].name) })
+	for i := 1; i < len(x.byName); i++ {
+		if w := x.weights[x.byName[i]]; w.name == x.weights[x.byName[i-1]].name {
+			return nil, s.fail(int(w.at), ErrFormat, "the tensor %.100q a second time", w.name)
+		}
+	}
+	x.files = make([]*File, len(x.shards))
+	return x, nil
+}
+
+// readMetadata keeps the values that are text as they are, and others as JSON.
+func (x *Sharded) readMetadata(s *scanner) *Error {
+	x.metadata = map[string]string{}
+	return s.object("metadata", func(at int, key []byte) *Error {
+		if _, twice := x.metadata[string(key)]; twice {
+			return s.fail(at, ErrFormat, "metadata: the key %.100q a second time", key)
+		}
+		var value string
+		if s.pos < len(s.text) && s.text[s.pos] == '"' {
+			v, err := s.str("a value of ", "metadata")
+			if err != nil {
+				return err
+			}
+			value = string(v)
+		} else {
+			from := json.NewDecoder(bytes.NewReader(s.text[s.pos:]))
+			var v json.RawMessage
+			if err := from.Decode(&v); err != nil {
+				return s.fail(s.pos, ErrFormat, "metadata: the value of %.100q is no JSON: %v", key, err)
+			}
+			s.pos += int(from.InputOffset())
+			value = string(v)
+		}
+		x.metadata[string(key)] = value
+		return nil
+	})
+}
+
+func (x *Sharded) readWeight(s *scanner, name string, files map[string]int32) *Error {
+	at := s.pos
+	file, err := s.str("a file of ", "weight_map")
+	if err != nil {
+		return err
+	}
+	i, ok := files[string(file)]
+	if !ok {
+		if !below(string(file)) {
+			return s.fail(at, ErrFormat, "the tensor %.100q is said to be in %.100q; a shard lies beside its index or below it", name, file)
+		}
+		if len(x.shards) == MaxShards {
+			return s.fail(at, ErrLimit, "more than %d files", MaxShards)
+		}
+		i = int32(len(x.shards))
+		x.shards = append(x.shards, string(file))
+		files[string(file)] = i
+	}
+	x.weights = append(x.weights, weight{name, i, int32(at)})
+	return nil
+}
+
+// below reports whether a path stays in the folder it starts from, on every
+// system: of elements that are neither empty nor . nor .., separated by /.
+func below(path string) bool {
+	return path != "." && fs.ValidPath(path) && filepath.IsLocal(path) && !strings.ContainsAny(path, "\\:\x00")
+}
+
+// Names returns the names of the tensors in the order of the index.
+func (x *Sharded) Names() []string {
+	names := make([]string, len(x.weights))
+	for i, w := range x.weights {
+		names[i] = w.name
+	}
+	return names
+}
+
+// Metadata returns a copy of the index's metadata by key: text as it is, all else
+// as the JSON that stands there; nil if it has none.
+func (x *Sharded) Metadata() map[string]string { return maps.Clone(x.metadata) }
+
+// Shards returns the names of the files as the index has them, in the order in
+// which it names them first.
+func (x *Sharded) Shards() []string { return slices.Clone(x.shards) }
+
+// Info describes a tensor. It opens the tensor's shard and touches no elements.
+func (x *Sharded) Info(name string) (Info, error) {
+	f, err := x.file(name)
+	if err != nil {
+		return Info{}, err
+	}
+	return f.Info(name)
+}
+
+// Tensor returns a tensor as [File.Tensor] does. It opens the tensor's shard.
+func (x *Sharded) Tensor(name string) (tensor.Any, error) {
+	f, err := x.file(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Tensor(name)
+}
+
+// file returns the shard of a tensor, which has it.
+func (x *Sharded) file(name string) (*File, error) {
+	i, ok := slices.BinarySearchFunc(x.byName, name, func(i int32, name string) int { return cmp.Compare(x.weights[i].name, name) })
+	if !ok {
+		return nil, in(x.path, fail(-1, name, ErrName, "the index has no such tensor; Names lists the %d it has", len(x.weights)))
+	}
+	w := x.weights[x.byName[i]]
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil, in(x.path, fail(-1, name, tensor.ErrClosed, "the index is closed"))
+	}
+	f, shard := x.files[w.shard], x.shards[w.shard]
+	if f == nil {
+		var err error
+		if f, err = Open(filepath.Join(filepath.Dir(x.path), filepath.FromSlash(shard))); err != nil {
+			return nil, err
+		}
+		x.files[w.shard] = f
+	}
+	if _, ok := f.byName[name]; !ok {
+		return nil, in(x.path, fail(int64(w.at), name, ErrName, "the shard %.100q doesn't have it; it has %d others", shard, len(f.byName)))
+	}
+	return f, nil
+}
+
+// Close closes the shards, and so ends every tensor of them as [File.Close] does.
+func (x *Sharded) Close() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	var first error
+	for _, f := range x.files {
+		if f == nil {
+			continue
+		}
+		if err := f.Close(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
