@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	stdimage "image"
 	"image/color"
 	"image/png"
@@ -64,7 +65,10 @@ func makeFiles(t *testing.T) string {
 		x = b.Node("Defenestrate", []string{b.Node("Abs", []string{x})}, onnx.Int("floor", 2))
 		b.Output(b.Rename(x, "y"), dtype.Float32, 2)
 	})
-	save("labels.txt", []byte("cat\r\ndog\nbird\n"))
+	model("path", func(b *onnx.Builder) {
+		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "/y"), dtype.Float32, "n", 3)
+	})
+	save("labels.txt", []byte("cat\r\ndog\nbird\n\r\n\n"))
 	save("scores.txt", []byte("beside scores.onnx, but not\nof its three classes\n"))
 	same("named", dtype.Float32, 1, 3)
 	save("named.txt", []byte("cat\n\n\x1b[31mbird")) // a class without a name, one that plays tricks
@@ -98,6 +102,7 @@ func makeFiles(t *testing.T) string {
 	}
 	one, two := tensor.FromSlice([]float32{1, 2}, 2), tensor.FromSlice([]float32{10, 20}, 2)
 	archive("pair", []string{"b", "a"}, two, one)
+	archive("empty", nil)
 	archive("third", []string{"a", "c"}, one, two)
 	archive("other", []string{"c", "d"}, one, two)
 	archive("single", []string{"anything"}, tensor.FromSlice([]float32{3, 1, 2}, 1, 3))
@@ -137,6 +142,8 @@ func makeFiles(t *testing.T) string {
 	save("short.npy", whole[:len(whole)-10])
 	save("header.npy", whole[:40])
 	save("lie.npy", bytes.Replace(whole, []byte("(2, 3, 4), }         "), []byte("(1099511627776, 3), }"), 1))
+	wide := func(shape string) []byte { return fmt.Appendf(nil, "%-40s", shape+", }") }
+	save("vast.npy", bytes.Replace(whole, wide("(2, 3, 4)"), wide("(9999999999, 9999999999)"), 1))
 	save("strings.npy", bytes.Replace(whole, []byte("<i4"), []byte("<U4"), 1))
 	digits, err := os.ReadFile("testdata/digits.onnx")
 	if err != nil {
@@ -151,5 +158,8 @@ func makeFiles(t *testing.T) string {
 	}
 	save("short.png", seven[:100])
 	save("no#name.npy", whole)
+	if err := os.Mkdir(filepath.Join(dir, "folder.npy"), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }

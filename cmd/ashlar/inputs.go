@@ -52,11 +52,13 @@ func (p *program) gather(m *onnx.Model, model string, files, named []string, pic
 			return nil, err
 		}
 	}
+	pictures := false
 	for _, name := range in.names() {
 		v := in.values[name]
 		if v == nil || v.pictures == nil {
 			continue
 		}
+		pictures = true
 		var err error
 		if v.tensor, err = in.batch(in.info(name), v.pictures); err != nil {
 			return nil, err
@@ -66,6 +68,9 @@ func (p *program) gather(m *onnx.Model, model string, files, named []string, pic
 		if in.values[v.Name] == nil {
 			return nil, fmt.Errorf("%s: no value for the input %s: give a file for it, as an argument or with -i %s=FILE", model, label(v.String()), label(v.Name))
 		}
+	}
+	if flag := pics.given(); flag != "" && !pictures {
+		return nil, &usageError{fmt.Sprintf("run: %s is for pictures, and no input is one; see ashlar run --help", flag)}
 	}
 	return in, nil
 }

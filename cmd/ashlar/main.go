@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -110,7 +111,14 @@ makes no sense.`,
 		},
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usagef(c, "%v", err) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		text := err.Error()
+		var number *strconv.NumError
+		if errors.As(err, &number) { // of a flag that is an int
+			text = strings.ReplaceAll(text, number.Error(), "want a whole number")
+		}
+		return usagef(c, "%s", text)
+	})
 	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -150,6 +158,8 @@ type failures []error
 
 func (f failures) Error() string { return errors.Join(f...).Error() }
 
+func (f failures) Unwrap() []error { return f }
+
 // A usageError is a command line that makes no sense, whatever the files hold.
 type usageError struct{ text string }
 
@@ -176,7 +186,8 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 // wayOut says which flag does what an error of a package suggests.
 func wayOut(err error) string {
 	var need *onnx.MemoryError
-	if errors.As(err, &need) || errors.Is(err, image.ErrTooLarge) || errors.Is(err, npy.ErrLimit) {
+	ofSize := errors.Is(err, npy.ErrLimit) && strings.Contains(err.Error(), "the option MaxBytes") // others can't be raised
+	if errors.As(err, &need) || errors.Is(err, image.ErrTooLarge) || ofSize {
 		return "; on the command line that is --max-memory"
 	}
 	return ""

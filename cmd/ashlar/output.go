@@ -49,12 +49,24 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 			return nil, fmt.Errorf("%s: an npy file holds one tensor, %s has %d outputs%s: write -o name=%[1]s, or all to a file that ends in .npz",
 				t.file, model, len(names), listed(names))
 		}
-		if seen[t.file] {
+		if seen[filepath.Clean(t.file)] {
 			return nil, &usageError{fmt.Sprintf("run: -o %s: the file is written twice; see ashlar run --help", arg)}
 		}
-		seen[t.file] = true
+		seen[filepath.Clean(t.file)] = true
 		if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("%s: there is no folder %s to write it to", t.file, filepath.Dir(t.file))
+		}
+		if info, err := os.Stat(t.file); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s: it is a folder, not a file", t.file)
+		}
+		if t.zip { // whether the names can stand in an npz
+			nothing := make([]tensor.Any, len(t.names))
+			for i := range nothing {
+				nothing[i] = tensor.New[uint8](0)
+			}
+			if err := npy.WriteZip(io.Discard, t.names, nothing); err != nil {
+				return nil, fmt.Errorf("%s: %w; write single outputs, as -o name=file.npy", t.file, err)
+			}
 		}
 		list = append(list, t)
 	}
@@ -94,6 +106,11 @@ func writeFile(path string, put func(io.Writer) error) (err error) {
 	mode := os.FileMode(0o666)
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the link stays one
+	} else if to, err := os.Readlink(path); err == nil { // to a file that isn't there yet
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
 	}
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() { // a pipe or a device

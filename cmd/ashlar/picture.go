@@ -327,7 +327,9 @@ func (f *pictureFlags) table(d dtype.DType) ([][256]float64, error) {
 		mean, std := perChannel(f.mean, c, 0), perChannel(f.std, c, 1)
 		for v := range rows[c] {
 			x := float64(float64(v)*scale.num) / scale.den
-			rows[c][v] = (x - mean) / std
+			if rows[c][v] = (x - mean) / std; !finite(rows[c][v]) {
+				return nil, fmt.Errorf("--scale, --mean and --std make %v of the sample %d", rows[c][v], v)
+			}
 		}
 	}
 	return rows, nil
@@ -341,6 +343,25 @@ func perChannel(list numbers, c int, otherwise float64) float64 {
 		return list[0]
 	}
 	return list[c]
+}
+
+// given names a flag that says something about pictures, "" if none does.
+func (f *pictureFlags) given() string {
+	switch {
+	case f.layout != "":
+		return "--layout"
+	case f.scale.den != 0:
+		return "--scale"
+	case f.mean != nil:
+		return "--mean"
+	case f.std != nil:
+		return "--std"
+	case f.invert:
+		return "--invert"
+	case f.background != white:
+		return "--background"
+	}
+	return ""
 }
 
 // check refuses what makes no sense for any input.

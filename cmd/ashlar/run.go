@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// mostThreads is more than machines have; the time and memory that Go takes for them grow with their number.
+const mostThreads = 1024
+
 // runFlags are the flags of run.
 type runFlags struct {
 	inputs, outputs []string
@@ -96,6 +99,8 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 			return usagef(c, "--top can't be %d", f.top)
 		case f.threads < 0:
 			return usagef(c, "--threads can't be %d", f.threads)
+		case f.threads > mostThreads:
+			return usagef(c, "--threads can't be %d; the most is %d", f.threads, mostThreads)
 		}
 		if err := f.pics.check(); err != nil {
 			return err

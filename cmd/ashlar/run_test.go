@@ -191,6 +191,11 @@ func TestOutputs(t *testing.T) {
 	if info, err = os.Lstat(tmp + "/link.npy"); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link has become %v, %v", info.Mode(), err)
 	}
+	if err := os.Symlink("new.npy", tmp+"/dangling.npy"); err != nil {
+		t.Fatal(err)
+	}
+	ok("-o", "sum="+tmp+"/dangling.npy")
+	check(npy.Open(tmp + "/new.npy"))
 	if parts, _ := filepath.Glob(tmp + "/*.part*"); len(parts) > 0 {
 		t.Errorf("left behind: %v", parts)
 	}

@@ -25,6 +25,7 @@ import (
 // A source is a file that the command line names, opened as far as it takes to know its kind.
 type source struct {
 	name  string // for people
+	arg   string // as the command line has it, without #
 	array string // what stands behind #
 	kind  kind
 	path  string        // of a regular file; "" for a stream
@@ -45,13 +46,16 @@ const (
 
 // open looks at FILE or FILE#name. A file whose own name contains # goes before one that doesn't.
 func (p *program) open(arg string) (*source, error) {
+	if arg == "" {
+		return nil, &usageError{"the name of a file is empty"}
+	}
 	path, array := arg, ""
 	if _, err := os.Lstat(arg); err != nil {
 		if i := strings.LastIndexByte(arg, '#'); i >= 0 {
 			path, array = arg[:i], arg[i+1:]
 		}
 	}
-	s := &source{name: path, array: array}
+	s := &source{name: path, arg: path, array: array}
 	if path == "-" {
 		if p.stdinBy != "" {
 			return nil, &usageError{fmt.Sprintf("standard input can be read once, and is given as %s and as %s", p.stdinBy, arg)}
@@ -259,10 +263,12 @@ func (p *program) tensor(s *source) (t tensor.Any, err error) {
 	}
 	names, name := a.Names(), s.array
 	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("%s: it has no arrays", s.name)
 	case name == "" && len(names) == 1:
 		name = names[0]
 	case name == "":
-		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.name)
+		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
 	case !slices.Contains(names, name):
 		return nil, fmt.Errorf("%s: it has no array %q; it has %d%s", s.name, name, len(names), listed(names))
 	}

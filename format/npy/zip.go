@@ -166,6 +166,9 @@ func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
 		return Header{}, nil, fail(-1, ErrFormat, "the entry is encrypted")
 	}
 	body, err := f.Open()
+	if errors.Is(err, zip.ErrAlgorithm) {
+		return Header{}, nil, fail(-1, ErrFormat, "the entry is compressed by method %d; those read are 0 (stored) and 8 (deflate), as NumPy writes them", f.Method)
+	}
 	if err != nil {
 		return Header{}, nil, damaged(err)
 	}
