@@ -47,6 +47,8 @@ func TestResolveErrors(t *testing.T) {
 		{"two weights for an input", Graph{Inputs: value("w"), Initializers: weights("w", "w")}, `value "w" is given by input 0 and again by initializer 1`},
 		{"nameless input", Graph{Inputs: value("")}, `input 0 has no name`},
 		{"no outputs", Graph{Inputs: value("x")}, `the graph has no outputs`},
+		{"long names", Graph{Nodes: []n{{Name: strings.Repeat("n", 1e6), Op: "A", Inputs: []string{strings.Repeat("x", 1e6)}}}},
+			`node 0 "` + strings.Repeat("n", 100) + `" (A): input 0 "` + strings.Repeat("x", 100) + `" is given a value by no node`},
 		{"missing output", Graph{Inputs: value("x"), Outputs: value("x", "y")}, `output 1 "y" is given a value by no node, input or initializer`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

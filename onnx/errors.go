@@ -63,7 +63,7 @@ func named(kind, name string, i int) string {
 	if name == "" {
 		return fmt.Sprintf("%s %d", kind, i)
 	}
-	return fmt.Sprintf("%s %q", kind, name)
+	return fmt.Sprintf("%s %.100q", kind, name)
 }
 
 // ErrUnsupported is what every UnsupportedError wraps: the model may be well formed, this library can't run it. It is

@@ -3,6 +3,7 @@ package onnx
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -37,6 +38,9 @@ func (c *compiled) infer(vals []tensor.Any, after func(i int), failed func(i int
 		s := &c.steps[i]
 		if c.ops[i] != nil {
 			outs, err := c.inferStep(i, vals, &left)
+			if n := len(outs); err == nil && n > 0 && slices.ContainsFunc(s.out[min(n, len(s.out)):], func(id int) bool { return id >= 0 }) {
+				err = failf("it names %d outputs, the operator gives %d", len(s.out), n)
+			}
 			if err != nil && !errors.Is(err, op.ErrUnknown) && failed != nil {
 				if err := failed(i, err); err != nil {
 					return err

@@ -76,7 +76,7 @@ func (n *Node) label(i int, opset int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "node %d", i)
 	if n.Name != "" {
-		fmt.Fprintf(&b, " %q", n.Name)
+		fmt.Fprintf(&b, " %.100q", n.Name)
 	}
 	if n.Op != "" {
 		fmt.Fprintf(&b, " (%s", opName(n.Domain, n.Op))

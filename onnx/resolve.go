@@ -81,7 +81,7 @@ func resolve(g *Graph) (*program, error) {
 	for i := range g.Outputs {
 		id, ok := r.id[g.Outputs[i].Name]
 		if !ok {
-			return nil, failf("output %d %q is given a value by no node, input or initializer", i, g.Outputs[i].Name)
+			return nil, failf("output %d %.100q is given a value by no node, input or initializer", i, g.Outputs[i].Name)
 		}
 		p.outputs = append(p.outputs, id)
 	}
@@ -135,7 +135,7 @@ func (r *resolver) define(name string, from origin) (int, error) {
 		return 0, failf("%s %d has no name", from.kind, from.index)
 	}
 	if id, ok := r.id[name]; ok {
-		return 0, failf("value %q is given by %s and again by %s; a value is given once", name, r.say(r.origin[id]), r.say(from))
+		return 0, failf("value %.100q is given by %s and again by %s; a value is given once", name, r.say(r.origin[id]), r.say(from))
 	}
 	id := len(r.names)
 	r.id[name] = id
@@ -163,11 +163,11 @@ func (r *resolver) undefined(i, j int) error {
 	}
 	later, ok := by[name]
 	if !ok {
-		return failf("input %d %q is given a value by no node, input or initializer", j, name)
+		return failf("input %d %.100q is given a value by no node, input or initializer", j, name)
 	}
 	giver := r.g.Nodes[later].label(later, 0)
 	if later == i {
-		return failf("input %d %q is an output of the node itself", j, name)
+		return failf("input %d %.100q is an output of the node itself", j, name)
 	}
 	seen := make([]bool, len(r.g.Nodes))
 	wait := []int{later}
@@ -185,7 +185,7 @@ func (r *resolver) undefined(i, j int) error {
 		}
 	}
 	if seen[i] {
-		return failf("input %d %q comes from %s, which itself waits for this node: a cycle", j, name, giver)
+		return failf("input %d %.100q comes from %s, which itself waits for this node: a cycle", j, name, giver)
 	}
-	return failf("input %d %q comes from %s, which stands later; nodes must stand in the order they can run in", j, name, giver)
+	return failf("input %d %.100q comes from %s, which stands later; nodes must stand in the order they can run in", j, name, giver)
 }

@@ -116,7 +116,7 @@ func fits(v *ValueInfo, a tensor.Any, bound map[string]binding) error {
 		return nil // an input with a default may leave its type open
 	}
 	if ElemOf(a.DType()) != v.Type.Elem {
-		return clash("convert it with op.Cast")
+		return clash("convert it with op.Cast, or by astype in NumPy")
 	}
 	if !v.Type.HasShape {
 		return nil

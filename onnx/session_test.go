@@ -129,7 +129,7 @@ func TestInputErrors(t *testing.T) {
 		{vals{}, `onnx: no value for the input x float32[batch,1,?], y float32[batch,1,n]`},
 		{vals{"x": ok, "y": ok, "z": ok}, `onnx: there is no input "z"; the inputs are x, y`},
 		{vals{"x": ok, "y": nil}, `onnx: input "y": wants float32[batch,1,n], got nil`},
-		{vals{"x": tensor.New[float64](2, 1, 3), "y": ok}, `onnx: input "x": wants float32[batch,1,?], got float64[2,1,3]: convert it with op.Cast`},
+		{vals{"x": tensor.New[float64](2, 1, 3), "y": ok}, `onnx: input "x": wants float32[batch,1,?], got float64[2,1,3]: convert it with op.Cast, or by astype in NumPy`},
 		{vals{"x": tensor.New[float32](2, 3), "y": ok}, `onnx: input "x": wants float32[batch,1,?], got float32[2,3]: the rank is 2, not 3`},
 		{vals{"x": tensor.New[float32](2, 2, 3), "y": ok}, `onnx: input "x": wants float32[batch,1,?], got float32[2,2,3]: axis 1 is 2, not 1`},
 		{vals{"x": ok, "y": tensor.New[float32](4, 1, 3)}, `onnx: input "y": wants float32[batch,1,n], got float32[4,1,3]: axis 0 is 4, but input "x" made "batch" 2`},
@@ -141,6 +141,18 @@ func TestInputErrors(t *testing.T) {
 		}
 	}
 	mustRun(t, s, vals{"x": ok, "y": ok})
+}
+
+// A node that names more outputs than its operator gives is found before anything runs.
+func TestTooManyOutputs(t *testing.T) {
+	s := session(t, func(b *Builder) {
+		list := b.Nodes("Relu", 2, []string{b.Input("x", dtype.Float32, "n")})
+		b.Output(b.Node("Add", list), dtype.Float32, "n")
+	})
+	want := `onnx: node 0 "relu1" (Relu, opset 13): it names 2 outputs, the operator gives 1`
+	if _, err := s.Plan(vals{"x": vec(1, 2)}); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
 }
 
 func spec(t *testing.T, d dtype.DType, shape ...int) tensor.Any {
