@@ -1,8 +1,9 @@
 // Package mem holds bytes and says who owns them: aligned memory of the Go heap, large memory outside it that is
-// reused, bytes borrowed from a caller, files mapped read-only. It knows no element types.
+// reused, bytes borrowed from a caller, files mapped read-only or copy-on-write, scratch memory that goes together. It
+// knows no element types.
 //
-// Make gives plain aligned bytes. Everything that can be given back is a Buffer, from Alloc, AllocDirty, Borrow or Map.
-// A Buffer goes back by Close; one that becomes unreachable goes back by itself, except borrowed bytes, which are the
+// Make gives plain aligned bytes. Everything that can be given back is a Buffer, from Alloc, AllocDirty, Borrow, Map,
+// MapCopy or a Scratch. A Buffer goes back by Close; one that becomes unreachable goes back by itself, except borrowed bytes, which are the
 // caller's.
 //
 // Bytes outside the Go heap are invisible to the garbage collector: a slice of them doesn't keep them, only the Buffer
@@ -32,9 +33,10 @@ const Large = 64 << 10
 type Kind uint8
 
 const (
-	Owned    Kind = iota // allocated by this package
-	Borrowed             // the caller's
-	Mapped               // a file's contents, read-only
+	Owned     Kind = iota // allocated by this package
+	Borrowed              // the caller's
+	Mapped                // a file's contents
+	Scratched             // allocated from a Scratch
 )
 
 func (k Kind) String() string {
@@ -45,6 +47,8 @@ func (k Kind) String() string {
 		return "borrowed"
 	case Mapped:
 		return "mapped"
+	case Scratched:
+		return "scratch"
 	}
 	return "mem.Kind(?)"
 }
@@ -54,6 +58,7 @@ func (k Kind) String() string {
 type Buffer struct {
 	first atomic.Pointer[byte] // nil when closed; keeps bytes of the Go heap
 	n     int
+	room  int   // n and what is set aside after it
 	hold  *hold // nil when the collector does all that is to be done
 
 	mu       sync.Mutex // guards hooks and closing
@@ -68,7 +73,7 @@ func newBuffer(data []byte, kind Kind, h *hold) *Buffer {
 	if data == nil {
 		data = []byte{}
 	}
-	b := &Buffer{n: len(data), kind: kind, readOnly: kind == Mapped, hold: h}
+	b := &Buffer{n: len(data), room: len(data), kind: kind, readOnly: kind == Mapped, hold: h}
 	b.first.Store(unsafe.SliceData(data))
 	if h != nil && kind != Borrowed {
 		runtime.AddCleanup(b, (*hold).drop, h)
@@ -93,7 +98,7 @@ func alloc(op string, n int, zero bool) (*Buffer, error) {
 		return nil, &Error{Op: op, N: n, Err: ErrSize}
 	}
 	if n < Large {
-		return newBuffer(Make(n), Owned, nil), nil
+		return newHeapBuffer(Make(n)), nil
 	}
 	region, used, err := outside.get(n)
 	switch {
@@ -102,7 +107,7 @@ func alloc(op string, n int, zero bool) (*Buffer, error) {
 		if err != nil {
 			return nil, &Error{Op: op, N: n, Err: err}
 		}
-		return newBuffer(b, Owned, nil), nil
+		return newHeapBuffer(b), nil
 	case err != nil:
 		return nil, &Error{Op: op, N: n, Err: err}
 	}
@@ -110,7 +115,15 @@ func alloc(op string, n int, zero bool) (*Buffer, error) {
 	if zero && used {
 		clear(data)
 	}
-	return newBuffer(data, Owned, &hold{give: func() error { outside.put(region); return nil }}), nil
+	b := newBuffer(data, Owned, &hold{give: func() error { outside.put(region); return nil }})
+	b.room = len(region)
+	return b, nil
+}
+
+func newHeapBuffer(data []byte) *Buffer {
+	b := newBuffer(data, Owned, nil)
+	b.room = roundUp(len(data), alignFor(len(data)))
+	return b
 }
 
 // Borrow returns a Buffer over b itself, cut to its length. Close calls release once, unless it is nil, and a Pin delays
@@ -140,7 +153,7 @@ func (b *Buffer) Len() int { return len(b.Bytes()) }
 // Kind says whose the bytes are.
 func (b *Buffer) Kind() Kind { return b.kind }
 
-// ReadOnly reports whether the bytes must not be written to. It is true of mapped files alone.
+// ReadOnly reports whether the bytes must not be written to. It is true of the files of Map alone.
 func (b *Buffer) ReadOnly() bool { return b.readOnly }
 
 // Align returns the largest power of two that divides the address of the first byte, at most the page size: what any
@@ -150,8 +163,22 @@ func (b *Buffer) Align() int {
 	if p == nil || b.n == 0 {
 		return os.Getpagesize()
 	}
-	addr := uintptr(unsafe.Pointer(p)) | uintptr(os.Getpagesize())
+	return AlignOf(unsafe.Pointer(p))
+}
+
+// AlignOf returns the largest power of two that divides an address, at most the page size.
+func AlignOf(p unsafe.Pointer) int {
+	addr := uintptr(p) | uintptr(os.Getpagesize())
 	return int(addr & -addr)
+}
+
+// Allocated returns how many bytes are set aside for the Buffer, Len or more: whole pages from one page up, whole lines
+// of 64 bytes below, and what a reused piece of memory had. Of borrowed bytes it is Len. It is 0 after Close.
+func (b *Buffer) Allocated() int {
+	if b.Closed() {
+		return 0
+	}
+	return b.room
 }
 
 // Closed reports whether the bytes are gone.

@@ -6,9 +6,9 @@ import (
 )
 
 // An Error says which function of this package failed, and why. Err wraps one of the sentinels below or an error of the
-// operating system; of Map it is an *fs.PathError, which names the file.
+// operating system; of Map, MapCopy and Guard it is an *fs.PathError, which names the file.
 type Error struct {
-	Op  string // "Alloc", "AllocDirty" or "Map"
+	Op  string // "Alloc", "AllocDirty", "Map", "MapCopy" or "Guard"
 	N   int    // the number of bytes asked for; 0 when a file couldn't be asked
 	Err error
 }
@@ -17,13 +17,14 @@ var (
 	ErrSize    = errors.New("a size must be from 0 to what one piece of memory can have")
 	ErrMemory  = errors.New("out of memory")
 	ErrNotFile = errors.New("not a regular file")
+	ErrShrunk  = errors.New("a page of the mapped file is gone: the file became shorter, or its device failed")
 )
 
 func (e *Error) Error() string {
 	switch {
 	case e.Err == ErrSize:
 		return fmt.Sprintf("mem.%s: %d bytes: a size must be from 0 to %d", e.Op, e.N, most)
-	case e.Op == "Map":
+	case e.Op == "Map", e.Op == "MapCopy", e.Op == "Guard":
 		return fmt.Sprintf("mem.%s: %v", e.Op, e.Err)
 	}
 	return fmt.Sprintf("mem.%s: %d bytes: %v", e.Op, e.N, e.Err)

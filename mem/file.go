@@ -7,20 +7,27 @@ import (
 )
 
 // Map returns the contents of a file as they are on disk, read-only: mapped, or read where the platform or the file
-// system can't map. Pages are loaded as they are touched. The file must keep its length while the Buffer is open: an
-// access beyond a new end faults, which ends the program; and other contents written to it may show. A file of length 0
-// gives an empty Buffer.
+// system can't map. Pages are loaded as they are touched. The file should keep its length while the Buffer is open: an
+// access beyond a new end faults, which is an error inside Guard and ends the program outside (Windows refuses to shorten
+// a mapped file); and other contents written to it may show. A file of length 0 gives an empty Buffer.
 //
 // The error is an *Error around an *fs.PathError; with ErrNotFile for a directory, a device or a pipe.
-func Map(path string) (*Buffer, error) {
-	b, err := mapPath(path)
+func Map(path string) (*Buffer, error) { return mapAs("Map", path, true) }
+
+// MapCopy is Map for bytes that may be written to: pages are copied as they are first written, the file stays as it is,
+// and nobody else sees the writes.
+func MapCopy(path string) (*Buffer, error) { return mapAs("MapCopy", path, false) }
+
+func mapAs(op, path string, readOnly bool) (*Buffer, error) {
+	b, err := mapPath(path, readOnly)
 	if err != nil {
-		return nil, &Error{Op: "Map", Err: err}
+		return nil, &Error{Op: op, Err: err}
 	}
+	b.readOnly = readOnly
 	return b, nil
 }
 
-func mapPath(path string) (*Buffer, error) {
+func mapPath(path string, readOnly bool) (*Buffer, error) {
 	// Opening a pipe waits for its other end, so look first.
 	info, err := os.Stat(path)
 	if err != nil {
@@ -45,9 +52,12 @@ func mapPath(path string) (*Buffer, error) {
 	if n <= 0 || int64(n) != size {
 		return nil, &fs.PathError{Op: "map", Path: path, Err: ErrSize}
 	}
-	data, err := mapFile(f, n)
+	data, err := mapFile(f, n, readOnly)
 	if err == nil {
-		return newBuffer(data, Mapped, &hold{give: func() error { return unmapFile(data) }}), nil
+		forget := remember(path, data)
+		b := newBuffer(data, Mapped, &hold{give: func() error { forget(); return unmapFile(data) }})
+		b.room = roundUp(n, os.Getpagesize())
+		return b, nil
 	}
 	b, err := readFile(f, n)
 	if err != nil {
@@ -66,6 +76,6 @@ func readFile(f io.Reader, n int) (*Buffer, error) {
 		b.Close()
 		return nil, err
 	}
-	b.kind, b.readOnly = Mapped, true
+	b.kind = Mapped
 	return b, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestMapIsReadOnly(t *testing.T) {
 // Reading is what Map does where it can't map.
 func TestReadFile(t *testing.T) {
 	b, err := readFile(strings.NewReader("contents"), 8)
-	if err != nil || string(b.Bytes()) != "contents" || b.Kind() != Mapped || !b.ReadOnly() {
+	if err != nil || string(b.Bytes()) != "contents" || b.Kind() != Mapped {
 		t.Errorf("got %v, %v", b, err)
 	}
 	if b, err = readFile(strings.NewReader("short"), 8); b != nil || err != io.ErrUnexpectedEOF {
@@ -108,5 +109,100 @@ func TestReadFile(t *testing.T) {
 	}
 	if b, err = readFile(strings.NewReader(""), most+1); b != nil || !errors.Is(err, ErrSize) {
 		t.Errorf("got %v, %v", b, err)
+	}
+}
+
+func TestMapCopy(t *testing.T) {
+	path := tempFile(t, []byte("unchanged"))
+	b, err := MapCopy(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Kind() != Mapped || b.ReadOnly() {
+		t.Errorf("kind %v, read-only %t", b.Kind(), b.ReadOnly())
+	}
+	b.Bytes()[0] = 'X'
+	other, err := Map(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(b.Bytes()) != "Xnchanged" || string(other.Bytes()) != "unchanged" {
+		t.Errorf("the copy holds %q, the file %q", b.Bytes(), other.Bytes())
+	}
+	if err := errors.Join(b.Close(), other.Close()); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != "unchanged" {
+		t.Errorf("the file holds %q, %v", data, err)
+	}
+	var e *Error
+	if _, err := MapCopy(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &e) || e.Op != "MapCopy" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A file that becomes shorter while it is mapped: what is left can be read, the rest is an error that names the file.
+func TestMapShrinks(t *testing.T) {
+	needMappings(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows refuses to shorten a mapped file")
+	}
+	page := os.Getpagesize()
+	path := tempFile(t, bytes.Repeat([]byte("x"), 4*page))
+	for _, open := range []func(string) (*Buffer, error){Map, MapCopy} {
+		if err := os.Truncate(path, int64(4*page)); err != nil {
+			t.Fatal(err)
+		}
+		b, err := open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, int64(page)); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		read := func(from, to int) error {
+			return Guard(func() error {
+				for _, v := range b.Bytes()[from:to] {
+					sum += int(v)
+				}
+				return nil
+			})
+		}
+		if err := read(0, page); err != nil || sum != page*'x' {
+			t.Errorf("the first page: sum %d, %v", sum, err)
+		}
+		for _, f := range []func() error{
+			func() error { return read(page, 2*page) },
+			func() error { return Guard(func() error { copy(make([]byte, page), b.Bytes()[3*page:]); return nil }) }, // in assembly
+		} {
+			err = f()
+			var e *Error
+			if !errors.Is(err, ErrShrunk) || !errors.As(err, &e) || !strings.Contains(err.Error(), path) {
+				t.Errorf("beyond the end: %v", err)
+			}
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Guard passes on what isn't a fault in a mapped file.
+func TestGuard(t *testing.T) {
+	if err := Guard(func() error { return io.EOF }); err != io.EOF {
+		t.Errorf("got %v", err)
+	}
+	var p *int
+	for _, f := range []func() error{func() error { panic("here") }, func() error { *p = 1; return nil }} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			err := Guard(f)
+			t.Errorf("returned %v", err)
+		}()
 	}
 }

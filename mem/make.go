@@ -25,11 +25,15 @@ func Make(n int) []byte {
 	if n <= 0 {
 		return make([]byte, n)
 	}
-	align := lineAlign
+	return makeAt(n, alignFor(n))
+}
+
+// alignFor returns where a piece of n bytes starts.
+func alignFor(n int) int {
 	if page := os.Getpagesize(); n >= page {
-		align = page
+		return page
 	}
-	return makeAt(n, align)
+	return lineAlign
 }
 
 // makeAt returns n > 0 zeroed bytes that start at a multiple of align, a power of two.

@@ -15,6 +15,6 @@ func mapMemory(n int) ([]byte, error) { return nil, errors.ErrUnsupported }
 func unmapMemory(b []byte) error { return errors.ErrUnsupported }
 
 // mapFile fails, so that the file is read.
-func mapFile(f *os.File, n int) ([]byte, error) { return nil, errors.ErrUnsupported }
+func mapFile(f *os.File, n int, readOnly bool) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmapFile(b []byte) error { return errors.ErrUnsupported }

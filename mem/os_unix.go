@@ -17,9 +17,12 @@ func mapMemory(n int) ([]byte, error) {
 
 func unmapMemory(b []byte) error { return unix.Munmap(b) }
 
-// mapFile maps the first n bytes of a file, read-only.
-func mapFile(f *os.File, n int) ([]byte, error) {
-	return unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ, unix.MAP_SHARED)
+// mapFile maps the first n bytes of a file, read-only or copy-on-write.
+func mapFile(f *os.File, n int, readOnly bool) ([]byte, error) {
+	if readOnly {
+		return unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ, unix.MAP_SHARED)
+	}
+	return unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
 }
 
 func unmapFile(b []byte) error { return unix.Munmap(b) }

@@ -22,14 +22,18 @@ func unmapMemory(b []byte) error {
 	return windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(b))), 0, windows.MEM_RELEASE)
 }
 
-// mapFile maps the first n bytes of a file, read-only.
-func mapFile(f *os.File, n int) ([]byte, error) {
-	section, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, windows.PAGE_READONLY, 0, 0, nil)
+// mapFile maps the first n bytes of a file, read-only or copy-on-write.
+func mapFile(f *os.File, n int, readOnly bool) ([]byte, error) {
+	protect, access := uint32(windows.PAGE_READONLY), uint32(windows.FILE_MAP_READ)
+	if !readOnly {
+		protect, access = windows.PAGE_WRITECOPY, windows.FILE_MAP_COPY
+	}
+	section, err := windows.CreateFileMapping(windows.Handle(f.Fd()), nil, protect, 0, 0, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer windows.CloseHandle(section) // the view keeps it
-	addr, err := windows.MapViewOfFile(section, windows.FILE_MAP_READ, 0, 0, uintptr(n))
+	addr, err := windows.MapViewOfFile(section, access, 0, 0, uintptr(n))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -34,6 +35,7 @@ func split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	var next atomic.Int64
 	var fault atomic.Pointer[any]
 	loop := func() {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // so that tensor.Try of the caller hears of it
 		defer func() {
 			if r := recover(); r != nil {
 				fault.CompareAndSwap(nil, &r)

@@ -2,8 +2,10 @@ package tensor
 
 import (
 	"errors"
+	"runtime/debug"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
 )
 
 // The reasons an operation can fail, for errors.Is. Those that layouts share are
@@ -36,16 +38,21 @@ func (e *Error) Error() string { return e.Op + ": " + e.Text }
 // Unwrap returns the sentinel.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Try runs f and returns the *Error it panics with, if it does. Any other panic
-// goes on.
+// Try runs f and returns the *Error it panics with, if it does. So it does, with an
+// error that wraps mem.ErrShrunk, where f touches elements of a mapped file that
+// became shorter; without Try that ends the program. Any other panic goes on.
 func Try(f func()) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case *Error:
 			err = r
 		default:
-			panic(r)
+			if err = mem.Fault(r); err == nil {
+				panic(r)
+			}
+			err = &Error{"tensor.Try", err.Error(), err}
 		}
 	}()
 	f()
