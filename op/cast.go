@@ -25,12 +25,18 @@ func Saturate() Option { return Option{saturate: true} }
 //   - a real number to a complex one with an imaginary part of +0, a complex one to
 //     a real one without its imaginary part.
 //
-// To its own type it is a copy, bit for bit. ONNX Cast, whose attribute saturate,
-// 1 by default, is Saturate.
+// To its own type it is a copy, bit for bit. A result of its own has the layout
+// that Clone gives: the axes of a permuted tensor keep their order in memory.
+// ONNX Cast, whose attribute saturate, 1 by default, is Saturate.
 func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
 	s := read(opts)
-	var few [8]int
-	dst := target[To]("Cast", &s, appendShape(few[:0], a.LayoutRef()))
+	var dst tensor.Tensor[To]
+	if s.into == nil && !a.IsContiguous() {
+		dst = tensor.EmptyLike[To](a)
+	} else {
+		var few [8]int
+		dst = target[To]("Cast", &s, appendShape(few[:0], a.LayoutRef()))
+	}
 	k := kernel[From, To]{via: convert[To, From]{}}
 	if s.saturate {
 		k.via = convertSaturate[To, From]{}

@@ -7,7 +7,8 @@ import (
 
 // Flatten returns a as a matrix: the axes before axis make up its rows, the others
 // its columns. axis may be the rank, and negative. A view where the strides allow
-// it, else a copy. ONNX Flatten; Tensor.Reshape(-1) gives rank 1.
+// it, else a copy. ONNX Flatten; the method Tensor.Flatten
+// gives a copy of rank 1, Tensor.Reshape(-1) a view where it can.
 func Flatten[T num.Elem](a tensor.Tensor[T], axis int) tensor.Tensor[T] {
 	return a.Reshape(flatShape(a, axis)...)
 }

@@ -295,6 +295,12 @@ func (s Spec) Dim(axis int) int { return s.lay.Dim(axisOf("tensor.Dim", axis, s.
 // Layout returns the row-major layout of the shape.
 func (s Spec) Layout() layout.Layout { return s.lay }
 
+// Equal reports whether two descriptions have the same shape.
+func (s Spec) Equal(o Spec) bool { return sameShape(&s.lay, &o.lay) }
+
+// Identical reports whether two descriptions have the same element type and shape.
+func (s Spec) Identical(o Spec) bool { return s.dtype == o.dtype && s.Equal(o) }
+
 // String writes float32[2,3].
 func (s Spec) String() string { return Describe(s) }
 

@@ -148,6 +148,34 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func TestSpecEqual(t *testing.T) {
+	spec := func(d dtype.DType, shape ...int) tensor.Spec {
+		s, err := tensor.NewSpec(d, shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	a := spec(dtype.Float32, 255, 255, 3)
+	for _, c := range []struct {
+		b                tensor.Spec
+		equal, identical bool
+	}{
+		{spec(dtype.Float32, 255, 255, 3), true, true},
+		{spec(dtype.Int32, 255, 255, 3), true, false},
+		{spec(dtype.Float32, 255, 3, 255), false, false},
+		{spec(dtype.Float32, 255, 255), false, false},
+		{spec(dtype.Float32), false, false},
+	} {
+		if a.Equal(c.b) != c.equal || c.b.Equal(a) != c.equal || a.Identical(c.b) != c.identical {
+			t.Errorf("%v and %v: equal %v, identical %v", a, c.b, a.Equal(c.b), a.Identical(c.b))
+		}
+	}
+	if s := spec(dtype.Float32); s.Rank() != 0 || !s.Equal(spec(dtype.Bool)) {
+		t.Error("a description of rank 0 isn't a scalar's")
+	}
+}
+
 func TestSpec(t *testing.T) {
 	s, err := tensor.NewSpec(dtype.BFloat16, 2, 0, 3)
 	if err != nil || s.DType() != dtype.BFloat16 || s.Rank() != 3 || s.Dim(2) != 3 || s.Dim(-3) != 2 || tensor.Len(s) != 0 {

@@ -42,15 +42,28 @@ func (t *Tensor[T]) compact(op string) Tensor[T] {
 // place in row-major order. Another nested one becomes row-major.
 func (t Tensor[T]) Clone() Tensor[T] {
 	t.data("tensor.Clone")
-	c := create[T]("tensor.Clone", []int{t.lay.Size()}, true)
+	c := emptyLike[T]("tensor.Clone", &t.lay)
 	if t.lay.IsCompact() {
 		copy(c.st.data, t.reach())
-		c.lay = t.lay
 	} else {
-		c.lay = dense(&t.lay)
 		copyElems(&c, &t)
 	}
 	runtime.KeepAlive(t.st)
+	return c
+}
+
+// EmptyLike returns a tensor of unspecified elements, of another type if need be,
+// with the shape of t and the layout that Clone gives.
+func EmptyLike[To, From num.Elem](t Tensor[From]) Tensor[To] {
+	t.data("tensor.EmptyLike")
+	return emptyLike[To]("tensor.EmptyLike", &t.lay)
+}
+
+func emptyLike[T num.Elem](op string, lay *layout.Layout) Tensor[T] {
+	c := create[T](op, []int{lay.Size()}, true)
+	if c.lay = *lay; !lay.IsCompact() {
+		c.lay = dense(lay)
+	}
 	return c
 }
 
@@ -90,12 +103,19 @@ func dense(l *layout.Layout) layout.Layout {
 	return d
 }
 
-// Flatten returns a copy of rank 1 in row-major order. It always copies, so
-// t.Flatten().View(shape...) is the reshape that shares nothing; Reshape(-1) is
-// the form that shares where it can.
-func (t Tensor[T]) Flatten() Tensor[T] {
-	t.data("tensor.Flatten")
-	c := create[T]("tensor.Flatten", t.lay.Shape(), true)
+// Flatten returns a copy of rank 1 in row-major order, or in the order given. It
+// always copies, so t.Flatten().View(shape...) is the reshape that shares nothing;
+// Reshape(-1) is the form that shares where it can. ONNX's Flatten, which makes a
+// matrix, is op.Flatten.
+func (t Tensor[T]) Flatten(order ...Order) Tensor[T] {
+	const op = "tensor.Flatten"
+	t.data(op)
+	if len(order) > 0 && order[0] == OrderF {
+		t = t.Transpose()
+	} else if len(order) > 0 && order[0] != OrderC {
+		panic(&Error{op, sprintf("no order %d; there are OrderC and OrderF", order[0]), ErrValue})
+	}
+	c := create[T](op, t.lay.Shape(), true)
 	copyElems(&c, &t)
 	return c.View(c.Len())
 }

@@ -1,7 +1,10 @@
 package tensor
 
 import (
+	"unsafe"
+
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -12,6 +15,26 @@ func New[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.New", sh
 // Empty returns a tensor whose elements are unspecified: for results that are
 // about to be written in full.
 func Empty[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.Empty", shape, true) }
+
+// NewIn is New with the memory of a scratch: closing that closes the tensor.
+func NewIn[T num.Elem](s *mem.Scratch, shape ...int) Tensor[T] {
+	const op = "tensor.NewIn"
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	var z T
+	var buf *mem.Buffer
+	if n, size := lay.Size(), int(unsafe.Sizeof(z)); n > maxInt/size {
+		err = mem.ErrSize
+	} else {
+		buf, err = s.Alloc(n * size)
+	}
+	if err != nil {
+		panic(&Error{op, sprintf("%s of %v: %v", lay.ShapeString(), Tensor[T]{}.DType(), err), ErrMemory})
+	}
+	return Tensor[T]{st: fromBuffer(buf, typed[T](buf.Bytes())), lay: lay}
+}
 
 func create[T num.Elem](op string, shape []int, dirty bool) Tensor[T] {
 	lay, err := layout.RowMajor(shape...)

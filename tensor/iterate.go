@@ -3,6 +3,7 @@ package tensor
 import (
 	"iter"
 	"runtime"
+	"slices"
 )
 
 // Values enumerates the elements in row-major order, the last axis fastest.
@@ -57,6 +58,82 @@ func (t Tensor[T]) All() iter.Seq2[[]int, T] {
 					break
 				}
 				idx[k] = 0
+			}
+		}
+	}
+}
+
+// Indices enumerates the indices of all elements in row-major order, the last axis
+// fastest. The slice is the same one in every round: clone it to keep it.
+func (t Tensor[T]) Indices() iter.Seq[[]int] { return positions(t.lay.Shape()) }
+
+// positions enumerates the indices of a shape in row-major order.
+func positions(shape []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		if slices.Contains(shape, 0) {
+			return
+		}
+		idx, given := make([]int, len(shape)), make([]int, len(shape))
+		for {
+			copy(given, idx) // the loop may have written to it
+			if !yield(given) {
+				return
+			}
+			k := len(idx) - 1
+			for ; k >= 0; k-- {
+				if idx[k]++; idx[k] < shape[k] {
+					break
+				}
+				idx[k] = 0
+			}
+			if k < 0 {
+				return
+			}
+		}
+	}
+}
+
+// Axis enumerates the positions along an axis and the views of what is there, which
+// lack that axis: t.Axis(0) gives the rows of a matrix. It panics when there is no
+// such axis.
+func (t Tensor[T]) Axis(axis int) iter.Seq2[int, Tensor[T]] {
+	first := t.MoveAxis(t.axis("tensor.Axis", axis), 0)
+	return func(yield func(int, Tensor[T]) bool) {
+		for i := range first.lay.Dim(0) {
+			if !yield(i, first.Slice(I(i))) {
+				return
+			}
+		}
+	}
+}
+
+// Windows enumerates all views of the given size that fit into t, in row-major order
+// of the index of their first element, and that index. Neighbours share elements,
+// and a write shows in all of them; SlidingWindow is all windows as one read-only
+// tensor. The slice of indices is the same one in every round. It panics unless
+// there is one size per axis and each is from 0 to the extent, and while running
+// when a range of a nested axis has no layout.
+func (t Tensor[T]) Windows(size ...int) iter.Seq2[[]int, Tensor[T]] {
+	const op = "tensor.Windows"
+	if len(size) != t.Rank() {
+		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), t.Rank(), t.lay.ShapeString()), ErrShape})
+	}
+	size = slices.Clone(size)
+	count := make([]int, len(size))
+	for k, n := range size {
+		if n < 0 || n > t.lay.Dim(k) {
+			panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", n, k, t.lay.Dim(k)), ErrShape})
+		}
+		count[k] = t.lay.Dim(k) - n + 1
+	}
+	return func(yield func([]int, Tensor[T]) bool) {
+		idx := make([]Index, len(size))
+		for at := range positions(count) {
+			for k, i := range at {
+				idx[k] = R(i, i+size[k])
+			}
+			if !yield(at, t.Slice(idx...)) {
+				return
 			}
 		}
 	}

@@ -27,8 +27,9 @@ func (t Tensor[T]) CanView(shape ...int) bool {
 // where the strides allow it, else a copy. One extent may be -1 and is computed.
 // It panics when the number of elements differs. View never copies, and
 // Flatten().View(shape...) always does.
-func (t Tensor[T]) Reshape(shape ...int) Tensor[T] {
-	const op = "tensor.Reshape"
+func (t Tensor[T]) Reshape(shape ...int) Tensor[T] { return t.reshape("tensor.Reshape", shape) }
+
+func (t *Tensor[T]) reshape(op string, shape []int) Tensor[T] {
 	lay, err := t.viewLayout(shape)
 	if err == nil {
 		return t.like(lay, 0)

@@ -2,9 +2,11 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -99,6 +101,101 @@ func (t Tensor[T]) Close() error {
 		return t.st.buf.Close()
 	}
 	return nil
+}
+
+// A Storage says what a tensor's elements live in.
+type Storage struct {
+	Kind     mem.Kind // whose the memory is
+	Bytes    int      // how much the tensor keeps in use: its own elements, and all others of the storage
+	Align    int      // a power of two that divides the address of the first byte, at most the page size
+	ReadOnly bool     // mapped read-only: no handle can write
+}
+
+// Storage describes the memory behind t. It panics when there is none any more.
+func (t Tensor[T]) Storage() Storage {
+	d := t.data("tensor.Storage")
+	s := Storage{Kind: mem.Owned, Bytes: len(d) * t.DType().Size(), ReadOnly: t.st.readOnly}
+	first := unsafe.Pointer(unsafe.SliceData(d))
+	switch {
+	case t.st.buf != nil:
+		s.Kind, s.Bytes = t.st.buf.Kind(), t.st.buf.Len()
+	case t.st.borrowed:
+		s.Kind = mem.Borrowed
+	}
+	s.Align = mem.AlignOf(first)
+	runtime.KeepAlive(t.st)
+	return s
+}
+
+// RetainedBytes returns how much memory t keeps in use: a view keeps the whole
+// storage, and a tensor from FromBytes the whole buffer. 0 when there is none.
+func (t Tensor[T]) RetainedBytes() int {
+	if t.st == nil || t.st.closed() {
+		return 0
+	}
+	return t.Storage().Bytes
+}
+
+// Detach returns t itself when its elements are all that its storage holds, else a
+// Clone: the result keeps nothing else in memory.
+func (t Tensor[T]) Detach() Tensor[T] {
+	t.data("tensor.Detach")
+	if t.RetainedBytes() == t.Len()*t.DType().Size() && t.lay.IsCompact() {
+		return t
+	}
+	c := t.Clone()
+	mem.AddCopied(c.Len() * c.DType().Size())
+	return c
+}
+
+// Pin keeps the memory of t where it is until release is called, whatever happens
+// to t meanwhile: a Close refuses further use at once, and takes the memory back at
+// the release. A slice from Elems or Data obtained after Pin is valid until then. A
+// second call of release does nothing.
+func (t Tensor[T]) Pin() (release func()) {
+	t.data("tensor.Pin")
+	if t.st.buf != nil {
+		return t.st.buf.Pin()
+	}
+	t.st.lent.Store(true) // the Go heap: whoever has the slice keeps it, once it isn't reused
+	return func() {}
+}
+
+// An Export is a tensor's memory for code that isn't Go's or doesn't know tensors.
+type Export struct {
+	Pointer  unsafe.Pointer // to element 0; nil when there is no element
+	DType    dtype.DType
+	Shape    []int
+	Strides  []int // in elements, may be negative or 0
+	ReadOnly bool
+	Owner    Storage
+	release  func()
+	keep     any
+}
+
+// Export returns where the elements are. They stay there until Release, also when
+// t is closed before: see Pin. It panics when a nested axis has no single stride;
+// Contiguous has one.
+func (t Tensor[T]) Export() *Export {
+	const op = "tensor.Export"
+	d := t.data(op)
+	e := &Export{DType: t.DType(), Shape: t.Shape(), Strides: make([]int, t.Rank()), ReadOnly: t.IsReadOnly(), Owner: t.Storage()}
+	for i := range e.Strides {
+		e.Strides[i] = t.stride(op, i)
+	}
+	e.release = t.Pin()
+	e.keep = t.st
+	if t.Len() > 0 {
+		e.Pointer = unsafe.Pointer(&d[t.origin()])
+	}
+	return e
+}
+
+// Release ends the export: Pointer must not be used afterwards. A second call does
+// nothing.
+func (e *Export) Release() {
+	e.release()
+	e.Pointer, e.keep = nil, nil
 }
 
 // SameData reports whether t and u share a storage. They may still have no

@@ -193,6 +193,22 @@ func (t Tensor[T]) At(idx ...int) T {
 	return v
 }
 
+// AtOr returns the element at idx, or otherwise where an index is outside
+// [0, extent), as at the border of a padded picture. It panics when the number of
+// indices isn't the rank.
+func (t Tensor[T]) AtOr(otherwise T, idx ...int) T {
+	off, axis := t.lay.At(idx)
+	d := t.data("tensor.AtOr")
+	switch {
+	case axis < 0:
+		otherwise = d[t.origin()+off]
+	case axis == t.lay.Rank():
+		panic(t.badIndex("tensor.AtOr", slices.Clone(idx), axis))
+	}
+	runtime.KeepAlive(t.st)
+	return otherwise
+}
+
 // Set sets the element at idx. It panics as At does, and when t is read-only.
 func (t Tensor[T]) Set(v T, idx ...int) {
 	off, axis := t.lay.At(idx)
