@@ -16,6 +16,7 @@
 //	format/safetensors/  safetensors files, mapped
 //	format/image/        PNG and JPEG pictures as tensors
 //	format/csv/          CSV, TSV and other text tables
+//	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/cpu/        the instruction sets that the processor has
 //	internal/walk/       plans the rows of an operation over several layouts

@@ -3,6 +3,7 @@
 //	ashlar run digits.onnx seven.png         the answer of a model
 //	ashlar info model.onnx weights.npz       what is in files, from their headers
 //	ashlar show weights.npz#bias             the elements of a tensor
+//	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
 //	ashlar version                           the build, the processor, the kernels in use
 //
 // ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents; - is standard input. It exits with
@@ -119,7 +120,7 @@ makes no sense.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.layoutCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ashlar-go/ashlar/draw"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/spf13/cobra"
+)
+
+// enumerated is how many offsets are looked at to find facts that no rule gives.
+const enumerated = 1 << 20
+
+func (p *program) layoutCommand() *cobra.Command {
+	var threads, tile, swizzle string
+	var pictures [2]string // SVG and PNG
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "layout EXPRESSION",
+		Short: "Compute with layouts, and draw them",
+		Long: fmt.Sprintf(`Layout evaluates an expression over layouts in CuTe's notation and prints the
+resulting layout, what is known of it, a grid with the offset of each
+coordinate, and the memory with the coordinate at each offset. Rows and columns
+are the last two modes; a layout of more modes has one grid for each coordinate
+of the others. At most %d coordinates are drawn, and %d rows or columns.
+
+  layout     (8,8):(8,1), ((2,2),4):((1,8),2), or a number: 12 is 12:1
+  operators  A / B divides, A * B multiplies, A o B composes, from left to right;
+             B may be a tiler, <2:1,4:1> or <2,4>, which works mode by mode
+  functions  bind closer, and their arguments stand side by side: compose A B
+    row_major T, col_major T, ordered T T
+    coalesce A [T], flatten A, filter A, nullspace A, complement A n
+    compose A B, left_inverse A, right_inverse A, max_common_layout A B
+    logical_divide, zipped_divide, tiled_divide, flat_divide A B
+    logical_product, zipped_product, tiled_product, flat_product A B
+    blocked_product, raked_product A B, tile_to_shape A T [T]
+    slice A T, mode A n, join A B ..., permute A T, view A T, broadcast_to A T
+    upcast A n, downcast A n, recast A n n
+             T is a tuple such as (4,6), in slice with holes: (_,1); n a number
+  swizzle    Sw<2,0,3> o A, or Sw<2,0,3> o 8 o A, which adds 8 to the offsets first
+  slice      A[1:3, ::2], as in NumPy; ( ) group
+
+Colours tell apart the threads of --threads, the tiles of --tile, else the blocks
+of nested modes, else the rows. A picture goes to standard output when FILE is -,
+and then the text is left out.`, draw.MaxCells, draw.MaxSide),
+		Example: `  ashlar layout "(8,8):(8,1)"
+  ashlar layout "(8,8):(8,1) / <2:1,4:1>"
+  ashlar layout "compose (6,2):(8,2) (4,3):(3,1)"
+  ashlar layout "(4,4):(4,1)" --threads "(2,2):(2,1)"
+  ashlar layout "(8,8):(8,1)" --swizzle 2,0,3 --svg swizzled.svg`,
+		Args: arguments(1, 1, "one expression, in quotes"),
+	}
+	flags := c.Flags()
+	flags.StringVar(&threads, "threads", "", "a layout of `threads`: which thread has which elements, in turn")
+	flags.StringVar(&tile, "tile", "", "a `tile`, as in (2,4)")
+	flags.StringVar(&swizzle, "swizzle", "", "`bits,base,shift` of a swizzle of the offsets")
+	flags.StringVar(&pictures[0], "svg", "", "write the picture to `FILE`")
+	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		quiet := slices.Contains(pictures[:], "-")
+		if quiet && (asJSON || pictures[0] == pictures[1]) {
+			return usagef(c, "two things want standard output")
+		}
+		lay, err := layout.Eval(args[0])
+		if err != nil {
+			return marked(err)
+		}
+		if swizzle != "" {
+			if lay, err = swizzled(c, lay, swizzle); err != nil {
+				return err
+			}
+		}
+		var o draw.MapOptions
+		if threads != "" {
+			t, err := layout.Eval(threads)
+			if err != nil {
+				return marked(err)
+			}
+			l, ok := t.Plain()
+			if !ok {
+				return usagef(c, "--threads %s: a layout without a swizzle and an offset is wanted", threads)
+			}
+			o.Threads = &l
+		}
+		if tile != "" {
+			if !strings.HasPrefix(tile, "(") {
+				tile = "(" + tile + ")"
+			}
+			t, err := layout.ParseTuple(tile)
+			if err == nil && t.Depth() == 1 {
+				o.Tile, err = t.Flatten()
+			}
+			if err != nil || t.Depth() != 1 {
+				return usagef(c, "--tile %s: want extents such as (2,4)", tile)
+			}
+		}
+		picture, err := draw.NewMap(lay, o)
+		tooLarge := errors.Is(err, layout.ErrLimit)
+		if err != nil && !(tooLarge && pictures == [2]string{}) {
+			return err
+		}
+		facts := factsOf(lay)
+		switch {
+		case asJSON:
+			err = p.printLayoutJSON(lay, &facts)
+		case !quiet:
+			facts.print(p.out, lay)
+			if tooLarge {
+				fmt.Fprintf(p.out, "\n%v\n", err)
+				return nil
+			}
+			fmt.Fprintln(p.out)
+			err = picture.WriteText(p.out, p.colour())
+		default:
+			err = nil
+		}
+		for i, write := range []func(io.Writer) error{picture.WriteSVG, picture.WritePNG} {
+			switch file := pictures[i]; {
+			case err != nil || file == "":
+			case file == "-":
+				err = write(p.out)
+			default:
+				if info, e := os.Stat(filepath.Dir(file)); e != nil || !info.IsDir() {
+					return fmt.Errorf("%s: there is no folder %s to write it to", file, filepath.Dir(file))
+				}
+				if err = writeFile(file, write); err != nil {
+					err = fmt.Errorf("%s: %w", file, bare(err))
+				}
+			}
+		}
+		return err
+	}
+	return c
+}
+
+// marked is an error with the expression and a caret under the fault above it.
+func marked(err error) error {
+	var e *layout.EvalError
+	if !errors.As(err, &e) {
+		return err
+	}
+	text := strings.ReplaceAll(e.Mark()+"\n"+e.Err.Error(), "\n", "\n        ") // as wide as the name of the program
+	if errors.Is(err, layout.ErrSyntax) {
+		return &usageError{text}
+	}
+	return errors.New(text)
+}
+
+// swizzled lays the swizzle of --swizzle over a layout.
+func swizzled(c *cobra.Command, lay layout.Composed, text string) (layout.Composed, error) {
+	t, err := layout.ParseTuple("(" + text + ")")
+	var n []int
+	if err == nil {
+		n, err = t.Flatten()
+	}
+	if err != nil || t.Depth() != 1 || len(n) != 3 {
+		return lay, usagef(c, "--swizzle %s: want bits,base,shift, as in 2,0,3", text)
+	}
+	if w, ok := lay.Outer().(layout.Swizzle); !ok || w.Bits() > 0 {
+		return lay, usagef(c, "--swizzle %s: the expression has a swizzle already", text)
+	}
+	w, err := layout.NewSwizzle(n[0], n[1], n[2])
+	if err != nil {
+		return lay, fmt.Errorf("--swizzle %s: %w", text, err)
+	}
+	return layout.NewComposed(w, lay.Base(), lay.Inner())
+}
+
+// layoutFacts is what is known of a layout.
+type layoutFacts struct {
+	known      bool // whether the offsets from lo to hi are
+	lo, hi     int
+	injective  *bool // nil when it isn't known
+	contiguous *bool
+	order      string // of a contiguous layout: row-major, column-major or ""
+}
+
+func factsOf(c layout.Composed) (f layoutFacts) {
+	in := c.Inner()
+	size := in.Size()
+	w, _ := c.Outer().(layout.Swizzle)
+	answer := func(b bool) *bool { return &b }
+	switch {
+	case size == 0:
+		return layoutFacts{true, 0, -1, answer(true), answer(true), ""}
+	case size <= enumerated:
+		offsets := make([]int, size)
+		for i := range offsets {
+			offsets[i], _ = c.Offset(i) // i is inside
+		}
+		slices.Sort(offsets)
+		f.known, f.lo, f.hi = true, offsets[0], offsets[size-1]
+		f.injective = answer(len(slices.Compact(offsets)) == size)
+	default:
+		if w.Bits() == 0 {
+			lo, hi := in.Span()
+			f.known, f.lo, f.hi = true, c.Base()+lo, c.Base()+hi
+		}
+		still := in.Filter() // a swizzle keeps different offsets apart
+		switch _, err := layout.LeftInverse(in); {
+		case still.Size() < size, f.known && uint(f.hi)-uint(f.lo) < uint(size-1):
+			f.injective = answer(false)
+		case err == nil:
+			f.injective = answer(true)
+		}
+	}
+	if f.known && uint(f.hi)-uint(f.lo) != uint(size-1) {
+		f.contiguous = answer(false)
+	} else if f.known {
+		f.contiguous = f.injective
+	}
+	if whole := in.Coalesce(); w.Bits() == 0 && f.contiguous != nil && *f.contiguous {
+		_, step := whole.Leaf(0)
+		switch {
+		case in.IsRowMajor():
+			f.order = "row-major"
+		case whole.Leaves() == 1 && step == 1:
+			f.order = "column-major"
+		}
+	}
+	return f
+}
+
+func (f *layoutFacts) print(w io.Writer, c layout.Composed) {
+	in := c.Inner()
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	say := func(b *bool) string {
+		switch {
+		case b == nil:
+			return fmt.Sprintf("not known: more than %d elements, and no rule says it", enumerated)
+		case *b:
+			return "yes"
+		}
+		return "no"
+	}
+	if l, ok := c.Plain(); ok {
+		fmt.Fprintf(t, "layout\t%v\n", l)
+	} else if w, ok := c.Outer().(layout.Swizzle); ok && w.Bits() == 0 {
+		fmt.Fprintf(t, "layout\t%v from offset %d\n", in, c.Base())
+	} else {
+		fmt.Fprintf(t, "layout\t%v\n", c)
+	}
+	fmt.Fprintf(t, "size\t%d\n", in.Size())
+	switch {
+	case in.Size() == 0:
+		fmt.Fprintln(t, "span\t0, no offsets")
+	case f.known:
+		fmt.Fprintf(t, "span\t%d, offsets %d to %d\n", uint(f.hi)-uint(f.lo)+1, f.lo, f.hi)
+	default:
+		fmt.Fprintf(t, "span\t%s\n", say(nil))
+	}
+	order := f.order
+	if order != "" {
+		order = ", " + order
+	}
+	fmt.Fprintf(t, "injective\t%s\ncontiguous\t%s%s\n", say(f.injective), say(f.contiguous), order)
+	t.Flush()
+}
+
+// printLayoutJSON prints the facts, and the offsets where they could be drawn.
+func (p *program) printLayoutJSON(c layout.Composed, f *layoutFacts) error {
+	in := c.Inner()
+	out := struct {
+		Layout     string `json:"layout"` // the inner layout of a swizzle or an offset
+		Shape      []int  `json:"shape"`
+		Swizzle    []int  `json:"swizzle,omitempty"`
+		Base       int    `json:"base"` // added to the offsets of the inner layout
+		Size       int    `json:"size"`
+		Span       []int  `json:"span,omitempty"` // the smallest and the largest offset, where known
+		Injective  *bool  `json:"injective"`      // null: not known
+		Contiguous *bool  `json:"contiguous"`
+		Offsets    []int  `json:"offsets,omitempty"` // colexicographic: the first mode fastest
+	}{Layout: in.String(), Shape: in.Shape(), Base: c.Base(), Size: in.Size(), Injective: f.injective, Contiguous: f.contiguous}
+	if w, ok := c.Outer().(layout.Swizzle); ok && w.Bits() > 0 {
+		out.Swizzle = []int{w.Bits(), w.Base(), w.Shift()}
+	}
+	if f.known && in.Size() > 0 {
+		out.Span = []int{f.lo, f.hi}
+	}
+	for i := 0; in.Size() <= draw.MaxCells && i < in.Size(); i++ {
+		off, err := c.Offset(i)
+		if err != nil {
+			return err
+		}
+		out.Offsets = append(out.Offsets, off)
+	}
+	return json.NewEncoder(p.out).Encode(&out)
+}

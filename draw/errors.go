@@ -1,0 +1,20 @@
+package draw
+
+import "fmt"
+
+// Error says which function failed, on what, and why. Unwrap gives the reason: layout.ErrLimit for more than is drawn,
+// layout.ErrShape for extents or options that don't fit.
+type Error struct {
+	Op   string // "NewMap"
+	Text string // what was given, what clashes, and the way out
+	Err  error
+}
+
+func (e *Error) Error() string { return "draw." + e.Op + ": " + e.Text }
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+func fail(op string, reason error, format string, args ...any) error {
+	return &Error{Op: op, Text: fmt.Sprintf(format, args...), Err: reason}
+}

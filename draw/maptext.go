@@ -1,0 +1,112 @@
+package draw
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// WriteText writes the grids and the memory for a screen of fixed width: offsets, with the thread where threads are given, and
+// lines between blocks. With colour, cells get backgrounds of the 256-colour terminals.
+func (m *Map) WriteText(w io.Writer, colour bool) error {
+	var b strings.Builder
+	if len(m.cells) == 0 {
+		b.WriteString("no elements\n")
+	}
+	text := func(c cell) string {
+		if c.label == "" {
+			return strconv.Itoa(c.off)
+		}
+		return strconv.Itoa(c.off) + " " + c.label
+	}
+	t := textGrid{b: &b, colour: colour}
+	t.width = max(widest(m.cells, text), len(strconv.Itoa(m.cols-1)))
+	t.label = len(m.rowLabel(max(m.rows-1, 0)))
+	per := m.rows * m.cols
+	for g, title := range m.titles {
+		if g > 0 {
+			b.WriteByte('\n')
+		}
+		if title != "" {
+			b.WriteString(title + "\n")
+		}
+		t.begin("")
+		for c := range m.cols {
+			t.cell(strconv.Itoa(c), -1, m.colCuts[c], false)
+		}
+		t.end()
+		for r := range m.rows {
+			if m.rowCuts[r] {
+				t.line(m.colCuts)
+			}
+			t.begin(m.rowLabel(r) + ":")
+			for c := range m.cols {
+				if i := g*per + r*m.cols + c; i < len(m.cells) {
+					t.cell(text(m.cells[i]), m.cells[i].colour, m.colCuts[c], true)
+				}
+			}
+			t.end()
+		}
+	}
+	switch {
+	case m.memory != nil:
+		b.WriteString("\nmemory\n")
+		t.width = max(widest(m.memory, m.holds), 1)
+		t.label = max(len(strconv.Itoa(m.lo)), len(strconv.Itoa(m.hi)))
+		n := m.strip()
+		for at := 0; at < len(m.memory); at += n {
+			t.begin(strconv.Itoa(m.lo+at) + ":")
+			for _, s := range m.memory[at:min(at+n, len(m.memory))] {
+				if s.count == 0 {
+					t.cell("·", -1, false, false)
+				} else {
+					t.cell(m.holds(s), m.cells[s.cell].colour, false, false)
+				}
+			}
+			t.end()
+		}
+	case len(m.cells) > 0:
+		b.WriteString("\n" + m.tooWide() + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// A textGrid writes lines of cells.
+type textGrid struct {
+	b            *strings.Builder
+	colour       bool
+	label, width int // in characters
+	row          strings.Builder
+}
+
+func (t *textGrid) begin(label string) { fmt.Fprintf(&t.row, "%*s", t.label+1, label) }
+
+func (t *textGrid) cell(text string, colour int, cut, sep bool) {
+	if cut {
+		t.row.WriteString(map[bool]string{true: "│", false: " "}[sep])
+	}
+	text = fmt.Sprintf(" %*s ", t.width, text)
+	if t.colour && colour >= 0 {
+		text = fmt.Sprintf("\x1b[30;48;5;%dm%s\x1b[0m", fills[colour].terminal, text)
+	}
+	t.row.WriteString(text)
+}
+
+func (t *textGrid) end() {
+	t.b.WriteString(strings.TrimRight(t.row.String(), " ") + "\n")
+	t.row.Reset()
+}
+
+// line is the line between two rows of blocks.
+func (t *textGrid) line(cuts []bool) {
+	t.b.WriteString(strings.Repeat(" ", t.label+1))
+	for _, cut := range cuts {
+		if cut {
+			t.b.WriteString("┼")
+		}
+		t.b.WriteString(strings.Repeat("─", t.width+2))
+	}
+	t.b.WriteByte('\n')
+}
