@@ -172,10 +172,12 @@ var castTypes = [...]dtype.DType{1: dtype.Float32, 2: dtype.Uint8, 3: dtype.Int8
 	7: dtype.Int64, 9: dtype.Bool, 10: dtype.Float16, 11: dtype.Float64, 12: dtype.Uint32, 13: dtype.Uint64, 14: dtype.Complex64,
 	15: dtype.Complex128, 16: dtype.BFloat16, 17: dtype.Float8E4M3, 19: dtype.Float8E5M2}
 
-func castTo(c *Call) dtype.DType {
-	code := c.Attrs.Int("to", 0)
+func castTo(c *Call) dtype.DType { return typeOf("Cast", c.Attrs.Int("to", 0)) }
+
+// typeOf returns the element type of an ONNX code.
+func typeOf(name string, code int64) dtype.DType {
 	if code < 0 || code >= int64(len(castTypes)) || castTypes[code] == dtype.Invalid {
-		panic(fail("Cast", tensor.ErrDType, "the attribute to is %d; the codes of ONNX's types that can be had are 1 to 7, 9 to 17 and 19", code))
+		panic(fail(name, tensor.ErrDType, "the code of an element type is %d; those that can be had are 1 to 7, 9 to 17 and 19", code))
 	}
 	return castTypes[code]
 }

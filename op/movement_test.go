@@ -314,7 +314,7 @@ func TestMovesShare(t *testing.T) {
 // Every operator on every type it says it supports: Run works, and Infer says
 // what it gives.
 func TestInferAgrees(t *testing.T) {
-	kernel := given{"kernel_shape": []int64{2, 2}, "size": int64(3), "value_int": int64(1), "to": int64(1), "direction": "LEFT"}
+	kernel := given{"kernel_shape": []int64{2, 2}, "size": int64(3), "value_int": int64(1), "to": int64(1), "direction": "LEFT", "blocksize": int64(1)}
 	shapes := [][]int{{2, 3, 5, 4}, {1, 3, 2, 2}, {0, 3, 2, 2}}
 	for _, o := range All() {
 		t.Run(o.Name(), func(t *testing.T) {
@@ -332,8 +332,11 @@ func TestInferAgrees(t *testing.T) {
 					square, _ := tensor.Make(d, shape[0], 3, shape[3], shape[3])
 					m, _ := tensor.Make(d, 3, 4)
 					last, _ := tensor.Make(d, shape[3])
+					one := unitScalar(d)
 					calls := [][]tensor.Any{{x}, {x, x}, {x, x, x}, {x, square}, {last, x}, {x, last}, {m, tensor.Any(transposed(m))}, {x, i64(0)}, {x, i64(1), i64(2)}, {i64(2, 3)},
 						{x, per, per, per, per}, {tensor.New[bool](shape...), x, x},
+						{x, i64(1, 2, 1, 1)}, {x, i64(0, 1, 0, 0, 1, 0, 0, 2)}, {m}, {m, i64(1)}, {m, i64(0, 1, 0, 1, 2, 0)}, {m, tensor.New[bool](3)},
+						{x, tensor.New[int64](shape...)}, {m, tensor.New[int64](3, 2)}, {tensor.New[int64](2), i64(3), last}, {last, tensor.FromSlice([]int64{2, 1, 4, 1}, 4)}, {one, one, one},
 						{}, {nil}, {x, nil}, {x, x, nil}, {x, x, x, nil}, {x, per, per, per, per, nil}}
 					for _, in := range calls {
 						for _, opset := range []int{7, 10, 13, 18} {
@@ -357,6 +360,10 @@ func TestInferAgrees(t *testing.T) {
 			}
 		})
 	}
+}
+
+func unitScalar(d dtype.DType) tensor.Any {
+	return castAny("Cast", &Call{Attrs: NoAttrs{}}, tensor.Scalar(int8(1)), d)
 }
 
 func transposed(a tensor.Any) tensor.Any {

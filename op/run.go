@@ -16,23 +16,40 @@ import (
 type perType [dtype.Count]func(c *Call) []tensor.Any
 
 // opN is an operator whose run-time form is written by hand in its file. Just
-// one of run and untyped is set.
+// one of run, untyped and move is set.
 type opN struct {
 	about
 	least   int                        // how many inputs it needs
 	by      int                        // the input whose element type picks from run
 	run     perType                    // for operators that look at elements
 	untyped func(c *Call) []tensor.Any // for operators that take every type alike
-	infer   func(c *Call) []tensor.Any // inputs may be Specs
+	move    func(c *Call) *transfer    // for those that move elements; it is their infer, too
+	infer   func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
 }
 
 // Supports reports whether the deciding input may hold d.
-func (o *opN) Supports(d dtype.DType) bool { return o.untyped != nil || o.run[d] != nil }
+func (o *opN) Supports(d dtype.DType) bool {
+	return o.untyped != nil || o.move != nil || o.run[d] != nil
+}
 
 // Infer returns the outputs' types and shapes.
 func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		o.check(c)
+		if o.move != nil {
+			m := o.move(c)
+			out = one(spec(o.name, m.d, m.shape...))
+			return
+		}
+		if o.infer == nil {
+			for i, a := range c.Inputs {
+				if _, spec := a.(tensor.Spec); spec {
+					panic(unknown(o.name, i))
+				}
+			}
+			out = o.compute(c)
+			return
+		}
 		out = o.infer(c)
 	})
 	return out, err
@@ -42,18 +59,24 @@ func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 func (o *opN) Run(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		o.check(c)
-		if o.untyped != nil {
-			out = o.untyped(c)
-			return
-		}
-		out = o.run[c.in(o.by).DType()](c)
+		out = o.compute(c)
 	})
 	return out, err
 }
 
+func (o *opN) compute(c *Call) []tensor.Any {
+	switch {
+	case o.untyped != nil:
+		return o.untyped(c)
+	case o.move != nil:
+		return one(o.move(c).run(c.Context))
+	}
+	return o.run[c.in(o.by).DType()](c)
+}
+
 func (o *opN) check(c *Call) {
 	needs(o.name, c, o.least)
-	if o.untyped == nil {
+	if o.untyped == nil && o.move == nil {
 		d := c.in(o.by).DType()
 		must(o.name, o.run[d] != nil, d)
 	}

@@ -1,64 +1,128 @@
 package op
 
 import (
-	"context"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
-
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// splitCost is the work, in additions, from which threads are worth waking:
-// about 50 µs.
-const splitCost = 100_000
+// Split returns views of a, one after the other along axis, with the given extents,
+// which add up to that of the axis. It panics when they don't. ONNX Split.
+func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tensor[T] {
+	axis = axisOf("Split", axis, a.Rank())
+	checkParts(a.Dim(axis), axis, sizes)
+	return parts(a, axis, sizes)
+}
 
-// split calls f on ranges that cover [0, n), on as many threads as the work is
-// worth; cost is that of one step, in additions. What f computes must not depend
-// on the ranges. A panic in f reaches the caller. When ctx is done no further
-// range starts, and split panics with an error that wraps ctx.Err().
-func split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
-	workers := runtime.GOMAXPROCS(0)
-	if cost <= 0 {
-		cost = 1
+// ArraySplit returns views of a, one after the other along axis: n parts as equal
+// as can be, the larger ones first. It panics when n is less than 1.
+// numpy.array_split.
+func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] {
+	axis = axisOf("ArraySplit", axis, a.Rank())
+	if n < 1 {
+		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
 	}
-	step := max(1, splitCost/2/cost) // of a range: some 25 µs
-	if n <= step && ctx == nil {
-		f(0, n)
-		return
-	}
-	workers = min(workers, (n+step-1)/step)
-	if n < splitCost/cost {
-		workers = 1
-	}
-	var next atomic.Int64
-	var fault atomic.Pointer[any]
-	loop := func() {
-		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // so that tensor.Try of the caller hears of it
-		defer func() {
-			if r := recover(); r != nil {
-				fault.CompareAndSwap(nil, &r)
-			}
-		}()
-		for fault.Load() == nil && (ctx == nil || ctx.Err() == nil) {
-			from := int(next.Add(int64(step))) - step
-			if from >= n {
-				return
-			}
-			f(from, min(from+step, n))
+	sizes := make([]int, n)
+	for i := range sizes {
+		sizes[i] = a.Dim(axis) / n
+		if i < a.Dim(axis)%n {
+			sizes[i]++
 		}
 	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(loop)
+	return parts(a, axis, sizes)
+}
+
+func parts[T num.Elem](a tensor.Tensor[T], axis int, sizes []int) []tensor.Tensor[T] {
+	if !a.LayoutRef().Flat() { // a part of a nested axis may have no view
+		a = a.Contiguous()
 	}
-	loop()
-	wg.Wait()
-	if r := fault.Load(); r != nil {
-		panic(*r)
+	idx := make([]tensor.Index, a.Rank())
+	for i := range idx {
+		idx[i] = tensor.Colon
 	}
-	if ctx != nil && ctx.Err() != nil {
-		panic(&tensor.Error{Op: "op." + name, Text: "stopped: " + ctx.Err().Error(), Err: ctx.Err()})
+	out := make([]tensor.Tensor[T], len(sizes))
+	at := 0
+	for i, n := range sizes {
+		idx[axis] = tensor.R(at, at+n)
+		out[i] = a.Slice(idx...)
+		at += n
 	}
+	return out
+}
+
+func checkParts(n, axis int, sizes []int) {
+	rest := n
+	for i, s := range sizes {
+		if s < 0 || s > rest {
+			panic(fail("Split", tensor.ErrShape, "part %d of extent %d; %d of the %d on axis %d are left", i, s, rest, n, axis))
+		}
+		rest -= s
+	}
+	if rest > 0 {
+		panic(fail("Split", tensor.ErrShape, "the parts leave %d of the %d on axis %d", rest, n, axis))
+	}
+}
+
+var splitOp = opN{about: about{name: "Split", onnx: []int{2, 11, 13, 18}, attrs: []string{"axis", "num_outputs", "split"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		axis, sizes := splitOf(c)
+		out := make([]tensor.Any, len(sizes))
+		shape := tensor.Shape(c.in(0))
+		for i, n := range sizes {
+			shape[axis] = n
+			out[i] = spec("Split", c.in(0).DType(), shape...)
+		}
+		return out
+	},
+	untyped: func(c *Call) []tensor.Any {
+		axis, sizes := splitOf(c)
+		a := c.in(0)
+		if lay := a.Layout(); !lay.Flat() {
+			a = viewed(tensor.Contiguous(a))
+		}
+		idx := make([]tensor.Index, a.Rank())
+		for i := range idx {
+			idx[i] = tensor.Colon
+		}
+		out := make([]tensor.Any, len(sizes))
+		at := 0
+		for i, n := range sizes {
+			idx[axis] = tensor.R(at, at+n)
+			out[i] = viewed(tensor.Slice(a, idx...))
+			at += n
+		}
+		return out
+	}}
+
+// splitOf returns the axis and the extents of a node's outputs: an attribute before
+// opset 13, an input from there on; without them equal parts, as many as there are
+// outputs, of which from opset 18 on the last may be smaller.
+func splitOf(c *Call) (axis int, sizes []int) {
+	axis = axisOf("Split", int(c.Attrs.Int("axis", 0)), c.in(0).Rank())
+	n := c.in(0).Dim(axis)
+	var some bool
+	if c.Opset < 13 {
+		sizes, some = attrInts(c, "split")
+	} else {
+		sizes, some = ints("Split", c, 1)
+	}
+	if some {
+		checkParts(n, axis, sizes)
+		if c.Outputs > 0 && len(sizes) != c.Outputs {
+			panic(fail("Split", tensor.ErrShape, "%d extents for %d outputs", len(sizes), c.Outputs))
+		}
+		return axis, sizes
+	}
+	count := max(c.Outputs, 1)
+	if c.Attrs.Has("num_outputs") && c.Attrs.Int("num_outputs", 0) != int64(count) {
+		panic(fail("Split", tensor.ErrShape, "num_outputs is %d for %d outputs", c.Attrs.Int("num_outputs", 0), count))
+	}
+	if c.Opset < 18 && n%count != 0 {
+		panic(fail("Split", tensor.ErrShape, "axis %d of extent %d doesn't split into %d equal parts", axis, n, count))
+	}
+	part, rest := (n+count-1)/count, n
+	for range count {
+		sizes = append(sizes, min(part, rest))
+		rest -= min(part, rest)
+	}
+	return axis, sizes
 }

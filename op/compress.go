@@ -1,0 +1,58 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Compress returns the entries of a along axis where cond, of rank 1, is true; those
+// beyond its end go. It panics when cond is longer than the axis. Elements keep
+// their bits. ONNX Compress, which without an axis takes elements of the flattened
+// tensor: a.Reshape(-1) is that.
+func Compress[T num.Elem](a tensor.Tensor[T], cond tensor.Tensor[bool], axis int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](compressed(a, cond, axis), opts)
+}
+
+func compressed(a, cond tensor.Any, axis int) *transfer {
+	shape := tensor.Shape(a)
+	axis = axisOf("Compress", axis, len(shape))
+	switch {
+	case cond.DType() != dtype.Bool:
+		panic(fail("Compress", tensor.ErrDType, "the condition holds %v, want bool", cond.DType()))
+	case cond.Rank() != 1 || cond.Dim(0) > shape[axis]:
+		panic(fail("Compress", tensor.ErrShape, "the condition is %s; want one axis of at most %d, the extent of axis %d", tensor.Describe(cond), shape[axis], axis))
+	}
+	if _, spec := cond.(tensor.Spec); spec {
+		panic(unknown("Compress", 1))
+	}
+	list := make([]int, 0, shape[axis])
+	for i, v := range wordsOf(cond).mem {
+		if v != 0 {
+			list = append(list, i)
+		}
+	}
+	maps := make([][]int, len(shape))
+	maps[axis] = list
+	return &transfer{name: "Compress", d: a.DType(), shape: mapped(shape, maps), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		remap("Compress", ctx, dst, in[0], shape, maps, nil)
+	}}
+}
+
+var compress = opN{about: about{name: "Compress", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 2,
+	move: func(c *Call) *transfer {
+		a := c.in(0)
+		if c.Attrs.Has("axis") {
+			return compressed(a, c.in(1), int(c.Attrs.Int("axis", 0)))
+		}
+		if _, spec := a.(tensor.Spec); spec {
+			flat, err := tensor.NewSpec(a.DType(), tensor.Len(a))
+			if err != nil {
+				panic(err)
+			}
+			return compressed(flat, c.in(1), 0)
+		}
+		return compressed(viewed(tensor.Reshape(a, tensor.Len(a))), c.in(1), 0)
+	}}

@@ -1,0 +1,88 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// DepthToSpace turns channels into pixels: a has the shape (n, c, h, w), the result
+// (n, c/b², h·b, w·b), with b the size of a block. Pixel (i, j) of a block in channel
+// d of the result comes from channel (i·b + j)·c/b² + d, or with crd from channel
+// (d·b + i)·b + j. It panics unless b is at least 1 and b² divides c. Elements keep
+// their bits. ONNX DepthToSpace, its modes DCR and CRD.
+func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, crd bool, opts ...Option) tensor.Tensor[T] {
+	return rearranged[T](depthToSpaceOf(a, b, crd), opts)
+}
+
+// A rearrangement is a view of the operand whose elements, in row-major order, are
+// those of the result.
+type rearrangement struct {
+	name              string
+	split, perm, into []int
+	a                 tensor.Any
+}
+
+func depthToSpaceOf(a tensor.Any, b int, crd bool) *rearrangement {
+	s := blocks("DepthToSpace", a, b)
+	if s[1]%(b*b) != 0 {
+		panic(fail("DepthToSpace", tensor.ErrShape, "%d channels aren't a multiple of %d·%d", s[1], b, b))
+	}
+	n, c, h, w := s[0], s[1]/(b*b), s[2], s[3]
+	r := &rearrangement{name: "DepthToSpace", a: a, split: []int{n, b, b, c, h, w}, perm: []int{0, 3, 4, 1, 5, 2},
+		into: []int{n, c, extent("DepthToSpace", 2, h, b), extent("DepthToSpace", 3, w, b)}}
+	if crd {
+		r.split, r.perm = []int{n, c, b, b, h, w}, []int{0, 1, 4, 2, 5, 3}
+	}
+	return r
+}
+
+// blocks checks the operand and the block size of DepthToSpace and SpaceToDepth.
+func blocks(name string, a tensor.Any, b int) []int {
+	s := tensor.Shape(a)
+	if len(s) != 4 {
+		panic(fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(a)))
+	}
+	if b < 1 || b >= 1<<15 {
+		panic(fail(name, tensor.ErrValue, "a block of %d pixels", b))
+	}
+	return s
+}
+
+// view returns the elements of the result in their order.
+func (r *rearrangement) view() tensor.Any {
+	return viewed(tensor.Permute(viewed(tensor.Reshape(r.a, r.split...)), r.perm...))
+}
+
+func (r *rearrangement) infer() []tensor.Any { return one(spec(r.name, r.a.DType(), r.into...)) }
+
+func (r *rearrangement) run() []tensor.Any {
+	return one(viewed(tensor.Reshape(r.view(), r.into...)))
+}
+
+func rearranged[T num.Elem](r *rearrangement, opts []Option) tensor.Tensor[T] {
+	s := read(opts)
+	out := r.view().(tensor.Tensor[T]).Reshape(r.into...)
+	if s.into == nil {
+		return out
+	}
+	dst := target[T](r.name, &s, r.into)
+	dst.CopyFrom(out)
+	return dst
+}
+
+var depthToSpace = opN{about: about{name: "DepthToSpace", onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
+	infer:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).infer() },
+	untyped: func(c *Call) []tensor.Any { return depthToSpaceCall(c).run() }}
+
+func depthToSpaceCall(c *Call) *rearrangement {
+	mode := c.Attrs.Str("mode", "DCR")
+	if mode != "DCR" && mode != "CRD" {
+		panic(fail("DepthToSpace", tensor.ErrValue, "mode %q; modes are DCR and CRD", mode))
+	}
+	return depthToSpaceOf(c.in(0), blockSize(c), mode == "CRD")
+}
+
+// blockSize reads the attribute; one that is absent or no int is 0, and refused.
+func blockSize(c *Call) int {
+	return int(max(min(c.Attrs.Int("blocksize", 0), 1<<15), 0))
+}

@@ -1,0 +1,298 @@
+package op
+
+import (
+	"context"
+	"encoding/binary"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Operators that move elements don't look at what they mean, so one body does for
+// all element types: it moves words of their size.
+
+// words is the elements of a tensor in row-major order, one after the other.
+type words struct {
+	of   tensor.Any // contiguous; it holds the memory
+	mem  []byte
+	size int // of an element, in bytes
+}
+
+// wordsOf returns the elements of a: those themselves where they are contiguous,
+// else a copy.
+func wordsOf(a tensor.Any) words {
+	mem, ok := tensor.Bytes(a)
+	if !ok {
+		c, err := tensor.Contiguous(a)
+		if err != nil {
+			panic(err)
+		}
+		a = c
+		mem, _ = tensor.Bytes(a)
+	}
+	return words{a, mem, a.DType().Size()}
+}
+
+func (w words) len() int { return len(w.mem) / w.size }
+
+// copy copies n elements of src, from from on, to element to and those after it.
+func (w words) copy(to int, src words, from, n int) {
+	copy(w.mem[to*w.size:(to+n)*w.size], src.mem[from*w.size:(from+n)*w.size])
+}
+
+// fill sets n elements from to on to v.
+func (w words) fill(to, n int, v []byte) {
+	m := w.mem[to*w.size : (to+n)*w.size]
+	if allZero(v) {
+		clear(m)
+		return
+	}
+	for done := copy(m, v); done < len(m); {
+		done += copy(m[done:], m[:done])
+	}
+}
+
+func allZero(v []byte) bool { return !slices.ContainsFunc(v, func(b byte) bool { return b != 0 }) }
+
+// pick sets element first+i to element at[i] of src.
+func (w words) pick(first int, src words, at []int) {
+	m, s := w.mem[first*w.size:], src.mem
+	switch w.size {
+	case 1:
+		for i, from := range at {
+			m[i] = s[from]
+		}
+	case 2:
+		for i, from := range at {
+			binary.NativeEndian.PutUint16(m[2*i:], binary.NativeEndian.Uint16(s[2*from:]))
+		}
+	case 4:
+		for i, from := range at {
+			binary.NativeEndian.PutUint32(m[4*i:], binary.NativeEndian.Uint32(s[4*from:]))
+		}
+	case 8:
+		for i, from := range at {
+			binary.NativeEndian.PutUint64(m[8*i:], binary.NativeEndian.Uint64(s[8*from:]))
+		}
+	default:
+		for i, from := range at {
+			w.copy(first+i, src, from, 1)
+		}
+	}
+}
+
+// bits returns the bits of element i of a type of at most 8 bytes.
+func (w words) bits(i int) uint64 {
+	switch w.size {
+	case 1:
+		return uint64(w.mem[i])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(w.mem[2*i:]))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(w.mem[4*i:]))
+	}
+	return binary.NativeEndian.Uint64(w.mem[8*i:])
+}
+
+// int64s returns the elements of an int64 or int32 tensor.
+func (w words) int64s() []int64 {
+	v := make([]int64, w.len())
+	for i := range v {
+		v[i] = int64(w.bits(i))
+		if w.size == 4 {
+			v[i] = int64(int32(v[i]))
+		}
+	}
+	return v
+}
+
+// A transfer is a result made of elements of other tensors. What shapes decide is
+// decided when it is made; fill looks at values and refuses the wrong ones before
+// it writes, and then writes every element.
+type transfer struct {
+	name  string
+	d     dtype.DType
+	shape []int
+	in    []tensor.Any
+	fill  func(ctx context.Context, dst words, in []words)
+}
+
+func (m *transfer) operands(dst words) (in []words, overlap bool) {
+	in = make([]words, len(m.in))
+	for i, a := range m.in {
+		if _, spec := a.(tensor.Spec); spec {
+			panic(unknown(m.name, i))
+		}
+		in[i] = wordsOf(a)
+		overlap = overlap || conv.Overlap(in[i].mem, dst.mem)
+	}
+	return in, overlap
+}
+
+// run computes a transfer to new memory.
+func (m *transfer) run(ctx context.Context) tensor.Any {
+	in, _ := m.operands(words{})
+	out, err := tensor.Make(m.d, m.shape...)
+	if err != nil {
+		panic(fail(m.name, tensor.ErrShape, "the result: %v", err))
+	}
+	dst := wordsOf(out)
+	m.fill(ctx, dst, in)
+	runtime.KeepAlive(in)
+	return out
+}
+
+// moved computes a transfer to where the options say.
+func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
+	s := read(opts)
+	if s.into == nil {
+		return m.run(s.ctx()).(tensor.Tensor[T])
+	}
+	dst := target[T](m.name, &s, m.shape)
+	var to words
+	if dst.IsContiguous() {
+		to = wordsOf(dst)
+	}
+	in, overlap := m.operands(to)
+	out := dst
+	if overlap || !dst.IsContiguous() {
+		out = tensor.Empty[T](m.shape...)
+		to = wordsOf(out)
+	}
+	m.fill(s.ctx(), to, in)
+	runtime.KeepAlive(in)
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	return dst
+}
+
+// wantInt panics unless an input holds indices.
+func wantInt(name string, i int, a tensor.Any) {
+	if d := a.DType(); d != dtype.Int64 && d != dtype.Int32 {
+		panic(fail(name, tensor.ErrDType, "input %d holds %v, want int64 or int32", i, d))
+	}
+}
+
+// remap sets element (i, j, …) of dst to element (maps[0][i], maps[1][j], …) of src,
+// whose shape is given, or to pad where a map has -1. A nil map is the identity.
+func remap(name string, ctx context.Context, dst, src words, shape []int, maps [][]int, pad []byte) {
+	inner, unit := len(shape)-1, 1 // the last axis that isn't the identity, and the elements of one step on it
+	for inner >= 0 && maps[inner] == nil {
+		unit *= shape[inner]
+		inner--
+	}
+	if dst.len() == 0 {
+		return
+	}
+	if inner < 0 {
+		dst.copy(0, src, 0, unit)
+		return
+	}
+	stride := make([]int, inner+1)
+	ext := make([]int, inner+1)
+	for i, n := inner, unit; i >= 0; i-- {
+		stride[i], ext[i] = n, shape[i]
+		n *= shape[i]
+		if maps[i] != nil {
+			ext[i] = len(maps[i])
+		}
+	}
+	runs := runsOf(maps[inner])
+	rows, row := 1, ext[inner]*unit
+	for _, e := range ext[:inner] {
+		rows *= e
+	}
+	split(name, ctx, rows, row/4+len(runs), func(from, to int) {
+		for r := from; r < to; r++ {
+			base, rest := 0, r
+			for i := inner - 1; i >= 0; i-- {
+				at := rest % ext[i]
+				rest /= ext[i]
+				if maps[i] != nil {
+					at = maps[i][at]
+				}
+				if at < 0 {
+					base = -1
+					break
+				}
+				base += at * stride[i]
+			}
+			if base < 0 {
+				dst.fill(r*row, row, pad)
+				continue
+			}
+			for _, u := range runs {
+				if u.from < 0 {
+					dst.fill(r*row+u.to*unit, u.n*unit, pad)
+				} else {
+					dst.copy(r*row+u.to*unit, src, base+u.from*unit, u.n*unit)
+				}
+			}
+		}
+	})
+}
+
+// A run is n neighbours that stay neighbours.
+type run struct{ to, from, n int }
+
+func runsOf(m []int) (runs []run) {
+	for i, at := range m {
+		if k := len(runs) - 1; k >= 0 && (at < 0 && runs[k].from < 0 || runs[k].from >= 0 && at == runs[k].from+runs[k].n) {
+			runs[k].n++
+			continue
+		}
+		runs = append(runs, run{i, at, 1})
+	}
+	return runs
+}
+
+// mapped returns the extents that maps give a shape.
+func mapped(shape []int, maps [][]int) []int {
+	out := slices.Clone(shape)
+	for i, m := range maps {
+		if m != nil {
+			out[i] = len(m)
+		}
+	}
+	return out
+}
+
+// steps returns how far apart neighbours along each axis are in row-major order.
+func steps(shape []int) []int {
+	s := make([]int, len(shape))
+	for i, n := len(shape)-1, 1; i >= 0; i-- {
+		s[i] = n
+		n *= shape[i]
+	}
+	return s
+}
+
+// around returns the number of elements before, on and after an axis: the sizes of
+// a shape seen as three axes.
+func around(shape []int, axis int) (before, n, after int) {
+	before, after = 1, 1
+	for i, e := range shape {
+		switch {
+		case i < axis:
+			before *= e
+		case i > axis:
+			after *= e
+		}
+	}
+	return before, shape[axis], after
+}
+
+// extent multiplies two extents.
+func extent(name string, axis, a, b int) int {
+	hi, lo := bits.Mul(uint(a), uint(b))
+	if hi != 0 || int(lo) < 0 {
+		panic(fail(name, tensor.ErrOverflow, "%d times %d elements on axis %d don't fit an int", a, b, axis))
+	}
+	return int(lo)
+}

@@ -1,0 +1,92 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// OneHot returns a tensor with an axis of extent depth more than indices, inserted
+// at axis of the result: on where the coordinate on that axis is the index, off
+// elsewhere. An index from -depth to -1 counts from the end; one further outside
+// has no on. It panics when depth is negative. ONNX OneHot, whose indices may be
+// floats: their fraction is dropped.
+func OneHot[T num.Elem](indices tensor.Tensor[int64], depth, axis int, off, on T, opts ...Option) tensor.Tensor[T] {
+	return moved[T](oneHotOf(indices, depth, axis, tensor.FromSlice([]T{off, on})), opts)
+}
+
+func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer {
+	if depth < 0 {
+		panic(fail("OneHot", tensor.ErrShape, "depth %d is negative", depth))
+	}
+	if values.Rank() != 1 || values.Dim(0) != 2 {
+		panic(fail("OneHot", tensor.ErrShape, "the values are %s; want two, off and on", tensor.Describe(values)))
+	}
+	by := tensor.Shape(indices)
+	axis = axisOf("OneHot", axis, len(by)+1)
+	shape := append(append(append([]int{}, by[:axis]...), depth), by[axis:]...)
+	return &transfer{name: "OneHot", d: values.DType(), shape: shape, in: []tensor.Any{indices, values}, fill: func(ctx context.Context, dst words, in []words) {
+		v := in[1].mem
+		dst.fill(0, dst.len(), v[:dst.size])
+		_, _, after := around(shape, axis)
+		for i, at := range wholeNumbers("OneHot", 0, in[0]) {
+			if at < 0 {
+				at += int64(depth)
+			}
+			if at >= 0 && at < int64(depth) {
+				to := (i/after*depth+int(at))*after + i%after
+				copy(dst.mem[to*dst.size:], v[dst.size:])
+			}
+		}
+	}}
+}
+
+// wholeNumbers returns the elements of a real tensor, which is an input, without
+// fractions.
+func wholeNumbers(name string, i int, w words) []int64 {
+	switch a := w.of.(type) {
+	case tensor.Tensor[int8]:
+		return whole(a)
+	case tensor.Tensor[int16]:
+		return whole(a)
+	case tensor.Tensor[int32]:
+		return whole(a)
+	case tensor.Tensor[int64]:
+		return a.Elems()
+	case tensor.Tensor[uint8]:
+		return whole(a)
+	case tensor.Tensor[uint16]:
+		return whole(a)
+	case tensor.Tensor[uint32]:
+		return whole(a)
+	case tensor.Tensor[uint64]:
+		return whole(a)
+	case tensor.Tensor[num.F16]:
+		return whole(a)
+	case tensor.Tensor[num.BF16]:
+		return whole(a)
+	case tensor.Tensor[float32]:
+		return whole(a)
+	case tensor.Tensor[float64]:
+		return whole(a)
+	}
+	panic(fail(name, tensor.ErrDType, "input %d holds %v, want numbers", i, w.of.DType()))
+}
+
+func whole[T num.Elem](a tensor.Tensor[T]) []int64 { return Cast[int64](a).Elems() }
+
+var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 3,
+	move: func(c *Call) *transfer {
+		if d := c.in(0).DType(); !d.IsInteger() && !d.IsFloat() {
+			panic(fail("OneHot", tensor.ErrDType, "input 0 holds %v, want numbers", d))
+		}
+		if _, spec := c.in(1).(tensor.Spec); spec {
+			panic(unknown("OneHot", 1))
+		}
+		depth := wholeNumbers("OneHot", 1, wordsOf(c.in(1)))
+		if len(depth) != 1 || int64(int(depth[0])) != depth[0] {
+			panic(fail("OneHot", tensor.ErrShape, "the depth is %s; want one number that fits an int", tensor.Describe(c.in(1))))
+		}
+		return oneHotOf(c.in(0), int(depth[0]), int(c.Attrs.Int("axis", -1)), c.in(2))
+	}}

@@ -1,0 +1,147 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// PadMode is what Pad puts around a tensor.
+type PadMode string
+
+// The modes of Pad, as ONNX and NumPy name them.
+const (
+	PadConstant PadMode = "constant" // one value
+	PadEdge     PadMode = "edge"     // the nearest element
+	PadReflect  PadMode = "reflect"  // the elements mirrored at the first and last one, which aren't doubled
+	PadWrap     PadMode = "wrap"     // the elements from the other end
+)
+
+// Pad returns a with before[i] elements more in front of axis i and after[i]
+// behind it; negative ones remove elements. The modes other than PadConstant go on
+// for as long as there is room to fill, and panic on an axis that is empty but
+// not to stay so; value is for PadConstant alone. It panics unless both lists have
+// a number for every axis, or when more is removed than there is. Elements keep
+// their bits. ONNX Pad, numpy.pad.
+func Pad[T num.Elem](a tensor.Tensor[T], before, after []int, mode PadMode, value T, opts ...Option) tensor.Tensor[T] {
+	return moved[T](padded(a, before, after, mode, tensor.Scalar(value)), opts)
+}
+
+func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *transfer {
+	shape := tensor.Shape(a)
+	if len(before) != len(shape) || len(after) != len(shape) {
+		panic(fail("Pad", tensor.ErrShape, "%d amounts before and %d after for a tensor of rank %d", len(before), len(after), len(shape)))
+	}
+	switch mode {
+	case PadConstant, PadEdge, PadReflect, PadWrap:
+	default:
+		panic(fail("Pad", tensor.ErrValue, "mode %q; modes are constant, edge, reflect and wrap", string(mode)))
+	}
+	out := make([]int, len(shape))
+	for i, n := range shape {
+		b, e := before[i], after[i]
+		if b > math.MaxInt/4 || e > math.MaxInt/4 || n > math.MaxInt/4 {
+			panic(fail("Pad", tensor.ErrOverflow, "axis %d of extent %d with %d before and %d after doesn't fit an int", i, n, b, e))
+		}
+		if b < -n || e < -n || n+b+e < 0 {
+			panic(fail("Pad", tensor.ErrShape, "%d before and %d after remove more than the extent %d of axis %d", b, e, n, i))
+		}
+		if out[i] = n + b + e; n == 0 && out[i] > 0 && mode != PadConstant {
+			panic(fail("Pad", tensor.ErrShape, "axis %d is empty; mode %q has nothing to repeat", i, string(mode)))
+		}
+	}
+	in := []tensor.Any{a}
+	if value != nil {
+		in = append(in, value)
+	}
+	return &transfer{name: "Pad", d: a.DType(), shape: out, in: in, fill: func(ctx context.Context, dst words, in []words) {
+		maps := make([][]int, len(shape))
+		for i, n := range shape {
+			if before[i] == 0 && after[i] == 0 {
+				continue
+			}
+			maps[i] = make([]int, out[i])
+			for k := range maps[i] {
+				maps[i][k] = padIndex(mode, k-before[i], n)
+			}
+		}
+		pad := make([]byte, dst.size)
+		if len(in) > 1 {
+			pad = in[1].mem
+		}
+		remap("Pad", ctx, dst, in[0], shape, maps, pad)
+	}}
+}
+
+// padIndex returns which of n elements stands at i, or -1.
+func padIndex(mode PadMode, i, n int) int {
+	switch {
+	case i >= 0 && i < n:
+		return i
+	case mode == PadConstant:
+		return -1
+	case mode == PadEdge || n == 1:
+		return max(0, min(i, n-1))
+	case mode == PadWrap:
+		return ((i % n) + n) % n
+	}
+	turn := 2 * (n - 1)
+	i = ((i % turn) + turn) % turn
+	return min(i, turn-i)
+}
+
+var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, attrs: []string{"mode", "pads", "value"}}, least: 1,
+	move: func(c *Call) *transfer {
+		a := c.in(0)
+		var amounts, axes []int
+		var value tensor.Any
+		var some bool
+		if c.Opset < 11 {
+			amounts, _ = attrInts(c, "pads")
+			v := c.Attrs.Float("value", 0)
+			switch a.DType() {
+			case dtype.Float32:
+				value = tensor.Scalar(v)
+			case dtype.Float64:
+				value = tensor.Scalar(float64(v))
+			case dtype.Float16:
+				value = tensor.Scalar(num.F16FromFloat64(float64(v)))
+			default:
+				panic(fail("Pad", tensor.ErrDType, "is not defined for %v before opset 11; convert the operand with op.Cast", a.DType()))
+			}
+		} else {
+			needs("Pad", c, 2)
+			amounts, _ = ints("Pad", c, 1)
+			if value = c.in(2); value != nil {
+				oneType("Pad", a, value)
+				if tensor.Len(value) != 1 {
+					panic(fail("Pad", tensor.ErrShape, "the constant is %s; want one element", tensor.Describe(value)))
+				}
+			}
+			if c.Opset >= 18 {
+				axes, some = ints("Pad", c, 3)
+			}
+		}
+		if !some {
+			for i := range a.Rank() {
+				axes = append(axes, i)
+			}
+		}
+		if len(amounts) != 2*len(axes) {
+			panic(fail("Pad", tensor.ErrShape, "%d amounts for %d axes; want two for each", len(amounts), len(axes)))
+		}
+		before, after := make([]int, a.Rank()), make([]int, a.Rank())
+		seen := make([]bool, a.Rank())
+		for k, x := range axes {
+			i := axisOf("Pad", x, a.Rank())
+			if seen[i] {
+				panic(fail("Pad", tensor.ErrAxis, "axis %d is named twice in %s", x, listText(axes)))
+			}
+			seen[i] = true
+			before[i], after[i] = amounts[k], amounts[len(axes)+k]
+		}
+		return padded(a, before, after, PadMode(c.Attrs.Str("mode", "constant")), value)
+	}}

@@ -1,0 +1,47 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Repeat returns a with each entry along axis repeated in place: entry i counts[i]
+// times, or all counts[0] times when there is one count. It panics when a count is
+// negative or there is another number of them. Elements keep their bits.
+// numpy.repeat; Tile repeats the whole.
+func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Option) tensor.Tensor[T] {
+	axis = axisOf("Repeat", axis, a.Rank())
+	shape := a.Shape()
+	n := shape[axis]
+	if len(counts) != n && len(counts) != 1 {
+		panic(fail("Repeat", tensor.ErrShape, "%d counts for axis %d of extent %d; want one, or one for each entry", len(counts), axis, n))
+	}
+	total := 0
+	of := func(i int) int { return counts[min(i, len(counts)-1)] }
+	for i := range n {
+		if of(i) < 0 {
+			panic(fail("Repeat", tensor.ErrShape, "entry %d of axis %d is repeated %d times", i, axis, of(i)))
+		}
+		if of(i) > math.MaxInt-total {
+			panic(fail("Repeat", tensor.ErrOverflow, "the counts add up to more than fits an int"))
+		}
+		total += of(i)
+	}
+	out := append([]int{}, shape...)
+	out[axis] = total
+	spec("Repeat", a.DType(), out...)
+	return moved[T](&transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		list := make([]int, 0, total)
+		for i := range n {
+			for range of(i) {
+				list = append(list, i)
+			}
+		}
+		maps := make([][]int, len(shape))
+		maps[axis] = list
+		remap("Repeat", ctx, dst, in[0], shape, maps, nil)
+	}}, opts)
+}

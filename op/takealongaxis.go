@@ -1,0 +1,27 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// TakeAlongAxis is GatherElements for operands that broadcast to each other on
+// every axis but the one named, as numpy.take_along_axis has it: with the result
+// of ArgSort it sorts. It panics when they don't, or as GatherElements does.
+func TakeAlongAxis[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
+	const name = "TakeAlongAxis"
+	axis = axisOf(name, axis, a.Rank())
+	if indices.Rank() != a.Rank() {
+		panic(fail(name, tensor.ErrShape, "indices have rank %d, the data %d", indices.Rank(), a.Rank()))
+	}
+	own, by := a.Shape(), indices.Shape()
+	n, m := own[axis], by[axis]
+	own[axis], by[axis] = 1, 1
+	x, y := spec(name, a.DType(), own...).Layout(), spec(name, indices.DType(), by...).Layout()
+	shape := broadcastShape(name, nil, &x, &y)
+	whole := slices.Clone(shape)
+	whole[axis], shape[axis] = n, m
+	return moved[T](gathered(name, a.BroadcastTo(whole...), indices.BroadcastTo(shape...), axis), opts)
+}

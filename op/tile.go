@@ -1,0 +1,48 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Tile returns a repeated as a whole, repeats[i] times along axis i. It panics
+// unless there is a repeat of at least 0 for every axis. Elements keep their bits.
+// ONNX Tile.
+func Tile[T num.Elem](a tensor.Tensor[T], repeats []int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](tiled(a, repeats), opts)
+}
+
+func tiled(a tensor.Any, repeats []int) *transfer {
+	shape := tensor.Shape(a)
+	if len(repeats) != len(shape) {
+		panic(fail("Tile", tensor.ErrShape, "%d repeats for a tensor of rank %d", len(repeats), len(shape)))
+	}
+	out := make([]int, len(shape))
+	for i, r := range repeats {
+		if r < 0 {
+			panic(fail("Tile", tensor.ErrShape, "axis %d is repeated %d times", i, r))
+		}
+		out[i] = extent("Tile", i, shape[i], r)
+	}
+	return &transfer{name: "Tile", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		maps := make([][]int, len(shape))
+		for i, n := range shape {
+			if out[i] == n {
+				continue
+			}
+			maps[i] = make([]int, out[i])
+			for k := range maps[i] {
+				maps[i][k] = k % n
+			}
+		}
+		remap("Tile", ctx, dst, in[0], shape, maps, nil)
+	}}
+}
+
+var tile = opN{about: about{name: "Tile", onnx: []int{6, 13}}, least: 2,
+	move: func(c *Call) *transfer {
+		repeats, _ := ints("Tile", c, 1)
+		return tiled(c.in(0), repeats)
+	}}

@@ -1,0 +1,63 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Triu returns the matrices in the last two axes of a with the elements below
+// diagonal k set to zero: k = 0 is the main diagonal, 1 the one above it. It
+// panics when a has fewer than two axes. Elements keep their bits. ONNX Trilu,
+// numpy.triu.
+func Triu[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](triangle(a, k, true), opts)
+}
+
+// Tril is Triu with the elements above the diagonal set to zero. ONNX Trilu,
+// numpy.tril.
+func Tril[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](triangle(a, k, false), opts)
+}
+
+func triangle(a tensor.Any, k int, upper bool) *transfer {
+	shape := tensor.Shape(a)
+	if len(shape) < 2 {
+		panic(fail("Trilu", tensor.ErrShape, "%s has no matrices; it needs two axes", tensor.Describe(a)))
+	}
+	return &transfer{name: "Trilu", d: a.DType(), shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		rows, cols := shape[len(shape)-2], shape[len(shape)-1]
+		if dst.len() == 0 {
+			return
+		}
+		k := max(min(k, cols), -rows) // beyond, nothing changes
+		zero := make([]byte, dst.size)
+		split("Trilu", ctx, dst.len()/cols, cols/4, func(from, to int) {
+			for r := from; r < to; r++ {
+				on := max(0, min(r%rows+k, cols)) // the first element on the diagonal or above
+				lo, hi := on, cols
+				if !upper {
+					lo, hi = 0, max(0, min(r%rows+k+1, cols))
+				}
+				at := r * cols
+				dst.fill(at, lo, zero)
+				dst.copy(at+lo, in[0], at+lo, hi-lo)
+				dst.fill(at+hi, cols-hi, zero)
+			}
+		})
+	}}
+}
+
+var trilu = opN{about: about{name: "Trilu", onnx: []int{14}, attrs: []string{"upper"}}, least: 1,
+	move: func(c *Call) *transfer {
+		k := 0
+		if v, ok := ints("Trilu", c, 1); ok {
+			if len(v) != 1 {
+				panic(fail("Trilu", tensor.ErrShape, "k has %d elements; want one", len(v)))
+			}
+			k = max(min(v[0], math.MaxInt/2), math.MinInt/2)
+		}
+		return triangle(c.in(0), k, c.Attrs.Int("upper", 1) != 0)
+	}}
