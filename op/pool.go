@@ -64,7 +64,10 @@ func pooled[T num.Elem](j job, x tensor.Tensor[T], s []span, places bool, f func
 // how many lie inside the padded input.
 func (s *span) reach(o int) (lo, hi, padded int) {
 	below := func(end int) int { // how many steps lie before a position
-		return min(s.kernel, max(0, (end-s.at(o, 0)+s.dilation-1)/s.dilation))
+		if end -= s.at(o, 0); end <= 0 {
+			return 0
+		}
+		return min(s.kernel, (end-1)/s.dilation+1)
 	}
 	hi = below(s.in)
 	return min(below(0), hi), hi, below(s.in + s.end)

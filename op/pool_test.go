@@ -166,6 +166,10 @@ func TestPoolHugeKernel(t *testing.T) {
 	win := Window{Kernel: []int{huge, huge}, Pads: []int{huge - 2, huge - 2, 0, 0}}
 	same(t, "MaxPool", MaxPool(x, win), tensor.FromSlice([]float32{5}, 1, 1, 1, 1))
 	same(t, "AveragePool", AveragePool(x, win, false), tensor.FromSlice([]float32{2.75}, 1, 1, 1, 1))
+	far := []int{huge, huge} // products that overflow an int of 32 bits
+	same(t, "MaxPool of one step", MaxPool(x, Window{Kernel: []int{1, 1}, Dilations: far}), x)
+	fails(t, func() { MaxPool(x, Window{Kernel: []int{3, 1}, Dilations: far}) }, "op.MaxPool", "axis 0", "reaches over 4294967295")
+	fails(t, func() { MaxPool(x, Window{Kernel: []int{1, 3}, Dilations: far, Ceil: true}) }, "op.MaxPool", "axis 1", "reaches over 4294967295")
 }
 
 func TestPoolMistakes(t *testing.T) {

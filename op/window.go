@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -57,7 +59,12 @@ func (w *Window) spans(name string, in []int) []span {
 		if w.Dilations != nil {
 			s.dilation = w.Dilations[i]
 		}
-		reach := (s.kernel-1)*s.dilation + 1 // both below 2^31
+		reach := int64(s.kernel-1)*int64(s.dilation) + 1 // both below 2^31
+		fits := func(padding int64) {
+			if int64(s.in)+padding > math.MaxInt {
+				panic(fail(name, tensor.ErrOverflow, "spatial axis %d: an input of %d with a padding of %d doesn't fit an int", i, s.in, padding))
+			}
+		}
 		switch w.AutoPad {
 		case "", "NOTSET":
 			if w.Pads != nil {
@@ -65,9 +72,10 @@ func (w *Window) spans(name string, in []int) []span {
 			}
 		case "VALID":
 		case "SAME_UPPER", "SAME_LOWER":
-			s.out = (s.in + s.stride - 1) / s.stride
-			total := max(0, (s.out-1)*s.stride+reach-s.in)
-			s.begin, s.end = total/2, total-total/2
+			s.out = int((int64(s.in) + int64(s.stride) - 1) / int64(s.stride))
+			total := max(0, int64(s.out-1)*int64(s.stride)+reach-int64(s.in))
+			fits(total)
+			s.begin, s.end = int(total/2), int(total-total/2)
 			if w.AutoPad == "SAME_LOWER" {
 				s.begin, s.end = s.end, s.begin
 			}
@@ -76,13 +84,14 @@ func (w *Window) spans(name string, in []int) []span {
 		default:
 			panic(fail(name, tensor.ErrValue, "auto_pad %q; want NOTSET, VALID, SAME_UPPER or SAME_LOWER", w.AutoPad))
 		}
-		room := s.in + s.begin + s.end - reach
-		if room < 0 {
+		fits(int64(s.begin) + int64(s.end))
+		if int64(s.in+s.begin+s.end) < reach {
 			panic(fail(name, tensor.ErrShape, "spatial axis %d: a kernel of %d steps of %d reaches over %d, the input has %d with padding %d and %d",
 				i, s.kernel, s.dilation, reach, s.in, s.begin, s.end))
 		}
+		room := s.in + s.begin + s.end - int(reach)
 		s.out = room/s.stride + 1
-		if w.Ceil && room%s.stride != 0 && s.out*s.stride < s.in+s.begin { // it must start before the padding at the end
+		if w.Ceil && room%s.stride != 0 && int64(s.out)*int64(s.stride) < int64(s.in+s.begin) { // it must start before the padding at the end
 			s.out++
 		}
 		out[i] = s
