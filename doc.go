@@ -16,6 +16,7 @@
 //	format/safetensors/  safetensors files, mapped
 //	format/image/        PNG and JPEG pictures as tensors
 //	format/csv/          CSV, TSV and other text tables
+//	format/raw/          elements without a header
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/cpu/        the instruction sets that the processor has

@@ -4,7 +4,7 @@
 // Read, Open and ReadHeader take versions 1, 2 and 3, both byte orders and both
 // memory orders. An array in Fortran order becomes a tensor with a column-major
 // layout over the elements as they lie in the file; nothing is transposed.
-// Write makes version 1, little-endian, row-major.
+// Write makes version 1, little-endian, row-major or with Fortran column-major.
 //
 // # Element types
 //

@@ -3,20 +3,29 @@ package npy
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Write writes a as an npy file of version 1, little-endian and row-major,
-// whatever its layout. It is the file that NumPy 1.24 makes of the same
-// array, byte for byte. A tensor that isn't contiguous is gathered in pieces of
+// whatever its layout, or column-major with the option Fortran. It is the file
+// that NumPy 1.24 makes of the same array in that order, byte for byte; there an
+// array that is contiguous in both orders counts as row-major. A tensor that isn't contiguous is gathered in pieces of
 // about a MiB. It fails for a rank over MaxRank, for a tensor without elements
 // of its own (a tensor.Spec), and with w's error.
-func Write(w io.Writer, a tensor.Any) error {
-	text, err := headerText(a)
+func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
+	fortran := slices.ContainsFunc(opts, func(o WriteOption) bool { return o.fortran }) && !bothOrders(a)
+	text, err := headerText(a, fortran)
 	if err != nil {
 		return err
+	}
+	whole := a
+	if fortran { // its elements by columns are those of its transpose by rows
+		if a, err = tensor.Permute(a, backwards(a.Rank())...); err != nil {
+			return fail(-1, err, "writing %s: %v", tensor.Describe(whole), err)
+		}
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	if _, err := out.WriteString(text); err != nil {
@@ -29,15 +38,39 @@ func Write(w io.Writer, a tensor.Any) error {
 		err = out.Flush()
 	}
 	if err != nil {
-		return fail(-1, err, "writing %s: %v", tensor.Describe(a), err)
+		return fail(-1, err, "writing %s: %v", tensor.Describe(whole), err)
 	}
 	return nil
 }
 
+// bothOrders reports whether the elements of a stand in the same order by rows
+// and by columns: of its axes, one at most is longer than 1, or it is empty.
+func bothOrders(a tensor.Any) bool {
+	long := 0
+	for _, e := range tensor.Shape(a) {
+		if e == 0 {
+			return true
+		}
+		if e > 1 {
+			long++
+		}
+	}
+	return long <= 1
+}
+
+// backwards lists rank axes, the last one first.
+func backwards(rank int) []int {
+	axes := make([]int, rank)
+	for i := range axes {
+		axes[i] = rank - 1 - i
+	}
+	return axes
+}
+
 // headerText returns everything before the elements. NumPy leaves room for the
-// first extent to grow to 21 digits, ends the header with at least one space and
+// slowest extent to grow to 21 digits, ends the header with at least one space and
 // a newline, and begins the elements at a multiple of 64.
-func headerText(a tensor.Any) (string, error) {
+func headerText(a tensor.Any, fortran bool) (string, error) {
 	const roomFor = 21
 	descr := descrOf(a.DType())
 	if descr == "" {
@@ -51,9 +84,13 @@ func headerText(a tensor.Any) (string, error) {
 	if len(shape) == 1 {
 		dims = shapeText(shape)
 	}
-	text := "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + dims + ", }"
+	order, grows := "False", 0
+	if fortran {
+		order, grows = "True", len(shape)-1
+	}
+	text := "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + dims + ", }"
 	if len(shape) > 0 {
-		text += strings.Repeat(" ", roomFor-decimals(shape[0]))
+		text += strings.Repeat(" ", roomFor-decimals(shape[grows]))
 	}
 	const before = len(magic) + 4
 	text += strings.Repeat(" ", 64-(before+len(text)+1)%64) + "\n"

@@ -49,6 +49,32 @@ func TestWriteBytes(t *testing.T) {
 	}
 }
 
+func TestWriteFortran(t *testing.T) {
+	numpy := func(dict, elements string) string {
+		return magic + "\x01\x00\x76\x00" + dict + strings.Repeat(" ", 117-len(dict)) + "\n" + elements
+	}
+	for _, c := range []struct {
+		a    tensor.Any
+		want string
+	}{
+		{tensor.FromSlice([]int8{1, 2, 3, 4, 5, 6}, 2, 3), numpy("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }", "\x01\x04\x02\x05\x03\x06")},
+		{tensor.FromSlice([]int8{1, 2, 3, 4, 5, 6}, 2, 3).Transpose(), numpy("{'descr': '|i1', 'fortran_order': True, 'shape': (3, 2), }", "\x01\x02\x03\x04\x05\x06")},
+		{tensor.FromSlice([]int8{1, 2, 3}, 1, 3), numpy("{'descr': '|i1', 'fortran_order': False, 'shape': (1, 3), }", "\x01\x02\x03")},
+		{tensor.New[int8](0, 3), numpy("{'descr': '|i1', 'fortran_order': False, 'shape': (0, 3), }", "")},
+		{tensor.Scalar[int8](7), numpy("{'descr': '|i1', 'fortran_order': False, 'shape': (), }", "\x07")},
+	} {
+		var b bytes.Buffer
+		if err := Write(&b, c.a, Fortran()); err != nil || b.String() != c.want {
+			t.Errorf("%s: %v\ngot  %q\nwant %q", tensor.Describe(c.a), err, b.String(), c.want)
+			continue
+		}
+		again, err := Read(&b)
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(c.a) {
+			t.Errorf("%v, written and read again: %v, %v", c.a, again, err)
+		}
+	}
+}
+
 // TestWriteAligned: whatever the shape, the elements begin at a multiple of 64
 // and the header ends as NumPy's does, with a space at least and a newline.
 func TestWriteAligned(t *testing.T) {

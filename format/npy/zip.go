@@ -197,8 +197,12 @@ func damaged(err error) error {
 	return fail(at, ErrFormat, "the entry is damaged: %s", text)
 }
 
-// WriteOption changes how WriteZip writes: Deflate.
-type WriteOption struct{ deflate bool }
+// WriteOption changes how Write and WriteZip write: Fortran, and Deflate, which
+// has no meaning for Write.
+type WriteOption struct{ deflate, fortran bool }
+
+// Fortran writes the elements column-major, the first axis fastest.
+func Fortran() WriteOption { return WriteOption{fortran: true} }
 
 // Deflate compresses the entries, as numpy.savez_compressed does. The bytes may
 // change with the version of Go's compressor.
@@ -234,7 +238,7 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption)
 	for i, name := range names {
 		entry, err := out.CreateHeader(&zip.FileHeader{Name: name + suffix, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 		if err == nil {
-			err = Write(entry, ts[i])
+			err = Write(entry, ts[i], opts...)
 		} else {
 			err = fail(-1, err, "writing the archive: %v", err)
 		}

@@ -138,10 +138,14 @@ func (c *npyCase) run(path string) error {
 		return fmt.Errorf("npy.Read: %w", err)
 	}
 	var again bytes.Buffer
-	if err := npy.Write(&again, got); err != nil {
+	var opts []npy.WriteOption
+	if h.Fortran {
+		opts = append(opts, npy.Fortran())
+	}
+	if err := npy.Write(&again, got, opts...); err != nil {
 		return err
 	}
-	if h.Version == 1 && !h.Fortran && !h.BigEndian && c.Version != nil && !bytes.Equal(again.Bytes(), file) {
+	if h.Version == 1 && !h.BigEndian && c.Version != nil && !bytes.Equal(again.Bytes(), file) {
 		return errors.New("npy.Write doesn't make the file that was read")
 	}
 	return nil

@@ -1,0 +1,164 @@
+// Package raw reads files that hold elements and nothing else: no header, every
+// element in ascending byte order (little-endian). The caller says what the
+// elements are and how they lie; tensor.Encode writes such files, row-major.
+//
+// A layout says how they lie: layout.RowMajor(2, 3), layout.ColMajor(2, 3), or any
+// other, with gaps too. Its offsets must begin at 0 and end with the file, so that
+// a wrong type or shape is an error wherever it changes the size.
+package raw
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// The reasons a file or a call can be refused, for errors.Is. An error of the file
+// system or the source is wrapped as it is.
+var (
+	ErrSize   = errors.New("another size")        // the file has more or fewer bytes than the layout
+	ErrLayout = errors.New("not a file's layout") // offsets below 0, or more bytes than an int counts
+	ErrType   = errors.New("unsupported element type")
+)
+
+// Error says what is wrong with which file. Unwrap gives one of the sentinels
+// above or the error of the file system or source.
+type Error struct {
+	Path string // the file; "" where the caller gave a reader
+	Text string
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return "raw: " + e.Text
+	}
+	return "raw: " + e.Path + ": " + e.Text
+}
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+func fail(path string, err error, format string, args ...any) error {
+	return &Error{path, fmt.Sprintf(format, args...), err}
+}
+
+// size returns how many bytes elements of type d at the offsets of lay have.
+func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
+	if d.Size() == 0 {
+		return 0, fail(path, ErrType, "no tensor holds %v", d)
+	}
+	lo, hi := lay.Span()
+	if hi < lo {
+		return 0, nil
+	}
+	if lo != 0 {
+		return 0, fail(path, ErrLayout, "%v begins at offset %d; the first element of a file is at 0", lay, lo)
+	}
+	const most = int(^uint(0) >> 1)
+	if hi >= most/d.Size() {
+		return 0, fail(path, ErrLayout, "%v of %v is larger than the address space", lay, d)
+	}
+	return (hi + 1) * d.Size(), nil
+}
+
+// Open returns the elements of a file. The file is mapped and they are used where
+// they lie, read-only; they are copied on a big-endian machine, and where a bool is
+// a byte other than 0 and 1, which counts as true. tensor.Close gives the mapping
+// back. A mapped file must not be truncated while the tensor is in use. What can't
+// be mapped, a pipe, is read.
+func Open(path string, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	want, err := size(path, d, lay)
+	if err != nil {
+		return nil, err
+	}
+	buf, err := mem.Map(path)
+	if errors.Is(err, mem.ErrNotFile) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fail(path, err, "%v", cause(err))
+		}
+		defer f.Close()
+		return read(path, f, d, lay, want)
+	}
+	if err != nil {
+		return nil, fail(path, err, "%v", cause(err))
+	}
+	if have := len(buf.Bytes()); have != want {
+		buf.Close()
+		return nil, fail(path, ErrSize, "the file has %d bytes, %v of %v wants %d", have, lay, d, want)
+	}
+	if conv.BigEndian && conv.Unit(d) > 1 || d == dtype.Bool && !conv.IsBool(buf.Bytes()) {
+		defer buf.Close()
+		return place(path, mem.Borrow(slices.Clone(buf.Bytes()), nil), d, lay)
+	}
+	return place(path, buf, d, lay)
+}
+
+// Read reads elements from r, which must end after them. Memory grows with what
+// has arrived, to at most about twice the elements while they are read.
+func Read(r io.Reader, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	want, err := size("", d, lay)
+	if err != nil {
+		return nil, err
+	}
+	return read("", r, d, lay, want)
+}
+
+func read(path string, r io.Reader, d dtype.DType, lay layout.Layout, want int) (tensor.Any, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(want)))
+	var more [1]byte
+	extra := 0
+	if err == nil && len(b) == want {
+		if extra, err = io.ReadFull(r, more[:]); err == io.EOF {
+			err = nil
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, fail(path, err, "reading: %v", err)
+	case len(b) < want:
+		return nil, fail(path, ErrSize, "the data ends after %d bytes, %v of %v wants %d", len(b), lay, d, want)
+	case extra > 0:
+		return nil, fail(path, ErrSize, "more data follows the %d bytes that %v of %v wants", want, lay, d)
+	}
+	return place(path, mem.Borrow(b, nil), d, lay)
+}
+
+// place makes a tensor of bytes as they stood in the file, which it may change
+// unless they are in order already.
+func place(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	b := buf.Bytes()
+	if conv.BigEndian {
+		conv.Reverse(b, conv.Unit(d))
+	}
+	if d == dtype.Bool && !conv.IsBool(b) {
+		for i, v := range b {
+			b[i] = min(v, 1)
+		}
+	}
+	a, err := tensor.FromBytes(d, buf, 0, lay)
+	if err != nil {
+		buf.Close()
+		return nil, fail(path, err, "%v", err)
+	}
+	return a, nil
+}
+
+// cause is an error of the file system without the path, which fail adds.
+func cause(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

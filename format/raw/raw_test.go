@@ -1,0 +1,139 @@
+package raw_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/raw"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/tensortest"
+	"pgregory.net/rapid"
+)
+
+func ExampleRead() {
+	data := []byte{1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0}
+	for _, text := range []string{"(2,3):(3,1)", "(2,3):(1,2)"} {
+		t, err := raw.Read(bytes.NewReader(data), dtype.Int16, layout.MustParse(text))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(t)
+	}
+	_, err := raw.Read(bytes.NewReader(data), dtype.Int32, layout.MustParse("(2,3):(3,1)"))
+	fmt.Println(err)
+	// Output:
+	// [[1 2 3]
+	//  [4 5 6]]
+	// [[1 3 5]
+	//  [2 4 6]]
+	// raw: the data ends after 12 bytes, (2,3):(3,1) of int32 wants 24
+}
+
+// TestRoundTrip writes tensors of every type and reads them in both ways.
+func TestRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.bin")
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.SampledFrom(dtype.All()).Draw(t, "type")
+		shape := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 4).Draw(t, "shape")
+		lay, err := layout.RowMajor(shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := lay.Size() * d.Size()
+		data := append([]byte(nil), rapid.SliceOfN(rapid.Byte(), n, -1).Draw(t, "bytes")[:n]...)
+		if d == dtype.Bool {
+			for i := range data {
+				data[i] &= 1
+			}
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := raw.Open(path, d, lay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tensor.Close(opened)
+		read, err := raw.Read(iotest.OneByteReader(bytes.NewReader(data)), d, lay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []tensor.Any{opened, read} {
+			var b bytes.Buffer
+			if err := tensor.Encode(&b, a); err != nil || !bytes.Equal(b.Bytes(), data) || a.DType() != d || fmt.Sprint(tensor.Shape(a)) != fmt.Sprint(shape) {
+				t.Fatalf("%s, %v: % x, not % x", tensor.Describe(a), err, b.Bytes(), data)
+			}
+		}
+	})
+}
+
+func TestBools(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.bin")
+	data := []byte{0, 1, 2, 255}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lay := layout.MustParse("4:1")
+	want := tensor.FromSlice([]bool{false, true, true, true}, 4)
+	opened, err := raw.Open(path, dtype.Bool, lay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := raw.Read(bytes.NewReader(data), dtype.Bool, lay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tensortest.Equal(t, opened, want)
+	tensortest.Equal(t, read, want)
+}
+
+func TestErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.bin")
+	if err := os.WriteFile(path, make([]byte, 24), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		d    dtype.DType
+		lay  string
+		err  error
+		want string // of Open and of Read
+		read string
+	}{
+		{dtype.Float32, "5:1", raw.ErrSize, "the file has 24 bytes, 5:1 of float32 wants 20", "more data follows the 20 bytes that 5:1 of float32 wants"},
+		{dtype.Float32, "7:1", raw.ErrSize, "the file has 24 bytes, 7:1 of float32 wants 28", "the data ends after 24 bytes, 7:1 of float32 wants 28"},
+		{dtype.Float64, "(0,3):(3,1)", raw.ErrSize, "the file has 24 bytes, (0,3):(3,1) of float64 wants 0", "more data follows the 0 bytes that (0,3):(3,1) of float64 wants"},
+		{dtype.Int8, "24:-1", raw.ErrLayout, "24:-1 begins at offset -23; the first element of a file is at 0", ""},
+		{dtype.Complex128, "1152921504606846976:1", raw.ErrLayout, "1152921504606846976:1 of complex128 is larger than the address space", ""},
+		{dtype.Invalid, "1:1", raw.ErrType, "no tensor holds invalid", ""},
+	} {
+		_, err := raw.Open(path, tc.d, layout.MustParse(tc.lay))
+		if !errors.Is(err, tc.err) || err.Error() != "raw: "+path+": "+tc.want {
+			t.Errorf("Open %v of %v: got %v, want %s", tc.lay, tc.d, err, tc.want)
+		}
+		if tc.read == "" {
+			tc.read = tc.want
+		}
+		_, err = raw.Read(bytes.NewReader(make([]byte, 24)), tc.d, layout.MustParse(tc.lay))
+		if !errors.Is(err, tc.err) || err.Error() != "raw: "+tc.read {
+			t.Errorf("Read %v of %v: got %v, want %s", tc.lay, tc.d, err, tc.read)
+		}
+	}
+	if _, err := raw.Open(filepath.Join(dir, "none"), dtype.Int8, layout.MustParse("1:1")); !errors.Is(err, fs.ErrNotExist) || strings.Count(err.Error(), "none") != 1 {
+		t.Errorf("a missing file: %v", err)
+	}
+	broken := errors.New("the line is dead")
+	if _, err := raw.Read(iotest.ErrReader(broken), dtype.Int8, layout.MustParse("1:1")); !errors.Is(err, broken) {
+		t.Errorf("a source that fails: %v", err)
+	}
+}
