@@ -49,7 +49,7 @@ func (t Tensor[T]) storageID() any {
 	if t.st == nil {
 		return nil
 	}
-	return t.st
+	return t.st.id()
 }
 
 func (t Tensor[T]) bytes() ([]byte, bool) {

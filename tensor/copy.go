@@ -159,17 +159,64 @@ func (t *Tensor[T]) reach() []T {
 	return t.st.data[t.origin()+lo : t.origin()+hi+1]
 }
 
-// Fill sets every element to v. It panics when t is read-only.
-func (t Tensor[T]) Fill(v T) {
+// Fill sets every element to v, and returns t. It panics when t is read-only.
+func (t Tensor[T]) Fill(v T) Tensor[T] {
 	t.writable("tensor.Fill")
 	if t.lay.IsCompact() {
 		conv.Fill(t.reach(), v)
 		runtime.KeepAlive(t.st)
-		return
+		return t
 	}
 	one := Tensor[T]{st: &storage[T]{data: []T{v}}}
 	one.lay, _ = one.lay.BroadcastTo(t.lay.Shape()...) // a scalar stretches to any shape that exists
 	copyElems(&t, &one)
+	return t
+}
+
+// CopyColex copies element i of src to element i of t, both counted in
+// colexicographic order, the first axis fastest: Mojo's copy_from, and CuTe's copy.
+// The shapes may differ. Where the two overlap it is as if src had been read in full
+// first. It panics when their numbers of elements differ, or t is read-only.
+func (t Tensor[T]) CopyColex(src Tensor[T]) { t.copyInOrder("tensor.CopyColex", src, false) }
+
+// CopyLogical is CopyColex with both counted in row-major order, the last axis
+// fastest: as CopyFrom of src.Reshape(t.Shape()...).
+func (t Tensor[T]) CopyLogical(src Tensor[T]) { t.copyInOrder("tensor.CopyLogical", src, true) }
+
+func (t *Tensor[T]) copyInOrder(op string, src Tensor[T], rowMajor bool) {
+	t.checkSizesMatch(op, &src)
+	if t.Overlaps(src) {
+		src = src.compact(op)
+	}
+	if sameShape(&t.lay, &src.lay) {
+		copyElems(t, &src)
+		return
+	}
+	a, b := t.inOneAxis(op, rowMajor), src.inOneAxis(op, rowMajor)
+	copyElems(&a, &b)
+}
+
+// checkSizesMatch also asks whether there is something to read and to write.
+func (t *Tensor[T]) checkSizesMatch(op string, src *Tensor[T]) {
+	t.writable(op)
+	src.data(op)
+	if t.Len() != src.Len() {
+		panic(&Error{op, sprintf("%s has %d elements, %s has %d", src.lay.ShapeString(), src.Len(), t.lay.ShapeString(), t.Len()), ErrShape})
+	}
+}
+
+// inOneAxis returns the view with one axis, which goes through the elements in
+// row-major or in colexicographic order.
+func (t *Tensor[T]) inOneAxis(op string, rowMajor bool) Tensor[T] {
+	one := *t
+	if rowMajor {
+		one = t.Transpose()
+	}
+	if one.lay.Rank() == 0 {
+		one.lay = leaf(op, 1, 0)
+	}
+	one.lay = one.join(op, []layout.Layout{one.lay.Flatten()}) // several leaves become one nested axis
+	return one
 }
 
 // copyElems copies src to dst of the same shape, which don't overlap.

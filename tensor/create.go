@@ -82,6 +82,40 @@ func FromLayout[T num.Elem](data []T, lay layout.Layout) Tensor[T] {
 	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, off: -lo, lay: lay}
 }
 
+// EmptyLayout returns a tensor of that layout with unspecified elements, whose smallest
+// offset is at an address that is a multiple of align bytes. It has room for the
+// whole span of the layout, holes included. It panics when align isn't a power of
+// two, or the memory isn't to be had.
+func EmptyLayout[T num.Elem](lay layout.Layout, align int) Tensor[T] {
+	const op = "tensor.EmptyLayout"
+	if align <= 0 || align&(align-1) != 0 {
+		panic(&Error{op, sprintf("alignment %d is not a power of two", align), ErrAlign})
+	}
+	var z T
+	lo, hi := lay.Span()
+	size := int(unsafe.Sizeof(z))
+	room := hi - lo + 1
+	spare := 0
+	if align > leastAlign {
+		spare = align / size // memory begins at a multiple of 64
+	}
+	if room > maxInt-spare {
+		panic(&Error{op, sprintf("%v reaches over %d elements, which with the alignment don't fit an int", lay, room), ErrOverflow})
+	}
+	st, err := allocate[T](room+spare, true)
+	if err != nil {
+		panic(&Error{op, sprintf("%v of %v: %v", lay, Tensor[T]{}.DType(), err), ErrMemory})
+	}
+	if spare > 0 {
+		past := int(uintptr(unsafe.Pointer(unsafe.SliceData(st.data))) & uintptr(align-1))
+		st.data = st.data[((align-past)&(align-1))/size:][:room]
+	}
+	return Tensor[T]{st: st, off: -lo, lay: lay}
+}
+
+// leastAlign is where every storage of package mem begins.
+const leastAlign = 64
+
 // Full returns a tensor with every element v.
 func Full[T num.Elem](v T, shape ...int) Tensor[T] {
 	t := create[T]("tensor.Full", shape, true)

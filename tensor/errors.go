@@ -22,6 +22,7 @@ var (
 	ErrClosed   = errors.New("closed") // the storage was closed, or the tensor is the zero value
 	ErrValue    = errors.New("value")  // an element a function has no result for
 	ErrMemory   = errors.New("memory") // more memory than allowed
+	ErrAlign    = errors.New("align")  // an address that isn't a multiple of what is wanted
 )
 
 // Error says which function failed, on what, and why. A programmer's mistake

@@ -21,12 +21,43 @@ type storage[T num.Elem] struct {
 	block    []byte      // the owner when that is a block of the Go heap
 	lent     atomic.Bool // a slice was handed out: Close leaves block to the collector
 	readOnly bool
-	borrowed bool // data is a slice of the caller's
+	borrowed bool  // data is a slice of the caller's
+	root     owner // whose memory data is, seen as another element type; nil when it is its own
+}
+
+// An owner is a storage of any element type.
+type owner interface {
+	closed() bool
+	close() error
+	lend()
 }
 
 // closed asks the buffer too: it may have been closed by its owner, or through a
 // tensor with another storage on the same buffer.
-func (s *storage[T]) closed() bool { return s.data == nil || s.buf != nil && s.buf.Closed() }
+func (s *storage[T]) closed() bool {
+	return s.data == nil || s.buf != nil && s.buf.Closed() || s.root != nil && s.root.closed()
+}
+
+// lend says that a slice of the elements was given out.
+func (s *storage[T]) lend() {
+	if s.buf != nil {
+		s.buf.Lend()
+	}
+	if s.block != nil && !s.lent.Load() {
+		s.lent.Store(true)
+	}
+	if s.root != nil {
+		s.root.lend()
+	}
+}
+
+// id is the same for all storages on one memory.
+func (s *storage[T]) id() owner {
+	if s.root != nil {
+		return s.root
+	}
+	return s
+}
 
 func (s *storage[T]) kind() string {
 	switch {
@@ -90,15 +121,22 @@ func (t Tensor[T]) Close() error {
 	if t.st == nil {
 		return nil
 	}
-	t.st.data = nil
-	if b := t.st.block; b != nil {
-		t.st.block = nil
-		if !t.st.lent.Load() {
+	return t.st.close()
+}
+
+func (s *storage[T]) close() error {
+	s.data = nil
+	if b := s.block; b != nil {
+		s.block = nil
+		if !s.lent.Load() {
 			mem.Return(b)
 		}
 	}
-	if t.st.buf != nil {
-		return t.st.buf.Close()
+	if s.root != nil {
+		return s.root.close()
+	}
+	if s.buf != nil {
+		return s.buf.Close()
 	}
 	return nil
 }
@@ -200,4 +238,6 @@ func (e *Export) Release() {
 
 // SameData reports whether t and u share a storage. They may still have no
 // element in common: Overlaps says that.
-func (t Tensor[T]) SameData(u Tensor[T]) bool { return t.st != nil && t.st == u.st }
+func (t Tensor[T]) SameData(u Tensor[T]) bool {
+	return t.st != nil && u.st != nil && t.st.id() == u.st.id()
+}

@@ -171,12 +171,7 @@ func (t Tensor[T]) Elems() []T {
 	if !t.lay.IsRowMajor() {
 		panic(&Error{"tensor.Elems", t.lay.String() + " is not contiguous; use Contiguous().Elems()", ErrView})
 	}
-	if t.st.buf != nil {
-		t.st.buf.Lend()
-	}
-	if t.st.block != nil && !t.st.lent.Load() {
-		t.st.lent.Store(true)
-	}
+	t.st.lend()
 	o, n := t.origin(), t.lay.Size()
 	return d[o : o+n : o+n]
 }

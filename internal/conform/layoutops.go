@@ -73,6 +73,51 @@ var layoutOps = map[string]func(c *layoutCase) (answer, error){
 	"mojo_logical_divide_list":  tiledBy(layout.LogicalDivideByMode),
 	"mojo_zipped_divide_list":   tiledBy(layout.ZippedDivideByMode),
 	"mojo_logical_product_list": tiledBy(layout.LogicalProductByMode),
+	"mojo_zipped_divide_layout": dividedByShape,
+	"expand_modes_alike":        expandAlike,
+}
+
+// dividedByShape divides by mode, and uses only the shape of the tiler.
+func dividedByShape(c *layoutCase) (answer, error) {
+	shape := c.layout("tiler")
+	var tiler []layout.Layout
+	for i := range shape.Rank() {
+		mode := shape.Mode(i)
+		dense, err := layout.ColMajorOf(mode.Extents())
+		if err != nil {
+			return nil, err
+		}
+		tiler = append(tiler, dense)
+	}
+	return give(layout.ZippedDivideByMode(c.operand(), tiler...))
+}
+
+// expandAlike gives both layouts the shape of the one with more leaves.
+func expandAlike(c *layoutCase) (answer, error) {
+	a, b := c.layout("a"), c.layout("b")
+	finer := a.Extents()
+	if b.Leaves() > a.Leaves() {
+		finer = b.Extents()
+	}
+	dense, err := layout.ColMajorOf(finer)
+	if err != nil {
+		return nil, err
+	}
+	return func(want *layoutExpect) error {
+		for _, x := range []struct {
+			l    layout.Layout
+			text string
+		}{{a, want.A}, {b, want.B}} {
+			got, err := layout.Compose(x.l, dense)
+			if err != nil {
+				return err
+			}
+			if got.String() != x.text {
+				return fmt.Errorf("%v as %v is %v, want %s", x.l, finer, got, x.text)
+			}
+		}
+		return nil
+	}, nil
 }
 
 func tiled(f ofTwo) func(c *layoutCase) (answer, error) {

@@ -1,0 +1,66 @@
+package tensor
+
+import "github.com/ashlar-go/ashlar/layout"
+
+// Stride returns the distance in elements between neighbours along an axis. Negative
+// axes count from the end. It panics when there is no such axis, or it is nested and
+// has no single stride.
+func (t Tensor[T]) Stride(axis int) int {
+	const op = "tensor.Stride"
+	return t.stride(op, t.axis(op, axis))
+}
+
+// Coalesce returns the view with the fewest axes that has the elements of t in the
+// same colexicographic order, the first axis fastest: of (4,4):(1,4) it has the
+// layout 16:1, of (4,4):(4,1) the same as before.
+func (t Tensor[T]) Coalesce() Tensor[T] { return t.like(t.lay.Coalesce(), 0) }
+
+// Compose returns the view whose element at c is element rhs(c) of t, counted in
+// colexicographic order, the first axis fastest: layout.Compose of t's layout and
+// rhs. It panics when an offset of rhs is negative or not below Len, or the
+// composition is no layout.
+func (t Tensor[T]) Compose(rhs layout.Layout) Tensor[T] {
+	return t.compose("tensor.Compose", &t.lay, &rhs)
+}
+
+func (t *Tensor[T]) compose(op string, lay, rhs *layout.Layout) Tensor[T] {
+	if lo, hi := rhs.Span(); lo < 0 || hi >= lay.Size() {
+		panic(&Error{op, sprintf("%v has the offsets %d to %d, the tensor %d elements", *rhs, lo, hi, lay.Size()), ErrIndex})
+	}
+	out, err := layout.Compose(*lay, *rhs)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	return t.like(out, 0)
+}
+
+// ReshapeLayout returns the view whose element at c is element lay(c) of t, counted
+// in row-major order, the last axis fastest. lay is compact, so that each element is
+// there once: of a (2,6) tensor, (3,4):(4,1) is View(3, 4), and (3,4):(1,3) gives
+// the same elements column by column. Compose counts from the first axis, and takes
+// any layout. It panics when lay isn't compact or has another size, or the view is
+// no layout; a copy can then be reshaped.
+func (t Tensor[T]) ReshapeLayout(lay layout.Layout) Tensor[T] {
+	const op = "tensor.ReshapeLayout"
+	if lay.Size() != t.Len() {
+		panic(&Error{op, sprintf("%s has %d elements, %v has %d", t.lay.ShapeString(), t.Len(), lay, lay.Size()), ErrShape})
+	}
+	if !lay.IsCompact() {
+		panic(&Error{op, sprintf("%v is not compact, so elements would be lost or repeated; Compose takes it", lay), ErrShape})
+	}
+	turned := t.Transpose() // its colexicographic order is t's row-major order
+	return t.compose(op, &turned.lay, &lay)
+}
+
+// Distance returns how many elements of the storage element 0 of t is behind
+// element 0 of u; it is negative when it is before it. It panics when they don't
+// share a storage.
+func (t Tensor[T]) Distance(u Tensor[T]) int {
+	const op = "tensor.Distance"
+	t.data(op)
+	u.data(op)
+	if !t.SameData(u) {
+		panic(&Error{op, "the tensors have different storages; there is no distance between those", ErrValue})
+	}
+	return t.origin() - u.origin()
+}

@@ -1,0 +1,163 @@
+package tensor
+
+import (
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// Load copies to dst the len(dst) elements that follow each other along the last
+// axis from idx on, whatever its strides; the tensor's edge leaves 0 for the lanes
+// beyond it. It returns how many elements were there. It panics as At does.
+func (t Tensor[T]) Load(dst []T, idx ...int) int {
+	data, from, n := t.lanes("tensor.Load", t.data("tensor.Load"), idx, len(dst))
+	clear(dst[n:])
+	t.along(idx, n, func(lane, off int) { dst[lane] = data[from+off] })
+	runtime.KeepAlive(t.st)
+	return n
+}
+
+// Store sets the elements along the last axis from idx on to those of src; lanes
+// beyond the tensor's edge are passed over. It returns how many elements were set.
+// It panics as Set does.
+func (t Tensor[T]) Store(src []T, idx ...int) int {
+	data, from, n := t.lanes("tensor.Store", t.writable("tensor.Store"), idx, len(src))
+	t.along(idx, n, func(lane, off int) { data[from+off] = src[lane] })
+	runtime.KeepAlive(t.st)
+	return n
+}
+
+// LoadRow is Load where the elements stand next to each other in memory: it panics
+// also when the last axis has another stride than 1.
+func (t Tensor[T]) LoadRow(dst []T, idx ...int) int {
+	return t.loadRow("tensor.LoadRow", dst, idx, false)
+}
+
+// LoadRowAligned is LoadRow of len(dst) elements whose address is a multiple of
+// their size in bytes, as vector registers want it: it panics also when that isn't
+// so, or len(dst) isn't a power of two.
+func (t Tensor[T]) LoadRowAligned(dst []T, idx ...int) int {
+	return t.loadRow("tensor.LoadRowAligned", dst, idx, true)
+}
+
+func (t *Tensor[T]) loadRow(op string, dst []T, idx []int, aligned bool) int {
+	data, from, n := t.lanes(op, t.data(op), idx, len(dst))
+	t.checkRow(op, data, from, len(dst), aligned)
+	copy(dst, data[from:from+n])
+	clear(dst[n:])
+	runtime.KeepAlive(t.st)
+	return n
+}
+
+// StoreRow is Store where the elements stand next to each other in memory: it
+// panics also when the last axis has another stride than 1.
+func (t Tensor[T]) StoreRow(src []T, idx ...int) int {
+	return t.storeRow("tensor.StoreRow", src, idx, false)
+}
+
+// StoreRowAligned is StoreRow with the conditions of LoadRowAligned.
+func (t Tensor[T]) StoreRowAligned(src []T, idx ...int) int {
+	return t.storeRow("tensor.StoreRowAligned", src, idx, true)
+}
+
+func (t *Tensor[T]) storeRow(op string, src []T, idx []int, aligned bool) int {
+	data, from, n := t.lanes(op, t.writable(op), idx, len(src))
+	t.checkRow(op, data, from, len(src), aligned)
+	copy(data[from:from+n], src)
+	runtime.KeepAlive(t.st)
+	return n
+}
+
+// lanes returns where the element at idx is, and how many of width there are from
+// it on along the last axis.
+func (t *Tensor[T]) lanes(op string, data []T, idx []int, width int) (_ []T, from, n int) {
+	off, axis := t.lay.At(idx)
+	if axis >= 0 {
+		panic(t.badIndex(op, slices.Clone(idx), axis))
+	}
+	left := 1
+	if last := t.lay.Rank() - 1; last >= 0 {
+		left = t.lay.Dim(last) - idx[last]
+	}
+	return data, t.origin() + off, min(width, left)
+}
+
+// along calls f for n lanes along the last axis with their offsets from the one at
+// idx.
+func (t *Tensor[T]) along(idx []int, n int, f func(lane, off int)) {
+	last := t.lay.Rank() - 1
+	if last < 0 {
+		if n > 0 {
+			f(0, 0)
+		}
+		return
+	}
+	if s, ok := t.lay.Stride(last); ok {
+		for lane := range n {
+			f(lane, lane*s)
+		}
+		return
+	}
+	mode := t.lay.Mode(last) // of rank > 1
+	at := idx[last]
+	from, _ := mode.Offset(at)
+	for lane := range n {
+		off, _ := mode.Offset(at + lane)
+		f(lane, off-from)
+	}
+}
+
+func (t *Tensor[T]) checkRow(op string, data []T, from, width int, aligned bool) {
+	if last := t.lay.Rank() - 1; last >= 0 && t.lay.Dim(last) > 1 {
+		if s, ok := t.lay.Stride(last); !ok || s != 1 {
+			panic(&Error{op, sprintf("the last axis of %v doesn't have stride 1; Load follows any stride", t.lay), ErrView})
+		}
+	}
+	if !aligned {
+		return
+	}
+	if width <= 0 || width&(width-1) != 0 {
+		panic(&Error{op, sprintf("%d elements; a power of two can be aligned", width), ErrShape})
+	}
+	var z T
+	bytes := width * int(unsafe.Sizeof(z))
+	if r := int(uintptr(unsafe.Pointer(&data[from])) % uintptr(bytes)); r != 0 {
+		panic(&Error{op, sprintf("the address is %d bytes past a multiple of %d; LoadRow and StoreRow take any", r, bytes), ErrAlign})
+	}
+}
+
+// Prefetch says that the element at idx will be read soon. It checks idx as At does;
+// beyond that it is a hint, and this implementation leaves fetching to the processor,
+// because Go programs have no instruction for it.
+func (t Tensor[T]) Prefetch(idx ...int) {
+	if _, axis := t.lay.At(idx); axis >= 0 {
+		panic(t.badIndex("tensor.Prefetch", slices.Clone(idx), axis))
+	}
+	t.data("tensor.Prefetch")
+}
+
+// AtCoord is At with a coordinate that may nest as the layout does: of a tensor with
+// layout ((2,2),4):((1,8),2), the coordinates (3,1) and ((1,1),1) are the same.
+// An integer in place of a list counts through it in colexicographic order, the
+// first entry fastest. It panics when the coordinate doesn't fit the layout.
+func (t Tensor[T]) AtCoord(coord layout.Tuple) T {
+	off, err := t.lay.OffsetAt(coord)
+	if err != nil {
+		panic(wrap("tensor.AtCoord", err))
+	}
+	v := t.data("tensor.AtCoord")[t.origin()+off]
+	runtime.KeepAlive(t.st)
+	return v
+}
+
+// SetCoord is Set with a coordinate as AtCoord takes it.
+func (t Tensor[T]) SetCoord(v T, coord layout.Tuple) {
+	off, err := t.lay.OffsetAt(coord)
+	if err != nil {
+		panic(wrap("tensor.SetCoord", err))
+	}
+	t.writable("tensor.SetCoord")[t.off+off] = v
+	runtime.KeepAlive(t.st)
+}

@@ -1,0 +1,81 @@
+package tensor
+
+import (
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// Bitcast returns a view of the bits of t's elements as another type of the same
+// size: element (i, j, …) has the bits of t's element (i, j, …). The two share their
+// memory; closing one closes both. It panics when the sizes differ, where Recast
+// is meant, when To is bool and From isn't, as most bits are no bool, or the elements
+// aren't aligned for To.
+func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
+	const op = "tensor.Bitcast"
+	var a From
+	var b To
+	if unsafe.Sizeof(a) != unsafe.Sizeof(b) {
+		panic(&Error{op, sprintf("%v has %d bytes, %v has %d; Recast changes the layout with the size", dtype.Of[From](), unsafe.Sizeof(a), dtype.Of[To](), unsafe.Sizeof(b)), ErrDType})
+	}
+	st := recastStorage[To](op, &t)
+	return Tensor[To]{st: st, off: t.off, lay: t.lay}
+}
+
+// Recast returns a view of the memory of t's elements as elements of another size,
+// in the machine's byte order, with the layout that layout.Recast gives: narrower
+// ones multiply the extent of the axes of stride 1, wider ones divide it. The two
+// share their memory; closing one closes both. It panics when there is no such
+// layout (a wide element that t's don't fill or straddle, no axis of stride 1 for
+// narrow ones), when To is bool and From isn't, or the elements aren't aligned for
+// To.
+func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
+	const op = "tensor.Recast"
+	var a From
+	var b To
+	from, to := int(unsafe.Sizeof(a)), int(unsafe.Sizeof(b))
+	lay, err := t.lay.Recast(from, to)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	off := t.origin()
+	if lay.Size() == 0 {
+		off = 0 // it means nothing, and need not divide
+	}
+	if to > from && off%(to/from) != 0 {
+		panic(&Error{op, sprintf("element 0 is at offset %d of the storage, which is no multiple of %d", off, to/from), ErrAlign})
+	}
+	if to > from {
+		off /= to / from
+	} else {
+		off *= from / to // below the number of bytes
+	}
+	st := recastStorage[To](op, &t)
+	if t.off < 0 {
+		off = ^off
+	}
+	return Tensor[To]{st: st, off: off, lay: lay}
+}
+
+// recastStorage returns a storage of t's memory as elements of another type; what
+// doesn't fill an element at its end is left out.
+func recastStorage[To, From num.Elem](op string, t *Tensor[From]) *storage[To] {
+	var a From
+	var b To
+	data := t.data(op)
+	if _, isBool := any(b).(bool); isBool {
+		if _, was := any(a).(bool); !was {
+			panic(&Error{op, sprintf("%v as bool; compare with 0 instead", dtype.Of[From]()), ErrDType})
+		}
+	}
+	start := unsafe.Pointer(unsafe.SliceData(data))
+	if len(data) > 0 && uintptr(start)%unsafe.Alignof(b) != 0 {
+		panic(&Error{op, sprintf("the storage isn't aligned for %v; Clone has one that is", dtype.Of[To]()), ErrAlign})
+	}
+	view := []To{}
+	if n := len(data) * int(unsafe.Sizeof(a)) / int(unsafe.Sizeof(b)); n > 0 {
+		view = unsafe.Slice((*To)(start), n)
+	}
+	return &storage[To]{data: view, buf: t.st.buf, readOnly: t.st.readOnly, borrowed: t.st.borrowed, root: t.st.id()}
+}

@@ -1,0 +1,224 @@
+package tensor
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// A stretch is the positions start, start+step, … below stop of an axis, as many
+// as it has; 0 ≤ start ≤ stop.
+type stretch struct{ start, stop, step int }
+
+// stretches is room for one per axis.
+type stretches [layout.Inline]stretch
+
+// pick returns the elements in a stretch of each axis.
+func (t *Tensor[T]) pick(op string, s []stretch) Tensor[T] {
+	var few [layout.Inline]Index
+	idx := few[:0]
+	for _, x := range s {
+		idx = append(idx, layout.Range(x.start, x.stop, x.step))
+	}
+	lay, off, err := t.lay.Slice(idx...)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	return t.like(lay, off)
+}
+
+// Tile returns a view of one tile of t cut into tiles of size: along axis i the
+// size[i] elements from index coord[i]·size[i] on. A tile at the edge has as many
+// as are left, one past the edge none; Clipped tells. It panics when there isn't
+// one size and one coordinate per axis, a size isn't positive, a coordinate is
+// negative, or a tile of a nested axis crosses its leaves unevenly.
+func (t Tensor[T]) Tile(size []int, coord ...int) Tensor[T] {
+	const op = "tensor.Tile"
+	var few stretches
+	return t.pick(op, tile(few[:0], op, &t.lay, size, coord))
+}
+
+// tile appends the stretches of the tile at coord.
+func tile(s []stretch, op string, lay *layout.Layout, size, coord []int) []stretch {
+	checkSizes(op, lay, size)
+	if len(coord) != len(size) {
+		panic(&Error{op, sprintf("%d coordinates for the %d axes of %s", len(coord), len(size), lay.ShapeString()), ErrIndex})
+	}
+	for i, c := range coord {
+		if c < 0 {
+			panic(&Error{op, sprintf("coordinate %d of axis %d is negative; tiles are counted from 0", c, i), ErrIndex})
+		}
+		n := lay.Dim(i)
+		start := n
+		if c <= n/size[i] {
+			start = c * size[i]
+		}
+		s = append(s, stretch{start, start + min(size[i], n-start), 1})
+	}
+	return s
+}
+
+func checkSizes(op string, lay *layout.Layout, size []int) {
+	if len(size) != lay.Rank() {
+		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), lay.Rank(), lay.ShapeString()), ErrShape})
+	}
+	for i, n := range size {
+		if n <= 0 {
+			panic(&Error{op, sprintf("size %d of axis %d; a tile has at least one element", n, i), ErrShape})
+		}
+	}
+}
+
+// Clipped reports whether t is smaller along some axis than size: whether the edge
+// has cut a tile of that size. It panics when there isn't one size per axis.
+func (t Tensor[T]) Clipped(size ...int) bool {
+	checkSizes("tensor.Clipped", &t.lay, size)
+	for i, n := range size {
+		if t.lay.Dim(i) < n {
+			return true
+		}
+	}
+	return false
+}
+
+// Tiles enumerates the tiles that Tile gives, and their coordinates, in row-major
+// order, the last axis fastest; together they hold each element once. The slice of
+// coordinates is the same one in every round: clone it to keep it. It panics as
+// Tile does.
+func (t Tensor[T]) Tiles(size ...int) iter.Seq2[[]int, Tensor[T]] {
+	checkSizes("tensor.Tiles", &t.lay, size)
+	size = slices.Clone(size)
+	return func(yield func([]int, Tensor[T]) bool) {
+		grid := make([]int, len(size))
+		for i, n := range size {
+			grid[i] = ceilDiv(t.lay.Dim(i), n)
+		}
+		for at := range positions(grid) {
+			var few stretches
+			if !yield(at, t.pick("tensor.Tiles", tile(few[:0], "tensor.Tiles", &t.lay, size, at))) {
+				return
+			}
+		}
+	}
+}
+
+// ceilDiv is n/d rounded up, for n ≥ 0 and d > 0.
+func ceilDiv(n, d int) int {
+	q := n / d
+	if n%d != 0 {
+		q++
+	}
+	return q
+}
+
+// Split cuts t along an axis into count views of Dim(axis)/count elements each,
+// rounded up, in order; the last ones have what is left, or none. Each element is
+// in one part. It panics when count isn't positive, there is no such axis, or a
+// part of a nested axis crosses its leaves unevenly.
+func (t Tensor[T]) Split(axis, count int) []Tensor[T] {
+	const op = "tensor.Split"
+	axis = t.axis(op, axis)
+	var few stretches
+	var parts []Tensor[T]
+	for i := range max(count, 1) {
+		parts = append(parts, t.pick(op, part(few[:0], op, &t.lay, axis, count, i, 1)))
+	}
+	return parts
+}
+
+// SplitPart returns part i of count of t along an axis, as Split cuts it, but with
+// the number of elements per part rounded up to a multiple of align. It panics as
+// Split does, and unless 0 ≤ i < count and align is positive.
+func (t Tensor[T]) SplitPart(axis, count, i, align int) Tensor[T] {
+	const op = "tensor.SplitPart"
+	var few stretches
+	return t.pick(op, part(few[:0], op, &t.lay, t.axis(op, axis), count, i, align))
+}
+
+// part appends the stretches of part i of count.
+func part(s []stretch, op string, lay *layout.Layout, axis, count, i, align int) []stretch {
+	switch {
+	case count <= 0 || align <= 0:
+		panic(&Error{op, sprintf("%d parts of a multiple of %d elements; both are at least 1", count, align), ErrShape})
+	case i < 0 || i >= count:
+		panic(&Error{op, sprintf("part %d of %d; they are counted from 0", i, count), ErrIndex})
+	}
+	for k := range lay.Rank() {
+		n := lay.Dim(k)
+		if k != axis {
+			s = append(s, stretch{0, n, 1})
+			continue
+		}
+		size, start := n, n
+		if q := ceilDiv(ceilDiv(n, count), align); q <= n/align {
+			size = q * align
+		}
+		if size == 0 || i <= n/size {
+			start = i * size
+		}
+		s = append(s, stretch{start, start + min(size, n-start), 1})
+	}
+	return s
+}
+
+// Slice2D returns the view of rank 2 in which ranges r0 and r1, as R makes them,
+// select along axis0 and the later axis1, and the other axes stand at the given
+// indices, in their order: of a (3,4,5) tensor, t.Slice2D(0, 2, R(1, 3), R(0, 2),
+// 1) is t[1:3, 1, 0:2]. It panics unless axis0 < axis1, r0 and r1 are ranges, and
+// each other axis has an index inside it.
+func (t Tensor[T]) Slice2D(axis0, axis1 int, r0, r1 Index, fixed ...int) Tensor[T] {
+	const op = "tensor.Slice2D"
+	a, b := t.axis(op, axis0), t.axis(op, axis1)
+	if a >= b {
+		panic(&Error{op, sprintf("axes %d and %d are not in order; Transpose exchanges them afterwards", axis0, axis1), ErrAxis})
+	}
+	out := t.fix(op, fixed, func(axis int) (Index, bool) {
+		if axis == a {
+			return r0, true
+		}
+		return r1, axis == b
+	})
+	return out.ofRank(op, 2)
+}
+
+// Slice1D returns the view of rank 1 in which range r, as R makes it, selects along
+// an axis, and the other axes stand at the given indices, in their order. It panics
+// as Slice2D does.
+func (t Tensor[T]) Slice1D(axis int, r Index, fixed ...int) Tensor[T] {
+	const op = "tensor.Slice1D"
+	a := t.axis(op, axis)
+	out := t.fix(op, fixed, func(axis int) (Index, bool) { return r, axis == a })
+	return out.ofRank(op, 1)
+}
+
+// fix slices t where along says how, and at the fixed indices elsewhere.
+func (t *Tensor[T]) fix(op string, fixed []int, along func(axis int) (Index, bool)) Tensor[T] {
+	var few [layout.Inline]Index
+	idx, used := few[:0], 0
+	for axis := range t.lay.Rank() {
+		x, ok := along(axis)
+		if !ok {
+			if used < len(fixed) {
+				x = layout.Point(fixed[used])
+			}
+			used++
+		}
+		idx = append(idx, x)
+	}
+	if used != len(fixed) {
+		panic(&Error{op, sprintf("%d indices for the %d other axes of %s", len(fixed), used, t.lay.ShapeString()), ErrIndex})
+	}
+	lay, off, err := t.lay.Slice(idx...)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	return t.like(lay, off)
+}
+
+func (t Tensor[T]) ofRank(op string, rank int) Tensor[T] {
+	if t.lay.Rank() != rank {
+		panic(&Error{op, "a point or another index stands where a range is wanted; make it with R", ErrIndex})
+	}
+	return t
+}

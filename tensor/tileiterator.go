@@ -1,0 +1,129 @@
+package tensor
+
+import (
+	"math/bits"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// A TileIterator is a tile that moves over a tensor in equal steps:
+//
+//	for it := t.TiledIterator([]int{16, 16}, 0, 0, 0); it.Valid(); it.Next(1) {
+//		tile := it.Tile()
+//	}
+//
+// It stops at the end, or begins again when it is circular.
+type TileIterator[T num.Elem] struct {
+	tile     func(k int) Tensor[T] // k steps from the first
+	at, n    int                   // 0 ≤ at ≤ n; n is past the last
+	circular bool
+}
+
+// TiledIterator returns an iterator over the tiles of t, as Tile cuts it, from the
+// tile at start on along an axis. It panics as Tile does, or when there is no such
+// axis.
+func (t Tensor[T]) TiledIterator(size []int, axis int, start ...int) *TileIterator[T] {
+	const op = "tensor.TiledIterator"
+	axis = t.axis(op, axis)
+	var few stretches
+	s := tile(few[:0], op, &t.lay, size, start)
+	step := size[axis]
+	s[axis] = stretch{0, t.lay.Dim(axis), 1}
+	row := t.pick(op, s) // all tiles that the iterator comes to
+	n := ceilDiv(t.lay.Dim(axis), step)
+	return &TileIterator[T]{
+		at: min(start[axis], n),
+		n:  n,
+		tile: func(k int) Tensor[T] {
+			var few stretches
+			s := few[:0]
+			for i := range row.lay.Rank() {
+				s = append(s, stretch{0, row.lay.Dim(i), 1})
+			}
+			s[axis].start = k * step
+			s[axis].stop = k*step + min(step, row.lay.Dim(axis)-k*step)
+			return row.pick(op, s)
+		},
+	}
+}
+
+// Circular makes the iterator begin again with the first tile along the axis after
+// the last one, and returns it.
+func (it *TileIterator[T]) Circular() *TileIterator[T] {
+	it.circular = true
+	if it.n > 0 {
+		it.at %= it.n
+	}
+	return it
+}
+
+// LayoutIterator returns an iterator over the tiles lay of t, which has rank 1: the
+// first has its offset 0 at index start, each next one step further. It stops where
+// lay would leave t. A circular one counts indices modulo Len instead, so it comes
+// back to start, and Tile panics where lay would leave t. It panics when t doesn't
+// have rank 1 and a single stride, lay has a negative stride, step isn't positive,
+// or start is negative.
+func (t Tensor[T]) LayoutIterator(lay layout.Layout, step, start int, circular bool) *TileIterator[T] {
+	const op = "tensor.LayoutIterator"
+	if t.Rank() != 1 {
+		panic(&Error{op, sprintf("%s has rank %d, not 1", t.lay.ShapeString(), t.Rank()), ErrShape})
+	}
+	lo, hi := lay.Span()
+	switch {
+	case step <= 0 || start < 0:
+		panic(&Error{op, sprintf("from %d by %d; the start is at least 0 and the step at least 1", start, step), ErrIndex})
+	case lo < 0:
+		panic(&Error{op, sprintf("%v has a negative stride", lay), ErrShape})
+	}
+	size, stride := t.Len(), t.stride(op, 0)
+	tile, err := layout.Compose(leaf(op, max(size, 1), stride), lay)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	it := &TileIterator[T]{circular: circular && size > 0}
+	if it.circular {
+		start, step = start%size, step%size
+		it.n = size / gcd(step, size)
+	} else if hi < size && start < size-max(hi, 0) {
+		it.n = (size-1-max(hi, 0)-start)/step + 1
+	}
+	it.tile = func(k int) Tensor[T] {
+		at := start + k*step
+		if it.circular {
+			high, low := bits.Mul64(uint64(k), uint64(step))
+			at = int((bits.Rem64(high, low, uint64(size)) + uint64(start)) % uint64(size))
+			if hi >= size-at {
+				panic(&Error{"tensor.TileIterator.Tile", sprintf("%v at index %d leaves the %d elements", lay, at, size), ErrIndex})
+			}
+		}
+		return t.like(tile, at*stride)
+	}
+	return it
+}
+
+// Valid reports whether the iterator stands at a tile: a circular one always does
+// if there is one.
+func (it *TileIterator[T]) Valid() bool { return it.at < it.n }
+
+// Tile returns the tile the iterator stands at. It panics when that is past the
+// last.
+func (it *TileIterator[T]) Tile() Tensor[T] {
+	if !it.Valid() {
+		panic(&Error{"tensor.TileIterator.Tile", sprintf("the iterator is past the last of %d tiles; ask Valid", it.n), ErrIndex})
+	}
+	return it.tile(it.at)
+}
+
+// Next moves the iterator by n tiles, n ≥ 0, but not further than past the last one
+// unless it is circular.
+func (it *TileIterator[T]) Next(n int) {
+	switch {
+	case n < 0:
+		panic(&Error{"tensor.TileIterator.Next", sprintf("%d tiles; it goes forward only", n), ErrIndex})
+	case it.circular && it.n > 0:
+		it.at = (it.at + n%it.n) % it.n
+	default:
+		it.at += min(n, it.n-it.at)
+	}
+}

@@ -1,0 +1,130 @@
+package tensor
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// WriteTo writes the elements as Mojo's LayoutTensor prints them. If the layout is flat
+// and of rank 2, or coalesces to that, each element is followed by a space, and rows are
+// separated by newlines; else the elements follow in colexicographic order, the first
+// axis fastest, separated by spaces. Nothing is left out, and of no elements nothing is written. Numbers are
+// written as Sprint writes one alone: floats with the fewest digits that tell them
+// from their neighbours, and always a point or an exponent. It fails as w fails.
+func (t Tensor[T]) WriteTo(w io.Writer) (int64, error) {
+	data := t.data("tensor.WriteTo")
+	defer runtime.KeepAlive(t.st)
+	return writeGrid(w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(data[t.origin()+off])) })
+}
+
+// WriteNested writes the elements in brackets, one pair per axis, in row-major
+// order, on one line: [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], the form of Mojo's newer
+// TileTensor. Rank 0 has no brackets, and an axis without elements is []. Numbers
+// are as WriteTo writes them. It fails as w fails.
+func (t Tensor[T]) WriteNested(w io.Writer) (int64, error) {
+	data := t.data("tensor.WriteNested")
+	defer runtime.KeepAlive(t.st)
+	var b strings.Builder
+	at := make([]int, t.Rank())
+	var nest func(axis int)
+	nest = func(axis int) {
+		if axis == len(at) {
+			off, _ := t.lay.At(at)
+			b.WriteString(alone(data[t.origin()+off]))
+			return
+		}
+		b.WriteByte('[')
+		for i := range t.lay.Dim(axis) {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			at[axis] = i
+			nest(axis + 1)
+		}
+		b.WriteByte(']')
+	}
+	nest(0)
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
+// WriteTo writes the vectors as Tensor.WriteTo writes elements, each as its lanes in
+// brackets: [0.0, 1.0]. Missing lanes are 0.
+func (v Vectors[T]) WriteTo(w io.Writer) (int64, error) {
+	v.grid.data("tensor.Vectors.WriteTo")
+	return writeGrid(w, &v.grid.lay, func(b *strings.Builder, _ int, idx []int) {
+		b.WriteByte('[')
+		for i, x := range v.At(idx...) {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(alone(x))
+		}
+		b.WriteByte(']')
+	})
+}
+
+// String returns what WriteTo writes.
+func (v Vectors[T]) String() string {
+	if v.grid.st == nil || v.grid.st.closed() {
+		text, _ := v.grid.nothing()
+		return text
+	}
+	var b strings.Builder
+	v.WriteTo(&b)
+	return b.String()
+}
+
+// writeGrid writes what put makes of the element at an index.
+func writeGrid(w io.Writer, lay *layout.Layout, put func(b *strings.Builder, off int, idx []int)) (int64, error) {
+	var b strings.Builder
+	element := func(i int) {
+		idx, _ := lay.Coord(i)
+		off, _ := lay.At(idx)
+		put(&b, off, idx)
+	}
+	rows := *lay
+	if !lay.Flat() || lay.Rank() != 2 {
+		rows = lay.Coalesce()
+	}
+	switch {
+	case lay.Size() == 0:
+	case rows.Rank() == 2:
+		for i := range rows.Dim(0) {
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			for j := range rows.Dim(1) {
+				element(i + j*rows.Dim(0))
+				b.WriteByte(' ')
+			}
+		}
+	default:
+		for i := range lay.Size() {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			element(i)
+		}
+	}
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
+
+// alone writes one element.
+func alone(v any) string {
+	if b, ok := v.(bool); ok {
+		if b {
+			return "True"
+		}
+		return "False"
+	}
+	if text, ok := scalarText(v); ok {
+		return text
+	}
+	return fmt.Sprint(v)
+}
