@@ -1,0 +1,103 @@
+package tensor
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// binaryMagic begins every binary form; its last byte is the version.
+const binaryMagic = "ASHLAR\x00\x01"
+
+// MarshalBinary writes a tensor for UnmarshalBinary, and so for encoding/gob. All
+// numbers are in ascending byte order:
+//
+//	8 bytes   "ASHLAR", 0, and the version, 1
+//	1 byte    the length of the name of the element type
+//	          the name, as dtype.DType.String writes it
+//	4 bytes   the rank
+//	8 bytes   the extent of each axis
+//	          the elements in row-major order, nothing after them
+//
+// The layout isn't kept. It fails when the tensor is closed. For files that other
+// programs read use format/npy or format/safetensors.
+func (t Tensor[T]) MarshalBinary() ([]byte, error) {
+	if err := Try(func() { t.data("tensor.MarshalBinary") }); err != nil {
+		return nil, err
+	}
+	name := t.DType().String()
+	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(t.Rank()))
+	for _, e := range t.lay.Shape() {
+		b = binary.LittleEndian.AppendUint64(b, uint64(e))
+	}
+	out := bytes.NewBuffer(b)
+	out.Grow(t.Len() * t.DType().Size())
+	if err := Encode(out, t); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// UnmarshalBinary reads what MarshalBinary wrote and makes t a new row-major tensor
+// of it. It fails, and t stays what it was, with ErrSyntax when the bytes are no such
+// form or not as many as it says, with ErrDType when the elements are of another type
+// than T, and with ErrValue when a bool is neither 0 nor 1.
+func (t *Tensor[T]) UnmarshalBinary(b []byte) error {
+	const op = "tensor.UnmarshalBinary"
+	syntax := func(text string, args ...any) error { return &Error{op, sprintf(text, args...), ErrSyntax} }
+	if len(b) < len(binaryMagic)+1 || string(b[:len(binaryMagic)-1]) != binaryMagic[:len(binaryMagic)-1] {
+		return syntax("the bytes don't begin with ASHLAR: they were not written by MarshalBinary")
+	}
+	if v := b[len(binaryMagic)-1]; v != 1 {
+		return syntax("version %d of the form; this program reads version 1", v)
+	}
+	n := int(b[len(binaryMagic)])
+	if b = b[len(binaryMagic)+1:]; len(b) < n+4 {
+		return syntax("%d bytes are too few for the header", len(b))
+	}
+	if name := string(b[:n]); name != t.DType().String() {
+		if _, err := dtype.Parse(name); err != nil {
+			return syntax("the element type %.40q doesn't exist", name)
+		}
+		return &Error{op, sprintf("the elements are %s, not %v; read them as what they are and convert with op.Cast", name, t.DType()), ErrDType}
+	}
+	rank := uint64(binary.LittleEndian.Uint32(b[n:]))
+	if b = b[n+4:]; rank > uint64(len(b))/8 {
+		return syntax("rank %d with %d bytes left", rank, len(b))
+	}
+	shape := make([]int, rank)
+	for i := range shape {
+		e := binary.LittleEndian.Uint64(b[8*i:])
+		if shape[i] = int(e); e > uint64(maxInt) {
+			return syntax("extent %d of axis %d", e, i)
+		}
+	}
+	b = b[8*rank:]
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		return wrap(op, err)
+	}
+	if size := t.DType().Size(); len(b)%size != 0 || len(b)/size != lay.Size() {
+		return syntax("%d bytes for %d elements of %d", len(b), lay.Size(), size)
+	}
+	if t.DType() == dtype.Bool && !conv.IsBool(b) {
+		return &Error{op, "a bool is neither 0 nor 1", ErrValue}
+	}
+	var u Tensor[T]
+	if err := Try(func() { u = create[T](op, shape, true) }); err != nil {
+		return err
+	}
+	to, _ := u.bytes()
+	copy(to, b)
+	if unit := conv.Unit(u.DType()); conv.BigEndian && unit > 1 {
+		conv.Reverse(to, unit)
+	}
+	runtime.KeepAlive(u.st)
+	*t = u
+	return nil
+}

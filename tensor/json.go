@@ -1,0 +1,345 @@
+package tensor
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// MarshalJSON writes the elements as nested lists in row-major order: [[1,2],[3,4]],
+// for rank 0 the element alone. Numbers have the digits that read back to the same
+// bits. What JSON has no number for is a string: "NaN" (whatever its bits), "Infinity",
+// "-Infinity", and complex numbers as "(1-2i)". Extents behind one that is 0 don't
+// show. It fails when the tensor is closed.
+func (t Tensor[T]) MarshalJSON() (b []byte, err error) {
+	err = Try(func() {
+		t.data("tensor.MarshalJSON")
+		shape := t.lay.Shape()
+		elems := t.Contiguous().Elems()
+		b = appendNest(b, shape, &elems)
+	})
+	return b, err
+}
+
+func appendNest[T num.Elem](b []byte, shape []int, rest *[]T) []byte {
+	if len(shape) == 0 {
+		v := (*rest)[0]
+		*rest = (*rest)[1:]
+		return appendJSON(b, v)
+	}
+	b = append(b, '[')
+	for i := range shape[0] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendNest(b, shape[1:], rest)
+	}
+	return append(b, ']')
+}
+
+func appendJSON(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case bool:
+		return strconv.AppendBool(b, v)
+	case int8:
+		return strconv.AppendInt(b, int64(v), 10)
+	case int16:
+		return strconv.AppendInt(b, int64(v), 10)
+	case int32:
+		return strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case uint8:
+		return strconv.AppendUint(b, uint64(v), 10)
+	case uint16:
+		return strconv.AppendUint(b, uint64(v), 10)
+	case uint32:
+		return strconv.AppendUint(b, uint64(v), 10)
+	case uint64:
+		return strconv.AppendUint(b, v, 10)
+	case float64:
+		return appendFloat(b, v, 64)
+	case complex64:
+		return append(append(append(b, '"'), strconv.FormatComplex(complex128(v), 'g', -1, 64)...), '"')
+	case complex128:
+		return append(append(append(b, '"'), strconv.FormatComplex(v, 'g', -1, 128)...), '"')
+	case float32:
+		return appendFloat(b, float64(v), 32)
+	case interface{ Float32() float32 }: // the narrow floats
+		return appendFloat(b, float64(v.Float32()), 32)
+	}
+	return b
+}
+
+func appendFloat(b []byte, v float64, bits int) []byte {
+	switch {
+	case v != v:
+		return append(b, `"NaN"`...)
+	case v-v != 0 && v > 0:
+		return append(b, `"Infinity"`...)
+	case v-v != 0:
+		return append(b, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(b, v, 'g', -1, bits)
+}
+
+// maxNest bounds how deep the lists of UnmarshalJSON nest.
+const maxNest = 1000
+
+// UnmarshalJSON reads what MarshalJSON writes and makes t a new tensor of it; null
+// leaves t as it is. Numbers are rounded to T once (narrow floats from float64). It
+// fails, and t stays what it was, when the text is no such nest of lists, a list is
+// longer or shorter than others at its level, or an element doesn't fit T; the error
+// has the element's indices.
+func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
+	const op = "tensor.UnmarshalJSON"
+	p := nestParser[T]{text: text, leaf: -1}
+	p.space()
+	if string(bytes.TrimSpace(text)) == "null" {
+		return nil
+	}
+	what := p.value()
+	if p.space(); what == "" && p.at < len(text) {
+		what = "something follows the value"
+	}
+	if what != "" {
+		where := ""
+		if len(p.path) > 0 {
+			where = "entry " + indexPath(p.path) + ": "
+		}
+		return &Error{op, sprintf("%s%s, at byte %d", where, what, p.at), ErrSyntax}
+	}
+	return Try(func() {
+		u := create[T](op, p.shape, true)
+		copy(u.st.data, p.elems)
+		*t = u
+	})
+}
+
+// nestParser reads nested lists. Its methods return what is wrong, or "".
+type nestParser[T num.Elem] struct {
+	text  []byte
+	at    int
+	path  []int // of the entry being read
+	shape []int // as far as it is known: -1 until the first list of the level ends
+	leaf  int   // the level of the elements, -1 until the first one
+	elems []T
+}
+
+func (p *nestParser[T]) space() {
+	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\n' || p.text[p.at] == '\t' || p.text[p.at] == '\r') {
+		p.at++
+	}
+}
+
+func (p *nestParser[T]) value() string {
+	p.space()
+	if p.at == len(p.text) {
+		return "the text ends"
+	}
+	level := len(p.path)
+	if p.text[p.at] != '[' {
+		if level < len(p.shape) {
+			return "an element, others at its level are lists"
+		}
+		p.leaf = level
+		return p.element()
+	}
+	switch {
+	case p.leaf >= 0 && level >= p.leaf:
+		return "a list, others at its level are elements"
+	case level == maxNest:
+		return sprintf("more than %d lists in each other", maxNest)
+	case level == len(p.shape):
+		p.shape = append(p.shape, -1)
+	}
+	p.at++
+	n := 0
+	for p.space(); ; n++ {
+		if p.space(); p.at < len(p.text) && p.text[p.at] == ']' && n == 0 {
+			break
+		}
+		p.path = append(p.path, n)
+		if what := p.value(); what != "" {
+			return what
+		}
+		p.path = p.path[:level]
+		if p.space(); p.at == len(p.text) {
+			return "the list doesn't end"
+		}
+		if p.text[p.at] == ']' {
+			n++
+			break
+		}
+		if p.text[p.at] != ',' {
+			return "a comma or a bracket is missing"
+		}
+		p.at++
+	}
+	p.at++
+	if p.shape[level] < 0 {
+		p.shape[level] = n
+	}
+	if p.shape[level] != n {
+		return sprintf("a list of %d, others at its level have %d", n, p.shape[level])
+	}
+	return ""
+}
+
+// element reads a number, a string or a truth value.
+func (p *nestParser[T]) element() string {
+	from := p.at
+	quoted := p.text[from] == '"'
+	end := bytes.IndexAny(p.text[from:], ",] \n\t\r")
+	if quoted {
+		if end = bytes.IndexByte(p.text[from+1:], '"'); end < 0 {
+			return "the string doesn't end"
+		}
+		end += 2
+	} else if end < 0 {
+		end = len(p.text) - from
+	}
+	if end == 0 {
+		return "an element is missing"
+	}
+	word := string(p.text[from : from+end])
+	v, ok := elementOf[T](word)
+	if !ok {
+		if len(word) > 40 {
+			word = word[:40] + "…"
+		}
+		return sprintf("%s is no %v", word, Tensor[T]{}.DType())
+	}
+	p.at += end
+	p.elems = append(p.elems, v)
+	return ""
+}
+
+// elementOf reads an element as MarshalJSON writes it.
+func elementOf[T num.Elem](word string) (v T, ok bool) {
+	integer := func(bits int) int64 {
+		i, err := strconv.ParseInt(word, 10, bits)
+		ok = err == nil && isNumber(word)
+		return i
+	}
+	natural := func(bits int) uint64 {
+		i, err := strconv.ParseUint(word, 10, bits)
+		ok = err == nil && isNumber(word)
+		return i
+	}
+	float := func(bits int) (f float64) {
+		switch word {
+		case `"NaN"`:
+			f, ok = num.NaN64(), true
+		case `"Infinity"`:
+			f, ok = math.Inf(1), true
+		case `"-Infinity"`:
+			f, ok = math.Inf(-1), true
+		default:
+			var err error
+			f, err = strconv.ParseFloat(word, bits)
+			ok = err == nil && isNumber(word)
+		}
+		return f
+	}
+	complex := func(bits int) complex128 {
+		if isNumber(word) {
+			c, err := strconv.ParseComplex(word, bits)
+			ok = err == nil
+			return c
+		}
+		if len(word) < 3 || word[0] != '"' {
+			return 0
+		}
+		c, err := strconv.ParseComplex(word[1:len(word)-1], bits)
+		ok = err == nil
+		return c
+	}
+	// narrow refuses a number that became an infinity, or NaN where there is none.
+	narrow := func(f, rounded float64) {
+		ok = ok && (rounded-rounded == 0) == (f-f == 0) && (rounded != rounded) == (f != f)
+	}
+	switch p := any(&v).(type) {
+	case *bool:
+		*p, ok = word == "true", word == "true" || word == "false"
+	case *int8:
+		*p = int8(integer(8))
+	case *int16:
+		*p = int16(integer(16))
+	case *int32:
+		*p = int32(integer(32))
+	case *int64:
+		*p = integer(64)
+	case *uint8:
+		*p = uint8(natural(8))
+	case *uint16:
+		*p = uint16(natural(16))
+	case *uint32:
+		*p = uint32(natural(32))
+	case *uint64:
+		*p = natural(64)
+	case *float32:
+		f := float(32)
+		if *p = float32(f); f != f {
+			*p = num.NaN32()
+		}
+	case *float64:
+		*p = float(64)
+	case *complex64:
+		*p = complex64(complex(64))
+	case *complex128:
+		*p = complex(128)
+	case *num.F16:
+		f := float(64)
+		*p = num.F16FromFloat64(f)
+		narrow(f, p.Float64())
+	case *num.BF16:
+		f := float(64)
+		*p = num.BF16FromFloat64(f)
+		narrow(f, p.Float64())
+	case *num.F8E4M3:
+		f := float(64)
+		*p = num.F8E4M3FromFloat64(f)
+		narrow(f, p.Float64())
+	case *num.F8E5M2:
+		f := float(64)
+		*p = num.F8E5M2FromFloat64(f)
+		narrow(f, p.Float64())
+	}
+	return v, ok
+}
+
+// isNumber reports whether word is a number by JSON's grammar (RFC 8259, section 6).
+func isNumber(word string) bool {
+	i := 0
+	digits := func() bool {
+		from := i
+		for i < len(word) && '0' <= word[i] && word[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if i < len(word) && word[i] == '-' {
+		i++
+	}
+	start := i
+	if !digits() || word[start] == '0' && i > start+1 {
+		return false
+	}
+	if i < len(word) && word[i] == '.' {
+		if i++; !digits() {
+			return false
+		}
+	}
+	if i < len(word) && (word[i] == 'e' || word[i] == 'E') {
+		if i++; i < len(word) && (word[i] == '+' || word[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return i == len(word)
+}
