@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -459,7 +460,7 @@ func permuted(m model, axes []int) model {
 // copied applies an operation that copies.
 func copied(t *rapid.T, p pair) pair {
 	out := pair{p.t, p.m.fresh()}
-	switch rapid.SampledFrom([]string{"clone", "contiguous", "make", "flatten"}).Draw(t, "copy") {
+	switch rapid.SampledFrom([]string{"clone", "contiguous", "make", "flatten", "columns", "take"}).Draw(t, "copy") {
 	case "clone":
 		out.t = p.t.Clone()
 		// The storage may have another order than the model's copy, which doesn't
@@ -475,6 +476,16 @@ func copied(t *rapid.T, p pair) pair {
 		if len(data) != size(out.m.shape) {
 			t.Fatalf("Clone of %d elements has a storage of %d", size(out.m.shape), len(data))
 		}
+	case "columns":
+		out.m = permuted(p.m, reversed(len(p.m.shape))).fresh()
+		out.t, out.m.shape = p.t.Flatten(tensor.OrderF), []int{len(p.m.at)}
+	case "take":
+		if len(p.m.shape) == 0 {
+			return p
+		}
+		s := drawSelection(t, p.m.shape)
+		out.t = s.get(p.t)
+		out.m = p.m.pick(s.shape, indexed(s.shape, s.from)).fresh()
 	case "contiguous":
 		if out.t = p.t.Contiguous(); p.t.IsContiguous() {
 			return pair{out.t, p.m}
@@ -493,10 +504,28 @@ func copied(t *rapid.T, p pair) pair {
 	return out
 }
 
+func reversed(n int) []int {
+	axes := seq(n)
+	slices.Reverse(axes)
+	return axes
+}
+
+// indexed returns the function that gives for each coordinate of shape, in row-major
+// order, the next entry of a list.
+func indexed(shape []int, list [][]int) func(c []int) []int {
+	return func(c []int) []int {
+		i := 0
+		for k, x := range c {
+			i = i*shape[k] + x
+		}
+		return list[i]
+	}
+}
+
 // write writes to both sides.
 func write(t *rapid.T, p pair) {
 	m := p.m
-	kind := rapid.SampledFrom([]string{"set", "fill", "flip", "row", "self", "shift"}).Draw(t, "write")
+	kind := rapid.SampledFrom([]string{"set", "fill", "flip", "row", "self", "shift", "places"}).Draw(t, "write")
 	v := rapid.Int32Range(-99, 99).Draw(t, "value")
 	var do func()
 	switch {
@@ -521,6 +550,18 @@ func write(t *rapid.T, p pair) {
 			n := len(m.at) / m.shape[0]
 			for i, at := range m.at {
 				m.data[at] = old.data[len(m.at)-n+i%max(n, 1)]
+			}
+		}
+	case kind == "places" && len(m.shape) > 0:
+		s := drawSelection(t, m.shape)
+		do = func() { s.set(p.t, tensor.Scalar(v)) }
+		if !m.readOnly {
+			for _, c := range s.from {
+				i := 0
+				for k, x := range c {
+					i = i*m.shape[k] + x
+				}
+				m.data[m.at[i]] = v
 			}
 		}
 	case kind == "self":
@@ -579,9 +620,14 @@ func (p pair) check(t *rapid.T) {
 	}
 }
 
+var long = flag.Bool("long", false, "a million random chains of operations instead of two thousand")
+
 func TestModel(t *testing.T) {
 	rounds := 20 // of a hundred cases
-	if testing.Short() {
+	switch {
+	case *long:
+		rounds = 10_000
+	case testing.Short():
 		rounds = 2
 	}
 	for range rounds {

@@ -1,0 +1,12 @@
+module github.com/ashlar-go/ashlar/linalg
+
+go 1.26.0
+
+require (
+	github.com/ashlar-go/ashlar v0.0.0
+	gonum.org/v1/gonum v0.17.0
+)
+
+require golang.org/x/sys v0.49.0 // indirect
+
+replace github.com/ashlar-go/ashlar => ..
