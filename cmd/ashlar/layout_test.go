@@ -46,3 +46,31 @@ func TestLayoutColour(t *testing.T) {
 		}
 	}
 }
+
+// FuzzLayout wants of every command line an answer or a message, and a picture that is made of the same text again.
+func FuzzLayout(f *testing.F) {
+	f.Add("(8,8):(8,1) / <2,4>", "", "", "")
+	f.Add("(4,4):(4,1)", "(2,2):(2,1)", "", "")
+	f.Add("(5,7):(7,1)", "", "2,4", "")
+	f.Add("(8,8):(8,1)", "", "", "2,0,3")
+	f.Add("(0,4):(4,1)[::-1]", "(1,2):(0,5)", "", "0,0,0")
+	f.Add("row_major (2,3,(4,5))", "", "(1,2,3)", "1,2,-3")
+	f.Fuzz(func(t *testing.T, expr, threads, tile, swizzle string) {
+		var args []string
+		for flag, v := range map[string]string{"--threads=": threads, "--tile=": tile, "--swizzle=": swizzle} {
+			if v != "" {
+				args = append(args, flag+v)
+			}
+		}
+		for _, more := range [][]string{nil, {"--json"}, {"--svg=-"}} {
+			line := append(append([]string{"layout"}, args...), more...)
+			c := newCall(nil).with(append(line, "--", expr)...)
+			if said := c.err.Len() > 0; c.code != 0 != said || c.code > 2 || c.code == 0 && c.out.Len() == 0 {
+				t.Fatalf("%q: exit %d, %q, %d bytes of output", line, c.code, c.err.String(), c.out.Len())
+			}
+			if c.out.Len() > 4<<20 {
+				t.Fatalf("%q: %d bytes of output", line, c.out.Len())
+			}
+		}
+	})
+}
