@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
@@ -44,6 +45,12 @@ func mistakes(dir string) []func() error {
 		func() error { return second(layout.New([]int{2, 3}, []int{1})) },
 		func() error { return second(layout.RowMajor(1<<40, 1<<40)) },
 		func() error { return second(l.Permute(0, 0)) },
+		func() error { return second(layout.Eval("(8,8):(8,1) / <2:1,4:1")) },
+		func() error { return second(layout.Eval("compose (6,2):(8,2) 3:4")) },
+		func() error {
+			large, _ := layout.Eval("row_major (1024,1024)")
+			return second(draw.NewMap(large, draw.MapOptions{}))
+		},
 		panics(func() { tensor.FromSlice([]int32{1, 2, 3}, 2, 2) }),
 		panics(func() { tensor.New[float32](2, -1) }),
 		panics(func() { a.At(0, 3) }),

@@ -259,7 +259,7 @@ func (p *parser) term(depth int) (value, error) {
 	f := function(name)
 	if f == nil {
 		p.at = at
-		return value{}, p.fault("there is no function " + strconv.Quote(clip(name)))
+		return value{}, p.fault("there is no function " + strconv.Quote(clip(name)) + similar(name))
 	}
 	var args []value
 	for p.startsArgument() {
@@ -270,10 +270,12 @@ func (p *parser) term(depth int) (value, error) {
 		args = append(args, v)
 	}
 	if p.skip(); p.at < len(p.text) && p.text[p.at] == ',' && depth == 0 {
-		return value{}, p.fault("arguments stand side by side, without commas")
+		return value{}, p.fault("want an argument or the end" + noCommas)
 	}
 	return p.call(at, f, args)
 }
+
+const noCommas = "; arguments stand side by side, without commas"
 
 func wordByte(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c-'0' < 10 }
 
@@ -335,7 +337,11 @@ func (p *parser) operand(depth int) (value, error) {
 		p.at = at + 1
 		v, err := p.expression(depth + 1)
 		if err == nil && !p.take(')') {
-			err = p.fault("want ')'")
+			want := "want ')'"
+			if p.at < len(p.text) && p.text[p.at] == ',' {
+				want += noCommas
+			}
+			err = p.fault(want)
 		}
 		if err != nil && reached > p.at {
 			err = tupleErr

@@ -117,6 +117,7 @@ func FuzzEval(f *testing.F) {
 			f.Add(strings.TrimSuffix(line, "\n"))
 		}
 	}
+	f.Add("Sw<0,0,1> o 4") // changes nothing, and isn't Sw<0,0,0>
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := Eval(text)
 		if err != nil {
@@ -131,15 +132,18 @@ func FuzzEval(f *testing.F) {
 			return
 		}
 		s := c.String()
-		if l, ok := c.Plain(); ok {
-			s = l.String()
-		}
 		if len(s) > maxExpression {
 			return
 		}
 		again, err := Eval(s)
-		if err != nil || again.String() != c.String() {
+		if err != nil || again.String() != s {
 			t.Fatalf("%q gives %v, which gives %v, %v", text, c, again, err)
+		}
+		if l, ok := c.Plain(); ok {
+			again, err := Eval(l.String())
+			if m, ok := again.Plain(); err != nil || !ok || !m.Equal(l) {
+				t.Fatalf("%q gives %v, which gives %v, %v", text, l, again, err)
+			}
 		}
 		if n := c.Size(); n > 0 {
 			a, err := c.Offset(n - 1)

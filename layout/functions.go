@@ -35,6 +35,21 @@ func function(name string) *callable {
 	return nil
 }
 
+// similar proposes functions for a name that is none: those whose name has it in it, in whatever case and without _.
+func similar(name string) string {
+	bare := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", "")) }
+	var list []string
+	for _, f := range callables() {
+		if strings.Contains(bare(f.name), bare(name)) {
+			list = append(list, f.name)
+		}
+	}
+	if len(list) == 0 || len(list) > 5 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(list, ", ") + "?"
+}
+
 // callables is a function, so that programs without Eval don't link the table.
 func callables() []callable {
 	return []callable{

@@ -49,8 +49,8 @@ of the others. At most %d coordinates are drawn, and %d rows or columns.
   slice      A[1:3, ::2], as in NumPy; ( ) group
 
 Colours tell apart the threads of --threads, the tiles of --tile, else the blocks
-of nested modes, else the rows. A picture goes to standard output when FILE is -,
-and then the text is left out.`, draw.MaxCells, draw.MaxSide),
+of nested modes, else the columns under a swizzle, else the rows. A picture goes
+to standard output when FILE is -, and then the text is left out.`, draw.MaxCells, draw.MaxSide),
 		Example: `  ashlar layout "(8,8):(8,1)"
   ashlar layout "(8,8):(8,1) / <2:1,4:1>"
   ashlar layout "compose (6,2):(8,2) (4,3):(3,1)"
