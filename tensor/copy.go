@@ -225,12 +225,16 @@ func copyElems[T num.Elem](dst, src *Tensor[T]) {
 	if dst.lay.IsRowMajor() && src.lay.IsRowMajor() {
 		copy(dst.reach(), src.reach())
 	} else {
-		p := walk.New(&dst.lay, &src.lay)
+		lead, other, di, si := &dst.lay, &src.lay, 0, 1
+		if other.Flat() && !lead.Flat() { // whole rows, not tiles: longer stretches of one of the two
+			lead, other, di, si = other, lead, 1, 0
+		}
+		p := walk.New(lead, other)
 		in, mid := &p.Loops[0], &p.Loops[1]
-		db := conv.Block{Rows: mid.Ext, Row: mid.Str[0], Cols: in.Ext, Col: in.Str[0]}
-		sb := conv.Block{Rows: mid.Ext, Row: mid.Str[1], Cols: in.Ext, Col: in.Str[1]}
+		db := conv.Block{Rows: mid.Ext, Row: mid.Str[di], Cols: in.Ext, Col: in.Str[di]}
+		sb := conv.Block{Rows: mid.Ext, Row: mid.Str[si], Cols: in.Ext, Col: in.Str[si]}
 		for k := range p.Outer() {
-			db.Off, sb.Off = dst.origin()+p.At(0, k), src.origin()+p.At(1, k)
+			db.Off, sb.Off = dst.origin()+p.At(di, k), src.origin()+p.At(si, k)
 			conv.Copy2(d, s, db, sb)
 		}
 		p.Free()

@@ -72,9 +72,13 @@ func FromSlice[T num.Elem](data []T, shape ...int) Tensor[T] {
 // offset counts from data[0]: with negative strides element 0 is further on. It
 // panics when the layout reaches beyond data.
 func FromLayout[T num.Elem](data []T, lay layout.Layout) Tensor[T] {
+	return fromLayout("tensor.FromLayout", data, lay)
+}
+
+func fromLayout[T num.Elem](op string, data []T, lay layout.Layout) Tensor[T] {
 	lo, hi := lay.Span()
 	if hi-lo >= len(data) {
-		panic(&Error{"tensor.FromLayout", sprintf("%v reaches over %d elements, the data has %d", lay, hi-lo+1, len(data)), ErrShape})
+		panic(&Error{op, sprintf("%v reaches over %d elements, the data has %d", lay, hi-lo+1, len(data)), ErrShape})
 	}
 	if data == nil {
 		data = []T{}

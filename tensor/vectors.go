@@ -82,7 +82,7 @@ func blocks(lay *layout.Layout, i, n int) (start, lane layout.Layout, err error)
 func FromVectors[T num.Elem](data []T, lay, elem layout.Layout) Vectors[T] {
 	const op = "tensor.FromVectors"
 	both := Tensor[T]{}
-	all := FromLayout(data, both.join(op, lanes(&lay, &elem)))
+	all := fromLayout(op, data, both.join(op, lanes(&lay, &elem)))
 	return Vectors[T]{grid: all.like(lay, 0), elem: elem}
 }
 

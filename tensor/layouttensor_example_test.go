@@ -1,0 +1,327 @@
+package tensor_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// The examples of this file are those of the page that describes Mojo's
+// LayoutTensor, with the results that the code there gives.
+
+func ExampleTensor_Tile() {
+	t := tensor.FromSlice([]int32{
+		1, 2, 3, 4,
+		2, 3, 4, 5,
+		5, 4, 3, 2,
+		1, 1, 1, 1}, 4, 4)
+	fmt.Println(t.Tile([]int{2, 2}, 1, 0))
+	edge := t.Tile([]int{3, 3}, 1, 1)
+	fmt.Println(edge, edge.Clipped(3, 3))
+	// Output:
+	// [[5 4]
+	//  [1 1]]
+	// [[1]] true
+}
+
+func ExampleTensor_Tiles() {
+	t := tensor.Arange[int32](0, 15, 1).View(3, 5)
+	for at, tile := range t.Tiles(2, 4) {
+		fmt.Println(at, tile.Shape(), tile.At(0, 0))
+	}
+	// Output:
+	// [0 0] [2 4] 0
+	// [0 1] [2 1] 4
+	// [1 0] [1 4] 10
+	// [1 1] [1 1] 14
+}
+
+func ExampleTensor_TiledIterator() {
+	t := tensor.Arange[int32](0, 15, 1).View(5, 3)
+	for it := t.TiledIterator([]int{2, 2}, 0, 0, 1); it.Valid(); it.Next(1) {
+		fmt.Println(it.Tile().Flatten())
+	}
+	// Output:
+	// [2 5]
+	// [ 8 11]
+	// [14]
+}
+
+func ExampleTileIterator_Circular() {
+	t := tensor.Arange[int32](0, 6, 1)
+	it := t.TiledIterator([]int{2}, 0, 1).Circular()
+	for range 4 {
+		fmt.Print(it.Tile(), " ")
+		it.Next(1)
+	}
+	// Output: [2 3] [4 5] [0 1] [2 3]
+}
+
+func ExampleTensor_LayoutIterator() {
+	t := tensor.Arange[int32](0, 64, 1)
+	it := t.LayoutIterator(layout.MustParse("(2,2):(8,1)"), 16, 32, true)
+	it.Next(2) // from 32 to 48, and round to 0
+	fmt.Println(it.Tile())
+	// Output:
+	// [[0 1]
+	//  [8 9]]
+}
+
+func ExampleTensor_Split() {
+	rows := tensor.Arange[int32](0, 10, 1).Split(0, 3)
+	fmt.Println(rows[0], rows[1], rows[2])
+	// Output: [0 1 2 3] [4 5 6 7] [8 9]
+}
+
+func ExampleTensor_SplitPart() {
+	t := tensor.Arange[int32](0, 10, 1)
+	for i := range 3 {
+		fmt.Println(t.SplitPart(0, 3, i, 8)) // parts of a multiple of 8
+	}
+	// Output:
+	// [0 1 2 3 4 5 6 7]
+	// [8 9]
+	// []
+}
+
+func ExampleTensor_Distribute() {
+	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
+	threads := layout.MustParse("(2,2):(2,1)")
+	for thread := range 4 {
+		fmt.Println(thread, t.Distribute(threads, thread).Flatten(), t.Distribute(threads, thread, tensor.Along(0)).Flatten())
+	}
+	// Output:
+	// 0 [ 0  2  8 10] [ 0  1  2  3  8  9 10 11]
+	// 1 [ 1  3  9 11] [ 0  1  2  3  8  9 10 11]
+	// 2 [ 4  6 12 14] [ 4  5  6  7 12 13 14 15]
+	// 3 [ 5  7 13 15] [ 4  5  6  7 12 13 14 15]
+}
+
+func ExampleSwizzled() {
+	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
+	w, err := layout.NewSwizzle(1, 0, 2)
+	if err != nil {
+		panic(err)
+	}
+	for thread := range 4 {
+		fmt.Print(t.Distribute(layout.MustParse("(2,2):(2,1)"), thread, tensor.Swizzled(w)).At(0, 0), " ")
+	}
+	// Output: 0 1 5 4
+}
+
+func ExampleTensor_Vectorize() {
+	t := tensor.Arange[int32](0, 256, 1).View(16, 16)
+	v := t.Vectorize(4, 4)
+	fmt.Println(v.Shape(), v.Layout(), v.ElemLayout(), v.ElemLen())
+	fmt.Println(v.At(1, 0))
+	// Output:
+	// [4 4] (4,4):(64,4) (4,4):(16,1) 16
+	// [64 65 66 67 80 81 82 83 96 97 98 99 112 113 114 115]
+}
+
+// Vectors at the edge lack lanes, so kernels need no code of their own for it.
+func ExampleVectors() {
+	t := tensor.Arange[int32](0, 6, 1)
+	v := t.Vectorize(4)
+	lanes := make([]int32, v.ElemLen())
+	for i := range v.Len() {
+		n := v.Load(lanes, i)
+		fmt.Println(lanes, n, v.Full(i))
+		for k := range lanes {
+			lanes[k] += 10
+		}
+		v.Store(lanes, i)
+	}
+	fmt.Println(t)
+	// Output:
+	// [0 1 2 3] 4 true
+	// [4 5 0 0] 2 false
+	// [10 11 12 13 14 15]
+}
+
+func ExampleVectors_CopyFrom() {
+	rows := tensor.Arange[int32](0, 8, 1).View(2, 4).Vectorize(1, 4)
+	columns := tensor.New[int32](4, 2)
+	columns.Vectorize(4, 1).CopyFrom(rows) // vector i to vector i, lane to lane
+	fmt.Println(columns)
+	// Output:
+	// [[0 4]
+	//  [1 5]
+	//  [2 6]
+	//  [3 7]]
+}
+
+func ExampleFromVectors() {
+	v := tensor.FromVectors([]int32{0, 1, 2, 3, 4, 5, 6, 7}, layout.MustParse("2:4"), layout.MustParse("2:2"))
+	fmt.Println(v)
+	fmt.Println(v.Lanes())
+	// Output:
+	// [0, 2] [4, 6]
+	// [[0 2]
+	//  [4 6]]
+}
+
+func ExampleTensor_Slice2D() {
+	t := tensor.Arange[int32](1, 17, 1).View(4, 4)
+	fmt.Println(t.Slice2D(0, 1, tensor.R(1, 3), tensor.R(0, 2)))
+	u := tensor.Arange[int32](0, 60, 1).View(3, 4, 5)
+	fmt.Println(u.Slice2D(0, 2, tensor.R(1, 3), tensor.R(0, 2), 1))
+	// Output:
+	// [[ 5  6]
+	//  [ 9 10]]
+	// [[25 26]
+	//  [45 46]]
+}
+
+func ExampleTensor_Slice1D() {
+	u := tensor.Arange[int32](0, 60, 1).View(3, 4, 5)
+	fmt.Println(u.Slice1D(0, tensor.R(1, 3), 1, 2))
+	// Output: [27 47]
+}
+
+// The page's example keeps row-major order; the reference reads Layout((3,4))
+// column by column, which is (3,4):(1,3) here.
+func ExampleTensor_ReshapeLayout() {
+	t := tensor.Arange[int32](0, 12, 1).View(2, 6)
+	fmt.Println(t.ReshapeLayout(layout.MustParse("(3,4):(4,1)")))
+	fmt.Println(t.ReshapeLayout(layout.MustParse("(3,4):(1,3)")))
+	// Output:
+	// [[ 0  1  2  3]
+	//  [ 4  5  6  7]
+	//  [ 8  9 10 11]]
+	// [[ 0  3  6  9]
+	//  [ 1  4  7 10]
+	//  [ 2  5  8 11]]
+}
+
+func ExampleTensor_Compose() {
+	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
+	blocks := t.Compose(layout.MustParse("((2,2),(2,2)):((1,4),(2,8))")) // 2×2 blocks, counted down the columns
+	fmt.Println(blocks.Layout())
+	fmt.Println(blocks)
+	// Output:
+	// ((2,2),(2,2)):((4,1),(8,2))
+	// [[ 0  8  2 10]
+	//  [ 4 12  6 14]
+	//  [ 1  9  3 11]
+	//  [ 5 13  7 15]]
+}
+
+func ExampleTensor_Coalesce() {
+	t := tensor.FromLayout([]int32{0, 1, 2, 3, 4, 5}, layout.MustParse("(2,3):(1,2)"))
+	fmt.Println(t.Coalesce()) // the first axis is fastest in memory
+	fmt.Println(t.Contiguous().Coalesce().Shape(), t.Stride(1))
+	// Output:
+	// [0 1 2 3 4 5]
+	// [2 3] 2
+}
+
+func ExampleTensor_Distance() {
+	t := tensor.Arange[int32](0, 200, 1)
+	a, b := t.S("100:"), t.S("50:")
+	fmt.Println(a.Distance(b), b.Distance(a))
+	// Output: 50 -50
+}
+
+func ExampleTensor_CopyColex() {
+	rows := tensor.Arange[int32](0, 6, 1).View(2, 3)
+	a, b := tensor.New[int32](3, 2), tensor.New[int32](3, 2)
+	a.CopyColex(rows)   // column by column
+	b.CopyLogical(rows) // row by row
+	fmt.Println(a)
+	fmt.Println(b)
+	// Output:
+	// [[0 4]
+	//  [3 2]
+	//  [1 5]]
+	// [[0 1]
+	//  [2 3]
+	//  [4 5]]
+}
+
+func ExampleTensor_CopyFromAsync() {
+	src := tensor.Arange[int32](1, 9, 1)
+	dst := tensor.Full[int32](-1, 8)
+	var group tensor.CopyGroup
+	dst.CopyFromAsync(&group, src, tensor.AsyncCopy{Masked: true, Bound: 5})
+	group.Wait()
+	fmt.Println(dst)
+	// Output: [1 2 3 4 5 0 0 0]
+}
+
+func ExampleTensor_Fill() {
+	fmt.Println(tensor.New[float32](3, 4).Fill(0.5).At(2, 3))
+	// Output: 0.5
+}
+
+func ExampleTensor_WriteTo() {
+	t := tensor.New[float32](2, 3).Fill(1)
+	var plain, nested, vectors strings.Builder
+	t.WriteTo(&plain) // a space behind each element, a newline between rows
+	t.WriteNested(&nested)
+	t.Vectorize(1, 3).WriteTo(&vectors)
+	fmt.Printf("%q\n%s\n%q\n", plain.String(), nested.String(), vectors.String())
+	// Output:
+	// "1.0 1.0 1.0 \n1.0 1.0 1.0 "
+	// [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+	// "[1.0, 1.0, 1.0] \n[1.0, 1.0, 1.0] "
+}
+
+func ExampleTensor_Load() {
+	t := tensor.Arange[int32](0, 12, 1).View(3, 4)
+	lanes := make([]int32, 4)
+	fmt.Println(t.Load(lanes, 1, 2), lanes)             // across the edge
+	fmt.Println(t.Transpose().Load(lanes, 1, 0), lanes) // along the strides
+	fmt.Println(t.StoreRow([]int32{-1, -1}, 2, 3), t.At(2, 3))
+	// Output:
+	// 2 [6 7 0 0]
+	// 3 [1 5 9 0]
+	// 1 -1
+}
+
+func ExampleTensor_LoadRowAligned() {
+	t := tensor.EmptyLayout[float32](layout.MustParse("(2,8):(8,1)"), 32).Fill(2)
+	lanes := make([]float32, 8)
+	fmt.Println(t.LoadRowAligned(lanes, 1, 0), tensor.Try(func() { t.LoadRowAligned(lanes[:4], 0, 1) }))
+	t.Prefetch(1, 0)
+	t.StoreRowAligned(lanes, 0, 0)
+	// Output: 8 tensor.LoadRowAligned: the address is 4 bytes past a multiple of 16; LoadRow and StoreRow take any
+}
+
+func ExampleTensor_AtCoord() {
+	t := tensor.FromLayout(tensor.Arange[int32](0, 16, 1).Elems(), layout.MustParse("((2,2),4):((1,8),2)"))
+	nested := layout.MustParseTuple("((1,1),1)")
+	fmt.Println(t.At(3, 1), t.AtCoord(nested), t.AtCoord(layout.Int(7)))
+	t.SetCoord(-1, nested)
+	fmt.Println(t.At(3, 1))
+	// Output:
+	// 11 11 11
+	// -1
+}
+
+func ExampleBitcast() {
+	t := tensor.FromSlice([]float32{1, -0.5})
+	bits := tensor.Bitcast[uint32](t)
+	fmt.Printf("%x\n", bits)
+	bits.Set(0x40000000, 0)
+	fmt.Println(t)
+	// Output:
+	// [3f800000 bf000000]
+	// [ 2.  -0.5]
+}
+
+func ExampleRecast() {
+	t := tensor.FromSlice([]uint16{0x0101, 0x0202, 0x0303, 0x0404}, 2, 2)
+	fmt.Println(tensor.Recast[uint8](t).Shape(), tensor.Recast[uint32](t).Shape())
+	// Output: [2 4] [2 1]
+}
+
+func ExampleTensor_ReadOnly() {
+	t := tensor.New[int32](2)
+	view := t.ReadOnly()
+	t.Set(7, 1)
+	fmt.Println(view, view.IsReadOnly(), tensor.Try(func() { view.Set(1, 0) }) != nil)
+	// Output: [0 7] true true
+}
