@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -154,7 +153,7 @@ func newHeat(op string, t tensor.Any, rows, columns int) (*heat, error) {
 	}
 	full := [2]int{h.rows, h.columns}
 	h.rows, h.columns = min(h.rows, rows), min(h.columns, columns)
-	at := reader(t)
+	at := tensor.Float64s(t)
 	if at == nil {
 		return nil, fail(op, tensor.ErrDType, "%s has no elements to show", tensor.Describe(t))
 	}
@@ -185,7 +184,7 @@ func ratio(n, cells int) string {
 }
 
 // read fills the cells with the means of their blocks.
-func (h *heat) read(at func(idx []int) float64, full [2]int, rank int) {
+func (h *heat) read(at func(idx ...int) float64, full [2]int, rank int) {
 	var whole [2]int
 	idx := whole[2-rank:]
 	for i := range h.rows {
@@ -193,7 +192,7 @@ func (h *heat) read(at func(idx []int) float64, full [2]int, rank int) {
 			sum, n := 0.0, 0
 			for whole[0] = from(i, full[0], h.rows); whole[0] < from(i+1, full[0], h.rows); whole[0]++ {
 				for whole[1] = from(j, full[1], h.columns); whole[1] < from(j+1, full[1], h.columns); whole[1]++ {
-					sum += at(idx)
+					sum += at(idx...)
 					n++
 				}
 			}
@@ -263,82 +262,4 @@ func heatColour(level int) color.RGBA {
 		return uint8((int(x)*(heatLevels-1-rest) + int(y)*rest + (heatLevels-1)/2) / (heatLevels - 1))
 	}
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 255}
-}
-
-// reader returns a function that gives the elements of t as float64, nil if it has
-// none.
-func reader(t tensor.Any) func(idx []int) float64 {
-	switch t := t.(type) {
-	case tensor.Tensor[bool]:
-		return func(idx []int) float64 {
-			if t.At(idx...) {
-				return 1
-			}
-			return 0
-		}
-	case tensor.Tensor[int8]:
-		return plain(t)
-	case tensor.Tensor[int16]:
-		return plain(t)
-	case tensor.Tensor[int32]:
-		return plain(t)
-	case tensor.Tensor[int64]:
-		return plain(t)
-	case tensor.Tensor[uint8]:
-		return plain(t)
-	case tensor.Tensor[uint16]:
-		return plain(t)
-	case tensor.Tensor[uint32]:
-		return plain(t)
-	case tensor.Tensor[uint64]:
-		return plain(t)
-	case tensor.Tensor[float32]:
-		return plain(t)
-	case tensor.Tensor[float64]:
-		return plain(t)
-	case tensor.Tensor[num.F8E4M3]:
-		return narrow(t)
-	case tensor.Tensor[num.F8E5M2]:
-		return narrow(t)
-	case tensor.Tensor[num.F16]:
-		return narrow(t)
-	case tensor.Tensor[num.BF16]:
-		return narrow(t)
-	case tensor.Tensor[complex64]:
-		return func(idx []int) float64 { v := complex128(t.At(idx...)); return size(v) }
-	case tensor.Tensor[complex128]:
-		return func(idx []int) float64 { return size(t.At(idx...)) }
-	}
-	return nil
-}
-
-func plain[T interface {
-	num.Elem
-	num.Integer | float32 | float64
-}](t tensor.Tensor[T]) func(idx []int) float64 {
-	return func(idx []int) float64 { return float64(t.At(idx...)) }
-}
-
-func narrow[T interface {
-	num.Elem
-	Float64() float64
-}](t tensor.Tensor[T]) func(idx []int) float64 {
-	return func(idx []int) float64 { return t.At(idx...).Float64() }
-}
-
-// size is the absolute value of a complex number, by steps that are the same on
-// every platform.
-func size(v complex128) float64 {
-	a, b := math.Abs(real(v)), math.Abs(imag(v))
-	if math.IsInf(a, 0) || math.IsInf(b, 0) {
-		return math.Inf(1)
-	}
-	if a < b {
-		a, b = b, a
-	}
-	if a == 0 || a != a || b != b {
-		return a + b
-	}
-	q := b / a
-	return a * math.Sqrt(1+float64(q*q))
 }
