@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +12,10 @@ import (
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/csv"
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/raw"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -81,6 +84,21 @@ func mistakes(dir string) []func() error {
 		},
 		func() error {
 			return second(safetensors.Open(file("short.safetensors", []byte("\xff\xff\xff\xff\x00\x00\x00\x00{}"))))
+		},
+		func() error {
+			return second(safetensors.OpenIndex(file("model.safetensors.index.json", []byte(`{"weight_map": {"w": "../w.safetensors"}}`))))
+		},
+		func() error {
+			_, _, err := csv.Read(strings.NewReader("1,2\n3,four\n"), csv.Options{})
+			return err
+		},
+		func() error {
+			_, _, err := csv.Read(strings.NewReader("1,2\n3\n"), csv.Options{})
+			return err
+		},
+		func() error { return csv.Write(io.Discard, tensor.New[int8](2, 2, 2), nil, csv.Options{}) },
+		func() error {
+			return second(raw.Open(file("x.bin", make([]byte, 10)), dtype.Int32, layout.MustParse("3:1")))
 		},
 		func() error { return second(image.Read(bytes.NewReader([]byte("GIF89a")), image.Options{})) },
 		func() error { return second(onnx.Decode([]byte("not a model"))) },

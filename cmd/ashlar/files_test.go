@@ -158,6 +158,24 @@ func makeFiles(t *testing.T) string {
 	}
 	save("short.png", seven[:100])
 	save("no#name.npy", whole)
+
+	save("table.csv", []byte("\"x, y\",z\n1,2.5\n-3,nan\n"))
+	save("semicolons.csv", []byte("1;2\n3;4\n"))
+	save("wrong.csv", []byte("1,2\n3,four\n"))
+	save("table.tsv", []byte("1\t2\n3\t4\n"))
+	save("samples.bin", []byte{1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 255, 255})
+	archive("near", []string{"b", "a"}, two, tensor.FromSlice([]float32{1, 2.0000002}, 2))
+	archive("far", []string{"b", "a", "d"}, tensor.FromSlice([]float64{10, 20}, 2), tensor.FromSlice([]float32{nan / nan, 2.5}, 2), one)
+	array("nans", tensor.FromSlice([]float32{nan / nan, 1, 1 / nan}, 1, 3))
+	for i, name := range []string{"a", "b"} {
+		var b bytes.Buffer
+		if err := safetensors.Write(&b, []string{name}, []tensor.Any{tensor.Arange[int16](int16(i), int16(i+3), 1)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		save("part-"+name+".safetensors", b.Bytes())
+	}
+	save("parts.safetensors.index.json", []byte(`{"metadata": {"total_size": 12}, "weight_map": {"a": "part-a.safetensors", "b": "part-b.safetensors"}}`))
+	save("hostile.index.json", []byte(`{"weight_map": {"a": "../part-a.safetensors"}}`))
 	if err := os.Mkdir(filepath.Join(dir, "folder.npy"), 0o777); err != nil {
 		t.Fatal(err)
 	}

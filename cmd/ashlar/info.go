@@ -59,8 +59,10 @@ func (p *program) describe(s *source, all bool) error {
 	switch s.kind {
 	case npyKind:
 		return p.describeNPY(s)
-	case npzKind, safetensorsKind:
+	case npzKind, safetensorsKind, indexKind:
 		return p.describeArrays(s)
+	case csvKind, tsvKind, rawKind:
+		return fmt.Errorf("%s: it has no header that says what is in it; ashlar show reads it", s.name)
 	case onnxKind:
 		return p.describeModel(s, all)
 	case pictureKind:
@@ -124,8 +126,11 @@ func (p *program) describeArrays(s *source) error {
 	}
 	names := a.Names()
 	what := "npz"
-	if s.kind == safetensorsKind {
+	switch x := a.(type) {
+	case *safetensors.File:
 		what = "safetensors"
+	case *safetensors.Sharded:
+		what = fmt.Sprintf("safetensors index of %d files", len(x.Shards()))
 	}
 	plural := "s"
 	if len(names) == 1 {
@@ -143,7 +148,7 @@ func (p *program) describeArrays(s *source) error {
 			var h npy.Header
 			h, err = a.Header(name)
 			text, size = typed(h.DType.String(), h.Shape)+order(h), int64(h.Bytes())
-		case *safetensors.File:
+		case stored:
 			var info safetensors.Info
 			info, err = a.Info(name)
 			text, size = typed(elemOf(info), info.Shape), int64(info.Bytes)
@@ -155,7 +160,7 @@ func (p *program) describeArrays(s *source) error {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", label(name), text, amount(size))
 	}
 	w.Flush()
-	if f, ok := a.(*safetensors.File); ok {
+	if f, ok := a.(stored); ok {
 		meta := f.Metadata()
 		for _, k := range slices.Sorted(maps.Keys(meta)) {
 			fmt.Fprintf(p.out, "  %s: %s\n", label(k), oneLine(meta[k], 500))
@@ -165,6 +170,12 @@ func (p *program) describeArrays(s *source) error {
 		return failed
 	}
 	return nil
+}
+
+// stored is a safetensors file, or several by their index.
+type stored interface {
+	Info(name string) (safetensors.Info, error)
+	Metadata() map[string]string
 }
 
 // elemOf is the element type by our name, or by the file's where no tensor holds it.

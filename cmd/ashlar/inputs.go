@@ -96,7 +96,7 @@ func (in *inputs) positional(i int, file string) error {
 	if err != nil {
 		return err
 	}
-	if s.array == "" && (s.kind == npzKind || s.kind == safetensorsKind) {
+	if s.array == "" && s.kind.several() {
 		a, err := in.p.arrays(s)
 		if err != nil {
 			return err

@@ -3,12 +3,15 @@
 //	ashlar run digits.onnx seven.png         the answer of a model
 //	ashlar info model.onnx weights.npz       what is in files, from their headers
 //	ashlar show weights.npz#bias             the elements of a tensor
+//	ashlar convert weights.npz w.safetensors tensors in another format
+//	ashlar diff weights.npz w.safetensors    where tensors differ
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
 //	ashlar version                           the build, the processor, the kernels in use
 //
-// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents; - is standard input. It exits with
-// 0, with 1 when something failed, and with 2 when the command line makes no sense; what went wrong stands on standard
-// error. Colour and the progress bar appear on terminals alone, colour only while NO_COLOR isn't set.
+// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV and raw files by their names;
+// - is standard input. It exits with 0, with 1 when something failed or diff found a difference, and with 2 when the command
+// line makes no sense; what went wrong stands on standard error. Colour and the progress bar appear on terminals alone,
+// colour only while NO_COLOR isn't set.
 package main
 
 import (
@@ -18,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +50,7 @@ type program struct {
 
 	out     *bufio.Writer // to stdout
 	limit   memoryLimit
+	reading reading
 	stdinBy string // the argument that reads standard input
 	titled  bool   // info has printed about a file
 	closers []io.Closer
@@ -103,7 +108,8 @@ makes no sense.`,
 			}
 			hint := ""
 			if s := c.SuggestionsFor(args[0]); len(s) > 0 {
-				hint = fmt.Sprintf("; did you mean %q?", s[0])
+				i := slices.IndexFunc(s, func(name string) bool { return strings.HasPrefix(name, args[0]) })
+				hint = fmt.Sprintf("; did you mean %q?", s[max(i, 0)])
 			}
 			return usagef(c, "unknown command %q%s", args[0], hint)
 		},
@@ -120,7 +126,7 @@ makes no sense.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.layoutCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{

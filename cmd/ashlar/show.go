@@ -2,39 +2,59 @@ package main
 
 import (
 	"fmt"
+	"io"
 
+	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
 
 func (p *program) showCommand() *cobra.Command {
-	var text string
+	var text, picture string
+	var heatmap bool
 	c := &cobra.Command{
 		Use:   "show FILE[#NAME]",
 		Short: "Print the elements of a tensor",
 		Long: `Show prints the type, the shape and the elements of a tensor as NumPy does,
-shortened beyond 1000 elements: of an npy file, of the array #NAME of an npz or
-safetensors file, of the weight #NAME of an ONNX model, or of a picture, which
-is uint8 of (channels, height, width). Of a file that can be mapped only what is
-printed is read.
+shortened beyond 1000 elements: of an npy, CSV, TSV or raw file, of the array
+#NAME of an npz or safetensors file, of the weight #NAME of an ONNX model, or of
+a picture, which is uint8 of (channels, height, width). Of a file that can be
+mapped (npy, safetensors, raw) only what is printed is read.
 
 FILE may be -, standard input; -#NAME needs -- before it, as it looks like a flag.
 
 --slice takes what stands between NumPy's brackets: numbers, start:stop:step,
-..., None.`,
+..., None.
+
+--heatmap shows the size of numbers instead: by colours on a terminal, else by
+characters. --png writes the same picture to a file. Both want rank 2, 1 or 0,
+and read every element of it: where there are more than cells, a cell is the mean
+of several.`,
 		Example: `  ashlar show testdata/digits-test.npy --slice "0, ::2"
-  ashlar show testdata/digits.onnx#conv1.bias
+  ashlar show testdata/digits-test.npy --slice 0 --heatmap
+  ashlar show testdata/digits.onnx#dense1.weight --png dense1.png
   ashlar show testdata/seven.png --slice "0, 28:36, 28:36"
+  ashlar show samples.bin --dtype float32 --shape 100,2
   ashlar show -- -#bias < weights.npz`,
 		Args: arguments(1, 1, "one file"),
 	}
-	c.Flags().StringVar(&text, "slice", "", "the `part` to print, as in \"0, ::2\"")
-	c.Flags().Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	f := c.Flags()
+	f.StringVar(&text, "slice", "", "the `part` to print, as in \"0, ::2\"")
+	f.BoolVar(&heatmap, "heatmap", false, "show the size of the numbers")
+	f.StringVar(&picture, "png", "", "write a heatmap to a PNG `file`; - is standard output")
+	p.reading.flags(c, "of raw and text files")
+	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		idx, err := layout.ParseSlice(text)
 		if err != nil {
 			return usagef(c, "--slice: %v", err)
+		}
+		if err := p.reading.parse(c); err != nil {
+			return err
+		}
+		if heatmap && picture == "-" {
+			return usagef(c, "--heatmap and --png - both want standard output")
 		}
 		s, err := p.open(args[0])
 		if err != nil {
@@ -47,8 +67,44 @@ FILE may be -, standard input; -#NAME needs -- before it, as it looks like a fla
 		if t, err = tensor.Slice(t, idx...); err != nil {
 			return fmt.Errorf("%s: --slice %q: %w", args[0], text, err)
 		}
-		fmt.Fprintf(p.out, "%s\n%v\n", tensor.Describe(t), t)
+		if picture != "" {
+			if err := p.heatmapFile(picture, args[0], t); err != nil {
+				return err
+			}
+		}
+		switch {
+		case heatmap:
+			text, err := draw.Heatmap(t, draw.HeatmapOptions{Colour: p.colour()})
+			if err != nil {
+				return fmt.Errorf("%s: %w", args[0], err)
+			}
+			fmt.Fprintf(p.out, "%s\n%s", tensor.Describe(t), text)
+		case picture == "":
+			fmt.Fprintf(p.out, "%s\n%v\n", tensor.Describe(t), t)
+		}
 		return nil
 	}
 	return c
+}
+
+// heatmapFile writes the heatmap of a tensor.
+func (p *program) heatmapFile(file, from string, t tensor.Any) error {
+	var drawing error // then it isn't the file that can't be written
+	put := func(w io.Writer) error {
+		_, drawing = draw.HeatmapPNG(w, t)
+		return drawing
+	}
+	var err error
+	if file == "-" {
+		err = put(p.out)
+	} else {
+		err = writeFile(file, put)
+	}
+	switch {
+	case drawing != nil:
+		return fmt.Errorf("%s: %w", from, drawing)
+	case err != nil:
+		return fmt.Errorf("%s: %w", file, bare(err))
+	}
+	return nil
 }

@@ -40,9 +40,16 @@ const (
 	npyKind
 	npzKind
 	safetensorsKind
+	indexKind // of several safetensors files
 	onnxKind
 	pictureKind
+	csvKind
+	tsvKind
+	rawKind
 )
+
+// several reports whether files of a kind hold tensors by name.
+func (k kind) several() bool { return k == npzKind || k == safetensorsKind || k == indexKind }
 
 // open looks at FILE or FILE#name. A file whose own name contains # goes before one that doesn't.
 func (p *program) open(arg string) (*source, error) {
@@ -61,7 +68,7 @@ func (p *program) open(arg string) (*source, error) {
 			return nil, &usageError{fmt.Sprintf("standard input can be read once, and is given as %s and as %s", p.stdinBy, arg)}
 		}
 		p.stdinBy, s.name = arg, "standard input"
-		return s, s.stream(p.stdin)
+		return s, p.stream(s, p.stdin)
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -77,7 +84,7 @@ func (p *program) open(arg string) (*source, error) {
 		return nil, fmt.Errorf("%s: it is a folder, not a file", path)
 	case !info.Mode().IsRegular():
 		p.closers = append(p.closers, f)
-		return s, s.stream(f)
+		return s, p.stream(s, f)
 	}
 	defer f.Close()
 	s.path, s.size = path, info.Size()
@@ -86,26 +93,34 @@ func (p *program) open(arg string) (*source, error) {
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
-	s.kind = kindOf(head[:n], path)
+	s.kind = p.kindOf(head[:n], path)
 	return s, nil
 }
 
 // stream makes s read from r, once and in order.
-func (s *source) stream(r io.Reader) error {
+func (p *program) stream(s *source, r io.Reader) error {
 	s.r = bufio.NewReader(r)
 	head, err := s.r.Peek(sniffed)
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", s.name, bare(err))
 	}
-	s.kind = kindOf(head, s.name)
+	s.kind = p.kindOf(head, s.name)
 	return nil
 }
 
 // sniffed is how many bytes tell the kinds apart: the length of a safetensors header and its first character.
 const sniffed = 9
 
-// kindOf goes by the contents, and by the name where they don't say.
-func kindOf(head []byte, name string) kind {
+// kindOf goes by --from, else by the name of a file whose contents may look like anything, else by the contents, and by the
+// name where they don't say.
+func (p *program) kindOf(head []byte, name string) kind {
+	if p.reading.format != nil {
+		return p.reading.format.kind
+	}
+	named := formatOf(name)
+	if named != nil && (named.kind == csvKind || named.kind == tsvKind || named.kind == rawKind) {
+		return named.kind
+	}
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
 	case begins("\x93NUMPY"):
@@ -117,17 +132,13 @@ func kindOf(head []byte, name string) kind {
 	case len(head) == sniffed && head[8] == '{' && binary.LittleEndian.Uint64(head) <= safetensors.MaxHeader:
 		return safetensorsKind
 	}
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".npy":
-		return npyKind
-	case ".npz":
-		return npzKind
-	case ".safetensors":
-		return safetensorsKind
-	case ".onnx":
+	switch ext := strings.ToLower(filepath.Ext(name)); {
+	case named != nil:
+		return named.kind
+	case ext == ".onnx":
 		return onnxKind
-	case ".png", ".jpg", ".jpeg":
-		return pictureKind
+	case ext == ".json" && bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
+		return indexKind
 	}
 	if begins("\x08") { // the field that models begin with: ir_version
 		return onnxKind
@@ -201,6 +212,10 @@ func (p *program) arrays(s *source) (a arrays, err error) {
 	switch {
 	case s.r == nil && s.kind == npzKind:
 		a, err = npy.OpenZip(s.path, p.zipOptions()...)
+	case s.r == nil && s.kind == indexKind:
+		a, err = safetensors.OpenIndex(s.path)
+	case s.kind == indexKind:
+		err = errors.New("an index is a file beside those it names; give its path")
 	case s.r == nil:
 		a, err = safetensors.Open(s.path)
 	default:
@@ -241,8 +256,8 @@ func (w weights) Tensor(name string) (tensor.Any, error) {
 
 // tensor reads the one tensor that s is, or names with #; a picture as uint8 (C,H,W).
 func (p *program) tensor(s *source) (t tensor.Any, err error) {
-	if s.array != "" && (s.kind == npyKind || s.kind == pictureKind) {
-		return nil, fmt.Errorf("%s: #%s names an array of an npz, safetensors or ONNX file, which this isn't", s.name, s.array)
+	if s.array != "" && s.kind != unknownKind && s.kind != onnxKind && !s.kind.several() {
+		return nil, s.single()
 	}
 	switch s.kind {
 	case npyKind:
@@ -254,6 +269,11 @@ func (p *program) tensor(s *source) (t tensor.Any, err error) {
 		return t, s.in(err)
 	case pictureKind:
 		return p.picture(s, image.Options{})
+	case csvKind, tsvKind:
+		t, _, err := p.table(s)
+		return t, err
+	case rawKind:
+		return p.elements(s)
 	case unknownKind:
 		return nil, s.unknown()
 	}
@@ -270,10 +290,20 @@ func (p *program) tensor(s *source) (t tensor.Any, err error) {
 	case name == "":
 		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
 	case !slices.Contains(names, name):
-		return nil, fmt.Errorf("%s: it has no array %q; it has %d%s", s.name, name, len(names), listed(names))
+		return nil, s.noArray(names)
 	}
 	t, err = a.Tensor(name)
 	return t, s.in(err)
+}
+
+// single says that # has no meaning for s.
+func (s *source) single() error {
+	return fmt.Errorf("%s: #%s names an array of an npz, safetensors or ONNX file, which this isn't", s.name, s.array)
+}
+
+// noArray says that s has no array of the name behind #.
+func (s *source) noArray(names []string) error {
+	return fmt.Errorf("%s: it has no array %q; it has %d%s", s.name, s.array, len(names), listed(names))
 }
 
 // listed writes names behind a colon, a dozen at most.

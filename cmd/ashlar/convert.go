@@ -1,0 +1,287 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/csv"
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/spf13/cobra"
+)
+
+// A conversion is one call of convert.
+type conversion struct {
+	p         *program
+	to        *format
+	out       string
+	name      string         // --name
+	fortran   bool           // --order F
+	slice     []layout.Index // --slice
+	sliceText string
+}
+
+// An item is a tensor on its way from a file to another.
+type item struct {
+	name    string
+	t       tensor.Any
+	columns []string // names of a text table
+}
+
+func (p *program) convertCommand() *cobra.Command {
+	v := &conversion{p: p}
+	var to, order string
+	c := &cobra.Command{
+		Use:   "convert IN[#NAME] OUT",
+		Short: "Write tensors to a file of another format",
+		Long: `Convert reads tensors from one file and writes them to another, in the format
+that the end of its name says, or --to:
+
+  .npy           one tensor                      --order F for column-major
+  .npz           several, by name                --order F for column-major
+  .safetensors   several, by name
+  .csv .tsv      one of rank 1 or 2, as text     --header, --delimiter
+  .bin .raw      one, its elements alone         --order F for column-major
+  .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1
+
+IN may be any of these, a safetensors index, or an ONNX model, whose weights are
+its tensors. Of several tensors all are written, or the one of --name or #NAME.
+Where IN holds a single one without a name, --name is the one it gets.
+
+--slice and then --dtype work on each tensor. Floats become integers toward zero
+and saturate; other integers keep their low bits. CSV is read as that type, raw
+elements are of it. Where OUT has a row of names, it is IN's, or numbers.
+
+OUT appears when it is whole; an earlier file stays until then. Either file may
+be -, standard input or output, which --from and --to say the format of.`,
+		Example: `  ashlar convert testdata/digits-test.npy digits.csv --slice "0"
+  ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
+  ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
+  ashlar convert - out.npz --from csv --header --name table < in.csv`,
+		Args: arguments(2, 2, "two files"),
+	}
+	f := c.Flags()
+	f.StringVar(&to, "to", "", "the `format` that is written, if not by OUT's name: "+formatNames)
+	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
+	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
+	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
+	p.reading.flags(c, "to convert to, or of raw elements")
+	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if err := p.reading.parse(c); err != nil {
+			return err
+		}
+		if v.slice, err = layout.ParseSlice(v.sliceText); err != nil {
+			return usagef(c, "--slice: %v", err)
+		}
+		v.out = args[1]
+		switch {
+		case to != "":
+			if v.to = formatNamed(to); v.to == nil {
+				return usagef(c, "--to %s: want one of %s", to, formatNames)
+			}
+		case v.out == "-":
+			return usagef(c, "standard output has no name that says the format: give --to")
+		default:
+			if v.to = formatOf(v.out); v.to == nil {
+				return usagef(c, "%s: its name says no format that can be written: give --to, one of %s", v.out, formatNames)
+			}
+		}
+		switch v.fortran = order == "F"; {
+		case order != "C" && order != "F":
+			return usagef(c, "--order %s: want C or F", order)
+		case v.fortran && v.to.kind != npyKind && v.to.kind != npzKind && v.to.kind != rawKind:
+			return usagef(c, "--order F: %s files have one order, C", v.to.name)
+		}
+		return v.run(args[0])
+	}
+	return c
+}
+
+func (v *conversion) run(in string) error {
+	s, err := v.p.open(in)
+	if err != nil {
+		return err
+	}
+	items, err := v.items(s)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		if err := v.change(&items[i]); err != nil {
+			return fmt.Errorf("%s: %w", in, err)
+		}
+	}
+	if len(items) != 1 && !v.to.kind.several() {
+		names := make([]string, len(items))
+		for i, x := range items {
+			names[i] = x.name
+		}
+		return fmt.Errorf("%s: it has %d arrays%s; %s files hold one: choose it with --name, or write an npz or safetensors file", in, len(items), listed(names), v.to.name)
+	}
+	put := func(w io.Writer) error { return v.write(w, items) }
+	if v.out == "-" {
+		err = put(v.p.out)
+	} else {
+		err = writeFile(v.out, put)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.out, bare(err))
+	}
+	return nil
+}
+
+// items reads the tensors to convert.
+func (v *conversion) items(s *source) ([]item, error) {
+	if s.kind != onnxKind && !s.kind.several() {
+		if s.array != "" {
+			return nil, s.single()
+		}
+		x := item{name: v.name}
+		if x.name == "" && s.path != "" {
+			x.name = strings.TrimSuffix(filepath.Base(s.path), filepath.Ext(s.path))
+		}
+		var err error
+		if s.kind == csvKind || s.kind == tsvKind {
+			x.t, x.columns, err = v.p.table(s)
+		} else {
+			x.t, err = v.p.tensor(s)
+		}
+		return []item{x}, err
+	}
+	switch {
+	case s.array != "" && v.name != "" && s.array != v.name:
+		return nil, fmt.Errorf("%s: #%s and --name %s are two arrays", s.name, s.array, v.name)
+	case s.array == "":
+		s.array = v.name
+	}
+	a, err := v.p.arrays(s)
+	if err != nil {
+		return nil, err
+	}
+	names := a.Names()
+	if s.array != "" {
+		if !slices.Contains(names, s.array) {
+			return nil, s.noArray(names)
+		}
+		names = []string{s.array}
+	}
+	items := make([]item, len(names))
+	for i, name := range names {
+		t, err := a.Tensor(name)
+		if err != nil {
+			return nil, s.in(err)
+		}
+		items[i] = item{name, t, nil}
+	}
+	return items, nil
+}
+
+// change slices a tensor and converts its elements.
+func (v *conversion) change(x *item) (err error) {
+	if v.sliceText != "" {
+		if x.t, err = tensor.Slice(x.t, v.slice...); err != nil {
+			return fmt.Errorf("--slice %q: %w", v.sliceText, err)
+		}
+		x.columns = nil // whose they are now nobody knows
+	}
+	if d := v.p.reading.as; d != dtype.Invalid && d != x.t.DType() {
+		x.t, err = cast(x.t, d)
+	}
+	return err
+}
+
+// cast converts elements as op.Cast does.
+func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
+	o, ok := op.Lookup("Cast")
+	if !ok {
+		return nil, fmt.Errorf("there is no operator Cast")
+	}
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t}, Attrs: castTo{to: int64(onnx.ElemOf(d))}})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// castTo is the attribute of Cast.
+type castTo struct {
+	op.NoAttrs
+	to int64
+}
+
+func (a castTo) Int(name string, def int64) int64 {
+	if name == "to" {
+		return a.to
+	}
+	return def
+}
+
+func (v *conversion) write(w io.Writer, items []item) error {
+	var opts []npy.WriteOption
+	if v.fortran {
+		opts = append(opts, npy.Fortran())
+	}
+	if v.to.kind.several() {
+		names, ts := make([]string, len(items)), make([]tensor.Any, len(items))
+		for i, x := range items {
+			names[i], ts[i] = cmp.Or(x.name, "array"), x.t
+		}
+		if v.to.kind == npzKind {
+			return npy.WriteZip(w, names, ts, opts...)
+		}
+		return safetensors.Write(w, names, ts, nil)
+	}
+	x := items[0]
+	switch v.to.kind {
+	case npyKind:
+		return npy.Write(w, x.t, opts...)
+	case csvKind, tsvKind:
+		return v.writeTable(w, x)
+	case rawKind:
+		if !v.fortran {
+			return tensor.Encode(w, x.t)
+		}
+		axes := make([]int, x.t.Rank())
+		for i := range axes {
+			axes[i] = len(axes) - 1 - i
+		}
+		t, err := tensor.Permute(x.t, axes...)
+		if err != nil {
+			return err
+		}
+		return tensor.Encode(w, t)
+	}
+	o := image.WriteOptions{Format: image.PNG}
+	if v.to.name == "jpeg" {
+		o.Format = image.JPEG
+	}
+	return image.Write(w, x.t, o)
+}
+
+// writeTable writes text, with --header under the names that the input had, or numbers.
+func (v *conversion) writeTable(w io.Writer, x item) error {
+	if columns := 1; v.p.reading.header && x.columns == nil && x.t.Rank() > 0 {
+		if x.t.Rank() > 1 {
+			columns = x.t.Dim(1)
+		}
+		for i := range columns {
+			x.columns = append(x.columns, fmt.Sprint(i))
+		}
+	}
+	comma := v.p.reading.comma
+	if v.to.kind == tsvKind {
+		comma = '\t'
+	}
+	return csv.Write(w, x.t, x.columns, csv.Options{Comma: comma})
+}

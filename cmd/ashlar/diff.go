@@ -1,0 +1,235 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/tensortest"
+	"github.com/spf13/cobra"
+)
+
+func (p *program) diffCommand() *cobra.Command {
+	d := &difference{p: p}
+	c := &cobra.Command{
+		Use:   "diff A[#NAME] B[#NAME]",
+		Short: "Compare the tensors of two files",
+		Long: `Diff compares the tensors of two files, whatever their formats, by name where
+there are several in both, and prints which differ, where most, and by how much:
+
+  abs  the absolute value of a - b
+  rel  abs divided by the absolute value of b
+  ulp  steps from one number of the type to the next
+
+Two elements are the same if abs is at most --atol + --rtol times the absolute
+value of b, or ulp at most --ulp. -0 equals 0, and NaN equals NaN. Complex numbers
+are measured by their absolute value. Other types or shapes are a difference too.
+
+It exits with 0 if all are the same, with 1 if not, also where a file can't be
+read, and with 2 when the command line makes no sense.`,
+		Example: `  ashlar diff testdata/digits-test.npy testdata/digits-test.npy
+  ashlar diff weights.npz weights.safetensors --rtol 1e-5 --atol 1e-8
+  ashlar diff model.onnx#conv1.bias bias.npy --ulp 2 --top 3`,
+		Args: arguments(2, 2, "two files"),
+	}
+	f := c.Flags()
+	f.Float64Var(&d.tol.Rtol, "rtol", 0, "the relative tolerance")
+	f.Float64Var(&d.tol.Atol, "atol", 0, "the absolute tolerance")
+	f.Uint64Var(&d.tol.ULP, "ulp", 0, "the tolerance in units in the last place")
+	f.IntVar(&d.top, "top", 5, "how many of the largest differences of a tensor are printed")
+	p.reading.flags(c, "of raw and text files")
+	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := p.reading.parse(c); err != nil {
+			return err
+		}
+		for _, t := range []struct {
+			flag string
+			v    float64
+		}{{"rtol", d.tol.Rtol}, {"atol", d.tol.Atol}, {"top", float64(d.top)}} {
+			if !(t.v >= 0) || math.IsInf(t.v, 0) {
+				return usagef(c, "--%s can't be %v", t.flag, t.v)
+			}
+		}
+		return d.run(args[0], args[1])
+	}
+	return c
+}
+
+// A difference is one call of diff.
+type difference struct {
+	p   *program
+	tol tensortest.Tolerance
+	top int
+
+	tensors, differ int
+	largest         tensortest.Report // of what is tolerated
+}
+
+// A side is what is compared of a file.
+type side struct {
+	file  string
+	names []string // nil: a single tensor
+	read  func(name string) (tensor.Any, error)
+}
+
+func (d *difference) run(a, b string) error {
+	x, err := d.side(a)
+	if err != nil {
+		return err
+	}
+	y, err := d.side(b)
+	if err != nil {
+		return err
+	}
+	if x.names == nil || y.names == nil || len(x.names) == 1 && len(y.names) == 1 {
+		err = d.single(x, y)
+	} else {
+		err = d.named(x, y)
+	}
+	if err != nil {
+		return err
+	}
+	out := d.p.out
+	if d.differ > 0 {
+		if d.tensors > 1 {
+			fmt.Fprintf(out, "%d of %d tensors differ\n", d.differ, d.tensors)
+		}
+		return failures{} // nothing went wrong, but the exit code is 1
+	}
+	text := "the same"
+	if d.tensors != 1 {
+		text = fmt.Sprintf("%d tensors, the same", d.tensors)
+	}
+	if d.largest.MaxAbs > 0 {
+		text += " within the tolerance: " + largest(d.largest)
+	}
+	fmt.Fprintln(out, text)
+	return nil
+}
+
+// side opens a file.
+func (d *difference) side(arg string) (side, error) {
+	s, err := d.p.open(arg)
+	if err != nil {
+		return side{}, err
+	}
+	if s.array != "" || s.kind != onnxKind && !s.kind.several() {
+		return side{file: arg, read: func(string) (tensor.Any, error) { return d.p.tensor(s) }}, nil
+	}
+	a, err := d.p.arrays(s)
+	if err != nil {
+		return side{}, err
+	}
+	names := a.Names()
+	if names == nil {
+		names = []string{}
+	}
+	return side{arg, names, func(name string) (tensor.Any, error) {
+		t, err := a.Tensor(name)
+		return t, s.in(err)
+	}}, nil
+}
+
+// only reads the one tensor of a file.
+func (s side) only() (tensor.Any, error) {
+	switch {
+	case s.names == nil:
+		return s.read("")
+	case len(s.names) != 1:
+		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.file, len(s.names), listed(s.names), s.file)
+	}
+	return s.read(s.names[0])
+}
+
+// single compares two files of a tensor each.
+func (d *difference) single(x, y side) error {
+	a, err := x.only()
+	if err != nil {
+		return err
+	}
+	b, err := y.only()
+	if err != nil {
+		return err
+	}
+	return d.compare("", a, b)
+}
+
+// named compares the tensors of two files by name, and says which one of them lacks.
+func (d *difference) named(x, y side) error {
+	for _, name := range x.names {
+		if !slices.Contains(y.names, name) {
+			d.only(name, x.file)
+			continue
+		}
+		a, err := x.read(name)
+		if err != nil {
+			return err
+		}
+		b, err := y.read(name)
+		if err != nil {
+			return err
+		}
+		if err := d.compare(label(name)+": ", a, b); err != nil {
+			return err
+		}
+	}
+	for _, name := range y.names {
+		if !slices.Contains(x.names, name) {
+			d.only(name, y.file)
+		}
+	}
+	return nil
+}
+
+func (d *difference) only(name, file string) {
+	d.tensors++
+	d.differ++
+	fmt.Fprintf(d.p.out, "%s: only in %s\n", label(name), label(file))
+}
+
+// compare prints how two tensors differ.
+func (d *difference) compare(name string, a, b tensor.Any) error {
+	d.tensors++
+	out := d.p.out
+	if x, y := tensor.Describe(a), tensor.Describe(b); x != y {
+		d.differ++
+		fmt.Fprintf(out, "%s%s and %s\n", name, x, y)
+		return nil
+	}
+	r, err := tensortest.Compare(a, b, d.tol, d.top)
+	if err != nil {
+		return err
+	}
+	if r.Differ == 0 {
+		l := &d.largest
+		l.MaxAbs, l.MaxRel, l.MaxULP = max(l.MaxAbs, r.MaxAbs), max(l.MaxRel, r.MaxRel), max(l.MaxULP, r.MaxULP)
+		return nil
+	}
+	d.differ++
+	fmt.Fprintf(out, "%s%s: %d of %d elements differ, %s\n", name, tensor.Describe(a), r.Differ, r.Len, largest(r))
+	for _, e := range r.Largest {
+		index := strings.ReplaceAll(fmt.Sprint(e.Index), " ", ",")
+		fmt.Fprintf(out, "  %s  %v  %v  abs %s\n", index, e.A, e.B, number(e.Abs))
+	}
+	return nil
+}
+
+// largest writes the largest differences of a tensor.
+func largest(r tensortest.Report) string {
+	ulp := strconv.FormatUint(r.MaxULP, 10)
+	if r.MaxULP == math.MaxUint64 {
+		ulp = "inf"
+	}
+	return fmt.Sprintf("at most abs %s, rel %s, ulp %s", number(r.MaxAbs), number(r.MaxRel), ulp)
+}
+
+func number(v float64) string {
+	if math.IsInf(v, 1) {
+		return "inf"
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
