@@ -78,6 +78,9 @@ func einsumOf(equation string, operands []tensor.Any) *einsum {
 	e := &einsum{extent: map[letter]int{}}
 	count, dots := map[letter]int{}, 0
 	for i, p := range parts {
+		if operands[i] == nil {
+			panic(fail("Einsum", tensor.ErrShape, "operand %d is absent", i))
+		}
 		list := lettersOf(equation, p, operands[i].Rank())
 		e.in = append(e.in, list)
 		for axis, l := range list {
@@ -293,6 +296,7 @@ var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string
 		dtype.BFloat16: runEinsum[num.BF16], dtype.Float32: runEinsum[float32], dtype.Float64: runEinsum[float64]}}
 
 func runEinsum[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	einsumOf(c.Attrs.Str("equation", ""), c.Inputs) // sees what is absent
 	operands := make([]tensor.Tensor[T], len(c.Inputs))
 	for i := range operands {
 		operands[i] = as[T]("Einsum", c, i)
