@@ -16,9 +16,11 @@ const (
 )
 
 // BitShift returns a with its bits moved by b places, element by element; what
-// leaves is lost, zeros come in, and a shift by all bits or more gives 0. Shapes
-// broadcast. It panics if they don't. ONNX BitShift.
-func BitShift[T num.Uint](a, b tensor.Tensor[T], to Direction, opts ...Option) tensor.Tensor[T] {
+// leaves is lost, and zeros come in, from the left of a negative number ones. A
+// negative b counts as more than all bits. Shapes broadcast. It panics if they
+// don't. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
+// right_shift.
+func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) tensor.Tensor[T] {
 	if to == Right {
 		return apply2(&shiftRight, &a, &b, opts)
 	}
@@ -26,23 +28,25 @@ func BitShift[T num.Uint](a, b tensor.Tensor[T], to Direction, opts ...Option) t
 }
 
 var shiftLeft = op2{about: about{name: "BitShift"},
-	rows: rows2{U8: shiftLeftRow[uint8], U16: shiftLeftRow[uint16], U32: shiftLeftRow[uint32], U64: shiftLeftRow[uint64]}}
+	rows: rows2{I8: shiftLeftRow[int8], I16: shiftLeftRow[int16], I32: shiftLeftRow[int32], I64: shiftLeftRow[int64],
+		U8: shiftLeftRow[uint8], U16: shiftLeftRow[uint16], U32: shiftLeftRow[uint32], U64: shiftLeftRow[uint64]}}
 
 var shiftRight = op2{about: about{name: "BitShift"},
-	rows: rows2{U8: shiftRightRow[uint8], U16: shiftRightRow[uint16], U32: shiftRightRow[uint32], U64: shiftRightRow[uint64]}}
+	rows: rows2{I8: shiftRightRow[int8], I16: shiftRightRow[int16], I32: shiftRightRow[int32], I64: shiftRightRow[int64],
+		U8: shiftRightRow[uint8], U16: shiftRightRow[uint16], U32: shiftRightRow[uint32], U64: shiftRightRow[uint64]}}
 
 // shiftLeftRow and shiftRightRow define BitShift.
-func shiftLeftRow[T num.Uint](dst, a, b []T) {
+func shiftLeftRow[T num.Integer](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = a[i] << b[i]
+		dst[i] = a[i] << uint64(b[i])
 	}
 }
 
-func shiftRightRow[T num.Uint](dst, a, b []T) {
+func shiftRightRow[T num.Integer](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = a[i] >> b[i]
+		dst[i] = a[i] >> uint64(b[i])
 	}
 }
 

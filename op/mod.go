@@ -9,9 +9,11 @@ import (
 )
 
 // Mod returns the remainder of a ÷ b rounded toward −∞, element by element: it has
-// the sign of b. Shapes broadcast. A divisor of 0 is an error that names its index.
-// It panics if the shapes don't broadcast. ONNX Mod with fmod = 0.
-func Mod[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+// the sign of b. Shapes broadcast. An integer divisor of 0 is an error that names
+// its index; for floats it gives NaN, as ±∞ for a does. Of floats with different
+// signs the exact remainder plus b is rounded. It panics if the shapes don't
+// broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
+func Mod[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&mod, &a, &b, opts)
 }
 
@@ -25,14 +27,15 @@ func FMod[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tens
 
 var mod = op2{about: about{name: "Mod"}, zero: true, cost: 5,
 	rows: rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
-		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64]}}
+		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64],
+		F32: modFloatRow[float32], F64: modFloatRow[float64]}}
 
 var fMod = op2{about: about{name: "FMod"}, zero: true, cost: 20,
 	rows: rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
 		U8: remRow[uint8], U16: remRow[uint16], U32: remRow[uint32], U64: remRow[uint64],
 		F32: fModRow[float32], F64: fModRow[float64]}}
 
-// modRow defines Mod.
+// modRow and modFloatRow define Mod.
 func modRow[T num.Integer](dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i, d := range b {
@@ -41,6 +44,13 @@ func modRow[T num.Integer](dst, a, b []T) {
 			r += d
 		}
 		dst[i] = r
+	}
+}
+
+func modFloatRow[T num.Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		_, dst[i] = divMod(a[i], b[i])
 	}
 }
 

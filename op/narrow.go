@@ -87,15 +87,15 @@ func asFloat32[T num.Elem](j job, dst *tensor.Tensor[bool], ins *[3]*tensor.Tens
 
 // inWords is elementwise for operators that only touch the sign bits of narrow
 // floats.
-func inWords[T num.Elem](j job, dst *tensor.Tensor[T], ins *[3]*tensor.Tensor[T], k16 *kernel[uint16, uint16], k8 *kernel[uint8, uint8]) {
+func inWords[T num.Elem](j job, dst *tensor.Tensor[T], ins *[3]*tensor.Tensor[T], n int, k16 *kernel[uint16, uint16], k8 *kernel[uint8, uint8]) {
 	switch x := any(ins).(type) {
 	case *[3]*tensor.Tensor[num.F16]:
-		elementwise(j, any(dst).(*tensor.Tensor[num.F16]), x, 1, k16, nil, nil)
+		elementwise(j, any(dst).(*tensor.Tensor[num.F16]), x, n, k16, nil, nil)
 	case *[3]*tensor.Tensor[num.BF16]:
-		elementwise(j, any(dst).(*tensor.Tensor[num.BF16]), x, 1, k16, nil, nil)
+		elementwise(j, any(dst).(*tensor.Tensor[num.BF16]), x, n, k16, nil, nil)
 	case *[3]*tensor.Tensor[num.F8E4M3]:
-		elementwise(j, any(dst).(*tensor.Tensor[num.F8E4M3]), x, 1, k8, nil, nil)
+		elementwise(j, any(dst).(*tensor.Tensor[num.F8E4M3]), x, n, k8, nil, nil)
 	case *[3]*tensor.Tensor[num.F8E5M2]:
-		elementwise(j, any(dst).(*tensor.Tensor[num.F8E5M2]), x, 1, k8, nil, nil)
+		elementwise(j, any(dst).(*tensor.Tensor[num.F8E5M2]), x, n, k8, nil, nil)
 	}
 }

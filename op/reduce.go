@@ -140,10 +140,12 @@ func fold[T, R num.Elem](j job, a tensor.Tensor[T], x axes, dst tensor.Tensor[R]
 			for i := range g {
 				folders[i].start()
 			}
-			if g == 1 {
-				foldOne(folders[0], &seq, data, first, tile)
-			} else {
-				foldGroups(folders[:g], &seq, data, first, tile)
+			for more := true; more; more = again(folders[:g]) {
+				if g == 1 {
+					foldOne(folders[0], &seq, data, first, tile)
+				} else {
+					foldGroups(folders[:g], &seq, data, first, tile)
+				}
 			}
 			for i := range g {
 				out[at+outs.dst.offset(o+i)] = folders[i].result()
@@ -156,6 +158,20 @@ func fold[T, R num.Elem](j job, a tensor.Tensor[T], x axes, dst tensor.Tensor[R]
 }
 
 type outputs struct{ kept, dst sequence }
+
+// A repeater is a folder that may want to see its sequence again from the start:
+// again says so once all of it has been taken.
+type repeater interface{ again() bool }
+
+// again asks each of some folders of one kind.
+func again[T, R num.Elem](fs []folder[T, R]) (more bool) {
+	for _, f := range fs {
+		if p, ok := f.(repeater); ok {
+			more = p.again() || more
+		}
+	}
+	return more
+}
 
 // foldOne feeds one sequence, straight from memory where it is a run.
 func foldOne[T, R num.Elem](f folder[T, R], s *sequence, data []T, base int, tile []T) {
@@ -208,6 +224,11 @@ func (f *rounded[T, C]) take(x []T) {
 	}
 	f.widen(f.wide[:len(x)], x)
 	f.folder.take(f.wide[:len(x)])
+}
+
+func (f *rounded[T, C]) again() bool {
+	p, ok := f.folder.(repeater)
+	return ok && p.again()
 }
 
 func (f *rounded[T, C]) result() T {

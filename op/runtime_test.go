@@ -9,25 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// given is attributes by name: int64, []int64, float32, []float32, string or
-// tensor.Any.
-type given map[string]any
-
-func (m given) Has(name string) bool { _, ok := m[name]; return ok }
-
-func attr[T any](m given, name string, def T) (T, bool) {
-	if v, ok := m[name].(T); ok {
-		return v, true
-	}
-	return def, false
-}
-
-func (m given) Int(name string, def int64) int64          { v, _ := attr(m, name, def); return v }
-func (m given) Ints(name string) ([]int64, bool)          { return attr[[]int64](m, name, nil) }
-func (m given) Float(name string, def float32) float32    { v, _ := attr(m, name, def); return v }
-func (m given) Floats(name string) ([]float32, bool)      { return attr[[]float32](m, name, nil) }
-func (m given) Str(name, def string) string               { v, _ := attr(m, name, def); return v }
-func (m given) Tensor(name string) (v tensor.Any, b bool) { return attr[tensor.Any](m, name, nil) }
+type given = AttrMap
 
 // runs runs an operator and checks that Infer, asked with and without the
 // inputs' elements, agrees with the result: the same types and shapes, the same
@@ -41,8 +23,8 @@ func runs(t *testing.T, name string, c *Call) []tensor.Any {
 	if c.Attrs == nil || c.Attrs.(given) == nil {
 		c.Attrs = given{}
 	}
-	if c.Opset == 0 {
-		c.Opset = o.Versions()[len(o.Versions())-1]
+	if v := o.Versions(); c.Opset == 0 && len(v) > 0 {
+		c.Opset = v[len(v)-1]
 	}
 	known := *c
 	specs := *c

@@ -82,6 +82,8 @@ type rows2 struct {
 	U64  func(dst, a, b []uint64)
 	F32  func(dst, a, b []float32)
 	F64  func(dst, a, b []float64)
+	B16  func(dst, a, b []uint16)
+	B8   func(dst, a, b []uint8)
 }
 
 func row2Of[T num.Elem](r *rows2) func(dst, a, b []T) {
@@ -224,9 +226,9 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 	case k.one != nil:
 		elementwise(*j, &dst, ins, 1, k, nil, nil)
 	case d.IsNarrow() && d.Size() == 2 && o.rows.B16 != nil:
-		inWords(*j, &dst, ins, &kernel[uint16, uint16]{one: o.rows.B16}, nil)
+		inWords(*j, &dst, ins, 1, &kernel[uint16, uint16]{one: o.rows.B16}, nil)
 	case d.IsNarrow() && d.Size() == 1 && o.rows.B8 != nil:
-		inWords(*j, &dst, ins, nil, &kernel[uint8, uint8]{one: o.rows.B8})
+		inWords(*j, &dst, ins, 1, nil, &kernel[uint8, uint8]{one: o.rows.B8})
 	default:
 		must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
 		inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{one: o.rows.F32})
@@ -258,13 +260,17 @@ func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], 
 	if zero && dst.Len() > 0 {
 		refuseZero(o.name, *ins[1])
 	}
-	if k.two != nil {
+	switch d := dtype.Of[T](); {
+	case k.two != nil:
 		elementwise(*j, &dst, ins, 2, k, nil, nil)
-		return dst
+	case d.IsNarrow() && d.Size() == 2 && o.rows.B16 != nil:
+		inWords(*j, &dst, ins, 2, &kernel[uint16, uint16]{two: o.rows.B16}, nil)
+	case d.IsNarrow() && d.Size() == 1 && o.rows.B8 != nil:
+		inWords(*j, &dst, ins, 2, nil, &kernel[uint8, uint8]{two: o.rows.B8})
+	default:
+		must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
+		inFloat32(*j, &dst, ins, 2, &kernel[float32, float32]{two: o.rows.F32})
 	}
-	d := dtype.Of[T]()
-	must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
-	inFloat32(*j, &dst, ins, 2, &kernel[float32, float32]{two: o.rows.F32})
 	return dst
 }
 

@@ -20,6 +20,7 @@ import (
 // numpyAreas runs a case of an area; areas without a runner are unsupported.
 var numpyAreas = map[string]func(raw json.RawMessage, folder string) (name string, run func() error, err error){
 	"views": arrayViews, "reshape": arrayViews, "npy": npyFile, "format": printed,
+	"broadcast": numpyOp, "reduce": numpyOp, "select": numpyOp, "linalg": numpyOp, "cast": numpyOp, "intops": numpyOp, "floatops": numpyOp,
 }
 
 // runNumPy runs the goldens of NumPy, each area as one operation.

@@ -1,11 +1,8 @@
 package optest
 
 import (
-	"slices"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A testCase is one call of an operator for every element type it supports.
@@ -170,9 +167,10 @@ func cases(name string) []testCase {
 			{in: []input{data(7)}, attrs: attrs{"min": float32(-1), "max": float32(2.5)}, opset: 6}}
 	case "ReduceSum":
 		return reduction(13)
-	case "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare":
+	case "Var", "Std", "Median", "Quantile", "NanSum", "NanMean", "NanMax", "NanMin",
+		"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSumSquare":
 		return reduction(18)
-	case "ArgMax", "ArgMin":
+	case "ArgMax", "ArgMin", "NanArgMax", "NanArgMin":
 		return arg()
 	case "Softmax", "LogSoftmax", "Hardmax":
 		return alongAxis()
@@ -192,6 +190,14 @@ func cases(name string) []testCase {
 	case "MatMul":
 		return []testCase{{in: []input{data(4, 6), data(6, 8)}}, {in: []input{data(6), data(6, 4)}}, {in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 4, 6), data(3, 6, 2)}},
 			{in: []input{data(0, 4), data(4, 2)}}, {in: []input{data(33, 270), data(270, 12)}, calm: true}}
+	case "Einsum":
+		return []testCase{{in: []input{data(4, 6), data(6, 8)}, attrs: attrs{"equation": "ij,jk->ik"}}, {in: []input{data(4, 4, 6)}, attrs: attrs{"equation": "iij->j"}, calm: true},
+			{in: []input{data(2, 4, 6), data(6, 2)}, attrs: attrs{"equation": "b...j,jb"}, calm: true}, {in: []input{data(33, 20), data(20, 3), data(3, 40)}, attrs: attrs{"equation": "ab,bc,cd->da"}, calm: true}}
+	case "TensorDot":
+		return []testCase{{in: []input{data(4, 6), data(6, 8)}, attrs: attrs{"axes_a": []int64{1}, "axes_b": []int64{0}}},
+			{in: []input{data(2, 4, 6), data(6, 3, 2)}, attrs: attrs{"axes_a": []int64{2, 0}, "axes_b": []int64{0, 2}}, calm: true}, {in: []input{data(4), data(6)}, attrs: attrs{}}}
+	case "Inner":
+		return []testCase{{in: []input{data(4, 6), data(8, 6)}}, {in: []input{data(6), data(6)}, calm: true}, {in: []input{data(2, 3), data()}}}
 	case "Gemm":
 		return []testCase{{in: []input{data(4, 6), data(6, 8), data(8)}}, {in: []input{data(6, 4), data(8, 6), data(4, 1)}, calm: true,
 			attrs: attrs{"transA": int64(1), "transB": int64(1), "alpha": float32(0.5), "beta": float32(-2)}}, {in: []input{data(9, 300), data(300, 5)}, calm: true}}
@@ -241,34 +247,4 @@ func large(name string) (c testCase, ok bool) {
 	return c, true
 }
 
-// attrs is attributes by name.
-type attrs map[string]any
-
-var _ op.Attrs = attrs{}
-
-func value[T any](m attrs, name string, def T) T {
-	if v, ok := m[name].(T); ok {
-		return v
-	}
-	return def
-}
-
-func (m attrs) Has(name string) bool { _, ok := m[name]; return ok }
-
-func (m attrs) Int(name string, def int64) int64 { return value(m, name, def) }
-
-func (m attrs) Float(name string, def float32) float32 { return value(m, name, def) }
-
-func (m attrs) Str(name, def string) string { return value(m, name, def) }
-
-func (m attrs) Ints(name string) ([]int64, bool) {
-	v, ok := m[name].([]int64)
-	return slices.Clone(v), ok
-}
-
-func (m attrs) Floats(name string) ([]float32, bool) {
-	v, ok := m[name].([]float32)
-	return slices.Clone(v), ok
-}
-
-func (m attrs) Tensor(name string) (tensor.Any, bool) { v, ok := m[name].(tensor.Any); return v, ok }
+type attrs = op.AttrMap

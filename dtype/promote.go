@@ -1,0 +1,94 @@
+package dtype
+
+// Promote returns the type that NumPy computes in when its operands hold a and b:
+// the smallest that holds both exactly, but float64 for 64-bit integers beside
+// floats, and for uint64 beside signed integers. It is false for bfloat16 and
+// float8 beside another float of 16 bits or less and beside integers, of which NumPy
+// says nothing. Operators of this module don't promote: a program converts with
+// op.Cast.
+//
+// Source: NumPy's documentation, "Data type promotion in NumPy", without its rules
+// for Python numbers.
+func Promote(a, b DType) (DType, bool) {
+	if rank(a) > rank(b) {
+		a, b = b, a // bool, integers, floats, complex numbers
+	}
+	switch {
+	case a == Invalid || b == Invalid:
+		return Invalid, false
+	case a == b, a == Bool:
+		return b, true
+	case b.IsInteger():
+		return promoteIntegers(a, b), true
+	case a.IsInteger() && b.IsFloat():
+		if b != Float16 && b.IsNarrow() {
+			return Invalid, false
+		}
+		return widest(floatFor(a), b), true
+	case b.IsFloat(): // and a too
+		if b.IsNarrow() || a.IsNarrow() && a.Size() == b.Size() {
+			return Invalid, false
+		}
+		return widest(a, b), true
+	case a.IsInteger():
+		a = floatFor(a)
+	}
+	if a.IsComplex() || a == Float64 {
+		return Complex128, true // two different complex types, or what complex64 doesn't hold
+	}
+	return b, true
+}
+
+func rank(d DType) int {
+	switch {
+	case d == Invalid:
+		return 0
+	case d == Bool:
+		return 1
+	case d.IsInteger():
+		return 2
+	case d.IsFloat():
+		return 3 + d.Size()
+	}
+	return 12
+}
+
+// floatFor returns the smallest float that holds an integer type exactly, float64
+// for those that none holds.
+func floatFor(d DType) DType {
+	switch d.Size() {
+	case 1:
+		return Float16
+	case 2:
+		return Float32
+	}
+	return Float64
+}
+
+func widest(a, b DType) DType {
+	if a.Size() > b.Size() {
+		return a
+	}
+	return b
+}
+
+func promoteIntegers(a, b DType) DType {
+	if a.IsSigned() == b.IsSigned() {
+		return widest(a, b)
+	}
+	if b.IsSigned() {
+		a, b = b, a
+	}
+	if a.Size() > b.Size() { // a is the signed one
+		return a
+	}
+	switch b.Size() {
+	case 1:
+		return Int16
+	case 2:
+		return Int32
+	case 4:
+		return Int64
+	}
+	return Float64
+}

@@ -1,0 +1,515 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// numpyOps are NumPy's functions by name. Mixed operands are promoted first.
+var numpyOps = map[string]numpyFunc{
+	"add": promoted("Add"), "subtract": promoted("Sub"), "multiply": promoted("Mul"), "true_divide": inFloats("Div"),
+	"floor_divide": promoted("FloorDiv"), "remainder": remainder, "fmod": promoted("FMod"), "power": power,
+	"maximum": promoted("Max"), "minimum": promoted("Min"), "fmax": promoted("FMax"), "fmin": promoted("FMin"),
+	"less": promoted("Less"), "less_equal": promoted("LessOrEqual"), "equal": promoted("Equal"), "not_equal": promoted("NotEqual"),
+	"logical_and": logical("And"), "bitwise_and": promoted("BitwiseAnd"), "bitwise_or": promoted("BitwiseOr"),
+	"bitwise_xor": promoted("BitwiseXor"), "invert": promoted("BitwiseNot"), "left_shift": shifted("LEFT"), "right_shift": shifted("RIGHT"),
+	"gcd": promoted("Gcd"), "lcm": promoted("Lcm"), "absolute": promoted("Abs"), "sign": promoted("Sign"), "square": promoted("Square"),
+	"negative": promoted("Neg"), "reciprocal": promoted("Reciprocal"), "copysign": inFloats("CopySign"), "nextafter": inFloats("NextAfter"),
+	"hypot": inFloats("Hypot"), "arctan2": inFloats("Atan2"), "signbit": inFloats("SignBit"),
+	"isnan": promoted("IsNaN"), "isinf": promoted("IsInf"), "isfinite": promoted("IsFinite"),
+	"ceil": promoted("Ceil"), "floor": promoted("Floor"), "trunc": promoted("Trunc"), "round": round, "clip": clip,
+	"exp": inFloats("Exp"), "exp2": inFloats("Exp2"), "expm1": inFloats("Expm1"), "log": inFloats("Log"), "log2": inFloats("Log2"),
+	"log10": inFloats("Log10"), "log1p": inFloats("Log1p"), "sqrt": inFloats("Sqrt"), "cbrt": inFloats("Cbrt"),
+	"sin": inFloats("Sin"), "cos": inFloats("Cos"), "tan": inFloats("Tan"), "arcsin": inFloats("Asin"), "arccos": inFloats("Acos"),
+	"sinh": inFloats("Sinh"), "cosh": inFloats("Cosh"), "tanh": inFloats("Tanh"), "arcsinh": inFloats("Asinh"),
+	"arccosh": inFloats("Acosh"), "arctanh": inFloats("Atanh"),
+
+	"sum": reduction("ReduceSum", summable), "prod": reduction("ReduceProd", summable), "mean": reduction("ReduceMean", realOf),
+	"min": reduction("ReduceMin", same), "max": reduction("ReduceMax", same), "ptp": reduction("Ptp", same),
+	"var": reduction("Var", realOf), "std": reduction("Std", realOf), "median": reduction("Median", realOf),
+	"any": reduction("Any", truth), "all": reduction("All", truth), "count_nonzero": reduction("CountNonzero", same),
+	"nansum": nanless("NanSum", "ReduceSum", summable), "nanmax": nanless("NanMax", "ReduceMax", same),
+	"argmax": argReduction("ArgMax"), "argmin": argReduction("ArgMin"), "nanargmax": nanArg("NanArgMax", "ArgMax"),
+	"cumsum": cumulative("CumSum"), "cumprod": cumulative("CumProd"),
+
+	"where": where, "take": taken, "take_along_axis": takeAlongAxis, "nonzero": nonzero, "sort": sorted("Sort"), "argsort": sorted("ArgSort"),
+	"stack": joined("Stack"), "concatenate": joined("Concat"), "pad": pad, "repeat": repeat, "roll": roll, "tile": tile,
+	"split": split("Split"), "array_split": split("ArraySplit"), "boolean_index": booleanIndex, "fancy_index": fancyIndex,
+
+	"matmul": promoted("MatMul"), "dot": dot, "inner": promoted("Inner"), "tensordot": tensorDot, "einsum": einsum,
+	"trace": trace, "triu": triangle(1), "tril": triangle(0),
+
+	"broadcast_shapes": broadcastShapes, "broadcast_to": broadcastTo, "astype": asType, "promote": promote,
+}
+
+func power(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	return call("Pow", in, attrs{})
+}
+
+// remainder of floats is the typed Mod; ONNX's has integers alone.
+func remainder(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	var out tensor.Any
+	switch a := in[0].(type) {
+	case tensor.Tensor[num.F16]:
+		out = op.Mod(a, in[1].(tensor.Tensor[num.F16]))
+	case tensor.Tensor[float32]:
+		out = op.Mod(a, in[1].(tensor.Tensor[float32]))
+	case tensor.Tensor[float64]:
+		out = op.Mod(a, in[1].(tensor.Tensor[float64]))
+	default:
+		return call("Mod", in, attrs{})
+	}
+	return []tensor.Any{out}, nil
+}
+
+func shifted(direction string) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		in, err := n.common(in)
+		if err != nil {
+			return nil, err
+		}
+		return call("BitShift", in, attrs{"direction": direction})
+	}
+}
+
+// round is a scaled rint, as NumPy computes it.
+func round(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	var decimals int
+	n.arg("decimals", &decimals)
+	scale := tensor.Full(1.0)
+	for range max(decimals, -decimals) {
+		scale.Set(scale.Item() * 10)
+	}
+	s := cast(scale, in[0].DType())
+	before, after := "Mul", "Div"
+	if decimals < 0 {
+		before, after = after, before
+	}
+	out, err := call(before, []tensor.Any{in[0], s}, attrs{})
+	if err == nil {
+		out, err = call("Round", out, attrs{})
+	}
+	if err == nil {
+		out, err = call(after, []tensor.Any{out[0], s}, attrs{})
+	}
+	return out, err
+}
+
+func clip(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	return call("Clip", in, attrs{})
+}
+
+// nanless is a reduction that passes over NaN, of which integers have none.
+func nanless(name, other string, to func(dtype.DType) dtype.DType) numpyFunc {
+	floats, rest := reduction(name, same), reduction(other, to)
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		if in[0].DType().IsFloat() {
+			return floats(n, in)
+		}
+		return rest(n, in)
+	}
+}
+
+func nanArg(name, other string) numpyFunc {
+	floats, rest := argReduction(name), argReduction(other)
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		if in[0].DType().IsFloat() {
+			return floats(n, in)
+		}
+		return rest(n, in)
+	}
+}
+
+func cumulative(name string) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		x, axis := in[0], int64(0)
+		d := summable(x.DType())
+		var to string
+		if n.arg("dtype", &to) {
+			var err error
+			if d, err = dtype.Parse(to); err != nil {
+				return nil, unsupported{err.Error()}
+			}
+		}
+		if !n.arg("axis", &axis) {
+			flat, err := tensor.Reshape(x, -1)
+			if err != nil {
+				return nil, err
+			}
+			x = flat
+		}
+		return callOpset(name, 14, []tensor.Any{cast(x, d), tensor.Full(axis)}, attrs{})
+	}
+}
+
+func where(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	xy, err := n.common(in[1:])
+	if err != nil {
+		return nil, err
+	}
+	return call("Where", append([]tensor.Any{cast(in[0], dtype.Bool)}, xy...), attrs{})
+}
+
+// flatUnless returns x, flattened if there is no axis, and the axis.
+func flatUnless(n *numpyCall, x tensor.Any) (tensor.Any, int64, error) {
+	var axis int64
+	if n.arg("axis", &axis) {
+		return x, axis, nil
+	}
+	flat, err := tensor.Reshape(x, -1)
+	return flat, 0, err
+}
+
+func taken(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	x, axis, err := flatUnless(n, in[0])
+	if err != nil {
+		return nil, err
+	}
+	mode := "raise"
+	n.arg("mode", &mode)
+	return call("Take", []tensor.Any{x, in[1]}, attrs{"axis": axis, "mode": mode})
+}
+
+func takeAlongAxis(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	x, axis, err := flatUnless(n, in[0])
+	if err != nil {
+		return nil, err
+	}
+	return call("TakeAlongAxis", []tensor.Any{x, in[1]}, attrs{"axis": axis})
+}
+
+// nonzero gives an array per axis; ONNX's is their stack.
+func nonzero(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	out, err := callOpset("NonZero", 13, in, attrs{})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]tensor.Any, out[0].Dim(0))
+	for i := range rows {
+		if rows[i], err = tensor.Slice(out[0], tensor.I(i)); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func sorted(name string) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		x, axis, err := flatUnless(n, in[0])
+		if err != nil {
+			return nil, err
+		}
+		return call(name, []tensor.Any{x}, attrs{"axis": axis})
+	}
+}
+
+func joined(name string) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		in, err := n.common(in)
+		if err != nil {
+			return nil, err
+		}
+		var axis int64
+		if !n.arg("axis", &axis) {
+			for i := range in {
+				if in[i], err = tensor.Reshape(in[i], -1); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return callOpset(name, 13, in, attrs{"axis": axis})
+	}
+}
+
+func pad(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	var width [][2]int64
+	var mode string
+	n.arg("pad_width", &width)
+	n.arg("mode", &mode)
+	if len(width) == 1 { // one pair for all axes
+		width = slices.Repeat(width, in[0].Rank())
+	}
+	var pads []int64
+	for side := range 2 {
+		for _, w := range width {
+			pads = append(pads, w[side])
+		}
+	}
+	return callOpset("Pad", 19, []tensor.Any{in[0], tensor.FromSlice(pads)}, attrs{"mode": mode})
+}
+
+func repeat(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	x, axis, err := flatUnless(n, in[0])
+	if err != nil {
+		return nil, err
+	}
+	var times int64
+	n.arg("repeats", &times)
+	return call("Repeat", []tensor.Any{x}, attrs{"axis": axis, "repeats": times})
+}
+
+func roll(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	x, axis, err := flatUnless(n, in[0])
+	if err != nil {
+		return nil, err
+	}
+	var shift int64
+	n.arg("shift", &shift)
+	out, err := call("Roll", []tensor.Any{x}, attrs{"axes": []int64{axis}, "shifts": []int64{shift}})
+	if err == nil && x.Rank() != in[0].Rank() {
+		out[0], err = tensor.Reshape(out[0], tensor.Shape(in[0])...)
+	}
+	return out, err
+}
+
+func tile(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	var reps []int64
+	n.arg("reps", &reps)
+	x := in[0]
+	for len(reps) < x.Rank() { // NumPy lines up the last axes
+		reps = append([]int64{1}, reps...)
+	}
+	shape := tensor.Shape(x)
+	for len(shape) < len(reps) {
+		shape = append([]int{1}, shape...)
+	}
+	x, err := tensor.Reshape(x, shape...)
+	if err != nil {
+		return nil, err
+	}
+	return call("Tile", []tensor.Any{x, tensor.FromSlice(reps)}, attrs{})
+}
+
+// split cuts an axis into equal parts, or for array_split into nearly equal ones.
+func split(name string) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		var axis int64
+		var sections int
+		n.arg("axis", &axis)
+		var at []int64
+		if raw := n.c.Args["sections"]; len(raw) > 0 && raw[0] == '[' {
+			n.arg("sections", &at)
+			return call("SplitAt", in, attrs{"axis": axis, "indices": at})
+		}
+		n.arg("sections", &sections)
+		if name == "ArraySplit" {
+			return call(name, in, attrs{"axis": axis, "sections": int64(sections)})
+		}
+		if axis < 0 {
+			axis += int64(in[0].Rank())
+		}
+		if sections <= 0 || in[0].Dim(int(axis))%sections != 0 {
+			return nil, &tensor.Error{Op: "op.Split", Text: fmt.Sprintf("%d doesn't divide %d", sections, in[0].Dim(int(axis))), Err: tensor.ErrShape}
+		}
+		return call("ArraySplit", in, attrs{"axis": axis, "sections": int64(sections)})
+	}
+}
+
+// booleanIndex picks the elements, or parts, where a mask over the first axes is
+// true.
+func booleanIndex(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	at, err := callOpset("NonZero", 13, in[1:], attrs{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range in[1].Rank() {
+		if i >= in[0].Rank() || in[0].Dim(i) != in[1].Dim(i) {
+			return nil, &tensor.Error{Op: "op.GatherND", Text: "the mask doesn't fit", Err: tensor.ErrShape}
+		}
+	}
+	idx, err := tensor.Permute(at[0], 1, 0)
+	if err != nil {
+		return nil, err
+	}
+	return callOpset("GatherND", 13, []tensor.Any{in[0], idx}, attrs{})
+}
+
+// fancyIndex picks the elements, or parts, at arrays of indices that broadcast.
+func fancyIndex(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	shapes := make([][]int, len(in)-1)
+	for i, a := range in[1:] {
+		shapes[i] = tensor.Shape(a)
+	}
+	full, err := broadcastShape(shapes)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]tensor.Any, len(shapes))
+	for i, a := range in[1:] {
+		if parts[i], err = tensor.BroadcastTo(a, full...); err == nil {
+			parts[i], err = tensor.Reshape(parts[i], append(slices.Clone(full), 1)...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	idx, err := callOpset("Concat", 13, parts, attrs{"axis": int64(-1)})
+	if err != nil {
+		return nil, err
+	}
+	return callOpset("GatherND", 13, []tensor.Any{in[0], idx[0]}, attrs{})
+}
+
+// dot is NumPy's: of matrices the product, else the last axis of the first with the
+// last but one of the second.
+func dot(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	a, b := in[0], in[1]
+	switch {
+	case a.Rank() == 0 || b.Rank() == 0:
+		return call("Mul", in, attrs{})
+	case b.Rank() == 1:
+		return call("TensorDot", in, attrs{"axes_a": []int64{-1}, "axes_b": []int64{0}})
+	}
+	return call("TensorDot", in, attrs{"axes_a": []int64{-1}, "axes_b": []int64{-2}})
+}
+
+func tensorDot(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	var axes [2][]int64
+	if raw := n.c.Args["axes"]; len(raw) > 0 && raw[0] == '[' {
+		var lists [2]any
+		n.arg("axes", &lists)
+		for i, l := range lists { // a list, or one axis
+			if v, ok := l.([]any); ok {
+				for _, x := range v {
+					axes[i] = append(axes[i], int64(x.(float64)))
+				}
+			} else {
+				axes[i] = []int64{int64(l.(float64))}
+			}
+		}
+	} else {
+		var count int64
+		n.arg("axes", &count)
+		for i := range count {
+			axes[0], axes[1] = append(axes[0], i-count), append(axes[1], i)
+		}
+	}
+	return call("TensorDot", in, attrs{"axes_a": axes[0], "axes_b": axes[1]})
+}
+
+func einsum(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	var equation string
+	n.arg("subscripts", &equation)
+	return callOpset("Einsum", 12, in, attrs{"equation": equation})
+}
+
+func trace(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	var offset int64
+	n.arg("offset", &offset)
+	return call("Trace", castAll(in, summable(in[0].DType())), attrs{"offset": offset})
+}
+
+func triangle(upper int64) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		var k int64
+		n.arg("k", &k)
+		x := in[0]
+		if x.Rank() == 1 { // every row is the vector
+			full, err := tensor.BroadcastTo(x, x.Dim(0), x.Dim(0))
+			if err != nil {
+				return nil, err
+			}
+			x = full
+		}
+		return callOpset("Trilu", 14, []tensor.Any{x, tensor.Full(k)}, attrs{"upper": upper})
+	}
+}
+
+// broadcastShape asks an operator that takes any number of operands.
+func broadcastShape(shapes [][]int) ([]int, error) {
+	in := make([]tensor.Any, len(shapes))
+	for i, shape := range shapes {
+		spec, err := tensor.NewSpec(dtype.Float32, shape...)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = spec
+	}
+	sum, _ := op.Lookup("Sum")
+	out, err := sum.Infer(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: 13})
+	if err != nil {
+		return nil, err
+	}
+	return tensor.Shape(out[0]), nil
+}
+
+func broadcastShapes(n *numpyCall, _ []tensor.Any) ([]tensor.Any, error) {
+	var shapes [][]int
+	n.arg("shapes", &shapes)
+	shape, err := broadcastShape(shapes)
+	if err != nil {
+		return nil, err
+	}
+	out := tensor.New[int64](len(shape))
+	for i, e := range shape {
+		out.Set(int64(e), i)
+	}
+	return []tensor.Any{out}, nil
+}
+
+func broadcastTo(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	var shape []int
+	n.arg("shape", &shape)
+	out, err := tensor.BroadcastTo(in[0], shape...)
+	return []tensor.Any{out}, err
+}
+
+func asType(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	var to string
+	n.arg("dtype", &to)
+	d, err := dtype.Parse(to)
+	if err != nil {
+		return nil, unsupported{err.Error()}
+	}
+	return []tensor.Any{cast(in[0], d)}, nil
+}
+
+// promote compares dtype.Promote; of the rules for casts, those that follow from it.
+func promote(n *numpyCall, _ []tensor.Any) ([]tensor.Any, error) {
+	var a, b, want string
+	var can struct{ No, Equiv, Safe, SameKind, Unsafe bool }
+	n.arg("a", &a)
+	n.arg("b", &b)
+	n.arg("result_type", &want)
+	n.arg("can_cast", &can)
+	x, errA := dtype.Parse(a)
+	y, errB := dtype.Parse(b)
+	if errA != nil || errB != nil {
+		return nil, unsupported{"a type of NumPy alone"}
+	}
+	got, ok := dtype.Promote(x, y)
+	switch {
+	case !ok || got.String() != want:
+		return nil, fmt.Errorf("%v and %v give %v, want %s", x, y, got, want)
+	case (got == y) != can.Safe:
+		return nil, fmt.Errorf("%v fits in %v: %t, want %t", x, y, got == y, can.Safe)
+	case (x == y) != can.Equiv:
+		return nil, fmt.Errorf("%v is %v: %t, want %t", x, y, x == y, can.Equiv)
+	}
+	return nil, nil
+}

@@ -1,0 +1,30 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// FMax returns the larger of a and b, element by element: the other one if one is
+// NaN, NaN if both are, and +0 of the two zeros. Shapes broadcast. It panics if
+// they don't. IEEE 754 maximumNumber; NumPy fmax. Max gives NaN if either is.
+func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&fMax, &a, &b, opts)
+}
+
+var fMax = op2{about: about{name: "FMax"}, rows: rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]}}
+
+// fMaxRow defines FMax.
+func fMaxRow[T num.Float](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		switch x, y := a[i], b[i]; {
+		case x != x:
+			dst[i] = y
+		case y != y:
+			dst[i] = x
+		default:
+			dst[i] = max(x, y)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Square returns a·a, element by element. Integers wrap; floats are rounded once.
+// NumPy square.
+func Square[T num.Native | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&squareOp, &a, opts)
+}
+
+var squareOp = op1{about: about{name: "Square"}, rows: rows1{I8: squareRow[int8], I16: squareRow[int16], I32: squareRow[int32], I64: squareRow[int64],
+	U8: squareRow[uint8], U16: squareRow[uint16], U32: squareRow[uint32], U64: squareRow[uint64],
+	F32: squareRow[float32], F64: squareRow[float64]}}
+
+// squareRow defines Square.
+func squareRow[T num.Native](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = x * x
+	}
+}

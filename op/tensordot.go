@@ -1,0 +1,88 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// TensorDot sums the products of a and b over pairs of axes: axis axesA[i] of a goes
+// with axis axesB[i] of b. The result has a's other axes, then b's. Integers wrap;
+// floats contract as in MatMul, the pairs in the order given, the last one fastest.
+// It panics when the lists differ in length, name an axis twice or one that doesn't
+// exist, or extents of a pair differ. NumPy tensordot.
+func TensorDot[T num.Native | num.Narrow](a, b tensor.Tensor[T], axesA, axesB []int, opts ...Option) tensor.Tensor[T] {
+	s := read(opts)
+	x := dotOf("TensorDot", a, b, axesA, axesB)
+	dst := target[T]("TensorDot", &s, x.shape)
+	var quiet []Option
+	if ctx := s.ctx(); ctx != nil {
+		quiet = []Option{Context(ctx)}
+	}
+	dst.CopyFrom(MatMul(a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n), quiet...).Reshape(x.shape...))
+	return dst
+}
+
+// dot is a TensorDot as a matrix product.
+type dot struct {
+	orderA, orderB []int // the axes: of a those that stay first, of b those that go
+	m, k, n        int
+	shape          []int
+}
+
+func dotOf(name string, a, b tensor.Any, axesA, axesB []int) dot {
+	if len(axesA) != len(axesB) {
+		panic(fail(name, tensor.ErrAxis, "%d axes of the first operand and %d of the second; they go in pairs", len(axesA), len(axesB)))
+	}
+	x := dot{m: 1, k: 1, n: 1}
+	var goneA, goneB []int
+	for i := range axesA {
+		p, q := axisOf(name, axesA[i], a.Rank()), axisOf(name, axesB[i], b.Rank())
+		if slices.Contains(goneA, p) || slices.Contains(goneB, q) {
+			panic(fail(name, tensor.ErrAxis, "an axis is named twice in %v or %v", slices.Clone(axesA), slices.Clone(axesB)))
+		}
+		if a.Dim(p) != b.Dim(q) {
+			panic(fail(name, tensor.ErrShape, "%s and %s: axis %d has extent %d, axis %d has %d", tensor.Describe(a), tensor.Describe(b), p, a.Dim(p), q, b.Dim(q)))
+		}
+		goneA, goneB = append(goneA, p), append(goneB, q)
+		x.k *= a.Dim(p)
+	}
+	for i := range a.Rank() {
+		if !slices.Contains(goneA, i) {
+			x.orderA, x.shape = append(x.orderA, i), append(x.shape, a.Dim(i))
+			x.m *= a.Dim(i)
+		}
+	}
+	x.orderA, x.orderB = append(x.orderA, goneA...), goneB
+	for i := range b.Rank() {
+		if !slices.Contains(goneB, i) {
+			x.orderB, x.shape = append(x.orderB, i), append(x.shape, b.Dim(i))
+			x.n *= b.Dim(i)
+		}
+	}
+	return x
+}
+
+var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", "axes_b"}}, least: 2,
+	infer: func(c *Call) []tensor.Any {
+		oneType("TensorDot", c.Inputs[:2]...)
+		return one(spec("TensorDot", c.in(0).DType(), pairedAxes(c).shape...))
+	},
+	run: perType{dtype.Int8: runTensorDot[int8], dtype.Int16: runTensorDot[int16], dtype.Int32: runTensorDot[int32], dtype.Int64: runTensorDot[int64],
+		dtype.Uint8: runTensorDot[uint8], dtype.Uint16: runTensorDot[uint16], dtype.Uint32: runTensorDot[uint32], dtype.Uint64: runTensorDot[uint64],
+		dtype.Float8E4M3: runTensorDot[num.F8E4M3], dtype.Float8E5M2: runTensorDot[num.F8E5M2], dtype.Float16: runTensorDot[num.F16],
+		dtype.BFloat16: runTensorDot[num.BF16], dtype.Float32: runTensorDot[float32], dtype.Float64: runTensorDot[float64]}}
+
+func pairedAxes(c *Call) dot {
+	axesA, _ := attrInts(c, "axes_a")
+	axesB, _ := attrInts(c, "axes_b")
+	return dotOf("TensorDot", c.in(0), c.in(1), axesA, axesB)
+}
+
+func runTensorDot[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	axesA, _ := attrInts(c, "axes_a")
+	axesB, _ := attrInts(c, "axes_b")
+	return one(TensorDot(as[T]("TensorDot", c, 0), as[T]("TensorDot", c, 1), axesA, axesB, options(c)...))
+}

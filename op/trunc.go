@@ -1,0 +1,23 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Trunc returns the integer nearest to a that is not farther from 0, element by
+// element. ±0, ±∞ and NaN stay. NumPy trunc.
+func Trunc[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&trunc, &a, opts)
+}
+
+var trunc = op1{about: about{name: "Trunc"}, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]}}
+
+// truncRow defines Trunc.
+func truncRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = T(math.Trunc(float64(x)))
+	}
+}

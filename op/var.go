@@ -1,0 +1,74 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Var returns the variances over axes, or over all when axes is nil: with μ the
+// mean in float64, the sum of (x − μ)² in the fixed order of this package, divided
+// by the count less ddof and rounded once. ddof is 0 for all there is and 1 for a
+// sample. Where the count isn't above ddof the result is NaN or ∞. The reduced axes
+// go, unless KeepDims. NumPy var.
+func Var[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) tensor.Tensor[T] {
+	return reduceTo("Var", a, axes, opts, func() folder[T, T] { return varFolder[T](ddof, false) })
+}
+
+func varFolder[T num.Elem](ddof int, root bool) folder[T, T] {
+	return floatFolder[T](
+		func() folder[float32, float64] { return &deviation[float32]{ddof: ddof, root: root} },
+		func() folder[float64, float64] { return &deviation[float64]{ddof: ddof, root: root} })
+}
+
+// deviation is the folder of Var and Std: one pass for the mean, one for the squares.
+type deviation[T num.Float] struct {
+	termMean[T]
+	ddof   int
+	root   bool
+	second bool
+	mean   float64
+}
+
+func (f *deviation[T]) start() {
+	f.termMean.start()
+	f.second = false
+}
+
+func (f *deviation[T]) take(x []T) {
+	if f.second {
+		addSquares(&f.summer, x, f.mean)
+		return
+	}
+	f.termMean.take(x)
+}
+
+func (f *deviation[T]) again() bool {
+	if f.second {
+		return false
+	}
+	f.mean, f.second = f.termMean.result(), true
+	f.summer.start()
+	return true
+}
+
+func (f *deviation[T]) result() float64 {
+	v := f.total() / float64(max(f.n-f.ddof, 0)) // as NumPy does: ∞, or NaN for 0 ÷ 0
+	if f.root {
+		return math.Sqrt(v)
+	}
+	return v
+}
+
+var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1,
+	infer: func(c *Call) []tensor.Any { return inferReduce("Var", c, 18) },
+	run: perType{dtype.Float8E4M3: runVar[num.F8E4M3], dtype.Float8E5M2: runVar[num.F8E5M2],
+		dtype.Float16: runVar[num.F16], dtype.BFloat16: runVar[num.BF16],
+		dtype.Float32: runVar[float32], dtype.Float64: runVar[float64]}}
+
+func runVar[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("Var", c, 18)
+	return one(Var(as[T]("Var", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...))
+}
