@@ -1,7 +1,11 @@
 package draw_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/layout"
@@ -31,4 +35,49 @@ func ExampleMap() {
 	//  4: 1,0  1,1  1,2  1,3
 	//  8: 2,0  2,1  2,2  2,3
 	// 12: 3,0  3,1  3,2  3,3
+}
+
+func ExampleNewMap() {
+	large, err := layout.Eval("row_major (1024,1024)")
+	if err != nil {
+		panic(err)
+	}
+	_, err = draw.NewMap(large, draw.MapOptions{})
+	fmt.Println(err, errors.Is(err, layout.ErrLimit))
+	// Output:
+	// draw.NewMap: (1024,1024) has 1048576 coordinates, at most 4096 are drawn: draw a part of it, A[0:16, 0:16] true
+}
+
+func ExampleMap_WriteSVG() {
+	tiles, err := layout.Eval("(8,8):(8,1) / <2,4>")
+	if err != nil {
+		panic(err)
+	}
+	m, err := draw.NewMap(tiles, draw.MapOptions{})
+	if err != nil {
+		panic(err)
+	}
+	var b bytes.Buffer
+	m.WriteSVG(&b)
+	_, title, _ := strings.Cut(b.String(), "\n")
+	title, _, _ = strings.Cut(title, "\n")
+	fmt.Println(title)
+	// Output:
+	// <title>((2,4),(4,2)):((8,16),(1,4))</title>
+}
+
+func ExampleMap_WritePNG() {
+	matrix, err := layout.Eval("(2,2):(2,1)")
+	if err != nil {
+		panic(err)
+	}
+	m, err := draw.NewMap(matrix, draw.MapOptions{})
+	if err != nil {
+		panic(err)
+	}
+	var b bytes.Buffer
+	m.WritePNG(&b)
+	fmt.Printf("%q\n", b.String()[:4])
+	// Output:
+	// "\x89PNG"
 }

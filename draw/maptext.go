@@ -33,7 +33,7 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 		}
 		t.begin("")
 		for c := range m.cols {
-			t.cell(strconv.Itoa(c), -1, m.colCuts[c], false)
+			t.cell(between(m.colCuts[c], " "), strconv.Itoa(c), -1)
 		}
 		t.end()
 		for r := range m.rows {
@@ -43,7 +43,7 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 			t.begin(m.rowLabel(r) + ":")
 			for c := range m.cols {
 				if i := g*per + r*m.cols + c; i < len(m.cells) {
-					t.cell(text(m.cells[i]), m.cells[i].colour, m.colCuts[c], true)
+					t.cell(between(m.colCuts[c], "│"), text(m.cells[i]), m.cells[i].colour)
 				}
 			}
 			t.end()
@@ -59,9 +59,9 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 			t.begin(strconv.Itoa(m.lo+at) + ":")
 			for _, s := range m.memory[at:min(at+n, len(m.memory))] {
 				if s.count == 0 {
-					t.cell("·", -1, false, false)
+					t.cell("", "·", -1)
 				} else {
-					t.cell(m.holds(s), m.cells[s.cell].colour, false, false)
+					t.cell("", m.holds(s), m.cells[s.cell].colour)
 				}
 			}
 			t.end()
@@ -83,15 +83,22 @@ type textGrid struct {
 
 func (t *textGrid) begin(label string) { fmt.Fprintf(&t.row, "%*s", t.label+1, label) }
 
-func (t *textGrid) cell(text string, colour int, cut, sep bool) {
-	if cut {
-		t.row.WriteString(map[bool]string{true: "│", false: " "}[sep])
-	}
+// cell writes one cell; a colour below 0 is none.
+func (t *textGrid) cell(before, text string, colour int) {
+	t.row.WriteString(before)
 	text = fmt.Sprintf(" %*s ", t.width, text)
 	if t.colour && colour >= 0 {
 		text = fmt.Sprintf("\x1b[30;48;5;%dm%s\x1b[0m", fills[colour].terminal, text)
 	}
 	t.row.WriteString(text)
+}
+
+// between is what stands before a cell: line where a block begins.
+func between(cut bool, line string) string {
+	if cut {
+		return line
+	}
+	return ""
 }
 
 func (t *textGrid) end() {
