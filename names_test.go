@@ -1,0 +1,125 @@
+package ashlar_test
+
+import (
+	"go/ast"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var symbol = regexp.MustCompile(`^[a-z0-9]+\.[A-Z]\w*(\.[A-Z]\w*)?$`)
+
+// TestNames resolves the names in docs/from-*.md: each row of a table has, in its second column, exported symbols of
+// this repository in backquotes (`op.Add`, `tensor.Tensor.Fill`, `tensor.AsyncCopy.Keep`), or says what is left out.
+// What a page shows runs.
+func TestNames(t *testing.T) {
+	pages, err := filepath.Glob(filepath.FromSlash("docs/from-*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no docs/from-*.md: ", err)
+	}
+	tr, err := load(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := exported(tr)
+	code := regexp.MustCompile("`([^`]*)`")
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| ---") || strings.Contains(line, "| Ashlar |") {
+				continue
+			}
+			cells := strings.Split(strings.ReplaceAll(line, `\|`, "¦"), "|")
+			if !strings.HasPrefix(line, "|") || len(cells) < 4 {
+				continue
+			}
+			rows++
+			found := strings.Contains(cells[2], "left out")
+			for _, m := range code.FindAllStringSubmatch(cells[2], -1) {
+				if !symbol.MatchString(m[1]) {
+					continue
+				}
+				if found = true; !known[m[1]] {
+					t.Errorf("%s:%d: there is no %s", page, i+1, m[1])
+				}
+			}
+			if !found {
+				t.Errorf("%s:%d: the second column names no symbol, and doesn't say \"left out\": %s", page, i+1, line)
+			}
+		}
+		if rows < 10 {
+			t.Errorf("%s: %d rows", page, rows)
+		}
+		runPage(t, page)
+	}
+}
+
+// exported returns the exported symbols of all packages outside internal/: package.Name, and package.Type.Name for
+// methods and fields.
+func exported(tr *tree) map[string]bool {
+	known := make(map[string]bool)
+	for _, f := range tr.files {
+		if f.test || under(f.dir, "internal") {
+			continue
+		}
+		pkg := path.Base(f.dir) + "."
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					known[pkg+d.Name.Name] = true
+					continue
+				}
+				known[pkg+receiver(d.Recv.List[0].Type)+"."+d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.ValueSpec:
+						for _, n := range s.Names {
+							known[pkg+n.Name] = true
+						}
+					case *ast.TypeSpec:
+						known[pkg+s.Name.Name] = true
+						var fields *ast.FieldList
+						switch typ := s.Type.(type) {
+						case *ast.StructType:
+							fields = typ.Fields
+						case *ast.InterfaceType:
+							fields = typ.Methods
+						default:
+							continue
+						}
+						for _, field := range fields.List {
+							for _, n := range field.Names {
+								known[pkg+s.Name.Name+"."+n.Name] = true
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return known
+}
+
+// receiver returns the name of a receiver's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
