@@ -77,10 +77,7 @@ func wholeNumbers(name string, i int, w words) []int64 {
 func whole[T num.Elem](a tensor.Tensor[T]) []int64 { return Cast[int64](a).Elems() }
 
 var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 3,
-	move: func(c *Call) *transfer {
-		if d := c.in(0).DType(); !d.IsInteger() && !d.IsFloat() {
-			panic(fail("OneHot", tensor.ErrDType, "input 0 holds %v, want numbers", d))
-		}
+	takes: isReal, move: func(c *Call) *transfer {
 		if _, spec := c.in(1).(tensor.Spec); spec {
 			panic(unknown("OneHot", 1))
 		}

@@ -24,12 +24,16 @@ type opN struct {
 	run     perType                    // for operators that look at elements
 	untyped func(c *Call) []tensor.Any // for operators that take every type alike
 	move    func(c *Call) *transfer    // for those that move elements; it is their infer, too
+	takes   func(d dtype.DType) bool   // the types of the latter two; nil is all
 	infer   func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
 }
 
 // Supports reports whether the deciding input may hold d.
 func (o *opN) Supports(d dtype.DType) bool {
-	return o.untyped != nil || o.move != nil || o.run[d] != nil
+	if o.untyped != nil || o.move != nil {
+		return o.takes == nil || o.takes(d)
+	}
+	return o.run[d] != nil
 }
 
 // Infer returns the outputs' types and shapes.
@@ -76,9 +80,9 @@ func (o *opN) compute(c *Call) []tensor.Any {
 
 func (o *opN) check(c *Call) {
 	needs(o.name, c, o.least)
-	if o.untyped == nil && o.move == nil {
+	if o.least > 0 {
 		d := c.in(o.by).DType()
-		must(o.name, o.run[d] != nil, d)
+		must(o.name, o.Supports(d), d)
 	}
 }
 
@@ -365,3 +369,6 @@ var runCmp = [dtype.Count]func(o *cmp2, a, b tensor.Any, opts []Option) tensor.A
 	dtype.Float8E4M3: anyCmp[num.F8E4M3], dtype.Float8E5M2: anyCmp[num.F8E5M2], dtype.Float16: anyCmp[num.F16], dtype.BFloat16: anyCmp[num.BF16],
 	dtype.Float32: anyCmp[float32], dtype.Float64: anyCmp[float64],
 }
+
+// isReal says which types have arithmetic and an order.
+func isReal(d dtype.DType) bool { return d.IsInteger() || d.IsFloat() }

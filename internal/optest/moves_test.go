@@ -10,6 +10,12 @@ func moves(name string) []testCase {
 		return []testCase{{in: []input{data(4, 6), cond}, attrs: attrs{"axis": int64(1)}}, {in: []input{data(4, 6), cond}}}
 	case "Concat":
 		return []testCase{{in: []input{data(4, 6), data(4, 2)}, attrs: attrs{"axis": int64(1)}}, {in: []input{data(2, 3, 4), data(1, 3, 4), data(0, 3, 4)}, attrs: attrs{"axis": int64(-3)}}}
+	case "CumSum", "CumProd":
+		cs := []testCase{{in: []input{data(4, 6), index(nil, 1)}}, {in: []input{data(2, 3, 4), index(nil, -2)}}, {in: []input{data(2, 300), index(nil, 1)}}}
+		for i := range cs {
+			cs[i].attrs = attrs{"exclusive": int64(i % 2), "reverse": int64(i / 2)}
+		}
+		return cs
 	case "DepthToSpace":
 		return []testCase{{in: []input{data(2, 8, 2, 3)}, attrs: attrs{"blocksize": int64(2)}}, {in: []input{data(2, 8, 2, 3)}, attrs: attrs{"blocksize": int64(2), "mode": "CRD"}}}
 	case "Expand":
@@ -28,8 +34,8 @@ func moves(name string) []testCase {
 	case "NonZero":
 		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(2, 3, 4)}}, {in: []input{data()}}, {in: []input{data(3, 0, 2)}}}
 	case "OneHot":
-		real := func(d dtype.DType) bool { return d.IsInteger() || d.IsFloat() && d.Size() > 1 }
-		return []testCase{{in: []input{data(4, 6), ints(5), ints(0, 1)}, only: real}, {in: []input{index([]int{2, 2}, 0, 3, -1, 1), index(nil, 4), data(2)}, attrs: attrs{"axis": int64(0)}}}
+		wide := func(d dtype.DType) bool { return d.IsInteger() || d.IsFloat() && d.Size() > 1 }
+		return []testCase{{in: []input{data(4, 6), ints(5), ints(0, 1)}, only: wide}, {in: []input{index([]int{2, 2}, 0, 3, -1, 1), index(nil, 4), data(2)}, attrs: attrs{"axis": int64(0)}}}
 	case "Pad":
 		cs := []testCase{{in: []input{data(4, 6), ints(1, 2, 0, -1), data()}}}
 		for _, mode := range []string{"edge", "reflect", "wrap"} {
@@ -40,6 +46,21 @@ func moves(name string) []testCase {
 		return []testCase{{in: []input{data(4, 6), ints(3, -1)}}, {in: []input{data(2, 3, 4), ints(0, 12)}}, {in: []input{data(33, 40), ints(40, 33)}}, {in: []input{data(), ints(1, 1)}}}
 	case "ReverseSequence":
 		return []testCase{{in: []input{data(4, 6, 2), ints(0, 1, 2, 3, 4, 2)}}, {in: []input{data(4, 6), ints(0, 1, 6, 5)}, attrs: attrs{"batch_axis": int64(0), "time_axis": int64(1)}}}
+	case "Scatter", "ScatterElements":
+		cs := []testCase{{in: []input{data(4, 6), index([]int{2, 3}, 0, 3, -1, 1, 3, -4), data(2, 3)}}}
+		for _, mode := range []string{"add", "mul", "max", "min"} {
+			if name == "ScatterElements" {
+				cs = append(cs, testCase{in: []input{data(4, 6), index([]int{3, 3}, 5, 5, -1, 0, 0, 0, 1, 2, 2), data(3, 3)}, only: real,
+					attrs: attrs{"axis": int64(1), "reduction": mode}})
+			}
+		}
+		return cs
+	case "ScatterND":
+		cs := []testCase{{in: []input{data(4, 6), index([]int{3, 1}, 0, -1, 0), data(3, 6)}}}
+		for _, mode := range []string{"add", "mul", "max", "min"} {
+			cs = append(cs, testCase{in: []input{data(4, 6), index([]int{3, 2}, 0, 1, 0, 1, -1, -1), data(3)}, only: real, attrs: attrs{"reduction": mode}})
+		}
+		return cs
 	case "Slice":
 		return []testCase{{in: []input{data(4, 6), ints(1, 5), ints(4, -7), ints(0, 1), ints(2, -2)}}, {in: []input{data(2, 4, 6), ints(1), ints(100), ints(-1)}},
 			{in: []input{data(4, 6)}, attrs: attrs{"starts": []int64{1, 0}, "ends": []int64{3, -1}}, opset: 9}}
@@ -51,12 +72,19 @@ func moves(name string) []testCase {
 		return []testCase{{in: []input{data(1, 5, 1)}}, {in: []input{data(1, 4, 6, 1), ints(-1)}}, {in: []input{data(1, 5, 1)}, attrs: attrs{"axes": []int64{0}}, opset: 11}}
 	case "Tile":
 		return []testCase{{in: []input{data(4, 6), ints(2, 1)}}, {in: []input{data(2, 3, 4), ints(1, 2, 3)}}, {in: []input{data(4, 6), ints(0, 2)}}}
+	case "TopK":
+		return []testCase{{in: []input{data(4, 6), ints(3)}, outputs: 2}, {in: []input{data(5, 7, 2), ints(4)}, attrs: attrs{"axis": int64(1), "largest": int64(0)}, outputs: 2}}
 	case "Transpose":
 		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(2, 3, 4)}, attrs: attrs{"perm": []int64{2, 0, 1}}}, {in: []input{data(2, 4, 2, 3)}, attrs: attrs{"perm": []int64{0, 2, 3, 1}}}}
 	case "Trilu":
 		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(2, 3, 4), index(nil, -1)}, attrs: attrs{"upper": int64(0)}}}
+	case "Unique":
+		return []testCase{{in: []input{data(4, 6)}, outputs: 4}, {in: []input{data(7, 2)}, attrs: attrs{"axis": int64(0)}, outputs: 4}, {in: []input{data(40)}, attrs: attrs{"sorted": int64(0)}, outputs: 2}}
 	case "Unsqueeze":
 		return []testCase{{in: []input{data(4, 6), ints(0, -1)}}, {in: []input{data(), ints(0)}}, {in: []input{data(4, 6)}, attrs: attrs{"axes": []int64{1}}, opset: 11}}
 	}
 	return nil
 }
+
+// real says which types have arithmetic and an order.
+func real(d dtype.DType) bool { return d.IsInteger() || d.IsFloat() }

@@ -1,0 +1,41 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Hardmax returns 1 where the largest element of each line along axis is, 0
+// elsewhere: the position that ArgMax gives, so the first of equals, or the first
+// NaN. ONNX Hardmax; before opset 13 a line is axis and all after it.
+func Hardmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+	return softened("Hardmax", a, axisOf("Hardmax", axis, a.Rank()), 1, opts, hardmaxRow[float32], hardmaxRow[float64])
+}
+
+// hardmaxRow defines Hardmax.
+func hardmaxRow[T num.Float](row []T) {
+	top := 0
+	for i, v := range row {
+		if greaterFloat(v, row[top]) {
+			top = i
+		}
+	}
+	clear(row)
+	row[top] = 1
+}
+
+var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
+	infer: func(c *Call) []tensor.Any {
+		softAxis("Hardmax", c, c.in(0).Rank())
+		return one(spec("Hardmax", c.in(0).DType(), tensor.Shape(c.in(0))...))
+	},
+	run: perType{dtype.Float8E4M3: runHardmax[num.F8E4M3], dtype.Float8E5M2: runHardmax[num.F8E5M2],
+		dtype.Float16: runHardmax[num.F16], dtype.BFloat16: runHardmax[num.BF16], dtype.Float32: runHardmax[float32],
+		dtype.Float64: runHardmax[float64]}}
+
+func runHardmax[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	a := as[T]("Hardmax", c, 0)
+	axis, tail := softAxis("Hardmax", c, a.Rank())
+	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxRow[float32], hardmaxRow[float64]))
+}

@@ -1,0 +1,106 @@
+package op
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// Some operators that move elements look at a few of them as numbers. What they do
+// with one costs more than finding out its type.
+
+// setBits sets element i of a type of at most 8 bytes.
+func (w words) setBits(i int, v uint64) {
+	switch w.size {
+	case 1:
+		w.mem[i] = uint8(v)
+	case 2:
+		binary.NativeEndian.PutUint16(w.mem[2*i:], uint16(v))
+	case 4:
+		binary.NativeEndian.PutUint32(w.mem[4*i:], uint32(v))
+	default:
+		binary.NativeEndian.PutUint64(w.mem[8*i:], v)
+	}
+}
+
+// A numeric is words of real numbers, or of bools.
+type numeric struct {
+	words
+	d dtype.DType
+}
+
+func numericOf(w words) numeric { return numeric{w, w.of.DType()} }
+
+// float returns element i of a float type; every type goes into float64 exactly.
+func (w numeric) float(i int) float64 {
+	v := w.bits(i)
+	switch w.d {
+	case dtype.Float64:
+		return math.Float64frombits(v)
+	case dtype.Float32:
+		return float64(math.Float32frombits(uint32(v)))
+	case dtype.Float16:
+		return float64(num.F16FromBits(uint16(v)).Float32())
+	case dtype.BFloat16:
+		return float64(num.BF16FromBits(uint16(v)).Float32())
+	case dtype.Float8E4M3:
+		return float64(num.F8E4M3FromBits(uint8(v)).Float32())
+	}
+	return float64(num.F8E5M2FromBits(uint8(v)).Float32())
+}
+
+// setFloat sets element i of a float type to v, rounded once; NaN is canonical.
+func (w numeric) setFloat(i int, v float64) {
+	var b uint64
+	switch w.d {
+	case dtype.Float64:
+		if b = math.Float64bits(v); v != v {
+			b = math.Float64bits(num.NaN64())
+		}
+	case dtype.Float32:
+		if b = uint64(math.Float32bits(float32(v))); v != v {
+			b = uint64(math.Float32bits(num.NaN32()))
+		}
+	case dtype.Float16:
+		b = uint64(num.F16FromFloat64(v).Bits())
+	case dtype.BFloat16:
+		b = uint64(num.BF16FromFloat64(v).Bits())
+	case dtype.Float8E4M3:
+		b = uint64(num.F8E4M3FromFloat64(v).Bits())
+	default:
+		b = uint64(num.F8E5M2FromFloat64(v).Bits())
+	}
+	w.setBits(i, b)
+}
+
+// key returns a number that orders the elements of any real type: smaller elements
+// have smaller keys, the two zeros the same one, and all NaNs the largest, which is
+// last, the number of all ones.
+func (w numeric) key(i int) uint64 {
+	v := w.bits(i)
+	sign := uint64(1) << (8*w.size - 1)
+	all := sign | (sign - 1)
+	if !w.d.IsFloat() {
+		if w.d.IsSigned() {
+			return v ^ sign
+		}
+		return v
+	}
+	switch mag := v &^ sign; {
+	case mag == 0:
+		return sign
+	case mag > largest[w.d]:
+		return all
+	}
+	if v&sign != 0 {
+		return ^v & all
+	}
+	return v | sign
+}
+
+// largest is the bits of the largest number of each float type, infinity where
+// there is one; above it are NaNs.
+var largest = [dtype.Count]uint64{dtype.Float8E4M3: 0x7e, dtype.Float8E5M2: 0x7c, dtype.Float16: 0x7c00, dtype.BFloat16: 0x7f80,
+	dtype.Float32: 0x7f800000, dtype.Float64: 0x7ff << 52}

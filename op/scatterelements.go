@@ -1,0 +1,122 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ScatterMode is how ScatterElements and ScatterND combine an update with what is
+// there.
+type ScatterMode string
+
+// The modes of ScatterElements and ScatterND, as ONNX names them.
+const (
+	ScatterReplace ScatterMode = "none" // the update takes its place
+	ScatterAdd     ScatterMode = "add"
+	ScatterMul     ScatterMode = "mul"
+	ScatterMax     ScatterMode = "max"
+	ScatterMin     ScatterMode = "min"
+)
+
+// ScatterElements returns a with updates put in: that at (i, j, k) goes to
+// (i, indices(i,j,k), k) for axis 1, and so for others. Updates and indices have one
+// shape, which on the other axes reaches no further than a. Indices may be negative.
+// Updates come in row-major order, each combined with what the ones before left:
+// with ScatterReplace the last one stays and elements keep their bits; with the
+// others each step is an operation of its own, as Add, Mul, Max and Min have it:
+// rounded, integers wrapping, and defined for numbers alone. It panics, before
+// anything is written, when an index lies outside the axis. ONNX ScatterElements.
+func ScatterElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], axis int, mode ScatterMode, opts ...Option) tensor.Tensor[T] {
+	return moved[T](scatteredElements("ScatterElements", a, indices, updates, axis, mode), opts)
+}
+
+func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mode ScatterMode) *transfer {
+	shape, by := tensor.Shape(a), tensor.Shape(indices)
+	axis = elementAxis(name, shape, indices, axis)
+	checkScatter(name, a, updates, by, mode)
+	return &transfer{name: name, d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, fill: func(_ context.Context, dst words, in []words) {
+		at := elementOffsets(name, shape, by, in[1], axis)
+		dst.copy(0, in[0], 0, dst.len())
+		combine(dst, at, in[2], 1, mode)
+	}}
+}
+
+// checkScatter checks the updates of ScatterElements and ScatterND.
+func checkScatter(name string, a, updates tensor.Any, shape []int, mode ScatterMode) {
+	oneType(name, a, updates)
+	if lay := updates.Layout(); !sameShape(&lay, shape) {
+		panic(fail(name, tensor.ErrShape, "updates have shape %s, the indices ask for %s", lay.ShapeString(), shapeText(shape)))
+	}
+	switch d := a.DType(); mode {
+	case ScatterReplace:
+	case ScatterAdd, ScatterMul, ScatterMax, ScatterMin:
+		if !isReal(d) {
+			panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; convert the operands with op.Cast", string(mode), d))
+		}
+	default:
+		panic(fail(name, tensor.ErrValue, "mode %q; modes are none, add, mul, max and min", string(mode)))
+	}
+}
+
+// combine puts blocks of updates in, one after the other: block i begins at at[i].
+func combine(dst words, at []int, updates words, block int, mode ScatterMode) {
+	if mode == ScatterReplace {
+		for i, to := range at {
+			dst.copy(to, updates, i*block, block)
+		}
+		return
+	}
+	to, from := numericOf(dst), numericOf(updates)
+	for i, first := range at {
+		for k := range block {
+			if to.d.IsFloat() {
+				// In float64 sums and products of narrower types are exact, or
+				// round as if only once.
+				to.setFloat(first+k, combineFloat(to.float(first+k), from.float(i*block+k), mode))
+			} else {
+				combineWord(to, first+k, from, i*block+k, mode)
+			}
+		}
+	}
+}
+
+func combineFloat(a, b float64, mode ScatterMode) float64 {
+	switch mode {
+	case ScatterAdd:
+		return a + b
+	case ScatterMul:
+		return a * b
+	case ScatterMax:
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func combineWord(to numeric, i int, from numeric, k int, mode ScatterMode) {
+	switch mode {
+	case ScatterAdd:
+		to.setBits(i, to.bits(i)+from.bits(k))
+	case ScatterMul:
+		to.setBits(i, to.bits(i)*from.bits(k))
+	default:
+		if more := from.key(k) > to.key(i); more == (mode == ScatterMax) {
+			to.setBits(i, from.bits(k))
+		}
+	}
+}
+
+// scatterMode reads a node's attribute, which opset 16 brought.
+func scatterMode(c *Call) ScatterMode { return ScatterMode(c.Attrs.Str("reduction", "none")) }
+
+var scatterElements = opN{about: about{name: "ScatterElements", onnx: []int{11, 13, 16, 18}, attrs: []string{"axis", "reduction"}}, least: 3,
+	move: func(c *Call) *transfer {
+		return scatteredElements("ScatterElements", c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", 0)), scatterMode(c))
+	}}
+
+// Scatter is what ONNX called ScatterElements in opsets 9 and 10.
+var scatterOp = opN{about: about{name: "Scatter", onnx: []int{9}, attrs: []string{"axis"}}, least: 3,
+	move: func(c *Call) *transfer {
+		return scatteredElements("Scatter", c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", 0)), ScatterReplace)
+	}}

@@ -1,0 +1,94 @@
+package op
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Unique returns the different entries of a along axis: in ascending order, an
+// entry of several elements by the first that differs, or without sorted in the
+// order in which they first occur. NaNs are equal to each other and last, the two
+// zeros are equal; of equals the first stands for all, bit for bit. The other
+// results are where each first occurs, for every entry of a which one it is, and
+// how often each occurs. ONNX Unique, which without an axis takes the flattened
+// tensor: a.Reshape(-1) is that.
+func Unique[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
+	out := uniqueOf(a, axisOf("Unique", axis, a.Rank()), sorted)
+	return out[0].(tensor.Tensor[T]), out[1].(tensor.Tensor[int64]), out[2].(tensor.Tensor[int64]), out[3].(tensor.Tensor[int64])
+}
+
+func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
+	perm := []int{axis}
+	for i := range a.Rank() {
+		if i != axis {
+			perm = append(perm, i)
+		}
+	}
+	rows := wordsOf(viewed(tensor.Permute(a, perm...)))
+	n := a.Dim(axis)
+	_, _, m := around(tensor.Shape(rows.of), 0)
+	keys := make([]uint64, n*m)
+	for i, v := 0, numericOf(rows); i < len(keys); i++ {
+		keys[i] = v.key(i)
+	}
+	compare := func(i, j int) int { return slices.Compare(keys[i*m:(i+1)*m], keys[j*m:(j+1)*m]) }
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(compare(i, j), i-j) })
+
+	// Groups of equals, each beginning with its first entry.
+	var heads []int
+	group := make([]int, n) // the head of each entry
+	for k, i := range order {
+		if k == 0 || compare(order[k-1], i) != 0 {
+			heads = append(heads, i)
+		}
+		group[i] = heads[len(heads)-1]
+	}
+	if !sorted {
+		slices.Sort(heads)
+	}
+	number := make([]int64, n) // of a head among the results
+	first, counts, inverse := make([]int64, len(heads)), make([]int64, len(heads)), make([]int64, n)
+	for k, i := range heads {
+		number[i], first[k] = int64(k), int64(i)
+	}
+	for i, head := range group {
+		inverse[i] = number[head]
+		counts[inverse[i]]++
+	}
+	shape := tensor.Shape(rows.of)
+	shape[0] = len(heads)
+	entries, err := tensor.Make(a.DType(), shape...)
+	if err != nil {
+		panic(err)
+	}
+	to := wordsOf(entries)
+	for k, i := range heads {
+		to.copy(k*m, rows, i*m, m)
+	}
+	back := make([]int, len(perm))
+	for i, p := range perm {
+		back[p] = i
+	}
+	return []tensor.Any{viewed(tensor.Contiguous(viewed(tensor.Permute(entries, back...)))),
+		tensor.FromSlice(first), tensor.FromSlice(inverse), tensor.FromSlice(counts)}
+}
+
+var unique = opN{about: about{name: "Unique", onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: func(d dtype.DType) bool { return !d.IsComplex() },
+	untyped: func(c *Call) []tensor.Any {
+		a := c.in(0)
+		axis := 0
+		if c.Attrs.Has("axis") {
+			axis = axisOf("Unique", int(c.Attrs.Int("axis", 0)), a.Rank())
+		} else {
+			a = viewed(tensor.Reshape(a, tensor.Len(a)))
+		}
+		return uniqueOf(a, axis, c.Attrs.Int("sorted", 1) != 0)[:max(1, min(c.Outputs, 4))]
+	}}
