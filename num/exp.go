@@ -69,7 +69,7 @@ func Exp64(x float64) float64 {
 	return scale(hi, lo, n)
 }
 
-// expParts returns exp(x + xl) as (hi + lo) 2^n, with hi between 0.97 and 2 and lo up to 2^-11, for |x| < 750 and |xl| < 2^-40. The relative error
+// expParts returns exp(x + xl) as (hi + lo) 2^n, with hi between 0.97 and 2 and lo up to 2^-11, for |x| < 1000 and |xl| < 2^-40. The relative error
 // is about 2^-64.
 func expParts(x, xl float64) (hi, lo float64, n int) {
 	k := FMA64(x, toSixteenths, shifter)

@@ -34,15 +34,7 @@ var functions32 = []function32{
 		}
 		return 0, false
 	}, approxExp, func(x float64) *big.Float { return exact.Exp(exact.New(x)) }},
-	{"log32", num.Log32, func(x float32) (float32, bool) {
-		switch {
-		case x == 0:
-			return -inf, true
-		case x < 0:
-			return nan, true
-		}
-		return x - 1, x == 1 || x == inf
-	}, approxLog, exact.Log},
+	{"log32", num.Log32, logarithm, approxLog, exact.Log},
 	{"tanh32", num.Tanh32, odd, approxTanh, exact.Tanh},
 	{"sigmoid32", num.Sigmoid32, func(x float32) (float32, bool) {
 		switch {
@@ -62,6 +54,155 @@ var functions32 = []function32{
 		}
 		return x, x == 0 || x == inf
 	}, math.Sqrt, func(x float64) *big.Float { return new(big.Float).Sqrt(exact.New(x)) }},
+	{"exp2x32", num.Exp2x32, func(x float32) (float32, bool) {
+		switch {
+		case x > 1000:
+			return inf, true
+		case x < -1000:
+			return 0, true
+		}
+		return 1, x == 0
+	}, approxExp2, exact.Exp2},
+	{"expm1x32", num.Expm1x32, func(x float32) (float32, bool) {
+		switch {
+		case x > 700:
+			return inf, true
+		case x < -700:
+			return -1, true
+		}
+		return x, x == 0
+	}, approxExpm1, exact.Expm1},
+	{"log2x32", num.Log2x32, logarithm, approxLog2, exact.Log2},
+	{"log10x32", num.Log10x32, logarithm, approxLog10, exact.Log10},
+	{"log1p32", num.Log1p32, func(x float32) (float32, bool) {
+		switch {
+		case x == -1:
+			return -inf, true
+		case x < -1:
+			return nan, true
+		}
+		return x, x == 0 || x == inf
+	}, math.Log1p, exact.Log1p},
+	{"sin32", num.Sin32, trigonometric, approxSin, exact.Sin},
+	{"cos32", num.Cos32, func(x float32) (float32, bool) {
+		if x == 0 {
+			return 1, true
+		}
+		return trigonometric(x)
+	}, approxCos, exact.Cos},
+	{"tan32", num.Tan32, trigonometric, approxTan, exact.Tan},
+	{"asin32", num.Asin32, func(x float32) (float32, bool) {
+		if x == 1 || x == -1 {
+			return float32(math.Copysign(math.Pi/2, float64(x))), true
+		}
+		return unit(x)
+	}, approxAsin, exact.Asin},
+	{"acos32", num.Acos32, func(x float32) (float32, bool) {
+		switch x {
+		case 0:
+			return math.Pi / 2, true
+		case 1:
+			return 0, true
+		case -1:
+			return math.Pi, true
+		}
+		return unit(x)
+	}, approxAcos, exact.Acos},
+	{"atan32", num.Atan32, func(x float32) (float32, bool) {
+		if math.IsInf(float64(x), 0) {
+			return float32(math.Copysign(math.Pi/2, float64(x))), true
+		}
+		return x, x == 0
+	}, math.Atan, exact.Atan},
+	{"sinh32", num.Sinh32, func(x float32) (float32, bool) {
+		if math.Abs(float64(x)) > 700 {
+			return float32(math.Copysign(math.Inf(1), float64(x))), true
+		}
+		return x, x == 0
+	}, approxSinh, exact.Sinh},
+	{"cosh32", num.Cosh32, func(x float32) (float32, bool) {
+		if math.Abs(float64(x)) > 700 {
+			return inf, true
+		}
+		return 1, x == 0
+	}, approxCosh, exact.Cosh},
+	{"asinh32", num.Asinh32, ends, approxAsinh, exact.Asinh},
+	{"acosh32", num.Acosh32, func(x float32) (float32, bool) {
+		if x < 1 {
+			return nan, true
+		}
+		return x - 1, x == 1 || x == inf
+	}, approxAcosh, exact.Acosh},
+	{"atanh32", num.Atanh32, func(x float32) (float32, bool) {
+		if x == 1 || x == -1 {
+			return x * inf, true
+		}
+		return unit(x)
+	}, approxAtanh, exact.Atanh},
+	{"cbrt32", num.Cbrt32, ends, math.Cbrt, exact.Cbrt},
+	{"rsqrt32", num.Rsqrt32, func(x float32) (float32, bool) {
+		if x < 0 {
+			return nan, true
+		}
+		return 1 / x, x == 0 || x == inf
+	}, approxRsqrt, exact.Rsqrt},
+	{"softplus32", num.Softplus32, func(x float32) (float32, bool) {
+		if x < -700 {
+			return 0, true
+		}
+		return x, x > 700
+	}, approxSoftplus, exact.Softplus},
+	{"mish32", num.Mish32, gate, approxMish, exact.Mish},
+	{"gelu32", num.Gelu32, func(x float32) (float32, bool) {
+		if x < -30 {
+			return -1 / inf, true
+		}
+		return gate(x)
+	}, approxGelu, exact.Gelu},
+	{"gelutanh32", num.GeluTanh32, func(x float32) (float32, bool) {
+		if x < -20 {
+			return -1 / inf, true
+		}
+		return gate(x)
+	}, approxGeluTanh, exact.GeluTanh},
+}
+
+// logarithm is for logarithms.
+func logarithm(x float32) (float32, bool) {
+	switch {
+	case x == 0:
+		return -inf, true
+	case x < 0:
+		return nan, true
+	}
+	return x - 1, x == 1 || x == inf
+}
+
+// ends is for functions with f(±0) = ±0 and f(±Inf) = ±Inf.
+func ends(x float32) (float32, bool) { return x, x == 0 || math.IsInf(float64(x), 0) }
+
+// trigonometric is for functions without a value at infinity.
+func trigonometric(x float32) (float32, bool) {
+	if math.IsInf(float64(x), 0) {
+		return nan, true
+	}
+	return x, x == 0
+}
+
+// unit is for functions of numbers between -1 and 1.
+func unit(x float32) (float32, bool) {
+	if x > 1 || x < -1 {
+		return nan, true
+	}
+	return x, x == 0
+}
+
+// gate is for functions that are x for large x, and 0 from below for small ones.
+func gate(x float32) (float32, bool) {
+	if x < -200 {
+		return -1 / inf, true
+	}
+	return x, x == 0 || x > 200
 }
 
 // odd is for functions with f(±0) = ±0 and limits ±1.

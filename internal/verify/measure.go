@@ -61,8 +61,87 @@ var measured = []function64{
 		}
 		return float64(r.Float64()*12) - 6, 0
 	}, func(x, _ float64) float64 { return num.Erf64(x) }, func(x, _ float64) *big.Float { return exact.Erf(x) }},
+	unary64("exp2x64", num.Exp2x64, exact.Exp2, either(between(-1074, 1024), exponents(-60, 10))),
+	unary64("expm1x64", num.Expm1x64, exact.Expm1, either(between(-45, 709.78), exponents(-60, 5), between(-2, 2))),
+	unary64("log2x64", num.Log2x64, exact.Log2, positive),
+	unary64("log10x64", num.Log10x64, exact.Log10, positive),
+	unary64("log1p64", num.Log1p64, exact.Log1p, either(between(-1, 2), exponents(-60, -1), func(r *rand.Rand) float64 { return math.Abs(spread(r, -1, 1024)) })),
+	unary64("sin64", num.Sin64, exact.Sin, angles),
+	unary64("cos64", num.Cos64, exact.Cos, angles),
+	unary64("tan64", num.Tan64, exact.Tan, angles),
+	unary64("asin64", num.Asin64, exact.Asin, fractions),
+	unary64("acos64", num.Acos64, exact.Acos, fractions),
+	unary64("atan64", num.Atan64, exact.Atan, either(between(-10, 10), exponents(-30, 30), exponents(-1074, 1024))),
+	unary64("sinh64", num.Sinh64, exact.Sinh, either(between(-710.4, 710.4), exponents(-30, 6), between(-3, 3))),
+	unary64("cosh64", num.Cosh64, exact.Cosh, either(between(-710.4, 710.4), exponents(-30, 6), between(-3, 3))),
+	unary64("asinh64", num.Asinh64, exact.Asinh, either(between(-3, 3), exponents(-30, 40), exponents(-1074, 1024))),
+	unary64("acosh64", num.Acosh64, exact.Acosh, either(between(1, 10), func(r *rand.Rand) float64 { return 1 + math.Abs(spread(r, -52, 40)) },
+		func(r *rand.Rand) float64 { return math.Abs(spread(r, 0, 1024)) })),
+	unary64("atanh64", num.Atanh64, exact.Atanh, fractions),
+	unary64("cbrt64", num.Cbrt64, exact.Cbrt, either(between(1, 8), exponents(-1074, 1024))),
+	unary64("rsqrt64", num.Rsqrt64, exact.Rsqrt, either(between(1, 4), func(r *rand.Rand) float64 { return math.Abs(spread(r, -1074, 1024)) })),
+	unary64("softplus64", num.Softplus64, exact.Softplus, either(between(-745, 60), between(-3, 3), exponents(-60, 6))),
+	unary64("mish64", num.Mish64, exact.Mish, either(between(-751, 60), between(-3, 3), exponents(-60, 6))),
+	unary64("gelu64", num.Gelu64, exact.Gelu, either(between(-38.5, 10), between(-3, 3), exponents(-60, 3))),
+	unary64("gelutanh64", num.GeluTanh64, exact.GeluTanh, either(between(-21.5, 20), between(-3, 3), exponents(-60, 3))),
+	{"atan2x64", 0.501, 53, -1074, drawPoint(-1074, 1024, func(v float64) float64 { return v }), num.Atan2x64, exact.Atan2},
+	{"atan2x32", 0.500001, 24, -149, drawPoint(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(y, x float64) float64 { return float64(num.Atan2x32(float32(y), float32(x))) }, exact.Atan2},
+	{"hypot64", 0.501, 53, -1074, drawPoint(-1074, 1023, func(v float64) float64 { return v }), num.Hypot64, exact.Hypot},
+	{"hypot32", 0.5, 24, -149, drawPoint(-149, 127, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(num.Hypot32(float32(x), float32(y))) }, exact.Hypot},
 	{"pow64", 0.501, 53, -1074, drawPow(-1074, 1024, func(v float64) float64 { return v }), num.Pow64, exact.Pow},
 	{"pow32", 0.500001, 24, -149, drawPow(-149, 128, func(v float64) float64 { return float64(float32(v)) }), func(x, y float64) float64 { return float64(num.Pow32(float32(x), float32(y))) }, exact.Pow},
+}
+
+// unary64 is a function of one argument with the usual limit.
+func unary64(name string, f func(float64) float64, value func(float64) *big.Float, draw func(r *rand.Rand) float64) function64 {
+	return function64{name, 0.501, 53, -1074, func(r *rand.Rand) (x, y float64) { return draw(r), 0 },
+		func(x, _ float64) float64 { return f(x) }, func(x, _ float64) *big.Float { return value(x) }}
+}
+
+func between(from, to float64) func(r *rand.Rand) float64 {
+	return func(r *rand.Rand) float64 {
+		for {
+			if x := from + float64(r.Float64()*(to-from)); x != from {
+				return x
+			}
+		}
+	}
+}
+
+func exponents(from, to int) func(r *rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return spread(r, from, to) }
+}
+
+func either(draws ...func(r *rand.Rand) float64) func(r *rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return draws[r.IntN(len(draws))](r) }
+}
+
+var (
+	positive = either(func(r *rand.Rand) float64 { return math.Abs(spread(r, -1074, 1024)) }, between(0.5, 2),
+		func(r *rand.Rand) float64 { return 1 + spread(r, -52, -2) })
+	// numbers of all sizes, and those next to a multiple of π/2
+	angles = either(between(-10, 10), exponents(-30, 20), exponents(14, 1024), func(r *rand.Rand) float64 {
+		return math.Ldexp(math.Pi*float64(1+r.Int64N(1<<r.IntN(40))), -1)
+	})
+	// numbers between -1 and 1, also next to them
+	fractions = either(between(-1, 1), exponents(-30, -1), func(r *rand.Rand) float64 {
+		return math.Copysign(1-math.Abs(spread(r, -53, -2)), r.Float64()-0.5)
+	})
+)
+
+// drawPoint draws coordinates, of which one in three pairs has about the same exponent.
+func drawPoint(from, to int, value func(float64) float64) func(r *rand.Rand) (x, y float64) {
+	return func(r *rand.Rand) (x, y float64) {
+		x = value(spread(r, from, to))
+		switch r.IntN(3) {
+		case 0:
+			return x, value(spread(r, from, to))
+		case 1:
+			_, e := math.Frexp(x)
+			return x, value(spread(r, max(from, e-40), min(to, e+40)))
+		}
+		return value(spread(r, -3, 3)), value(spread(r, -3, 3))
+	}
 }
 
 // drawPow draws x > 0 and y for which the power is neither 0 nor infinite in the format with these exponents, of which value gives numbers.

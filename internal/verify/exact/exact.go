@@ -37,18 +37,22 @@ var ln2 = sync.OnceValue(func() *big.Float { return zero().Mul(New(2), atanhInv(
 // Ln2 returns the logarithm of 2.
 func Ln2() *big.Float { return zero().Set(ln2()) }
 
-// pi is Machin's 16 atan(1/5) - 4 atan(1/239).
-var pi = sync.OnceValue(func() *big.Float {
+// machin returns π to the given number of bits: 16 atan(1/5) - 4 atan(1/239).
+func machin(prec uint) *big.Float {
+	number := func(v int64) *big.Float { return new(big.Float).SetPrec(prec).SetInt64(v) }
 	atanInv := func(n int64) *big.Float {
-		sum, power := zero(), ratio(1, n)
-		for k := int64(1); power.MantExp(nil) > -Prec-8; k += 2 {
-			sum.Add(sum, zero().Quo(power, New(float64(k))))
-			power.Quo(power, New(float64(-n*n)))
+		sum, power := number(0), number(1)
+		power.Quo(power, number(n))
+		for k := int64(1); power.MantExp(nil) > -int(prec)-8; k += 2 {
+			sum.Add(sum, number(0).Quo(power, number(k)))
+			power.Quo(power, number(-n*n))
 		}
 		return sum
 	}
-	return zero().Sub(zero().Mul(New(16), atanInv(5)), zero().Mul(New(4), atanInv(239)))
-})
+	return number(0).Sub(number(0).Mul(number(16), atanInv(5)), number(0).Mul(number(4), atanInv(239)))
+}
+
+var pi = sync.OnceValue(func() *big.Float { return machin(Prec) })
 
 // Pi returns π.
 func Pi() *big.Float { return zero().Set(pi()) }
