@@ -19,7 +19,7 @@ var celu = opP{about: about{name: "Celu", onnx: []int{12, 28}, attrs: []string{"
 func celuRow[T num.Float](dst, a []T, alpha, _ T) {
 	for i, x := range a[:len(dst)] {
 		if x < 0 {
-			x = T(float64(alpha) * expm1(float64(x)/float64(alpha)))
+			x = T(float64(alpha) * num.Expm1x64(float64(x)/float64(alpha)))
 		}
 		dst[i] = x
 	}

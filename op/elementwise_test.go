@@ -120,16 +120,63 @@ func unary[T num.Float](name string, a tensor.Tensor[T]) tensor.Tensor[T] {
 
 // The functions of num, element by element.
 func TestCorrectlyRounded(t *testing.T) {
-	checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return Exp(a) },
-		func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return Exp(a) }, num.Exp32, num.Exp64)
-	checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return Log(a) },
-		func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return Log(a) }, num.Log32, num.Log64)
-	checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return Tanh(a) },
-		func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return Tanh(a) }, num.Tanh32, num.Tanh64)
-	checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return Sigmoid(a) },
-		func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return Sigmoid(a) }, num.Sigmoid32, num.Sigmoid64)
-	checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return Erf(a) },
-		func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return Erf(a) }, num.Erf32, num.Erf64)
+	for _, c := range []struct {
+		f32    func(tensor.Tensor[float32], ...Option) tensor.Tensor[float32]
+		f64    func(tensor.Tensor[float64], ...Option) tensor.Tensor[float64]
+		want32 func(float32) float32
+		want64 func(float64) float64
+	}{
+		{Exp[float32], Exp[float64], num.Exp32, num.Exp64},
+		{Exp2[float32], Exp2[float64], num.Exp2x32, num.Exp2x64},
+		{Expm1[float32], Expm1[float64], num.Expm1x32, num.Expm1x64},
+		{Log[float32], Log[float64], num.Log32, num.Log64},
+		{Log2[float32], Log2[float64], num.Log2x32, num.Log2x64},
+		{Log10[float32], Log10[float64], num.Log10x32, num.Log10x64},
+		{Log1p[float32], Log1p[float64], num.Log1p32, num.Log1p64},
+		{Sin[float32], Sin[float64], num.Sin32, num.Sin64},
+		{Cos[float32], Cos[float64], num.Cos32, num.Cos64},
+		{Tan[float32], Tan[float64], num.Tan32, num.Tan64},
+		{Asin[float32], Asin[float64], num.Asin32, num.Asin64},
+		{Acos[float32], Acos[float64], num.Acos32, num.Acos64},
+		{Atan[float32], Atan[float64], num.Atan32, num.Atan64},
+		{Sinh[float32], Sinh[float64], num.Sinh32, num.Sinh64},
+		{Cosh[float32], Cosh[float64], num.Cosh32, num.Cosh64},
+		{Tanh[float32], Tanh[float64], num.Tanh32, num.Tanh64},
+		{Asinh[float32], Asinh[float64], num.Asinh32, num.Asinh64},
+		{Acosh[float32], Acosh[float64], num.Acosh32, num.Acosh64},
+		{Atanh[float32], Atanh[float64], num.Atanh32, num.Atanh64},
+		{Sigmoid[float32], Sigmoid[float64], num.Sigmoid32, num.Sigmoid64},
+		{Softplus[float32], Softplus[float64], num.Softplus32, num.Softplus64},
+		{Erf[float32], Erf[float64], num.Erf32, num.Erf64},
+		{Gelu[float32], Gelu[float64], num.Gelu32, num.Gelu64},
+		{GeluTanh[float32], GeluTanh[float64], num.GeluTanh32, num.GeluTanh64},
+		{Mish[float32], Mish[float64], num.Mish32, num.Mish64},
+		{Cbrt[float32], Cbrt[float64], num.Cbrt32, num.Cbrt64},
+		{Rsqrt[float32], Rsqrt[float64], num.Rsqrt32, num.Rsqrt64},
+	} {
+		checkFloat(t, func(a tensor.Tensor[float32]) tensor.Tensor[float32] { return c.f32(a) },
+			func(a tensor.Tensor[float64]) tensor.Tensor[float64] { return c.f64(a) }, c.want32, c.want64)
+	}
+}
+
+func TestTwoArguments(t *testing.T) {
+	for _, a := range edges {
+		for _, b := range edges {
+			if got, want := Atan2(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(num.Atan2x64(a, b)); word(got) != word(want) {
+				t.Errorf("Atan2(%v, %v): %v, want %v", a, b, got, want)
+			}
+			if got, want := Hypot(tensor.Scalar(a), tensor.Scalar(b)).Item(), canon(num.Hypot64(a, b)); word(got) != word(want) {
+				t.Errorf("Hypot(%v, %v): %v, want %v", a, b, got, want)
+			}
+			p, q := float32(a), float32(b)
+			if got, want := Atan2(tensor.Scalar(p), tensor.Scalar(q)).Item(), num.Atan2x32(p, q); word(got) != word(want) {
+				t.Errorf("Atan2(%v, %v): %v, want %v", p, q, got, want)
+			}
+			if got, want := Hypot(tensor.Scalar(p), tensor.Scalar(q)).Item(), num.Hypot32(p, q); word(got) != word(want) {
+				t.Errorf("Hypot(%v, %v): %v, want %v", p, q, got, want)
+			}
+		}
+	}
 }
 
 // Pairs of edges against the operators of Go, which are IEEE's.

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"math"
-
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,22 +19,8 @@ var elu = opP{about: about{name: "Elu", onnx: []int{6, 22}, attrs: []string{"alp
 func eluRow[T num.Float](dst, a []T, alpha, _ T) {
 	for i, x := range a[:len(dst)] {
 		if x < 0 {
-			x = T(float64(alpha) * expm1(float64(x)))
+			x = T(float64(alpha) * num.Expm1x64(float64(x)))
 		}
 		dst[i] = x
-	}
-}
-
-// expm1 returns eˣ − 1 to a few ulp, by Kahan's trick: the error of rounding eˣ is
-// in its logarithm too, and cancels.
-func expm1(x float64) float64 {
-	u := num.Exp64(x)
-	switch d := u - 1; {
-	case d == 0:
-		return x
-	case d == -1, u > math.MaxFloat64, u != u:
-		return d
-	default:
-		return float64(d*x) / num.Log64(u)
 	}
 }

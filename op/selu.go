@@ -20,7 +20,7 @@ func seluRow[T num.Float](dst, a []T, alpha, gamma T) {
 	for i, x := range a[:len(dst)] {
 		v := float64(x)
 		if v < 0 {
-			v = float64(alpha) * expm1(v)
+			v = float64(alpha) * num.Expm1x64(v)
 		}
 		dst[i] = T(float64(gamma) * v)
 	}

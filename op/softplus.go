@@ -1,35 +1,27 @@
 package op
 
 import (
-	"math"
-
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Softplus returns log(1 + eᵃ), element by element: 0 for −∞, +∞ for +∞, NaN for
-// NaN. It is computed in float64, to a few ulp, and rounded once. ONNX Softplus.
+// Softplus returns log(1 + eᵃ), element by element: correctly rounded in
+// float32, within 0.501 ulp in float64. −∞ gives 0, +∞ stays. ONNX Softplus.
 func Softplus[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&softplus, &a, opts)
 }
 
-var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, cost: 45, rows: rows1{F32: softplusRow[float32], F64: softplusRow[float64]}}
+var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64}}
 
-// softplusRow defines Softplus.
-func softplusRow[T num.Float](dst, a []T) {
+// softplusRow32 and softplusRow64 define Softplus.
+func softplusRow32(dst, a []float32) {
 	for i, x := range a[:len(dst)] {
-		v := float64(x)
-		dst[i] = T(max(v, 0) + log1p(num.Exp64(-math.Abs(v))))
+		dst[i] = num.Softplus32(x)
 	}
 }
 
-// log1p returns log(1 + x) to a few ulp for 0 ≤ x ≤ 1, by Kahan's trick: the error
-// of rounding 1 + x cancels in the quotient.
-func log1p(x float64) float64 {
-	u := 1 + x
-	d := u - 1
-	if d == 0 {
-		return x
+func softplusRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Softplus64(x)
 	}
-	return float64(num.Log64(u)*x) / d
 }

@@ -128,14 +128,17 @@ func windows(a attrs) []testCase {
 // cases has the calls of each operator.
 func cases(name string) []testCase {
 	switch name {
-	case "Abs", "BitwiseNot", "Ceil", "Dropout", "Erf", "Exp", "Floor", "HardSwish", "Identity", "IsNaN", "Log", "Neg", "Not", "Reciprocal",
-		"Relu", "Round", "Shape", "Sigmoid", "Sign", "Size", "Softplus", "Softsign", "Sqrt", "Tanh":
+	case "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Cbrt", "Ceil", "Cos", "Cosh", "Dropout", "Erf", "Exp",
+		"Exp2", "Expm1", "Floor", "HardSwish", "Identity", "IsNaN", "Log", "Log10", "Log1p", "Log2", "Mish", "Neg", "Not", "Reciprocal", "Relu",
+		"Round", "Rsqrt", "Shape", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh":
 		return unary(nil)
 	case "Celu", "Elu", "HardSigmoid", "LeakyRelu", "Selu", "ThresholdedRelu":
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"alpha": float32(0.75)}})
+	case "Gelu":
+		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"approximate": "tanh"}})
 	case "IsInf":
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"detect_negative": int64(0)}})
-	case "Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Mul", "Or", "Pow", "Sub", "Xor":
+	case "Add", "And", "Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual", "Hypot", "Less", "LessOrEqual", "Mul", "Or", "Pow", "Sub", "Xor":
 		return binary(nil)
 	case "BitShift":
 		return append(binary(attrs{"direction": "LEFT"}), binary(attrs{"direction": "RIGHT"})...)

@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Acos returns the arc cosine of a, between 0 and π, element by element:
+// correctly rounded in float32, within 0.501 ulp in float64. NaN where |a| > 1.
+// ONNX Acos.
+func Acos[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&acos, &a, opts)
+}
+
+var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64}}
+
+// acosRow32 and acosRow64 define Acos.
+func acosRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Acos32(x)
+	}
+}
+
+func acosRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Acos64(x)
+	}
+}

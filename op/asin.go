@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Asin returns the arc sine of a, between −π/2 and π/2, element by element:
+// correctly rounded in float32, within 0.501 ulp in float64. ±0 stays; NaN where
+// |a| > 1. ONNX Asin.
+func Asin[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&asin, &a, opts)
+}
+
+var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64}}
+
+// asinRow32 and asinRow64 define Asin.
+func asinRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Asin32(x)
+	}
+}
+
+func asinRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Asin64(x)
+	}
+}

@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Cos returns the cosine of a, in radians, element by element: correctly rounded
+// in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
+// ONNX Cos.
+func Cos[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&cos, &a, opts)
+}
+
+var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64}}
+
+// cosRow32 and cosRow64 define Cos.
+func cosRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Cos32(x)
+	}
+}
+
+func cosRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Cos64(x)
+	}
+}

@@ -1,0 +1,79 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Gelu returns a·Φ(a), element by element, Φ being the distribution of a standard
+// normal variable: correctly rounded in float32, within 0.501 ulp in float64. ±0
+// and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "none".
+func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&gelu, &a, opts)
+}
+
+// GeluTanh returns a·(1 + tanh(√(2/π)·(a + 0.044715·a³))) ÷ 2, an approximation of
+// Gelu, element by element. The formula itself is correctly rounded in float32,
+// and within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0. ONNX
+// Gelu with approximate = "tanh".
+func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&geluTanh, &a, opts)
+}
+
+var gelu = op1{about: about{name: "Gelu"}, cost: 70, rows: rows1{F32: geluRow32, F64: geluRow64}}
+
+var geluTanh = op1{about: about{name: "GeluTanh"}, cost: 30, rows: rows1{F32: geluTanhRow32, F64: geluTanhRow64}}
+
+// geluRow32 and geluRow64 define Gelu.
+func geluRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Gelu32(x)
+	}
+}
+
+func geluRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Gelu64(x)
+	}
+}
+
+// geluTanhRow32 and geluTanhRow64 define GeluTanh.
+func geluTanhRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.GeluTanh32(x)
+	}
+}
+
+func geluTanhRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.GeluTanh64(x)
+	}
+}
+
+var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1,
+	run: perType{dtype.Float8E4M3: runGelu[num.F8E4M3], dtype.Float8E5M2: runGelu[num.F8E5M2], dtype.Float16: runGelu[num.F16],
+		dtype.BFloat16: runGelu[num.BF16], dtype.Float32: runGelu[float32], dtype.Float64: runGelu[float64]},
+	infer: func(c *Call) []tensor.Any {
+		approximate(c)
+		return one(spec("Gelu", c.in(0).DType(), tensor.Shape(c.in(0))...))
+	}}
+
+func runGelu[T num.Float | num.Narrow](c *Call) []tensor.Any {
+	if approximate(c) {
+		return one(GeluTanh(as[T]("Gelu", c, 0), options(c)...))
+	}
+	return one(Gelu(as[T]("Gelu", c, 0), options(c)...))
+}
+
+// approximate reports whether a call wants GeluTanh.
+func approximate(c *Call) bool {
+	switch s := c.Attrs.Str("approximate", "none"); s {
+	case "none":
+		return false
+	case "tanh":
+		return true
+	default:
+		panic(fail("Gelu", tensor.ErrValue, "approximate is %q, want none or tanh", s))
+	}
+}

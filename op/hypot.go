@@ -1,0 +1,31 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Hypot returns √(a² + b²), element by element, without overflow or underflow on
+// the way. Shapes broadcast. In float32 and float64 the error is at most 0.501
+// ulp. +∞ where either is ±∞, even if the other is NaN. It panics if the shapes
+// don't broadcast. NumPy hypot; not an operator of ONNX.
+func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply2(&hypot, &a, &b, opts)
+}
+
+var hypot = op2{about: about{name: "Hypot"}, cost: 30, rows: rows2{F32: hypotRow32, F64: hypotRow64}}
+
+// hypotRow32 and hypotRow64 define Hypot.
+func hypotRow32(dst, a, b []float32) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = num.Hypot32(a[i], b[i])
+	}
+}
+
+func hypotRow64(dst, a, b []float64) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = num.Hypot64(a[i], b[i])
+	}
+}

@@ -1,0 +1,29 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Log1p returns log(1 + a), element by element, also where a is so small that 1
+// + a rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0
+// and +∞ stay, −1 gives −∞; NaN where a < −1. NumPy log1p; not an operator of
+// ONNX.
+func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&log1p, &a, opts)
+}
+
+var log1p = op1{about: about{name: "Log1p"}, cost: 30, rows: rows1{F32: log1pRow32, F64: log1pRow64}}
+
+// log1pRow32 and log1pRow64 define Log1p.
+func log1pRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Log1p32(x)
+	}
+}
+
+func log1pRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Log1p64(x)
+	}
+}

@@ -1,0 +1,28 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Mish returns a·tanh(log(1 + eᵃ)), element by element: correctly rounded in
+// float32, within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0.
+// ONNX Mish.
+func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return apply1(&mish, &a, opts)
+}
+
+var mish = op1{about: about{name: "Mish", onnx: []int{18, 22}}, cost: 40, rows: rows1{F32: mishRow32, F64: mishRow64}}
+
+// mishRow32 and mishRow64 define Mish.
+func mishRow32(dst, a []float32) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Mish32(x)
+	}
+}
+
+func mishRow64(dst, a []float64) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = num.Mish64(x)
+	}
+}
