@@ -27,10 +27,10 @@ var unary = []struct {
 	{"Tanh", Tanh32, Tanh64, exact.Tanh, -20, 20, 0, math.Copysign(0, -1), 1, -1},
 	{"Sigmoid", Sigmoid32, Sigmoid64, exact.Sigmoid, -745, 40, 0.5, 0.5, 1, 0},
 	{"Erf", Erf32, Erf64, exact.Erf, -6, 6, 0, math.Copysign(0, -1), 1, -1},
-	{"Exp2", Exp2x32, Exp2x64, exact.Exp2, -1074, 1023.9, 1, 1, math.Inf(1), 0},
-	{"Expm1", Expm1x32, Expm1x64, exact.Expm1, -40, 709, 0, minus0, math.Inf(1), -1},
-	{"Log2", Log2x32, Log2x64, exact.Log2, 1e-310, 1e308, math.Inf(-1), math.Inf(-1), math.Inf(1), math.NaN()},
-	{"Log10", Log10x32, Log10x64, exact.Log10, 1e-310, 1e308, math.Inf(-1), math.Inf(-1), math.Inf(1), math.NaN()},
+	{"Exp2x", Exp2x32, Exp2x64, exact.Exp2, -1074, 1023.9, 1, 1, math.Inf(1), 0},
+	{"Expm1x", Expm1x32, Expm1x64, exact.Expm1, -40, 709, 0, minus0, math.Inf(1), -1},
+	{"Log2x", Log2x32, Log2x64, exact.Log2, 1e-310, 1e308, math.Inf(-1), math.Inf(-1), math.Inf(1), math.NaN()},
+	{"Log10x", Log10x32, Log10x64, exact.Log10, 1e-310, 1e308, math.Inf(-1), math.Inf(-1), math.Inf(1), math.NaN()},
 	{"Log1p", Log1p32, Log1p64, exact.Log1p, -0.999999, 1e308, 0, minus0, math.Inf(1), math.NaN()},
 	{"Sin", Sin32, Sin64, exact.Sin, -1e5, 1e5, 0, minus0, math.NaN(), math.NaN()},
 	{"Cos", Cos32, Cos64, exact.Cos, -1e5, 1e5, 1, 1, math.NaN(), math.NaN()},
@@ -110,6 +110,8 @@ func TestUnaryThresholds(t *testing.T) {
 	}{
 		{"Exp32", Exp32, 88.72283, float32(inf)}, {"Exp32", Exp32, -103.97208, 0}, {"Tanh32", Tanh32, 9.010913, 1}, {"Tanh32", Tanh32, -9.010913, -1},
 		{"Sigmoid32", Sigmoid32, 17.328678, 1}, {"Sigmoid32", Sigmoid32, -103.97208, 0}, {"Erf32", Erf32, 3.9192057, 1}, {"Erf32", Erf32, -3.9192057, -1},
+		{"Expm1x32", Expm1x32, 88.72283, float32(inf)}, {"Expm1x32", Expm1x32, -17.328678, -1}, {"Sinh32", Sinh32, 89.415985, float32(inf)}, {"Cosh32", Cosh32, -89.415985, float32(inf)},
+		{"Softplus32", Softplus32, -103.97208, 0},
 	} {
 		next := math.Nextafter32(c.last, float32(math.Copysign(inf, float64(c.last))))
 		if got := c.f(c.last); got == c.end {
@@ -142,7 +144,7 @@ func TestUnary(t *testing.T) {
 	for _, f := range unary {
 		t.Run(f.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(15, 16))
-			for range 3000 {
+			for range 1200 {
 				x := within(r, f.from, f.to)
 				if y := float32(x); float64(y) >= f.from && float64(y) <= f.to && (y != 0 || f.zero == 0) {
 					want, _ := f.exact(float64(y)).Float32()
@@ -171,6 +173,103 @@ func TestHard32(t *testing.T) {
 	} {
 		if got := math.Float32bits(c.f(math.Float32frombits(c.x))); got != c.out {
 			t.Errorf("%s(%#x) = %#x, want %#x", c.name, c.x, got, c.out)
+		}
+	}
+}
+
+// The angles nearest to a multiple of π/2, and others whose reduction is long; the values are by mpmath 1.3.
+func TestHardAngles(t *testing.T) {
+	const near = 0x1.6ac5b262ca1ffp+849
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"Cos64", Cos64(near), -0x1.14ae72e6ba22fp-61}, {"Sin64", Sin64(near), 1}, {"Tan64", Tan64(near), -0x1.d9ba9a7975636p60},
+		{"Sin64", Sin64(-near), -1}, {"Sin64", Sin64(math.MaxFloat64), 0x1.452fc98b34e97p-8}, {"Cos64", Cos64(math.MaxFloat64), -0x1.fffe62ecfab75p-1},
+		{"Sin64", Sin64(math.Pi), 0x1.1a62633145c07p-53}, {"Sin64", Sin64(0x1p14), -0x1.1eb0412ba4ffdp-1}, {"Sin64", Sin64(0x1.fffffffffffffp13), -0x1.1eb0412ba1af6p-1},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %x, want %x", c.name, c.got, c.want)
+		}
+	}
+}
+
+// The cases of C23, Annex F.10.1.4 and F.10.4.4.
+func TestAtan2AndHypotSpecial(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	const pi = math.Pi
+	for _, c := range []struct{ y, x, angle, hypot float64 }{
+		{0, 0, 0, 0}, {minus0, 0, minus0, 0}, {0, minus0, pi, 0}, {minus0, minus0, -pi, 0}, {0, 3, 0, 3}, {minus0, 3, minus0, 3}, {0, -3, pi, 3}, {minus0, -3, -pi, 3},
+		{2, 0, pi / 2, 2}, {2, minus0, pi / 2, 2}, {-2, 0, -pi / 2, 2}, {inf, 1, pi / 2, inf}, {-inf, -1, -pi / 2, inf}, {1, inf, 0, inf}, {-1, inf, minus0, inf},
+		{1, -inf, pi, inf}, {-1, -inf, -pi, inf}, {inf, inf, pi / 4, inf}, {-inf, inf, -pi / 4, inf}, {inf, -inf, 3 * pi / 4, inf}, {-inf, -inf, -3 * pi / 4, inf},
+		{nan, 1, nan, nan}, {1, nan, nan, nan}, {nan, inf, nan, inf}, {-inf, nan, nan, inf}, {0x1p-1074, -1, pi, 1}, {1, 1, pi / 4, math.Sqrt2},
+		{0x1p-140, 0x1p-140, pi / 4, 0x1.6a09e667f3bcdp-140}, {0x1p-149, 0x1p127, 0, 0x1p127}, {3, 4, 0x1.4978fa3269ee1p-1, 5},
+	} {
+		same32 := func(got float32, want float64) bool {
+			return math.Float32bits(got) == math.Float32bits(float32(want)) || want != want && math.Float32bits(got) == Canon32
+		}
+		same64 := func(got, want float64) bool {
+			return math.Float64bits(got) == math.Float64bits(want) || want != want && math.Float64bits(got) == Canon64
+		}
+		if got := Atan2x64(c.y, c.x); !same64(got, c.angle) && !(c.x == 0x1p127) {
+			t.Errorf("Atan2x64(%v, %v) = %v, want %v", c.y, c.x, got, c.angle)
+		}
+		if got := Hypot64(c.y, c.x); !same64(got, c.hypot) {
+			t.Errorf("Hypot64(%v, %v) = %v, want %v", c.y, c.x, got, c.hypot)
+		}
+		if got := Atan2x32(float32(c.y), float32(c.x)); !same32(got, c.angle) && !(c.y == 0x1p-1074) {
+			t.Errorf("Atan2x32(%v, %v) = %v, want %v", c.y, c.x, got, c.angle)
+		}
+		if got := Hypot32(float32(c.y), float32(c.x)); !same32(got, c.hypot) {
+			t.Errorf("Hypot32(%v, %v) = %v, want %v", c.y, c.x, got, c.hypot)
+		}
+	}
+	if got := Hypot64(0x1p1023, 0x1p1023); got != 0x1.6a09e667f3bcdp1023 {
+		t.Errorf("Hypot64 at the end of the range: %x", got)
+	}
+	if got := Hypot64(0x1.8p1023, 0x1.8p1023); got != inf {
+		t.Errorf("Hypot64 beyond it: %x", got)
+	}
+	if got := Atan2x64(0x1p-1074, 0x1p-1073); got != 0x1.dac670561bb4fp-2 {
+		t.Errorf("Atan2x64 of subnormal numbers: %x", got)
+	}
+	for n := -20; n <= 20; n++ {
+		if got := Exp2x64(float64(n)); got != math.Ldexp(1, n) {
+			t.Errorf("Exp2x64(%d) = %v", n, got)
+		}
+		if got := Log2x64(math.Ldexp(1, n)); got != float64(n) {
+			t.Errorf("Log2x64(2^%d) = %v", n, got)
+		}
+	}
+	for n, p := 0, 1.0; n <= 22; n, p = n+1, p*10 {
+		if got := Log10x64(p); got != float64(n) {
+			t.Errorf("Log10x64(1e%d) = %v", n, got)
+		}
+	}
+	for n := float64(-30); n <= 30; n++ {
+		if got := Cbrt64(n * n * n); got != n {
+			t.Errorf("Cbrt64(%v³) = %v", n, got)
+		}
+	}
+}
+
+// Pairs at random: [internal/verify] draws more.
+func TestTwoArguments(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for range 2000 {
+		y, x := within(r, -1e6, 1e6), within(r, -1e6, 1e6)
+		if u := exact.ULP(Atan2x64(y, x), exact.Atan2(y, x), 53, -1074); u > 0.501 {
+			t.Fatalf("Atan2x64(%x, %x) = %x: %.4f ulp", y, x, Atan2x64(y, x), u)
+		}
+		if u := exact.ULP(Hypot64(y, x), exact.Hypot(y, x), 53, -1074); u > 0.501 {
+			t.Fatalf("Hypot64(%x, %x) = %x: %.4f ulp", y, x, Hypot64(y, x), u)
+		}
+		p, q := float32(y), float32(x)
+		if want, _ := exact.Hypot(float64(p), float64(q)).Float32(); Hypot32(p, q) != want {
+			t.Fatalf("Hypot32(%x, %x) = %x, want %x", p, q, Hypot32(p, q), want)
+		}
+		if want, _ := exact.Atan2(float64(p), float64(q)).Float32(); Atan2x32(p, q) != want {
+			t.Fatalf("Atan2x32(%x, %x) = %x, want %x", p, q, Atan2x32(p, q), want)
 		}
 	}
 }
@@ -279,6 +378,8 @@ func TestSameBits(t *testing.T) {
 		return float64(FMA32(float32(a), float32(b), float32(c)))
 	})
 	got["FMA64"] = digest(func(r *rand.Rand) float64 { return FMA64(fmaCase(r, 53, -1022, 1023)) })
+	got["Atan2x64"] = digest(func(r *rand.Rand) float64 { return Atan2x64(within(r, -1e9, 1e9), within(r, -1e9, 1e9)) })
+	got["Hypot64"] = digest(func(r *rand.Rand) float64 { return Hypot64(within(r, -1e9, 1e9), within(r, -1e9, 1e9)) })
 	for name, want := range sameBits {
 		if got[name] != want {
 			t.Errorf("%q: %#x,", name, got[name])
@@ -291,20 +392,66 @@ func TestSameBits(t *testing.T) {
 }
 
 var sameBits = map[string]uint64{
-	"Erf32":     0x93e11e4db104caa4,
-	"Erf64":     0xbfa45fbd9553a5b9,
-	"Exp32":     0x55e2cb341187dbd5,
-	"Exp64":     0x3dc0162c302fa61f,
-	"FMA32":     0x9d49a2c3f89da205,
-	"FMA64":     0xfcb6a417c13fdbd7,
-	"Log32":     0x7e7e9bc089ad4176,
-	"Log64":     0x9486b582ddc61588,
-	"Pow32":     0x3b81741069508b53,
-	"Pow64":     0xbc949ab4bf140d88,
-	"Sigmoid32": 0x2f5b5435fffb9a44,
-	"Sigmoid64": 0x6e0b02f536add9d4,
-	"Tanh32":    0x699ab2c0b34d0641,
-	"Tanh64":    0x10d75963bcc9e832,
+	"Acos32":     0xb101b95aef8f8dd9,
+	"Acos64":     0x6d7fa70d5dbc3c46,
+	"Acosh32":    0x45770ece76973337,
+	"Acosh64":    0x6ca623ef88f64bf4,
+	"Asin32":     0x786b02ee8cec0ee0,
+	"Asin64":     0x6378c40a3e8712c4,
+	"Asinh32":    0xee60f87f5abf0b64,
+	"Asinh64":    0x3d424b62b5826325,
+	"Atan2x64":   0x877870265344ca96,
+	"Atan32":     0x332080300d49762,
+	"Atan64":     0xb2c77c3626d7f16e,
+	"Atanh32":    0xfc683deeacb88d89,
+	"Atanh64":    0x6dad079097efcda6,
+	"Cbrt32":     0xf62e71ee7c459c3,
+	"Cbrt64":     0xcda45e73e671a927,
+	"Cos32":      0x24f22d13617c1135,
+	"Cos64":      0x2641ef03207d919b,
+	"Cosh32":     0xadaf73aaff934b17,
+	"Cosh64":     0x6a7274b8b07ddaf0,
+	"Erf32":      0x93e11e4db104caa4,
+	"Erf64":      0xbfa45fbd9553a5b9,
+	"Exp2x32":    0xf4974f80d563843a,
+	"Exp2x64":    0x31092d2a519e5c2b,
+	"Exp32":      0x55e2cb341187dbd5,
+	"Exp64":      0x3dc0162c302fa61f,
+	"Expm1x32":   0xe0b859fdcdea12e3,
+	"Expm1x64":   0x6709f7e94cd81eef,
+	"FMA32":      0x9d49a2c3f89da205,
+	"FMA64":      0xfcb6a417c13fdbd7,
+	"Gelu32":     0x6ea4877b9faab09d,
+	"Gelu64":     0x3113df6c0ab92c7c,
+	"GeluTanh32": 0x1f67631616c32138,
+	"GeluTanh64": 0x5a1d76c13a738a11,
+	"Hypot64":    0x3396bf89c61dc618,
+	"Log10x32":   0xc8ea9808dab107d5,
+	"Log10x64":   0x285ade38492c3cef,
+	"Log1p32":    0x77efad08dc6bd965,
+	"Log1p64":    0xb43c578d2b8084f5,
+	"Log2x32":    0xc1a6b48b2813b2b0,
+	"Log2x64":    0xfed80fb527ab7d2e,
+	"Log32":      0x7e7e9bc089ad4176,
+	"Log64":      0x9486b582ddc61588,
+	"Mish32":     0x8edc814d177735fe,
+	"Mish64":     0xbd5e83d6ddf202a2,
+	"Pow32":      0x3b81741069508b53,
+	"Pow64":      0xbc949ab4bf140d88,
+	"Rsqrt32":    0x99c5e3662cc6cf78,
+	"Rsqrt64":    0x9b757a04b66b1fe,
+	"Sigmoid32":  0x2f5b5435fffb9a44,
+	"Sigmoid64":  0x6e0b02f536add9d4,
+	"Sin32":      0xdbf96738190e0bef,
+	"Sin64":      0xcaad730760bb5d8f,
+	"Sinh32":     0x13d5764abc653116,
+	"Sinh64":     0xe4cccb2c790d908c,
+	"Softplus32": 0x315ff0b4a44c5a93,
+	"Softplus64": 0x589237d1ee10f9f8,
+	"Tan32":      0x1204c746065f6945,
+	"Tan64":      0xdaf001e6c38b344,
+	"Tanh32":     0x699ab2c0b34d0641,
+	"Tanh64":     0x10d75963bcc9e832,
 }
 
 func TestNoAllocation(t *testing.T) {

@@ -2,7 +2,7 @@ package num
 
 import "math"
 
-// Sinh32 returns the hyperbolic sine of x, correctly rounded for all x: ±0 for ±0, ±Inf from ±89.415985 on, NaN for NaN.
+// Sinh32 returns the hyperbolic sine of x, correctly rounded for all x: ±0 for ±0, ±Inf from ±89.41599 on, NaN for NaN.
 func Sinh32(x float32) float32 {
 	if !(x < 90 && x > -90) {
 		if x != x {
@@ -20,7 +20,7 @@ func Sinh32(x float32) float32 {
 	return float32(math.Copysign(float64(y), float64(x)))
 }
 
-// Cosh32 returns the hyperbolic cosine of x, correctly rounded for all x: +Inf from ±89.415985 on, NaN for NaN.
+// Cosh32 returns the hyperbolic cosine of x, correctly rounded for all x: +Inf from ±89.41599 on, NaN for NaN.
 func Cosh32(x float32) float32 {
 	if !(x < 90 && x > -90) {
 		if x != x {
