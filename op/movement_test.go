@@ -340,7 +340,6 @@ func TestInferAgrees(t *testing.T) {
 						{}, {nil}, {x, nil}, {x, x, nil}, {x, x, x, nil}, {x, per, per, per, per, nil}}
 					for _, in := range calls {
 						for _, opset := range []int{7, 10, 13, 18, 26} {
-						for _, opset := range []int{7, 10, 13, 18, 20} {
 							if v := o.Versions(); len(v) > 0 && v[0] > opset {
 								continue
 							}
