@@ -373,16 +373,55 @@ func (l *Layout) At(coord []int) (off, axis int) {
 	return l.atNested(coord)
 }
 
+// atNested goes through the nesting once: rest is what the leaves so far have left of
+// a mode's coordinate.
 func (l *Layout) atNested(coord []int) (off, axis int) {
 	if len(coord) != l.Rank() {
 		return 0, l.Rank()
 	}
+	if l.deep != nil {
+		for i, c := range coord {
+			ext, str := l.modeLeaves(i)
+			if uint(c) >= uint(product(ext)) {
+				return 0, i
+			}
+			off += offsetAt(ext, str, c)
+		}
+		return off, -1
+	}
+	v, depth, k := l.nest, 0, 0
 	for i, c := range coord {
-		ext, str := l.modeLeaves(i)
-		if uint(c) >= uint(product(ext)) {
+		if c < 0 {
 			return 0, i
 		}
-		off += offsetAt(ext, str, c)
+		rest := uint(c)
+		for {
+			if v&1 == 0 {
+				ext, str := uint(l.ext[k&7]), l.str[k&7]
+				switch {
+				case rest < ext:
+					off += int(rest) * str
+					rest = 0
+				case ext == 0:
+					return 0, i
+				default:
+					q := rest / ext
+					off += int(rest-q*ext) * str
+					rest = q
+				}
+				v >>= 1
+				k++
+			} else {
+				depth += 1 - int(v&2)
+				v >>= 2
+			}
+			if depth == 0 {
+				break
+			}
+		}
+		if rest > 0 {
+			return 0, i
+		}
 	}
 	return off, -1
 }
