@@ -435,3 +435,37 @@ func TestLayoutTensorErrors(t *testing.T) {
 	}
 	golden(t, "layouttensor_errors.txt", out.String())
 }
+
+// What kernels call per tile or per vector doesn't allocate.
+func TestLayoutTensorAllocs(t *testing.T) {
+	x := tensor.Arange[float32](0, 256, 1).View(16, 16)
+	v := x.Vectorize(1, 4)
+	threads := layout.MustParse("(2,2):(2,1)")
+	size, lanes := []int{4, 8}, make([]float32, 4)
+	whole, fits := x.Clone(), layout.MustParse("(8,32):(32,1)")
+	for name, f := range map[string]func(){
+		"Tile":          func() { y = x.Tile(size, 1, 1) },
+		"Clipped":       func() { _ = x.Clipped(16, 17) },
+		"SplitPart":     func() { y = x.SplitPart(1, 3, 2, 4) },
+		"Distribute":    func() { y = x.Distribute(threads, 3) },
+		"Along":         func() { y = x.Distribute(threads, 3, tensor.Along(1)) },
+		"Slice2D":       func() { y = x.Slice2D(0, 1, tensor.R(2, 4), tensor.R(0, 4)) },
+		"Slice1D":       func() { y = x.Slice1D(1, tensor.R(2, 4), 3) },
+		"Compose":       func() { y = x.Compose(fits) },
+		"ReshapeLayout": func() { y = x.ReshapeLayout(fits) },
+		"Coalesce":      func() { y = x.Coalesce() },
+		"Distance":      func() { n = x.Distance(x) },
+		"CopyColex":     func() { whole.CopyColex(x) },
+		"Load":          func() { n = x.Load(lanes, 3, 4) },
+		"LoadRow":       func() { n = x.LoadRow(lanes, 3, 4) },
+		"StoreRow":      func() { n = x.StoreRow(lanes, 3, 4) },
+		"Prefetch":      func() { x.Prefetch(3, 4) },
+		"Vectors.Load":  func() { n = v.Load(lanes, 3, 1) },
+		"Vectors.Store": func() { n = v.Store(lanes, 3, 1) },
+		"Vectors.Full":  func() { _ = v.Full(3, 1) },
+	} {
+		if c := testing.AllocsPerRun(100, f); c != 0 {
+			t.Errorf("%s: %v allocations", name, c)
+		}
+	}
+}
