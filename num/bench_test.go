@@ -26,6 +26,7 @@ func BenchmarkFunctions32(b *testing.B) {
 		f    func(float32) float32
 	}{
 		{"Exp", Exp32}, {"Log", func(x float32) float32 { return Log32(float32(math.Abs(float64(x)))) }}, {"Tanh", Tanh32}, {"Sigmoid", Sigmoid32}, {"Erf", Erf32}, {"Sqrt", Sqrt32},
+		{"Sin", Sin32}, {"Tan", Tan32}, {"Atan", Atan32}, {"Expm1", Expm1x32}, {"Log1p", func(x float32) float32 { return Log1p32(float32(math.Abs(float64(x)))) }}, {"Sinh", Sinh32}, {"Asinh", Asinh32}, {"Cbrt", Cbrt32}, {"Gelu", Gelu32}, {"Mish", Mish32},
 	} {
 		b.Run(f.name, func(b *testing.B) {
 			x, y := normals(1024), make([]float32, 1024)
@@ -111,6 +112,7 @@ func BenchmarkFunctions64(b *testing.B) {
 		f    func(float64) float64
 	}{
 		{"Exp", Exp64}, {"Log", func(x float64) float64 { return Log64(math.Abs(x)) }}, {"Tanh", Tanh64}, {"Sigmoid", Sigmoid64}, {"Erf", Erf64},
+		{"Sin", Sin64}, {"Tan", Tan64}, {"Atan", Atan64}, {"Expm1", Expm1x64}, {"Log1p", func(x float64) float64 { return Log1p64(math.Abs(x)) }}, {"Sinh", Sinh64}, {"Asinh", Asinh64}, {"Cbrt", Cbrt64}, {"Gelu", Gelu64}, {"Mish", Mish64},
 		{"Pow", func(x float64) float64 { return Pow64(math.Abs(x), 2.2) }},
 		{"Pow32", func(x float64) float64 { return float64(Pow32(float32(math.Abs(x)), 2.2)) }},
 		{"softFMA", func(x float64) float64 { return softFMA64(x, x, x) }},

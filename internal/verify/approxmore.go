@@ -28,7 +28,7 @@ func approxSinh(x float64) float64 {
 
 func approxCosh(x float64) float64 { return (approxExp(x) + approxExp(-x)) / 2 }
 
-// approxAsinh: the sum has positive terms. math.Asinh would do as well.
+// approxAsinh: the sum has positive terms.
 func approxAsinh(x float64) float64 {
 	a := math.Abs(x)
 	q := float64(a * a)

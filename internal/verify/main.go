@@ -5,7 +5,7 @@
 // A float32 function of one argument (exp32, log32, ...) is called on all 2^32 inputs, on two goroutines, and every result compared with
 // the correctly rounded value; a line per function gives the number of inputs, of wrong results, and a digest of the bits of all
 // results. With -update the line goes to digests.txt, which the tests read. The others (exp64, pow32, pow64, ...) are called on N random inputs and
-// the line gives the largest error in units in the last place. No name means all of them, which takes about a quarter of an hour on two idle cores. The exit status is 1
+// the line gives the largest error in units in the last place. No name means all of them, which takes an hour or two on two idle cores. The exit status is 1
 // if anything is wrong, or an error is above its limit.
 //
 // Where the right value comes from: approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
