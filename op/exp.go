@@ -5,8 +5,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Exp returns eᵃ, element by element: correctly rounded in float32 and narrower,
-// within 0.501 ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. ONNX Exp.
+// Exp returns eᵃ, element by element: correctly rounded in float32, within 0.501
+// ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. ONNX Exp.
 func Exp[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&exp, &a, opts)
 }
