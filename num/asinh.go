@@ -51,7 +51,7 @@ func Atanh32(x float32) float32 {
 		return NaN32()
 	}
 	z := math.Abs(float64(x))
-	y, ok := settled(0.5 * more1((2*z)/(1-z)))
+	y, ok := settled(float64(0.5 * more1((2*z)/(1-z))))
 	if !ok {
 		l := atanhTwo(z)
 		y = round32(l.hi, l.lo)

@@ -66,5 +66,5 @@ func exp64(x, xl float64) two {
 // narrow returns (hi + lo) 2^n as a float32, with one rounding.
 func narrow(hi, lo float64, n int) float32 {
 	f := math.Float64frombits(uint64(1023+n) << 52)
-	return round32(hi*f, lo*f)
+	return round32(float64(hi*f), float64(lo*f))
 }

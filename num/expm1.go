@@ -71,7 +71,7 @@ func less1Two(x float64) two {
 	q = float64(float64(r*r) * float64(r*q))
 	e := &exp2Table[n&15]
 	f := math.Float64frombits(uint64(1023+n>>4) << 52)
-	t, tl := e.hi*f, e.lo*f
+	t, tl := float64(e.hi*f), float64(e.lo*f)
 	h := 0.5 * r
 	m := FMA64(h, r, r)
 	u := product(t, r)

@@ -17,13 +17,13 @@ func Gelu32(x float32) float32 {
 	z := float64(x)
 	a := math.Abs(z)
 	if a < 0x1p-60 { // half of a subnormal x may be a tie: the direction must not be lost
-		return round32(0.5*z, float64(float64(z*z)*density))
+		return round32(float64(0.5*z), float64(float64(z*z)*density))
 	}
 	p := float64(exp32(-0.5*float64(a*a)) * float64(density*mills32(a)))
 	if z > 0 {
 		p = 1 - p
 	}
-	if y, ok := settled(z * p); ok {
+	if y, ok := settled(float64(z * p)); ok {
 		return y
 	}
 	t, n := upperTail(a)

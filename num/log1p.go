@@ -109,7 +109,7 @@ func logSum32(a, al float64) float64 {
 func more1Two(z two) two {
 	if math.Abs(z.hi) < 0x1p-20 {
 		q := float64(z.hi * z.hi)
-		return fastSum(z.hi, z.lo-float64(z.hi*z.lo)+q*FMA64(z.hi, FMA64(z.hi, -1.0/4, 1.0/3), -1.0/2))
+		return fastSum(z.hi, z.lo-float64(z.hi*z.lo)+float64(q*FMA64(z.hi, FMA64(z.hi, -1.0/4, 1.0/3), -1.0/2)))
 	}
 	a, al := twoSum(1, z.hi)
 	return logSum64(a, al+z.lo)

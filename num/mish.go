@@ -16,7 +16,7 @@ func Mish32(x float32) float32 {
 	z := float64(x)
 	e := exp32(z)
 	w := float64(e * (e + 2))
-	if y, ok := settled(z * (w / (w + 2))); ok {
+	if y, ok := settled(float64(z * (w / (w + 2)))); ok {
 		return y
 	}
 	m := mishFactor(z).times(two{z, 0})

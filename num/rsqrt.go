@@ -39,5 +39,5 @@ func Rsqrt64(x float64) float64 {
 func rsqrtTwo(x float64) two {
 	y := 1 / math.Sqrt(x)
 	p := product(y, y)
-	return fastSum(y, 0.5*y*FMA64(-x, p.lo, FMA64(-x, p.hi, 1)))
+	return fastSum(y, float64(0.5*y*FMA64(-x, p.lo, FMA64(-x, p.hi, 1))))
 }

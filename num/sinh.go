@@ -12,7 +12,7 @@ func Sinh32(x float32) float32 {
 	}
 	z := math.Abs(float64(x))
 	m := less1(z)
-	y, ok := settled(0.5 * (m + m/(1+m)))
+	y, ok := settled(float64(0.5 * (m + m/(1+m))))
 	if !ok {
 		s := sinhTwo(z)
 		y = round32(s.hi, s.lo)
@@ -30,7 +30,7 @@ func Cosh32(x float32) float32 {
 	}
 	z := math.Abs(float64(x))
 	e := exp32(z)
-	if y, ok := settled(0.5 * (e + 1/e)); ok {
+	if y, ok := settled(float64(0.5 * (e + 1/e))); ok {
 		return y
 	}
 	c := coshTwo(z)

@@ -77,7 +77,7 @@ func reduceLarge(x float64) (k int, r two) {
 	n := bits.LeadingZeros64(f0) // below 64: no float64 is nearer to a multiple of π/128
 	f0, f1 = f0<<n|f1>>(64-n), f1<<n|f2>>(64-n)
 	unit := math.Float64frombits(uint64(1023-53-n) << 52)
-	r = two{float64(f0>>11) * unit, float64((f0<<53|f1>>11)>>11) * (unit * 0x1p-53)}
+	r = two{float64(float64(f0>>11) * unit), float64(float64((f0<<53|f1>>11)>>11) * (unit * 0x1p-53))}
 	return k, r.times(two{sign * 0x1.921fb54442d18p-6, sign * 0x1.1a62633145c07p-60})
 }
 
@@ -106,7 +106,7 @@ func sine64(k int, r two) two {
 	}
 	s, c := &sinTable[j], &sinTable[64-j]
 	q := float64(r.hi * r.hi)
-	u := float64(r.hi*q) * FMA64(q, FMA64(q, -1.0/5040, 1.0/120), -1.0/6)
+	u := float64(float64(r.hi*q) * FMA64(q, FMA64(q, -1.0/5040, 1.0/120), -1.0/6))
 	v := FMA64(q, FMA64(q, FMA64(q, 1.0/40320, -1.0/720), 1.0/24), -0.5)
 	v = FMA64(q, v, -float64(r.hi*r.lo))
 	p := product(c.hi, r.hi)

@@ -59,7 +59,7 @@ func (a two) round(n int) float64 {
 	}
 	e := int(math.Float64bits(a.hi)>>52) - 1023
 	f := math.Float64frombits(uint64(1023-e) << 52)
-	return scale(a.hi*f, a.lo*f, max(min(n+e, 2000), -2000))
+	return scale(float64(a.hi*f), float64(a.lo*f), max(min(n+e, 2000), -2000))
 }
 
 // timesRound returns x a 2^n with one rounding, for x != 0 of which a part may be subnormal.

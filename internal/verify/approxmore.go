@@ -62,8 +62,8 @@ func approxGelu(x float64) float64 {
 	z := a / math.Sqrt2
 	h := math.Float64frombits(math.Float64bits(z) &^ (1<<27 - 1))
 	l := z - h
-	d := ((float64(a*a)/2 - float64(h*h)) - float64(2*h*l)) - float64(l*l)
-	tail := math.Erfc(z) / 2 * (1 - d)
+	d := ((float64(a*a/2) - float64(h*h)) - float64(2*h*l)) - float64(l*l)
+	tail := float64(math.Erfc(z) / 2 * (1 - d))
 	if x > 0 {
 		return x * (1 - tail)
 	}

@@ -125,7 +125,7 @@ var (
 	})
 	// numbers between -1 and 1, also next to them
 	fractions = either(between(-1, 1), exponents(-30, -1), func(r *rand.Rand) float64 {
-		return math.Copysign(1-math.Abs(spread(r, -53, -2)), r.Float64()-0.5)
+		return math.Copysign(1-math.Abs(spread(r, -53, -2)), float64(r.Float64())-0.5)
 	})
 )
 
