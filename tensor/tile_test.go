@@ -438,3 +438,13 @@ func TestPartsOfVectors(t *testing.T) {
 		})
 	})
 }
+
+// The coordinate of a thread in a nested mode counts through it, the first leaf fastest.
+func TestDistributeNestedThreads(t *testing.T) {
+	x := tensor.Arange[int32](0, 8, 1)
+	for id, want := range [][]int32{{0, 4}, {2, 6}, {1, 5}, {3, 7}} {
+		if got := values(x.Distribute(layout.MustParse("((2,2)):((2,1))"), id)); !slices.Equal(got, want) {
+			t.Errorf("thread %d: %v, want %v", id, got, want)
+		}
+	}
+}
