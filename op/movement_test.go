@@ -333,10 +333,11 @@ func TestInferAgrees(t *testing.T) {
 					m, _ := tensor.Make(d, 3, 4)
 					last, _ := tensor.Make(d, shape[3])
 					one := unitScalar(d)
+					columns, _ := tensor.Make(d, 2, 4, 1)
 					calls := [][]tensor.Any{{x}, {x, x}, {x, x, x}, {x, square}, {last, x}, {x, last}, {m, tensor.Any(transposed(m))}, {x, i64(0)}, {x, i64(1), i64(2)}, {i64(2, 3)},
 						{x, per, per, per, per}, {tensor.New[bool](shape...), x, x},
 						{x, i64(1, 2, 1, 1)}, {x, i64(0, 1, 0, 0, 1, 0, 0, 2)}, {m}, {m, i64(1)}, {m, i64(0, 1, 0, 1, 2, 0)}, {m, tensor.New[bool](3)},
-						{x, tensor.New[int64](shape...)}, {m, tensor.New[int64](3, 2)}, {tensor.New[int64](2), i64(3), last}, {last, tensor.FromSlice([]int64{2, 1, 4, 1}, 4)}, {one, one, one}, {x, tensor.New[int64](shape...), x}, {m, tensor.New[int64](3, 2), per},
+						{x, tensor.New[int64](shape...)}, {m, tensor.New[int64](3, 2)}, {tensor.New[int64](2), i64(3), last}, {last, tensor.FromSlice([]int64{2, 1, 4, 1}, 4)}, {one, one, one}, {x, tensor.Full[float32](1, 4)}, {tensor.Any(columns), i64(2, 2), i64(2, 2)}, {x, tensor.New[float32](shape[0], 1, 1, 2)}, {x, tensor.New[int64](shape...), x}, {m, tensor.New[int64](3, 2), per},
 						{}, {nil}, {x, nil}, {x, x, nil}, {x, x, x, nil}, {x, per, per, per, per, nil}}
 					for _, in := range calls {
 						for _, opset := range []int{7, 10, 13, 18, 26} {

@@ -104,3 +104,32 @@ func (w numeric) key(i int) uint64 {
 // there is one; above it are NaNs.
 var largest = [dtype.Count]uint64{dtype.Float8E4M3: 0x7e, dtype.Float8E5M2: 0x7c, dtype.Float16: 0x7c00, dtype.BFloat16: 0x7f80,
 	dtype.Float32: 0x7f800000, dtype.Float64: 0x7ff << 52}
+
+// real returns element i of any real type; an int64 is rounded to float64.
+func (w numeric) real(i int) float64 {
+	v := w.bits(i)
+	switch {
+	case w.d.IsFloat():
+		return w.float(i)
+	case w.d.IsSigned():
+		up := 64 - 8*w.size
+		return float64(int64(v<<up) >> up)
+	}
+	return float64(v)
+}
+
+// setReal sets element i of any real type: integers to the nearest, even on a tie,
+// saturating, and NaN to 0.
+func (w numeric) setReal(i int, v float64) {
+	if w.d.IsFloat() {
+		w.setFloat(i, v)
+		return
+	}
+	v = math.RoundToEven(v)
+	n := 8 * w.size
+	if w.d.IsSigned() {
+		w.setBits(i, uint64(toInt(v, int64(math.MinInt64)>>(64-n), int64(math.MaxInt64)>>(64-n), math.Ldexp(1, n-1))))
+		return
+	}
+	w.setBits(i, toInt(v, 0, ^uint64(0)>>(64-n), math.Ldexp(1, n)))
+}

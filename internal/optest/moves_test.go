@@ -5,6 +5,10 @@ import "github.com/ashlar-go/ashlar/dtype"
 // moves has the calls of operators that don't look at elements.
 func moves(name string) []testCase {
 	switch name {
+	case "CenterCropPad":
+		return []testCase{{in: []input{data(4, 6), ints(3, 9)}}, {in: []input{data(4, 6), ints(5)}, attrs: attrs{"axes": []int64{-1}}}}
+	case "Col2Im":
+		return []testCase{{in: []input{data(2, 8, 6), ints(3, 4), ints(2, 2)}}, {in: []input{data(1, 6, 6), ints(5), ints(3)}, attrs: attrs{"dilations": []int64{2}, "pads": []int64{2, 3}}}}
 	case "Compress":
 		cond := input{shape: []int{3}, dtype: dtype.Bool}
 		return []testCase{{in: []input{data(4, 6), cond}, attrs: attrs{"axis": int64(1)}}, {in: []input{data(4, 6), cond}}}
@@ -31,6 +35,13 @@ func moves(name string) []testCase {
 		return []testCase{{in: []input{data(4, 6), index([]int{2, 3}, 0, 3, -1, 1, 1, -4)}}, {in: []input{data(4, 6), index([]int{4, 1}, 5, -1, 0, 0)}, attrs: attrs{"axis": int64(1)}}}
 	case "GatherND":
 		return []testCase{{in: []input{data(4, 6), index([]int{3, 2}, 0, 5, -1, 1, 2, -6)}}, {in: []input{data(2, 3, 4), index([]int{2, 2, 1}, 2, 0, -3, 1)}, attrs: attrs{"batch_dims": int64(1)}}}
+	case "GridSample":
+		grid := input{shape: []int{2, 3, 2, 2}, dtype: dtype.Float32}
+		var cs []testCase
+		for i, mode := range []string{"linear", "nearest", "cubic"} {
+			cs = append(cs, testCase{in: []input{data(2, 3, 4, 5), grid}, attrs: attrs{"mode": mode, "padding_mode": []string{"zeros", "border", "reflection"}[i]}})
+		}
+		return cs
 	case "NonZero":
 		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(2, 3, 4)}}, {in: []input{data()}}, {in: []input{data(3, 0, 2)}}}
 	case "OneHot":
@@ -44,6 +55,13 @@ func moves(name string) []testCase {
 		return cs
 	case "Reshape":
 		return []testCase{{in: []input{data(4, 6), ints(3, -1)}}, {in: []input{data(2, 3, 4), ints(0, 12)}}, {in: []input{data(33, 40), ints(40, 33)}}, {in: []input{data(), ints(1, 1)}}}
+	case "Resize":
+		cs := []testCase{{in: []input{data(4, 6), {absent: true}, {absent: true}, ints(7, 5)}}}
+		for _, mode := range []string{"linear", "cubic"} {
+			cs = append(cs, testCase{in: []input{data(2, 4, 6), {absent: true}, {absent: true}, ints(7, 5)}, only: real, attrs: attrs{"mode": mode, "axes": []int64{2, 1}}},
+				testCase{in: []input{data(4, 6), {absent: true}, {absent: true}, ints(3, 2)}, only: real, attrs: attrs{"mode": mode, "antialias": int64(1), "exclude_outside": int64(1)}})
+		}
+		return cs
 	case "ReverseSequence":
 		return []testCase{{in: []input{data(4, 6, 2), ints(0, 1, 2, 3, 4, 2)}}, {in: []input{data(4, 6), ints(0, 1, 6, 5)}, attrs: attrs{"batch_axis": int64(0), "time_axis": int64(1)}}}
 	case "Scatter", "ScatterElements":
@@ -80,6 +98,8 @@ func moves(name string) []testCase {
 		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(2, 3, 4), index(nil, -1)}, attrs: attrs{"upper": int64(0)}}}
 	case "Unique":
 		return []testCase{{in: []input{data(4, 6)}, outputs: 4}, {in: []input{data(7, 2)}, attrs: attrs{"axis": int64(0)}, outputs: 4}, {in: []input{data(40)}, attrs: attrs{"sorted": int64(0)}, outputs: 2}}
+	case "Upsample":
+		return []testCase{{in: []input{data(4, 6)}, opset: 7, attrs: attrs{"scales": []float32{2, 1.5}}}, {in: []input{data(4, 6)}, opset: 7, only: real, attrs: attrs{"scales": []float32{2, 1.5}, "mode": "linear"}}}
 	case "Unsqueeze":
 		return []testCase{{in: []input{data(4, 6), ints(0, -1)}}, {in: []input{data(), ints(0)}}, {in: []input{data(4, 6)}, attrs: attrs{"axes": []int64{1}}, opset: 11}}
 	}

@@ -1,0 +1,67 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// CenterCropPad returns a with the given extents on the given axes, nil meaning all:
+// where an axis is too long its middle stays, where it is too short zeros go on both
+// sides; of an odd difference the larger half is at the end. It panics when there
+// isn't an extent of at least 0 for each axis. Elements keep their bits. ONNX
+// CenterCropPad.
+func CenterCropPad[T num.Elem](a tensor.Tensor[T], extents, axes []int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](centered(a, extents, axes), opts)
+}
+
+func centered(a tensor.Any, extents, axes []int) *transfer {
+	const name = "CenterCropPad"
+	shape := tensor.Shape(a)
+	if axes == nil {
+		for i := range shape {
+			axes = append(axes, i)
+		}
+	}
+	if len(extents) != len(axes) {
+		panic(fail(name, tensor.ErrShape, "%d extents for %d axes", len(extents), len(axes)))
+	}
+	out := append([]int{}, shape...)
+	seen := make([]bool, len(shape))
+	for k, x := range axes {
+		i := axisOf(name, x, len(shape))
+		if seen[i] {
+			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", x, listText(axes)))
+		}
+		seen[i] = true
+		if out[i] = extents[k]; out[i] < 0 {
+			panic(fail(name, tensor.ErrShape, "extent %d of axis %d is negative", out[i], i))
+		}
+	}
+	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		maps := make([][]int, len(shape))
+		for i, n := range shape {
+			if out[i] == n {
+				continue
+			}
+			first := (n - out[i]) / 2 // rounds toward 0 both ways: the smaller half is in front
+			maps[i] = make([]int, out[i])
+			for x := range maps[i] {
+				if at := first + x; at >= 0 && at < n {
+					maps[i][x] = at
+				} else {
+					maps[i][x] = -1
+				}
+			}
+		}
+		remap(name, ctx, dst, in[0], shape, maps, make([]byte, dst.size))
+	}}
+}
+
+var centerCropPad = opN{about: about{name: "CenterCropPad", onnx: []int{18}, attrs: []string{"axes"}}, least: 2,
+	move: func(c *Call) *transfer {
+		extents, _ := ints("CenterCropPad", c, 1)
+		axes, _ := attrInts(c, "axes")
+		return centered(c.in(0), extents, axes)
+	}}

@@ -1,0 +1,17 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Ptp returns the distance of the largest and the smallest element of a along the
+// given axes, nil meaning all: ReduceMax less ReduceMin. Integers wrap, NaN makes it
+// NaN. It panics on an empty axis. numpy.ptp.
+func Ptp[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	var keep []Option
+	if s := read(opts); s.keepDims {
+		keep = append(keep, KeepDims())
+	}
+	return Sub(ReduceMax(a, axes, keep...), ReduceMin(a, axes, keep...), opts...)
+}

@@ -1,0 +1,35 @@
+package op
+
+import (
+	"slices"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// RavelIndex returns the number of the element at idx in a tensor of the given shape,
+// counted in row-major order. It panics when there isn't an index inside the extent
+// for each axis. numpy.ravel_multi_index.
+func RavelIndex(shape []int, idx ...int) int {
+	if len(idx) != len(shape) {
+		panic(fail("RavelIndex", tensor.ErrIndex, "%d indices for a shape of rank %d", len(idx), len(shape)))
+	}
+	n := 0
+	for i, x := range idx {
+		if x < 0 || x >= shape[i] {
+			panic(fail("RavelIndex", tensor.ErrIndex, "index %d is outside axis %d of extent %d", x, i, shape[i]))
+		}
+		n = extent("RavelIndex", i, n, shape[i]) + x
+	}
+	return n
+}
+
+// UnravelIndex returns where element n of a tensor of the given shape is, counted in
+// row-major order: the inverse of RavelIndex. It panics when there is no such
+// element. numpy.unravel_index.
+func UnravelIndex(shape []int, n int) []int {
+	lay := spec("UnravelIndex", 1, shape...).Layout()
+	if n < 0 || n >= lay.Size() {
+		panic(fail("UnravelIndex", tensor.ErrIndex, "element %d of a shape %s of %d elements", n, shapeText(slices.Clone(shape)), lay.Size()))
+	}
+	return unravel(n, shape)
+}

@@ -1,0 +1,447 @@
+package op
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Resampling says how Resize makes a tensor of another size. The zero value of a
+// field is ONNX's default. The names of modes are ONNX's.
+type Resampling struct {
+	Scales         []float64 // per axis: the result has ⌊extent·scale⌋ elements; or
+	Sizes          []int     // per axis: the result's extents
+	Axes           []int     // the axes that the lists are about; nil means all
+	Mode           string    // nearest, linear or cubic
+	Coordinates    string    // half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, tf_crop_and_resize or tf_half_pixel_for_nn
+	Nearest        string    // round_prefer_floor, round_prefer_ceil, floor or ceil
+	CubicA         float64   // the parameter of the cubic kernel; 0 means -0.75
+	ExcludeOutside bool      // neighbours outside have no weight; else they are the nearest element
+	Antialias      bool      // a smaller result averages over all it covers
+	Aspect         string    // what Sizes mean: stretch, not_larger or not_smaller
+	ROI            []float64 // of tf_crop_and_resize: where the region begins on each axis, then where it ends, from 0 to 1
+	Outside        float64   // what tf_crop_and_resize gives outside the tensor
+}
+
+// Resize returns a resampled to another size. An element of the result at x on an
+// axis stands for a coordinate of a's axis, by the rule that Coordinates names:
+// (x+½)/scale − ½ for half_pixel. With nearest it is the element next to that, bit
+// for bit, for all types. With linear and cubic, for numbers alone, it is a sum of 2
+// or 4 neighbours times weights, or of more with Antialias, axis by axis from the
+// last to the first, in increasing position, all in float64 without fused steps; it
+// is rounded once, integers to the nearest, even on a tie, and saturating. A
+// neighbour of weight 0 isn't looked at. It panics when the lists don't fit a, when
+// a scale isn't positive and finite, when an empty axis is to grow, and for modes it
+// doesn't know. ONNX Resize.
+func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) tensor.Tensor[T] {
+	return moved[T](resized("Resize", a, how), opts)
+}
+
+// resample is how one axis is resampled.
+type resample struct {
+	in, out    int
+	scale      float64
+	start, end float64 // of the region
+}
+
+func resized(name string, a tensor.Any, how Resampling) *transfer {
+	how.Mode = orElse(how.Mode, "nearest")
+	how.Coordinates = orElse(how.Coordinates, "half_pixel")
+	how.Nearest = orElse(how.Nearest, "round_prefer_floor")
+	known(name, "mode", how.Mode, "nearest", "linear", "cubic")
+	known(name, "nearest mode", how.Nearest, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+	known(name, "coordinate mode", how.Coordinates, "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn")
+	if how.CubicA == 0 {
+		how.CubicA = -0.75
+	}
+	shape := tensor.Shape(a)
+	by := resamples(name, shape, &how)
+	if d := a.DType(); how.Mode != "nearest" && !isReal(d) {
+		panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; nearest is", how.Mode, d))
+	}
+	out := make([]int, len(shape))
+	for i := range by {
+		out[i] = by[i].out
+	}
+	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		if dst.len() == 0 {
+			return
+		}
+		if how.Mode == "nearest" {
+			maps := make([][]int, len(by))
+			for i := range by {
+				maps[i] = by[i].nearest(&how)
+			}
+			outside := words{of: dst.of, mem: make([]byte, dst.size), size: dst.size}
+			if how.Outside != 0 && isReal(a.DType()) {
+				numericOf(outside).setReal(0, how.Outside)
+			}
+			remap(name, ctx, dst, in[0], shape, maps, outside.mem)
+			return
+		}
+		interpolate(name, ctx, dst, in[0], by, &how)
+	}}
+}
+
+func orElse(text, def string) string {
+	if text == "" {
+		return def
+	}
+	return text
+}
+
+// known panics unless a mode is one of those there are.
+func known(name, what, got string, want ...string) {
+	if !slices.Contains(want, got) {
+		text := ""
+		for i, w := range want {
+			if i > 0 {
+				text += ", "
+			}
+			text += w
+		}
+		panic(fail(name, tensor.ErrValue, "%s %q; there are %s", what, got, text))
+	}
+}
+
+// resamples works out the extents and scales of all axes.
+func resamples(name string, shape []int, how *Resampling) []resample {
+	axes := how.Axes
+	if axes == nil {
+		for i := range shape {
+			axes = append(axes, i)
+		}
+	}
+	crop := how.Coordinates == "tf_crop_and_resize"
+	switch {
+	case (how.Scales == nil) == (how.Sizes == nil):
+		panic(fail(name, tensor.ErrShape, "give either scales or sizes"))
+	case how.Scales != nil && len(how.Scales) != len(axes) || how.Sizes != nil && len(how.Sizes) != len(axes):
+		panic(fail(name, tensor.ErrShape, "%d scales and %d sizes for %d axes", len(how.Scales), len(how.Sizes), len(axes)))
+	case crop && len(how.ROI) != 2*len(axes):
+		panic(fail(name, tensor.ErrShape, "a region of %d numbers for %d axes; want two for each", len(how.ROI), len(axes)))
+	}
+	by := make([]resample, len(shape))
+	for i, n := range shape {
+		by[i] = resample{n, n, 1, 0, 1}
+	}
+	seen := make([]bool, len(shape))
+	aspect := 0.0
+	for k, x := range axes {
+		i := axisOf(name, x, len(shape))
+		if seen[i] {
+			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", x, listText(axes)))
+		}
+		seen[i] = true
+		r := &by[i]
+		if crop {
+			r.start, r.end = how.ROI[k], how.ROI[len(axes)+k]
+		}
+		if how.Scales != nil {
+			r.scale = how.Scales[k]
+			size := math.Floor(float64(r.in) * r.scale)
+			if !(r.scale > 0) || !(size < 1<<31) {
+				panic(fail(name, tensor.ErrValue, "scale %v of axis %d with extent %d", r.scale, i, r.in))
+			}
+			r.out = int(size)
+			continue
+		}
+		if r.out = how.Sizes[k]; r.out < 0 || r.out >= 1<<31 || r.in == 0 && r.out > 0 {
+			panic(fail(name, tensor.ErrShape, "size %d of axis %d with extent %d", r.out, i, r.in))
+		}
+		r.scale = 1
+		if r.in > 0 {
+			r.scale = float64(r.out) / float64(r.in)
+		}
+		switch {
+		case k == 0:
+			aspect = r.scale
+		case how.Aspect == "not_larger":
+			aspect = min(aspect, r.scale)
+		case how.Aspect == "not_smaller":
+			aspect = max(aspect, r.scale)
+		}
+	}
+	known(name, "aspect ratio policy", how.Aspect, "", "stretch", "not_larger", "not_smaller")
+	if how.Sizes != nil && (how.Aspect == "not_larger" || how.Aspect == "not_smaller") {
+		for i := range by {
+			if seen[i] {
+				by[i].scale = aspect
+				by[i].out = int(math.Floor(float64(aspect*float64(by[i].in)) + 0.5))
+			}
+		}
+	}
+	return by
+}
+
+// coordinate returns where on the operand's axis element x of the result is, and
+// whether that is inside the region of interest's tensor.
+func (r *resample) coordinate(x int, mode string) (at float64, inside bool) {
+	n, v := float64(r.in), float64(x)
+	width := float64(r.scale * n) // the result's extent before it was rounded down
+	half := float64((v+0.5)/r.scale) - 0.5
+	switch mode {
+	case "align_corners":
+		if width == 1 {
+			return 0, true
+		}
+		return float64(v*(n-1)) / (width - 1), true
+	case "asymmetric":
+		return v / r.scale, true
+	case "pytorch_half_pixel":
+		if width == 1 {
+			return -0.5, true
+		}
+	case "half_pixel_symmetric":
+		adjust := float64(r.out) / width
+		return float64(n/2*(1-adjust)) + half, true
+	case "tf_half_pixel_for_nn":
+		return (v + 0.5) / r.scale, true
+	case "tf_crop_and_resize":
+		at = float64((r.end-r.start)*(n-1)) / 2
+		if width != 1 {
+			at = float64(float64(v*(r.end-r.start))*(n-1)) / (width - 1)
+		}
+		at += float64(r.start * (n - 1))
+		return at, at >= 0 && at <= n-1
+	}
+	return half, true
+}
+
+// plain says that every element of the result is the one of the operand at its place.
+func (r *resample) plain(mode string) bool {
+	return r.scale == 1 && r.in == r.out && mode != "tf_crop_and_resize" && mode != "tf_half_pixel_for_nn"
+}
+
+// bounded converts a coordinate that was rounded down to an int, for an axis of
+// extent n; NaN and what is far outside stay outside.
+func bounded(v float64, n int) int {
+	if !(v > -1<<31) {
+		return -1 << 31
+	}
+	return int(min(v, float64(n)+1<<31))
+}
+
+// nearest returns which element each one of the result is; nil for all at their place.
+func (r *resample) nearest(how *Resampling) []int {
+	if r.plain(how.Coordinates) {
+		return nil
+	}
+	m := make([]int, r.out)
+	for x := range m {
+		at, inside := r.coordinate(x, how.Coordinates)
+		if !inside {
+			m[x] = -1
+			continue
+		}
+		low := math.Floor(at)
+		up := at-low > 0.5
+		switch how.Nearest {
+		case "round_prefer_ceil":
+			up = at-low >= 0.5
+		case "floor":
+			up = false
+		case "ceil":
+			up = at > low
+		}
+		i := bounded(low, r.in)
+		if up {
+			i++
+		}
+		m[x] = max(0, min(i, r.in-1))
+	}
+	return m
+}
+
+// taps is which elements go into one of the result, and their weights.
+type taps struct {
+	at     []int
+	weight []float64
+}
+
+// taps returns those of every element of the result, nil for all at their place;
+// one without any is outside.
+func (r *resample) taps(how *Resampling) []taps {
+	if r.plain(how.Coordinates) {
+		return nil
+	}
+	out := make([]taps, r.out)
+	for x := range out {
+		at, inside := r.coordinate(x, how.Coordinates)
+		if !inside {
+			continue
+		}
+		low := math.Ceil(at) - 1 // so the rest is in (0, 1]
+		w := kernelWeights(how, at-low, r.scale)
+		first := bounded(low, r.in) + 1 - len(w)/2
+		sum := 0.0
+		for k := range w {
+			if i := first + k; how.ExcludeOutside && (i < 0 || i >= r.in) {
+				w[k] = 0
+			}
+			sum += w[k]
+		}
+		t := taps{}
+		for k, v := range w {
+			if how.ExcludeOutside {
+				v /= sum
+			}
+			if v != 0 {
+				t.at = append(t.at, max(0, min(first+k, r.in-1)))
+				t.weight = append(t.weight, v)
+			}
+		}
+		out[x] = t
+	}
+	return out
+}
+
+// kernelWeights returns the weights of the neighbours of a point that lies rest
+// beyond the lower one of the middle two.
+func kernelWeights(how *Resampling, rest, scale float64) []float64 {
+	scale = min(scale, 1)
+	reach, kernel := 1.0, func(x float64) float64 { return max(0, 1-x) }
+	if how.Mode == "cubic" {
+		reach, kernel = 2, func(x float64) float64 { return cubicKernel(x, how.CubicA) }
+	}
+	if !how.Antialias {
+		scale = 1
+	}
+	first := int(math.Floor(max(-reach/scale, -1<<24))) + 1
+	w := make([]float64, 2-2*first)
+	sum := 0.0
+	for k := range w {
+		w[k] = kernel(math.Abs(float64((float64(first+k) - rest) * scale)))
+		sum += w[k]
+	}
+	if how.Antialias {
+		for k := range w {
+			w[k] /= sum
+		}
+	}
+	return w
+}
+
+// cubicKernel is Keys' kernel with parameter a at distance x.
+func cubicKernel(x, a float64) float64 {
+	switch {
+	case x <= 1:
+		return float64(float64(float64(float64((a+2)*x)-(a+3))*x)*x) + 1
+	case x < 2:
+		return float64(float64(float64(float64(float64(a*x)-5*a)*x)+8*a)*x) - 4*a
+	}
+	return 0
+}
+
+// interpolate resamples one axis after the other, from the last to the first.
+func interpolate(name string, ctx context.Context, dst, src words, by []resample, how *Resampling) {
+	shape := make([]int, len(by))
+	for i := range by {
+		shape[i] = by[i].in
+	}
+	v := make([]float64, src.len())
+	for i, from := 0, numericOf(src); i < len(v); i++ {
+		v[i] = from.real(i)
+	}
+	outside := make([][]int, len(by))
+	for i := len(by) - 1; i >= 0; i-- {
+		ts := by[i].taps(how)
+		if ts == nil {
+			continue
+		}
+		for x, t := range ts {
+			if t.at == nil {
+				outside[i] = append(outside[i], x)
+			}
+		}
+		before, n, after := around(shape, i)
+		next := make([]float64, before*len(ts)*after)
+		split(name, ctx, before*len(ts), 4*after, func(from, to int) {
+			for row := from; row < to; row++ {
+				t := ts[row%len(ts)]
+				for k := range after {
+					acc := math.Copysign(0, -1)
+					for j, at := range t.at {
+						acc += float64(t.weight[j] * v[(row/len(ts)*n+at)*after+k])
+					}
+					next[row*after+k] = acc
+				}
+			}
+		})
+		v, shape[i] = next, len(ts)
+	}
+	for i, xs := range outside {
+		_, n, after := around(shape, i)
+		for _, x := range xs {
+			for at := x * after; at < len(v); at += n * after {
+				for k := range after {
+					v[at+k] = how.Outside
+				}
+			}
+		}
+	}
+	to := numericOf(dst)
+	for i, x := range v {
+		to.setReal(i, x)
+	}
+}
+
+// floats returns the elements of an input of floats.
+func floats(name string, c *Call, i int) []float64 {
+	a := c.in(i)
+	if a == nil {
+		return nil
+	}
+	if _, spec := a.(tensor.Spec); spec {
+		panic(unknown(name, i))
+	}
+	if !a.DType().IsFloat() {
+		panic(fail(name, tensor.ErrDType, "input %d holds %v, want floats", i, a.DType()))
+	}
+	w := numericOf(wordsOf(a))
+	v := make([]float64, w.len())
+	for k := range v {
+		v[k] = w.float(k)
+	}
+	return v
+}
+
+var resize = opN{about: about{name: "Resize", onnx: []int{10, 11, 13, 18, 19}, attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
+	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, least: 1,
+	move: func(c *Call) *transfer {
+		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}
+		if c.Opset < 11 {
+			needs("Resize", c, 2)
+			return resized("Resize", c.in(0), oldResampling("Resize", how.Mode, floats("Resize", c, 1)))
+		}
+		how.Coordinates = c.Attrs.Str("coordinate_transformation_mode", "half_pixel")
+		how.Nearest = c.Attrs.Str("nearest_mode", "round_prefer_floor")
+		how.CubicA = float64(c.Attrs.Float("cubic_coeff_a", -0.75))
+		how.ExcludeOutside = c.Attrs.Int("exclude_outside", 0) != 0
+		how.Outside = float64(c.Attrs.Float("extrapolation_value", 0))
+		how.Antialias = c.Attrs.Int("antialias", 0) != 0
+		how.Aspect = c.Attrs.Str("keep_aspect_ratio_policy", "stretch")
+		how.Axes, _ = attrInts(c, "axes")
+		if how.Coordinates == "tf_crop_and_resize" {
+			how.ROI = floats("Resize", c, 1)
+		}
+		if v := floats("Resize", c, 2); len(v) > 0 { // an empty list is an absent one
+			how.Scales = v
+		}
+		if v, _ := ints("Resize", c, 3); len(v) > 0 {
+			how.Sizes = v
+		}
+		return resized("Resize", c.in(0), how)
+	}}
+
+// oldResampling is the meaning of Resize before opset 11, and of Upsample.
+func oldResampling(name, mode string, scales []float64) Resampling {
+	known(name, "mode", mode, "nearest", "linear", "bilinear")
+	if mode == "bilinear" {
+		mode = "linear"
+	}
+	return Resampling{Mode: mode, Scales: append([]float64{}, scales...), Coordinates: "asymmetric", Nearest: "floor"}
+}

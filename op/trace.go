@@ -1,0 +1,17 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Trace returns the sum along a diagonal: of the elements whose index on axis2 is
+// that on axis1 plus offset. Both axes go. The sum is ReduceSum's. It panics when the
+// axes are the same or don't exist. numpy.trace, which adds small integers in int64:
+// Cast first for that.
+func Trace[T num.Native | num.Narrow](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
+	if !a.LayoutRef().Flat() { // a nested axis may have no single stride
+		a = a.Contiguous()
+	}
+	return ReduceSum(a.Diagonal(offset, axis1, axis2), []int{-1}, opts...)
+}

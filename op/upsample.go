@@ -1,0 +1,19 @@
+package op
+
+// Upsample is ONNX's: Resize with coordinates x/scale, rounded down for the mode
+// nearest. The scales are an attribute before opset 9, an input in opset 9, and
+// opset 10 gave the operator up for Resize. Typed programs call Resize.
+var upsample = opN{about: about{name: "Upsample", onnx: []int{7, 9}, attrs: []string{"mode", "scales"}}, least: 1,
+	move: func(c *Call) *transfer {
+		var scales []float64
+		if c.Opset < 9 {
+			v, _ := c.Attrs.Floats("scales")
+			for _, s := range v {
+				scales = append(scales, float64(s))
+			}
+		} else {
+			needs("Upsample", c, 2)
+			scales = floats("Upsample", c, 1)
+		}
+		return resized("Upsample", c.in(0), oldResampling("Upsample", c.Attrs.Str("mode", "nearest"), scales))
+	}}
