@@ -21,7 +21,7 @@
 //
 // Those of float64 are one fixed sequence of IEEE operations whose error is at most 0.501 units in the last place wherever measured: Exp64 0.5003, Log64
 // 0.5002, Tanh64 0.5002, Sigmoid64 0.5003, Erf64 0.5002, Pow64 0.5005, each the worst of a million random arguments, of which fewer than 100 were not
-// rounded correctly. No result depends on the machine: nothing here relies on the compiler fusing a multiplication and an addition or not, and
+// rounded correctly; the others at most 0.5003, that of Sinh64 and Cosh64, in 200,000, and fewer than 15. No result depends on the machine: nothing here relies on the compiler fusing a multiplication and an addition or not, and
 // [FMA32] and [FMA64] are the fused steps where one is meant.
 //
 // A name that ends in a digit has an x before the size: [Exp2x32] is 2 to the power x in float32.
