@@ -31,7 +31,7 @@ func TestFloorDivAndMod(t *testing.T) {
 	}
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct{ a, b, q, r float64 }{
-		{1, 0.1, 9, 0.09999999999999995}, {-1, 3, -1, 2}, {7, -2, -4, -1}, {0, -2, -0.0, math.Copysign(0, -1)}, {3, inf, 0, 3}, {-3, inf, -1, inf},
+		{1, 0.1, 9, 0.09999999999999995}, {-1, 3, -1, 2}, {7, -2, -4, -1}, {0, -2, math.Copysign(0, -1), math.Copysign(0, -1)}, {3, inf, 0, 3}, {-3, inf, -1, inf},
 		{inf, 2, nan, nan}, {1, 0, inf, nan}, {0, 0, nan, nan}, {6, 3, 2, 0},
 	} {
 		a, b := tensor.Scalar(c.a), tensor.Scalar(c.b)

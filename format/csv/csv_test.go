@@ -103,16 +103,16 @@ func (f failing) Read([]byte) (int, error)  { return 0, f.err }
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 func TestWrite(t *testing.T) {
-	a := tensor.FromSlice([]float64{1, 0.1, math.Inf(-1), num.NaN64(), 1e-300, -0.0}, 2, 3)
+	a := tensor.FromSlice([]float64{1, 0.1, math.Inf(-1), num.NaN64(), 1e-300, math.Copysign(0, -1)}, 2, 3)
 	for _, tc := range []struct {
 		t     tensor.Any
 		names []string
 		o     Options
 		want  string
 	}{
-		{a, nil, Options{}, "1,0.1,-inf\nnan,1e-300,0\n"},
-		{a.Transpose(), nil, Options{Comma: ';'}, "1;nan\n0.1;1e-300\n-inf;0\n"},
-		{a, []string{"x", "y, z", "say \"w\""}, Options{}, "x,\"y, z\",\"say \"\"w\"\"\"\n1,0.1,-inf\nnan,1e-300,0\n"},
+		{a, nil, Options{}, "1,0.1,-inf\nnan,1e-300,-0\n"},
+		{a.Transpose(), nil, Options{Comma: ';'}, "1;nan\n0.1;1e-300\n-inf;-0\n"},
+		{a, []string{"x", "y, z", "say \"w\""}, Options{}, "x,\"y, z\",\"say \"\"w\"\"\"\n1,0.1,-inf\nnan,1e-300,-0\n"},
 		{tensor.Arange[uint8](0, 3, 1), []string{"n"}, Options{}, "n\n0\n1\n2\n"},
 		{tensor.FromSlice([]complex64{1 - 2i, 0.5i}, 1, 2), nil, Options{Comma: '\t'}, "1-2j\t0+0.5j\n"},
 		{tensor.FromSlice([]bool{true, false}, 2), nil, Options{}, "true\nfalse\n"},
