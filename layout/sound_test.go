@@ -1,7 +1,9 @@
 package layout
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
@@ -135,28 +137,24 @@ func TestAllLayouts(t *testing.T) {
 	t.Logf("%d layouts, 0 wrong; %d inverses and complements refused", count, refused)
 }
 
-// TestAllPairs composes all pairs of two sets of small layouts, and random pairs of up
-// to 3 modes with extents 1 to 8 and strides -8 to 8.
+// TestAllPairs composes, divides and multiplies all pairs of two sets of small layouts,
+// and random pairs of up to 3 modes with extents 1 to 8 and strides -8 to 8.
 func TestAllPairs(t *testing.T) {
 	if !*long {
 		t.Skip("13 million pairs and more; run with -long. TestComposeAll has a smaller set")
 	}
 	for _, set := range [][][]node{leafLists(2, 4, seqTo(6)), leafLists(3, 3, seqTo(4))} {
-		var c tally
 		layouts := make([]Layout, len(set))
 		for i, leaves := range set {
 			layouts[i] = flatOf(t, leaves)
 		}
-		answered := 0
+		var n answers
 		for i := range layouts {
 			for k := range layouts {
-				c.pairs++
-				if pairHolds(t, &layouts[i], &layouts[k], set[i], set[k]) {
-					answered++
-				}
+				n.add(t, &layouts[i], &layouts[k], set[i], set[k])
 			}
 		}
-		t.Logf("%d pairs, %d answered, 0 wrong", c.pairs, answered)
+		t.Log(&n)
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	draw := func() []node {
@@ -166,15 +164,33 @@ func TestAllPairs(t *testing.T) {
 		}
 		return leaves
 	}
-	answered := 0
+	var n answers
 	for range *random {
 		a, b := draw(), draw()
 		la, lb := flatOf(t, a), flatOf(t, b)
-		if pairHolds(t, &la, &lb, a, b) {
-			answered++
-		}
+		n.add(t, &la, &lb, a, b)
 	}
-	t.Logf("%d random pairs, %d answered, 0 wrong", *random, answered)
+	t.Log("random:", &n)
+}
+
+// answers counts pairs, and those that a function has a layout for.
+type answers struct{ pairs, composed, divided, multiplied int }
+
+func (n *answers) String() string {
+	return fmt.Sprintf("%d pairs, 0 wrong: %d composed, %d divided, %d multiplied, the rest refused", n.pairs, n.composed, n.divided, n.multiplied)
+}
+
+func (n *answers) add(t *testing.T, a, b *Layout, an, bn []node) {
+	n.pairs++
+	if pairHolds(t, a, b, an, bn) {
+		n.composed++
+	}
+	if quotientHolds(t, a, b, an) {
+		n.divided++
+	}
+	if productHolds(t, a, b) {
+		n.multiplied++
+	}
 }
 
 // seqTo is 0, 1, … n.
@@ -200,4 +216,64 @@ func pairHolds(t *testing.T, a, b *Layout, an, bn []node) bool {
 		}
 	}
 	return true
+}
+
+// quotientHolds reports whether a / b has a layout, and fails when it isn't
+// a ∘ (b, b*).
+func quotientHolds(t *testing.T, a, b *Layout, an []node) bool {
+	r, err := LogicalDivide(*a, *b)
+	if err != nil {
+		return false
+	}
+	rest, err := Complement(*b, a.Size())
+	if err != nil {
+		t.Fatalf("%v / %v = %v, and %v has no complement", a, b, r, b)
+	}
+	tile := b.Size()
+	for i := range tile * rest.Size() {
+		x, errX := b.Offset(i % tile)
+		y, errY := rest.Offset(i / tile)
+		got, err := r.Offset(i)
+		if err := errors.Join(err, errX, errY); err != nil || got != extended(an, x+y) {
+			t.Fatalf("%v / %v = %v: at %d %d, not %d: %v", a, b, r, i, got, extended(an, x+y), err)
+		}
+	}
+	return true
+}
+
+// productHolds reports whether a times b has a layout, and fails when it isn't
+// (a, a* ∘ b).
+func productHolds(t *testing.T, a, b *Layout) bool {
+	r, err := LogicalProduct(*a, *b)
+	if err != nil {
+		return false
+	}
+	most := 0
+	for i := range b.Size() {
+		x, _ := b.Offset(i)
+		most = max(most, x)
+	}
+	rest, err := Complement(*a, a.Size()*(most+1))
+	if err != nil {
+		t.Fatalf("%v times %v = %v, and %v has no complement", a, b, r, a)
+	}
+	gaps := leavesOf(&rest)
+	for i := range a.Size() * b.Size() {
+		x, errX := a.Offset(i % a.Size())
+		y, errY := b.Offset(i / a.Size())
+		got, err := r.Offset(i)
+		if err := errors.Join(err, errX, errY); err != nil || got != x+extended(gaps, y) {
+			t.Fatalf("%v times %v = %v: at %d %d, not %d: %v", a, b, r, i, got, x+extended(gaps, y), err)
+		}
+	}
+	return true
+}
+
+// leavesOf returns the leaves of a flat layout.
+func leavesOf(l *Layout) (leaves []node) {
+	for i := range l.Rank() {
+		str, _ := l.Stride(i)
+		leaves = append(leaves, node{ext: l.Dim(i), str: str})
+	}
+	return leaves
 }
