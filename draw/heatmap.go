@@ -216,7 +216,7 @@ func (h *heat) level(v float64, n int) (int, bool) {
 	case h.least == h.most:
 		return n / 2, true
 	}
-	part := (v/2 - h.least/2) / (h.most/2 - h.least/2) // halves, as the difference can be too large
+	part := (float64(v/2) - float64(h.least/2)) / (float64(h.most/2) - float64(h.least/2)) // halves, as the difference can be too large
 	return min(int(part*float64(n)), n-1), true
 }
 

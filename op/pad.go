@@ -14,10 +14,11 @@ type PadMode string
 
 // The modes of Pad, as ONNX and NumPy name them.
 const (
-	PadConstant PadMode = "constant" // one value
-	PadEdge     PadMode = "edge"     // the nearest element
-	PadReflect  PadMode = "reflect"  // the elements mirrored at the first and last one, which aren't doubled
-	PadWrap     PadMode = "wrap"     // the elements from the other end
+	PadConstant  PadMode = "constant"  // one value
+	PadEdge      PadMode = "edge"      // the nearest element
+	PadReflect   PadMode = "reflect"   // the elements mirrored at the first and last one, which aren't doubled
+	PadSymmetric PadMode = "symmetric" // the elements mirrored at the edge, so that they are; not ONNX's
+	PadWrap      PadMode = "wrap"      // the elements from the other end
 )
 
 // Pad returns a with before[i] elements more in front of axis i and after[i]
@@ -36,9 +37,9 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 		panic(fail("Pad", tensor.ErrShape, "%d amounts before and %d after for a tensor of rank %d", len(before), len(after), len(shape)))
 	}
 	switch mode {
-	case PadConstant, PadEdge, PadReflect, PadWrap:
+	case PadConstant, PadEdge, PadReflect, PadSymmetric, PadWrap:
 	default:
-		panic(fail("Pad", tensor.ErrValue, "mode %q; modes are constant, edge, reflect and wrap", string(mode)))
+		panic(fail("Pad", tensor.ErrValue, "mode %q; modes are constant, edge, reflect, symmetric and wrap", string(mode)))
 	}
 	out := make([]int, len(shape))
 	for i, n := range shape {
@@ -87,6 +88,9 @@ func padIndex(mode PadMode, i, n int) int {
 		return max(0, min(i, n-1))
 	case mode == PadWrap:
 		return ((i % n) + n) % n
+	case mode == PadSymmetric:
+		i = ((i % (2 * n)) + 2*n) % (2 * n)
+		return min(i, 2*n-1-i)
 	}
 	turn := 2 * (n - 1)
 	i = ((i % turn) + turn) % turn

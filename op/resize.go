@@ -331,7 +331,7 @@ func cubicKernel(x, a float64) float64 {
 	case x <= 1:
 		return float64(float64(float64(float64((a+2)*x)-(a+3))*x)*x) + 1
 	case x < 2:
-		return float64(float64(float64(float64(float64(a*x)-5*a)*x)+8*a)*x) - 4*a
+		return float64(float64(float64(float64(float64(a*x)-float64(5*a))*x)+float64(8*a))*x) - float64(4*a)
 	}
 	return 0
 }

@@ -26,7 +26,7 @@ func block(seed, i uint64, attempt, kind uint32) [2]uint64 {
 }
 
 // unit turns a word into a multiple of 2⁻⁵³ in [0, 1).
-func unit(w uint64) float64 { return float64(w>>11) * 0x1p-53 }
+func unit(w uint64) float64 { return float64(float64(w>>11) * 0x1p-53) }
 
 // RandomUniform returns numbers of [low, high), all equally likely: low + u·(high-low)
 // with u a multiple of 2⁻⁵³, computed in float64 and rounded to T, and where that gives

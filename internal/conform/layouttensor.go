@@ -181,12 +181,12 @@ func (s *worked) fill(how json.RawMessage) error {
 	case word == "arange" && s.t.Rank() == 2:
 		i := 0
 		for idx := range s.t.All() {
-			s.t.Set(by.Start+float32(i)*by.Step, idx...)
+			s.t.Set(by.Start+float32(float32(i)*by.Step), idx...)
 			i++
 		}
 	case word == "arange" || word == "storage_iota":
 		for i := range s.data {
-			s.data[i] = by.Start + float32(i)*by.Step
+			s.data[i] = by.Start + float32(float32(i)*by.Step)
 		}
 	default:
 		return fmt.Errorf("the runner knows no fill %s", how)
@@ -488,7 +488,7 @@ func (c *tensorCase) near(got []float32, raw json.RawMessage) error {
 	for i := 0; ok && i < len(got); i++ {
 		w := float32(want[i])
 		ulp := float64(math.Nextafter32(float32(math.Abs(float64(w))), math.MaxFloat32)) - math.Abs(float64(w))
-		ok = math.Abs(float64(got[i])-want[i]) <= c.ULP*ulp+c.Rel*math.Abs(want[i])
+		ok = math.Abs(float64(got[i])-want[i]) <= float64(c.ULP*ulp)+float64(c.Rel*math.Abs(want[i]))
 	}
 	if !ok {
 		return fmt.Errorf("%v, want %v", got, want)

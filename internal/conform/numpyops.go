@@ -365,5 +365,3 @@ func summable(d dtype.DType) dtype.DType {
 	}
 	return d
 }
-
-func truth(dtype.DType) dtype.DType { return dtype.Bool }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,11 +12,11 @@ import (
 // numpyOps are NumPy's functions by name. Mixed operands are promoted first.
 var numpyOps = map[string]numpyFunc{
 	"add": promoted("Add"), "subtract": promoted("Sub"), "multiply": promoted("Mul"), "true_divide": inFloats("Div"),
-	"floor_divide": promoted("FloorDiv"), "remainder": remainder, "fmod": promoted("FMod"), "power": power,
+	"floor_divide": promoted("FloorDiv"), "remainder": typedPair(numpyTyped.mod), "fmod": typedPair(numpyTyped.fMod), "power": power,
 	"maximum": promoted("Max"), "minimum": promoted("Min"), "fmax": promoted("FMax"), "fmin": promoted("FMin"),
 	"less": promoted("Less"), "less_equal": promoted("LessOrEqual"), "equal": promoted("Equal"), "not_equal": promoted("NotEqual"),
 	"logical_and": logical("And"), "bitwise_and": promoted("BitwiseAnd"), "bitwise_or": promoted("BitwiseOr"),
-	"bitwise_xor": promoted("BitwiseXor"), "invert": promoted("BitwiseNot"), "left_shift": shifted("LEFT"), "right_shift": shifted("RIGHT"),
+	"bitwise_xor": promoted("BitwiseXor"), "invert": promoted("BitwiseNot"), "left_shift": shifted(op.Left), "right_shift": shifted(op.Right),
 	"gcd": promoted("Gcd"), "lcm": promoted("Lcm"), "absolute": promoted("Abs"), "sign": promoted("Sign"), "square": promoted("Square"),
 	"negative": promoted("Neg"), "reciprocal": promoted("Reciprocal"), "copysign": inFloats("CopySign"), "nextafter": inFloats("NextAfter"),
 	"hypot": inFloats("Hypot"), "arctan2": inFloats("Atan2"), "signbit": inFloats("SignBit"),
@@ -30,16 +29,16 @@ var numpyOps = map[string]numpyFunc{
 	"arccosh": inFloats("Acosh"), "arctanh": inFloats("Atanh"),
 
 	"sum": reduction("ReduceSum", summable), "prod": reduction("ReduceProd", summable), "mean": reduction("ReduceMean", realOf),
-	"min": reduction("ReduceMin", same), "max": reduction("ReduceMax", same), "ptp": reduction("Ptp", same),
+	"min": reduction("ReduceMin", same), "max": reduction("ReduceMax", same), "ptp": counted(numpyTyped.ptp),
 	"var": reduction("Var", realOf), "std": reduction("Std", realOf), "median": reduction("Median", realOf),
-	"any": reduction("Any", truth), "all": reduction("All", truth), "count_nonzero": reduction("CountNonzero", same),
+	"any": counted(numpyTyped.any), "all": counted(numpyTyped.all), "count_nonzero": counted(numpyTyped.countNonzero),
 	"nansum": nanless("NanSum", "ReduceSum", summable), "nanmax": nanless("NanMax", "ReduceMax", same),
 	"argmax": argReduction("ArgMax"), "argmin": argReduction("ArgMin"), "nanargmax": nanArg("NanArgMax", "ArgMax"),
 	"cumsum": cumulative("CumSum"), "cumprod": cumulative("CumProd"),
 
-	"where": where, "take": taken, "take_along_axis": takeAlongAxis, "nonzero": nonzero, "sort": sorted("Sort"), "argsort": sorted("ArgSort"),
-	"stack": joined("Stack"), "concatenate": joined("Concat"), "pad": pad, "repeat": repeat, "roll": roll, "tile": tile,
-	"split": split("Split"), "array_split": split("ArraySplit"), "boolean_index": booleanIndex, "fancy_index": fancyIndex,
+	"where": where, "take": taken, "take_along_axis": takeAlongAxis, "nonzero": nonzero, "sort": sorted(numpyTyped.sort), "argsort": sorted(numpyTyped.argSort),
+	"stack": stack, "concatenate": concatenate, "pad": pad, "repeat": repeat, "roll": roll, "tile": tile,
+	"split": split(true), "array_split": split(false), "boolean_index": booleanIndex, "fancy_index": fancyIndex,
 
 	"matmul": promoted("MatMul"), "dot": dot, "inner": promoted("Inner"), "tensordot": tensorDot, "einsum": einsum,
 	"trace": trace, "triu": triangle(1), "tril": triangle(0),
@@ -55,34 +54,19 @@ func power(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	return call("Pow", in, attrs{})
 }
 
-// remainder of floats is the typed Mod; ONNX's has integers alone.
-func remainder(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
-	in, err := n.common(in)
-	if err != nil {
-		return nil, err
-	}
-	var out tensor.Any
-	switch a := in[0].(type) {
-	case tensor.Tensor[num.F16]:
-		out = op.Mod(a, in[1].(tensor.Tensor[num.F16]))
-	case tensor.Tensor[float32]:
-		out = op.Mod(a, in[1].(tensor.Tensor[float32]))
-	case tensor.Tensor[float64]:
-		out = op.Mod(a, in[1].(tensor.Tensor[float64]))
-	default:
-		return call("Mod", in, attrs{})
-	}
-	return []tensor.Any{out}, nil
-}
-
-func shifted(direction string) numpyFunc {
+// typedPair is an elementwise function of the typed form.
+func typedPair(f func(t numpyTyped, a, b tensor.Any) tensor.Any) numpyFunc {
 	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 		in, err := n.common(in)
 		if err != nil {
 			return nil, err
 		}
-		return call("BitShift", in, attrs{"direction": direction})
+		return typedOf(in[0], func(t numpyTyped) []tensor.Any { return []tensor.Any{f(t, in[0], in[1])} })
 	}
+}
+
+func shifted(to op.Direction) numpyFunc {
+	return typedPair(func(t numpyTyped, a, b tensor.Any) tensor.Any { return t.shift(a, b, to) })
 }
 
 // round is a scaled rint, as NumPy computes it.
@@ -150,6 +134,12 @@ func cumulative(name string) numpyFunc {
 				return nil, err
 			}
 			x = flat
+		} else if x.Rank() == 0 { // NumPy's functions over an axis take a scalar for a row of one
+			row, err := tensor.Reshape(x, 1)
+			if err != nil {
+				return nil, err
+			}
+			x = row
 		}
 		return callOpset(name, 14, []tensor.Any{cast(x, d), tensor.Full(axis)}, attrs{})
 	}
@@ -180,7 +170,9 @@ func taken(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	}
 	mode := "raise"
 	n.arg("mode", &mode)
-	return call("Take", []tensor.Any{x, in[1]}, attrs{"axis": axis, "mode": mode})
+	how := map[string]op.TakeMode{"raise": op.TakeRaise, "wrap": op.TakeWrap, "clip": op.TakeClip}[mode]
+	at := cast(in[1], dtype.Int64).(tensor.Tensor[int64])
+	return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.take(x, at, int(axis), how)} })
 }
 
 func takeAlongAxis(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
@@ -188,7 +180,8 @@ func takeAlongAxis(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call("TakeAlongAxis", []tensor.Any{x, in[1]}, attrs{"axis": axis})
+	at := cast(in[1], dtype.Int64).(tensor.Tensor[int64])
+	return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.takeAlongAxis(x, at, int(axis))} })
 }
 
 // nonzero gives an array per axis; ONNX's is their stack.
@@ -206,31 +199,53 @@ func nonzero(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	return rows, nil
 }
 
-func sorted(name string) numpyFunc {
+func sorted(f func(t numpyTyped, a tensor.Any, axis int) tensor.Any) numpyFunc {
 	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 		x, axis, err := flatUnless(n, in[0])
 		if err != nil {
 			return nil, err
 		}
-		return call(name, []tensor.Any{x}, attrs{"axis": axis})
+		return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{f(t, x, int(axis))} })
 	}
 }
 
-func joined(name string) numpyFunc {
-	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
-		in, err := n.common(in)
-		if err != nil {
-			return nil, err
-		}
-		var axis int64
-		if !n.arg("axis", &axis) {
-			for i := range in {
-				if in[i], err = tensor.Reshape(in[i], -1); err != nil {
-					return nil, err
-				}
+func stack(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	var axis int
+	n.arg("axis", &axis)
+	return typedOf(in[0], func(t numpyTyped) []tensor.Any { return []tensor.Any{t.stack(axis, in)} })
+}
+
+func concatenate(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+	in, err := n.common(in)
+	if err != nil {
+		return nil, err
+	}
+	var axis int64
+	if !n.arg("axis", &axis) {
+		for i := range in {
+			if in[i], err = tensor.Reshape(in[i], -1); err != nil {
+				return nil, err
 			}
 		}
-		return callOpset(name, 13, in, attrs{"axis": axis})
+	}
+	return callOpset("Concat", 13, in, attrs{"axis": axis})
+}
+
+// counted is a reduction of the typed form.
+func counted(f func(t numpyTyped, a tensor.Any, axes []int, opts []op.Option) tensor.Any) numpyFunc {
+	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
+		var keep bool
+		var axes []int
+		var opts []op.Option
+		if n.arg("keepdims", &keep); keep {
+			opts = append(opts, op.KeepDims())
+		}
+		n.arg("axis", &axes)
+		return typedOf(in[0], func(t numpyTyped) []tensor.Any { return []tensor.Any{f(t, in[0], axes, opts)} })
 	}
 }
 
@@ -256,9 +271,13 @@ func repeat(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var times int64
-	n.arg("repeats", &times)
-	return call("Repeat", []tensor.Any{x}, attrs{"axis": axis, "repeats": times})
+	counts := make([]int, 1)
+	if raw := n.c.Args["repeats"]; len(raw) > 0 && raw[0] == '[' {
+		n.arg("repeats", &counts)
+	} else {
+		n.arg("repeats", &counts[0])
+	}
+	return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.repeat(x, counts, int(axis))} })
 }
 
 func roll(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
@@ -266,9 +285,9 @@ func roll(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shift int64
+	var shift int
 	n.arg("shift", &shift)
-	out, err := call("Roll", []tensor.Any{x}, attrs{"axes": []int64{axis}, "shifts": []int64{shift}})
+	out, err := typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.roll(x, shift, int(axis))} })
 	if err == nil && x.Rank() != in[0].Rank() {
 		out[0], err = tensor.Reshape(out[0], tensor.Shape(in[0])...)
 	}
@@ -294,27 +313,16 @@ func tile(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 }
 
 // split cuts an axis into equal parts, or for array_split into nearly equal ones.
-func split(name string) numpyFunc {
+func split(equal bool) numpyFunc {
 	return func(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
-		var axis int64
-		var sections int
+		var axis, sections int
 		n.arg("axis", &axis)
-		var at []int64
-		if raw := n.c.Args["sections"]; len(raw) > 0 && raw[0] == '[' {
-			n.arg("sections", &at)
-			return call("SplitAt", in, attrs{"axis": axis, "indices": at})
-		}
 		n.arg("sections", &sections)
-		if name == "ArraySplit" {
-			return call(name, in, attrs{"axis": axis, "sections": int64(sections)})
+		a := in[0]
+		if at := axis + a.Rank(); equal && at >= 0 && axis < a.Rank() && (sections <= 0 || a.Dim(at%a.Rank())%sections != 0) {
+			return nil, &tensor.Error{Op: "numpy.split", Text: fmt.Sprintf("%d parts of axis %d", sections, axis), Err: tensor.ErrShape}
 		}
-		if axis < 0 {
-			axis += int64(in[0].Rank())
-		}
-		if sections <= 0 || in[0].Dim(int(axis))%sections != 0 {
-			return nil, &tensor.Error{Op: "op.Split", Text: fmt.Sprintf("%d doesn't divide %d", sections, in[0].Dim(int(axis))), Err: tensor.ErrShape}
-		}
-		return call("ArraySplit", in, attrs{"axis": axis, "sections": int64(sections)})
+		return typedOf(a, func(t numpyTyped) []tensor.Any { return t.arraySplit(a, axis, sections) })
 	}
 }
 
@@ -419,9 +427,10 @@ func einsum(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 }
 
 func trace(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
-	var offset int64
+	var offset int
 	n.arg("offset", &offset)
-	return call("Trace", castAll(in, summable(in[0].DType())), attrs{"offset": offset})
+	x := cast(in[0], summable(in[0].DType()))
+	return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.trace(x, offset)} })
 }
 
 func triangle(upper int64) numpyFunc {

@@ -68,7 +68,7 @@ func writeFixture(t *testing.T, source string) string {
 func check(t *testing.T, dir, allowed string) (string, bool) {
 	t.Helper()
 	var out strings.Builder
-	ok, err := run(&out, dir, nil, allowed, false)
+	ok, err := run(&out, dir, platforms, nil, allowed, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestAllowanceNeedsReason(t *testing.T) {
 func TestBrokenPackageIsAnError(t *testing.T) {
 	dir := writeFixture(t, "package p\n\nvar x int = \"\"\n")
 	var out strings.Builder
-	_, err := run(&out, dir, nil, "", false)
+	_, err := run(&out, dir, platforms, nil, "", false)
 	if err == nil || !strings.Contains(err.Error(), "p.go:3") {
 		t.Errorf("got %v, want the compiler's complaint about p.go:3", err)
 	}
