@@ -212,6 +212,9 @@ func TestBinary(t *testing.T) {
 		{changed(25, 0x7f), tensor.ErrOverflow}, // an enormous one
 		{changed(25, 0x80), tensor.ErrSyntax},
 	} {
+		if c.want == tensor.ErrOverflow && math.MaxInt == math.MaxInt32 {
+			c.want = tensor.ErrSyntax // an extent that is no int is refused as it is read
+		}
 		if err := x.UnmarshalBinary(c.b); !errors.Is(err, c.want) {
 			t.Errorf("case %d: %v, want %v", i, err, c.want)
 		}
