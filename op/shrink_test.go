@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -31,6 +32,7 @@ func TestMapShrinks(t *testing.T) {
 	if err := os.Truncate(path, 1<<16); err != nil {
 		t.Fatal(err)
 	}
+	skipWithoutAddress(t, func() { x.At(1023, 0) })
 	for name, f := range map[string]func(){
 		"Add":       func() { Add(x, x) },
 		"Transpose": func() { Neg(x.Transpose()) },
@@ -42,4 +44,19 @@ func TestMapShrinks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// skipWithoutAddress skips a test where the fault that f meets has no address to
+// find the file by, as under qemu-user 7.2; the processors themselves give it.
+func skipWithoutAddress(t *testing.T, f func()) {
+	if runtime.GOARCH == "amd64" {
+		return // never emulated in CI
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if _, ok := recover().(interface{ Addr() uintptr }); !ok {
+			t.Skip("this emulator doesn't tell the address of a fault")
+		}
+	}()
+	f()
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"unsafe"
@@ -200,6 +201,7 @@ func TestMapShrinks(t *testing.T) {
 	if x.At(100) != 1 {
 		t.Error("the rest can't be read")
 	}
+	skipWithoutAddress(t, func() { x.At(1 << 19) })
 	for name, f := range map[string]func(){
 		"At":    func() { x.At(1 << 19) },
 		"Clone": func() { x.Clone() },
@@ -215,4 +217,19 @@ func TestMapShrinks(t *testing.T) {
 	if err := x.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// skipWithoutAddress skips a test where the fault that f meets has no address to
+// find the file by, as under qemu-user 7.2; the processors themselves give it.
+func skipWithoutAddress(t *testing.T, f func()) {
+	if runtime.GOARCH == "amd64" {
+		return // never emulated in CI
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if _, ok := recover().(interface{ Addr() uintptr }); !ok {
+			t.Skip("this emulator doesn't tell the address of a fault")
+		}
+	}()
+	f()
 }
