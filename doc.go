@@ -23,6 +23,7 @@
 //	internal/cpu/        the instruction sets that the processor has
 //	internal/walk/       plans the rows of an operation over several layouts
 //	internal/conv/       converts rows between element types
+//	internal/simd/       rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/conform/    runs the conformance data
 //	internal/verify/     checks functions on all inputs

@@ -1,0 +1,61 @@
+// Asm writes the assembly of internal/simd: go run . in this folder. Its test compares what is checked in with what it
+// would write.
+//
+// program.go is the language in which a row kernel is described, rows.go the descriptions, x86.go what lowers them to
+// AVX2 and AVX-512, tables.go the Go side. Kernels that aren't rows have a file each and use avo directly.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations.
+var outputs = []struct {
+	name  string
+	write func(c *build.Context)
+}{
+	{"rows", writeRows},
+}
+
+func main() {
+	files, err := generate()
+	for name, text := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join("..", name), text, 0o666)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "asm:", err)
+		os.Exit(1)
+	}
+}
+
+// generate returns the text of every file.
+func generate() (map[string][]byte, error) {
+	files := make(map[string][]byte)
+	for _, o := range outputs {
+		c := build.NewContext()
+		c.ConstraintExpr("!purego")
+		o.write(c)
+		f, err := c.Result()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		if err := pass.Compile.Execute(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		cfg := printer.Config{Name: "internal/simd/_asm", Pkg: "simd"}
+		for suffix, p := range map[string]printer.Printer{"_amd64.s": printer.NewGoAsm(cfg), "_amd64.go": printer.NewStubs(cfg)} {
+			if files[o.name+suffix], err = p.Print(f); err != nil {
+				return nil, fmt.Errorf("%s: %w", o.name, err)
+			}
+		}
+	}
+	return files, tables(files)
+}

@@ -1,0 +1,543 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// x86 is the machine AVX2 with FMA and F16C, or AVX-512 F, BW, DQ and VL. Truth values are masks of all ones or zeros
+// in AVX2, and mask registers in AVX-512. A row's end is done in one masked step in AVX-512, and one element at a time
+// by the same program in AVX2.
+type x86 struct {
+	c     *build.Context
+	k     *kernel
+	level string
+	wide  bool // AVX-512
+	bytes int  // of a register
+	lanes int
+
+	base   []operand.Op  // of each argument: the address of a slice, or a register with a number in each lane
+	index  reg.GPVirtual // elements done
+	off    int           // from there on
+	some   operand.Op    // AVX-512: the mask of the last step; nil before
+	single bool          // AVX2: one element
+
+	consts []string               // names in order of use
+	held   map[string]operand.Op  // where each is: in memory or in a register
+	memory map[string]operand.Mem // the symbols, of all kernels
+}
+
+const unroll = 4 // vectors in a step of the main loop
+
+func writeRows(c *build.Context) {
+	memory := make(map[string]operand.Mem)
+	for i := range kernels {
+		k := &kernels[i]
+		if !k.wide {
+			(&x86{c: c, k: k, level: "AVX2", bytes: 32, memory: memory}).write()
+		}
+		(&x86{c: c, k: k, level: "AVX512", bytes: 64, wide: true, memory: memory}).write()
+	}
+}
+
+func (x *x86) write() {
+	c, k := x.c, x.k
+	x.lanes = k.lanes(x.bytes)
+	x.base = make([]operand.Op, len(k.args))
+	x.findConstants()
+
+	c.Function(k.function(k.field, x.level))
+	c.Attributes(attr.NOSPLIT)
+	c.Pragma("noescape")
+	c.SignatureExpr(k.signature())
+	n := c.Load(c.Param("dst").Len(), c.GP64())
+	for i, a := range k.args {
+		if a.number {
+			v := c.Load(c.Param(a.name), c.XMM())
+			r := x.register(x.bytes)
+			x.do("VBROADCAST"+map[kind]string{F32: "SS", F64: "SD"}[a.kind], v, r)
+			x.base[i] = r
+			continue
+		}
+		x.base[i] = c.Load(c.Param(a.name).Base(), c.GP64())
+		if i > 0 { // no plan reads past an operand
+			l := c.Load(c.Param(a.name).Len(), c.GP64())
+			c.CMPQ(l, n)
+			c.CMOVQLT(l, n)
+		}
+	}
+	for i, name := range x.consts {
+		if i < x.bytes/4 { // half of the registers
+			x.held[name] = x.inRegister(x.held[name], x.bytes)
+		}
+	}
+	x.index = c.GP64()
+	c.XORL(x.index.As32(), x.index.As32())
+	step, lanes := unroll*x.lanes, x.lanes
+	c.SUBQ(operand.I32(step), n)
+	c.JLT(operand.LabelRef("single"))
+	c.Label("many")
+	for u := range unroll {
+		x.off = u * lanes
+		k.body(x)
+	}
+	x.off = 0
+	c.ADDQ(operand.I32(step), x.index)
+	c.SUBQ(operand.I32(step), n)
+	c.JGE(operand.LabelRef("many"))
+	c.Label("single")
+	c.ADDQ(operand.I32(step-lanes), n)
+	c.JLT(operand.LabelRef("rest"))
+	c.Label("one")
+	k.body(x)
+	c.ADDQ(operand.I32(lanes), x.index)
+	c.SUBQ(operand.I32(lanes), n)
+	c.JGE(operand.LabelRef("one"))
+	c.Label("rest")
+	c.ADDQ(operand.I32(lanes), n)
+	c.JEQ(operand.LabelRef("done"))
+	if x.wide {
+		ones := c.GP64()
+		c.MOVQ(operand.I32(-1), ones)
+		c.BZHIQ(n, ones, ones)
+		mask := c.K()
+		c.KMOVQ(ones, mask)
+		x.some = mask
+		k.body(x)
+	} else {
+		c.Label("element")
+		x.single = true
+		k.body(x)
+		c.INCQ(x.index)
+		c.DECQ(n)
+		c.JNE(operand.LabelRef("element"))
+	}
+	c.Label("done")
+	c.VZEROUPPER()
+	c.RET()
+
+	for _, s := range k.same {
+		c.Function(k.function(s.field, x.level))
+		c.Attributes(attr.NOSPLIT)
+		c.Pragma("noescape")
+		c.SignatureExpr(strings.ReplaceAll(k.signature(), s.from, s.to))
+		c.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{operand.LabelRef("·" + k.function(k.field, x.level) + "(SB)")}, IsTerminal: true})
+	}
+}
+
+// findConstants runs the program against a context that is thrown away.
+func (x *x86) findConstants() {
+	c := x.c
+	x.c = build.NewContext()
+	x.c.Function("dry")
+	x.held = make(map[string]operand.Op)
+	x.index = x.c.GP64()
+	for i := range x.base {
+		x.base[i] = x.c.GP64()
+		if x.k.args[i].number {
+			x.base[i] = x.register(x.bytes)
+		}
+	}
+	x.k.body(x)
+	x.c = c
+	for _, name := range x.consts {
+		if m, ok := x.memory[name]; ok {
+			x.held[name] = m
+			continue
+		}
+		m := c.StaticGlobal(name)
+		c.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i, w := range x.words(name) {
+			c.AddDatum(8*i, operand.U64(w))
+		}
+		x.memory[name], x.held[name] = m, m
+	}
+}
+
+// do appends the instruction of a name: operands in Go's order, the result last.
+func (x *x86) do(name string, ops ...operand.Op) {
+	f := reflect.ValueOf(x.c).MethodByName(name)
+	if !f.IsValid() {
+		panic("no instruction " + name)
+	}
+	in := make([]reflect.Value, len(ops))
+	for i := range ops {
+		in[i] = reflect.ValueOf(ops[i])
+	}
+	f.Call(in)
+	if _, err := x.c.Result(); err != nil {
+		panic(fmt.Sprintf("%s, %s %v: %v", x.k.function(x.k.field, x.level), name, ops, err))
+	}
+}
+
+// register returns a new vector register for so many bytes.
+func (x *x86) register(bytes int) reg.VecVirtual {
+	switch {
+	case bytes <= 16:
+		return x.c.XMM()
+	case bytes <= 32:
+		return x.c.YMM()
+	}
+	return x.c.ZMM()
+}
+
+func (x *x86) new(k kind) value { return value{k, x.register(x.lanes * k.size())} }
+
+// copied returns a value in a register that may be overwritten.
+func (x *x86) copied(v value) value { return value{v.kind, x.inRegister(v.op, x.lanes*v.kind.size())} }
+
+func (x *x86) inRegister(from operand.Op, bytes int) operand.Op {
+	r := x.register(bytes)
+	if x.wide {
+		x.do("VMOVDQU64", from, r)
+	} else {
+		x.do("VMOVUPS", from, r)
+	}
+	return r
+}
+
+// loaded returns a value in a register.
+func (x *x86) loaded(v value) value {
+	if _, ok := v.op.(operand.Mem); ok {
+		return x.copied(v)
+	}
+	return v
+}
+
+// suffix names the element type as instructions do: PS, PD, or the size of an integer.
+func suffix(k kind) string {
+	switch k {
+	case F32:
+		return "PS"
+	case F64:
+		return "PD"
+	}
+	return size(k)
+}
+
+func size(k kind) string { return map[int]string{1: "B", 2: "W", 4: "D", 8: "Q"}[k.size()] }
+
+// op2 is an instruction with two operands, the second of which may be in memory.
+func (x *x86) op2(name string, a, b value) value {
+	d := x.new(a.kind)
+	x.do(name, b.op, x.loaded(a).op, d.op)
+	return d
+}
+
+func (x *x86) at(i int) operand.Mem {
+	s := x.k.args[i].kind.size()
+	return operand.Mem{Base: x.base[i].(reg.Register), Index: x.index, Scale: uint8(s), Disp: x.off * s}
+}
+
+func (x *x86) load(i int) value {
+	k := x.k.args[i].kind
+	if x.k.args[i].number {
+		return value{k, x.base[i]}
+	}
+	v := x.new(k)
+	n := x.lanes * k.size()
+	switch {
+	case x.single:
+		x.element(k, x.at(i), v.op)
+	case x.some != nil:
+		x.do("VMOVDQU"+fmt.Sprint(8*k.size())+"_Z", x.at(i), x.some, v.op)
+	case n < 16:
+		x.do(map[int]string{4: "VMOVD", 8: "VMOVQ"}[n], x.at(i), v.op)
+	case x.wide:
+		x.do("VMOVDQU64", x.at(i), v.op)
+	default:
+		x.do("VMOVUPS", x.at(i), v.op)
+	}
+	return v
+}
+
+// element loads one element.
+func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
+	lane := to.(reg.VecVirtual).AsX()
+	switch k.size() {
+	case 8:
+		x.do("VMOVQ", from, lane)
+	case 4:
+		x.do("VMOVD", from, lane)
+	default:
+		r := x.c.GP32()
+		x.do(map[int]string{1: "MOVBLZX", 2: "MOVWLZX"}[k.size()], from, r)
+		x.do("VMOVD", r, lane)
+	}
+}
+
+func (x *x86) store(i int, v value) {
+	n := x.lanes * v.kind.size()
+	v = x.loaded(v)
+	lane := v.op.(reg.Vec).AsX()
+	switch {
+	case x.single && v.kind.size() == 8:
+		x.do("VMOVQ", lane, x.at(i))
+	case x.single && v.kind.size() == 4:
+		x.do("VMOVD", lane, x.at(i))
+	case x.single:
+		x.do("VPEXTR"+size(v.kind), operand.U8(0), lane, x.at(i))
+	case x.some != nil:
+		x.do("VMOVDQU"+fmt.Sprint(8*v.kind.size()), v.op, x.some, x.at(i))
+	case n < 16:
+		x.do(map[int]string{4: "VMOVD", 8: "VMOVQ"}[n], v.op, x.at(i))
+	case x.wide:
+		x.do("VMOVDQU64", v.op, x.at(i))
+	default:
+		x.do("VMOVUPS", v.op, x.at(i))
+	}
+}
+
+// constant refers to 64 bytes of the element repeated.
+func (x *x86) constant(k kind, bits uint64) value {
+	return value{k, x.named(fmt.Sprintf("all%d_%0*x", 8*k.size(), 2*k.size(), bits))}
+}
+
+func (x *x86) named(name string) operand.Op {
+	if _, ok := x.held[name]; !ok {
+		x.consts = append(x.consts, name)
+		x.held[name] = x.register(x.bytes)
+	}
+	return x.held[name]
+}
+
+// words returns the contents of a constant from its name.
+func (x *x86) words(name string) (w []uint64) {
+	var bits int
+	var v uint64
+	if _, err := fmt.Sscanf(name, "all%d_%x", &bits, &v); err != nil {
+		panic(err)
+	}
+	for ; bits < 64; bits *= 2 {
+		v |= v << bits
+	}
+	for range 8 {
+		w = append(w, v)
+	}
+	return w
+}
+
+func (x *x86) add(a, b value) value { return x.op2(arith("ADD", a.kind), a, b) }
+func (x *x86) sub(a, b value) value { return x.op2(arith("SUB", a.kind), a, b) }
+func (x *x86) div(a, b value) value { return x.op2("VDIV"+suffix(a.kind), a, b) }
+
+func (x *x86) mul(a, b value) value {
+	if a.kind.float() {
+		return x.op2("VMUL"+suffix(a.kind), a, b)
+	}
+	return x.op2("VPMULL"+size(a.kind), a, b)
+}
+
+func arith(name string, k kind) string {
+	if k.float() {
+		return "V" + name + suffix(k)
+	}
+	return "VP" + name + size(k)
+}
+
+func (x *x86) sqrt(a value) value {
+	d := x.new(a.kind)
+	x.do("VSQRT"+suffix(a.kind), a.op, d.op)
+	return d
+}
+
+func (x *x86) fma(a, b, c value) value  { return x.fused("VFMADD213", a, b, c) }
+func (x *x86) fnma(a, b, c value) value { return x.fused("VFNMADD213", a, b, c) }
+
+func (x *x86) fused(name string, a, b, c value) value {
+	d := x.copied(a)
+	x.do(name+suffix(a.kind), c.op, x.loaded(b).op, d.op)
+	return d
+}
+
+func (x *x86) max(a, b value) value { return x.extreme("MAX", 5, x.and, a, b) }
+func (x *x86) min(a, b value) value { return x.extreme("MIN", 4, x.or, a, b) }
+
+// extreme takes care of zeros: VRANGE orders them; VMAX and VMIN return their second operand.
+func (x *x86) extreme(name string, imm uint8, join func(a, b value) value, a, b value) value {
+	switch {
+	case a.kind.float() && x.wide:
+		d := x.new(a.kind)
+		x.do("VRANGE"+suffix(a.kind), operand.U8(imm), b.op, x.loaded(a).op, d.op)
+		return d
+	case a.kind.float():
+		return join(x.op2("V"+name+suffix(a.kind), a, b), x.op2("V"+name+suffix(a.kind), b, a))
+	case a.kind.signed():
+		return x.op2("VP"+name+"S"+size(a.kind), a, b)
+	}
+	return x.op2("VP"+name+"U"+size(a.kind), a, b)
+}
+
+func (x *x86) limit(a, b value, up bool) value {
+	if up {
+		return x.op2("VMAX"+suffix(a.kind), a, b)
+	}
+	return x.op2("VMIN"+suffix(a.kind), a, b)
+}
+
+func (x *x86) and(a, b value) value { return x.logic("AND", a, b) }
+func (x *x86) or(a, b value) value  { return x.logic("OR", a, b) }
+func (x *x86) xor(a, b value) value { return x.logic("XOR", a, b) }
+
+func (x *x86) logic(name string, a, b value) value {
+	if x.wide {
+		name += "Q"
+	}
+	return x.op2("VP"+name, a, b)
+}
+
+func (x *x86) shl(a value, n int) value { return x.shift("VPSLL", a, n) }
+func (x *x86) shr(a value, n int) value { return x.shift("VPSRL", a, n) }
+
+func (x *x86) shift(name string, a value, n int) value {
+	d := x.new(a.kind)
+	x.do(name+size(a.kind), operand.U8(n), x.loaded(a).op, d.op)
+	return d
+}
+
+func (x *x86) cmp(p pred, a, b value) value {
+	m := value{kind: a.kind}
+	a = x.loaded(a)
+	if a.kind.float() {
+		imm := operand.U8([...]uint8{eq: 0, lt: 1, le: 2, ne: 4, ge: 13, gt: 14, unordered: 3}[p])
+		if m.op = x.register(x.bytes); x.wide {
+			m.op = x.c.K()
+		}
+		x.do("VCMP"+suffix(a.kind), imm, b.op, a.op, m.op)
+		return m
+	}
+	if x.wide {
+		name := "VPCMP"
+		if !a.kind.signed() {
+			name += "U"
+		}
+		m.op = x.c.K()
+		x.do(name+size(a.kind), operand.U8([...]uint8{eq: 0, lt: 1, le: 2, ne: 4, ge: 5, gt: 6}[p]), b.op, a.op, m.op)
+		return m
+	}
+	if !a.kind.signed() && p != eq && p != ne { // there are signed comparisons alone
+		top := x.constant(a.kind, 1<<(8*a.kind.size()-1))
+		a, b = x.xor(a, top), x.xor(b, top)
+	}
+	switch p {
+	case eq, ne:
+		m = x.op2("VPCMPEQ"+size(a.kind), a, b)
+	case gt, le:
+		m = x.op2("VPCMPGT"+size(a.kind), a, b)
+	case lt, ge:
+		m = x.op2("VPCMPGT"+size(a.kind), b, a)
+	}
+	if p == ne || p == le || p == ge {
+		m = x.xor(m, x.constant(m.kind, math.MaxUint64>>(64-8*m.kind.size())))
+	}
+	return m
+}
+
+func (x *x86) sel(mask, yes, no value) value {
+	d := x.new(yes.kind)
+	if x.wide {
+		x.do("VPBLENDM"+size(yes.kind), yes.op, x.loaded(no).op, mask.op, d.op)
+	} else {
+		x.do("VPBLENDVB", mask.op, yes.op, x.loaded(no).op, d.op)
+	}
+	return d
+}
+
+func (x *x86) mask(b value, like kind) value {
+	if x.wide {
+		m := value{like, x.c.K()}
+		x.do("VPTESTMB", b.op, b.op, m.op)
+		return m
+	}
+	v := value{like, b.op}
+	if s := size(like); s != "B" {
+		v = x.new(like)
+		x.do("VPMOVZXB"+s, b.op, v.op)
+	}
+	return x.op2("VPSUB"+size(like), value{like, x.constant(like, 0).op}, v)
+}
+
+func (x *x86) bools(m value) value {
+	d := x.new(B8)
+	one := x.constant(B8, 1)
+	if x.wide {
+		x.do("VMOVDQU8_Z", x.part(one.op, d), m.op, d.op)
+		return d
+	}
+	v := m.op
+	for s := m.kind.size(); s > 1; s /= 2 { // saturating keeps all ones and zeros
+		lo, r := v, x.c.XMM()
+		if s == m.kind.size() {
+			hi := x.c.XMM()
+			x.do("VEXTRACTI128", operand.U8(1), v, hi)
+			lo = v.(reg.Vec).AsX()
+			v = hi
+		}
+		if s == 2 {
+			x.do("VPACKSSWB", v, lo, r)
+		} else {
+			x.do("VPACKSSDW", v, lo, r)
+		}
+		v = r
+	}
+	x.do("VPAND", x.part(one.op, d), v, d.op)
+	return d
+}
+
+// part is a constant as the operand of an instruction of d's width.
+func (x *x86) part(c operand.Op, d value) operand.Op {
+	v, ok := c.(reg.Vec)
+	if !ok {
+		return c
+	}
+	switch d.op.(reg.Register).Size() {
+	case 16:
+		return v.AsX()
+	case 32:
+		return v.AsY()
+	}
+	return c
+}
+
+func (x *x86) as(k kind, a value) value { return value{k, a.op} }
+
+func (x *x86) convert(k kind, a value) value {
+	d := x.new(k)
+	a = x.loaded(a)
+	switch {
+	case a.kind == F32 && k == F64:
+		x.do("VCVTPS2PD", a.op, d.op)
+	case a.kind == F64 && k == F32 && x.wide:
+		x.do("VCVTPD2PS", a.op, d.op)
+	case a.kind == F64 && k == F32:
+		x.do("VCVTPD2PSY", a.op, d.op)
+	case a.kind == U16 && k == U32:
+		x.do("VPMOVZXWD", a.op, d.op)
+	case a.kind == U32 && k == U16 && x.wide:
+		x.do("VPMOVDW", a.op, d.op)
+	case a.kind == U32 && k == U16:
+		x.do("VEXTRACTI128", operand.U8(1), a.op, d.op)
+		x.do("VPACKUSDW", d.op, a.op.(reg.Vec).AsX(), d.op)
+	default:
+		panic(fmt.Sprintf("no conversion of %v to %v", a.kind, k))
+	}
+	return d
+}
+
+func (x *x86) half(a value) value {
+	d := x.new(U16)
+	x.do("VCVTPS2PH", operand.U8(0), x.loaded(a).op, d.op)
+	return d
+}
+
+func (x *x86) lookup(index value, t *[16]float64) value {
+	panic("lookup")
+}
