@@ -5,6 +5,54 @@
 package simd
 
 //go:noescape
+func addI8AVX2(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func addU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func addI8AVX512(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func addU8AVX512(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func addI16AVX2(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func addU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func addI16AVX512(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func addU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func addI32AVX2(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func addU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func addI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func addU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func addI64AVX2(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func addU64AVX2(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func addI64AVX512(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func addU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
 func addF32AVX2(dst []float32, a []float32, b []float32)
 
 //go:noescape
@@ -17,25 +65,589 @@ func addF64AVX2(dst []float64, a []float64, b []float64)
 func addF64AVX512(dst []float64, a []float64, b []float64)
 
 //go:noescape
-func addI8AVX2(dst []int8, a []int8, b []int8)
+func subI8AVX2(dst []int8, a []int8, b []int8)
 
 //go:noescape
-func addI8AVX512(dst []int8, a []int8, b []int8)
+func subU8AVX2(dst []uint8, a []uint8, b []uint8)
 
 //go:noescape
-func addI16AVX2(dst []int16, a []int16, b []int16)
+func subI8AVX512(dst []int8, a []int8, b []int8)
 
 //go:noescape
-func addI16AVX512(dst []int16, a []int16, b []int16)
+func subU8AVX512(dst []uint8, a []uint8, b []uint8)
 
 //go:noescape
-func addI32AVX2(dst []int32, a []int32, b []int32)
+func subI16AVX2(dst []int16, a []int16, b []int16)
 
 //go:noescape
-func addI32AVX512(dst []int32, a []int32, b []int32)
+func subU16AVX2(dst []uint16, a []uint16, b []uint16)
 
 //go:noescape
-func addI64AVX2(dst []int64, a []int64, b []int64)
+func subI16AVX512(dst []int16, a []int16, b []int16)
 
 //go:noescape
-func addI64AVX512(dst []int64, a []int64, b []int64)
+func subU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func subI32AVX2(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func subU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func subI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func subU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func subI64AVX2(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func subU64AVX2(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func subI64AVX512(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func subU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func subF32AVX2(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func subF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func subF64AVX2(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func subF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func mulI16AVX2(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func mulU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func mulI16AVX512(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func mulU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func mulI32AVX2(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func mulU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func mulI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func mulU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func mulI64AVX512(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func mulU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func mulF32AVX2(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func mulF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func mulF64AVX2(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func mulF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func divF32AVX2(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func divF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func divF64AVX2(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func divF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func maxI8AVX2(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func maxI8AVX512(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func maxI16AVX2(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func maxI16AVX512(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func maxI32AVX2(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func maxI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func maxI64AVX512(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func maxU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func maxU8AVX512(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func maxU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func maxU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func maxU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func maxU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func maxU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func maxF32AVX2(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func maxF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func maxF64AVX2(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func maxF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func minI8AVX2(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func minI8AVX512(dst []int8, a []int8, b []int8)
+
+//go:noescape
+func minI16AVX2(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func minI16AVX512(dst []int16, a []int16, b []int16)
+
+//go:noescape
+func minI32AVX2(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func minI32AVX512(dst []int32, a []int32, b []int32)
+
+//go:noescape
+func minI64AVX512(dst []int64, a []int64, b []int64)
+
+//go:noescape
+func minU8AVX2(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func minU8AVX512(dst []uint8, a []uint8, b []uint8)
+
+//go:noescape
+func minU16AVX2(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func minU16AVX512(dst []uint16, a []uint16, b []uint16)
+
+//go:noescape
+func minU32AVX2(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func minU32AVX512(dst []uint32, a []uint32, b []uint32)
+
+//go:noescape
+func minU64AVX512(dst []uint64, a []uint64, b []uint64)
+
+//go:noescape
+func minF32AVX2(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func minF32AVX512(dst []float32, a []float32, b []float32)
+
+//go:noescape
+func minF64AVX2(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func minF64AVX512(dst []float64, a []float64, b []float64)
+
+//go:noescape
+func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func clipF32AVX512(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func absI8AVX2(dst []int8, a []int8)
+
+//go:noescape
+func absI8AVX512(dst []int8, a []int8)
+
+//go:noescape
+func absI16AVX2(dst []int16, a []int16)
+
+//go:noescape
+func absI16AVX512(dst []int16, a []int16)
+
+//go:noescape
+func absI32AVX2(dst []int32, a []int32)
+
+//go:noescape
+func absI32AVX512(dst []int32, a []int32)
+
+//go:noescape
+func absI64AVX512(dst []int64, a []int64)
+
+//go:noescape
+func absF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func absF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func absF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func absF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func negI8AVX2(dst []int8, a []int8)
+
+//go:noescape
+func negI8AVX512(dst []int8, a []int8)
+
+//go:noescape
+func negI16AVX2(dst []int16, a []int16)
+
+//go:noescape
+func negI16AVX512(dst []int16, a []int16)
+
+//go:noescape
+func negI32AVX2(dst []int32, a []int32)
+
+//go:noescape
+func negI32AVX512(dst []int32, a []int32)
+
+//go:noescape
+func negI64AVX2(dst []int64, a []int64)
+
+//go:noescape
+func negI64AVX512(dst []int64, a []int64)
+
+//go:noescape
+func negF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func negF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func negF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func negF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func sqrtF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func sqrtF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func sqrtF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func sqrtF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func reluI8AVX2(dst []int8, a []int8)
+
+//go:noescape
+func reluI8AVX512(dst []int8, a []int8)
+
+//go:noescape
+func reluI16AVX2(dst []int16, a []int16)
+
+//go:noescape
+func reluI16AVX512(dst []int16, a []int16)
+
+//go:noescape
+func reluI32AVX2(dst []int32, a []int32)
+
+//go:noescape
+func reluI32AVX512(dst []int32, a []int32)
+
+//go:noescape
+func reluI64AVX512(dst []int64, a []int64)
+
+//go:noescape
+func reluF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func reluF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func reluF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func reluF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func equalI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func equalI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func equalI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func equalI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func equalU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func equalU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func equalF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func equalF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func equalF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func equalF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func lessI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func lessI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func lessI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func lessI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func lessU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func lessU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func lessF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func lessF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func lessF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func lessF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func lessOrEqualF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func lessOrEqualF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func notEqualI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func notEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func notEqualI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func notEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func notEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func notEqualF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func notEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func notEqualF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func notEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterI32AVX2(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterI32AVX512(dst []bool, a []int32, b []int32)
+
+//go:noescape
+func greaterI64AVX2(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterI64AVX512(dst []bool, a []int64, b []int64)
+
+//go:noescape
+func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
+
+//go:noescape
+func greaterF32AVX2(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterF32AVX512(dst []bool, a []float32, b []float32)
+
+//go:noescape
+func greaterF64AVX2(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func greaterF64AVX512(dst []bool, a []float64, b []float64)
+
+//go:noescape
+func whereU8AVX2(dst []uint8, mask []bool, a []uint8, b []uint8)
+
+//go:noescape
+func whereU8AVX512(dst []uint8, mask []bool, a []uint8, b []uint8)
+
+//go:noescape
+func whereU16AVX2(dst []uint16, mask []bool, a []uint16, b []uint16)
+
+//go:noescape
+func whereU16AVX512(dst []uint16, mask []bool, a []uint16, b []uint16)
+
+//go:noescape
+func whereU32AVX2(dst []uint32, mask []bool, a []uint32, b []uint32)
+
+//go:noescape
+func whereU32AVX512(dst []uint32, mask []bool, a []uint32, b []uint32)
+
+//go:noescape
+func whereU64AVX2(dst []uint64, mask []bool, a []uint64, b []uint64)
+
+//go:noescape
+func whereU64AVX512(dst []uint64, mask []bool, a []uint64, b []uint64)
+
+//go:noescape
+func canon32AVX2(dst []float32)
+
+//go:noescape
+func canon32AVX512(dst []float32)
+
+//go:noescape
+func canon64AVX2(dst []float64)
+
+//go:noescape
+func canon64AVX512(dst []float64)
+
+//go:noescape
+func widenBF16AVX2(dst []float32, a []uint16)
+
+//go:noescape
+func widenBF16AVX512(dst []float32, a []uint16)
+
+//go:noescape
+func narrowBF16AVX2(dst []uint16, a []float32)
+
+//go:noescape
+func narrowBF16AVX512(dst []uint16, a []float32)
+
+//go:noescape
+func widenF16AVX2(dst []float32, a []uint16)
+
+//go:noescape
+func widenF16AVX512(dst []float32, a []uint16)
+
+//go:noescape
+func narrowF16AVX2(dst []uint16, a []float32)
+
+//go:noescape
+func narrowF16AVX512(dst []uint16, a []float32)

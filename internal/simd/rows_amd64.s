@@ -4,6 +4,578 @@
 
 #include "textflag.h"
 
+// func addI8AVX2(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	VMOVUPS 32(DX)(SI*1), Y0
+	VMOVUPS 32(BX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*1)
+	VMOVUPS 64(DX)(SI*1), Y0
+	VMOVUPS 64(BX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*1)
+	VMOVUPS 96(DX)(SI*1), Y0
+	VMOVUPS 96(BX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*1)
+	ADDQ    $+128, SI
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(SI*1), DI
+	VMOVD   DI, X2
+	MOVBLZX (BX)(SI*1), DI
+	VMOVD   DI, X3
+	VPADDB  Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (CX)(SI*1)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU8AVX2(dst []uint8, a []uint8, b []uint8)
+TEXT ·addU8AVX2(SB), NOSPLIT, $0-72
+	JMP ·addI8AVX2(SB)
+
+// func addI8AVX512(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+256, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPADDB    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	VMOVDQU64 64(DX)(SI*1), Z0
+	VMOVDQU64 64(BX)(SI*1), Z1
+	VPADDB    Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*1)
+	VMOVDQU64 128(DX)(SI*1), Z0
+	VMOVDQU64 128(BX)(SI*1), Z1
+	VPADDB    Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*1)
+	VMOVDQU64 192(DX)(SI*1), Z0
+	VMOVDQU64 192(BX)(SI*1), Z1
+	VPADDB    Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPADDB    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPADDB     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU8AVX512(dst []uint8, a []uint8, b []uint8)
+TEXT ·addU8AVX512(SB), NOSPLIT, $0-72
+	JMP ·addI8AVX512(SB)
+
+// func addI16AVX2(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	VMOVUPS 32(DX)(SI*2), Y0
+	VMOVUPS 32(BX)(SI*2), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*2)
+	VMOVUPS 64(DX)(SI*2), Y0
+	VMOVUPS 64(BX)(SI*2), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*2)
+	VMOVUPS 96(DX)(SI*2), Y0
+	VMOVUPS 96(BX)(SI*2), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*2)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(SI*2), DI
+	VMOVD   DI, X2
+	MOVWLZX (BX)(SI*2), DI
+	VMOVD   DI, X3
+	VPADDW  Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (CX)(SI*2)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU16AVX2(dst []uint16, a []uint16, b []uint16)
+TEXT ·addU16AVX2(SB), NOSPLIT, $0-72
+	JMP ·addI16AVX2(SB)
+
+// func addI16AVX512(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPADDW    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	VMOVDQU64 64(DX)(SI*2), Z0
+	VMOVDQU64 64(BX)(SI*2), Z1
+	VPADDW    Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*2)
+	VMOVDQU64 128(DX)(SI*2), Z0
+	VMOVDQU64 128(BX)(SI*2), Z1
+	VPADDW    Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*2)
+	VMOVDQU64 192(DX)(SI*2), Z0
+	VMOVDQU64 192(BX)(SI*2), Z1
+	VPADDW    Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPADDW    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPADDW      Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU16AVX512(dst []uint16, a []uint16, b []uint16)
+TEXT ·addU16AVX512(SB), NOSPLIT, $0-72
+	JMP ·addI16AVX512(SB)
+
+// func addI32AVX2(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Y0
+	VMOVUPS 64(BX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*4)
+	VMOVUPS 96(DX)(SI*4), Y0
+	VMOVUPS 96(BX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD  (DX)(SI*4), X2
+	VMOVD  (BX)(SI*4), X3
+	VPADDD Y3, Y2, Y0
+	VMOVD  X0, (CX)(SI*4)
+	INCQ   SI
+	DECQ   AX
+	JNE    element
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU32AVX2(dst []uint32, a []uint32, b []uint32)
+TEXT ·addU32AVX2(SB), NOSPLIT, $0-72
+	JMP ·addI32AVX2(SB)
+
+// func addI32AVX512(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z0
+	VMOVDQU64 64(BX)(SI*4), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z0
+	VMOVDQU64 128(BX)(SI*4), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z0
+	VMOVDQU64 192(BX)(SI*4), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPADDD      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU32AVX512(dst []uint32, a []uint32, b []uint32)
+TEXT ·addU32AVX512(SB), NOSPLIT, $0-72
+	JMP ·addI32AVX512(SB)
+
+// func addI64AVX2(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*8), Y0
+	VMOVUPS (BX)(SI*8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*8)
+	VMOVUPS 32(DX)(SI*8), Y0
+	VMOVUPS 32(BX)(SI*8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*8)
+	VMOVUPS 64(DX)(SI*8), Y0
+	VMOVUPS 64(BX)(SI*8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*8)
+	VMOVUPS 96(DX)(SI*8), Y0
+	VMOVUPS 96(BX)(SI*8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*8)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*8), Y0
+	VMOVUPS (BX)(SI*8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*8)
+	ADDQ    $+4, SI
+	SUBQ    $+4, AX
+	JGE     one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ  (DX)(SI*8), X2
+	VMOVQ  (BX)(SI*8), X3
+	VPADDQ Y3, Y2, Y0
+	VMOVQ  X0, (CX)(SI*8)
+	INCQ   SI
+	DECQ   AX
+	JNE    element
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU64AVX2(dst []uint64, a []uint64, b []uint64)
+TEXT ·addU64AVX2(SB), NOSPLIT, $0-72
+	JMP ·addI64AVX2(SB)
+
+// func addI64AVX512(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z0
+	VMOVDQU64 128(BX)(SI*8), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z0
+	VMOVDQU64 192(BX)(SI*8), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func addU64AVX512(dst []uint64, a []uint64, b []uint64)
+TEXT ·addU64AVX512(SB), NOSPLIT, $0-72
+	JMP ·addI64AVX512(SB)
+
 DATA all32_7fc00000<>+0(SB)/8, $0x7fc000007fc00000
 DATA all32_7fc00000<>+8(SB)/8, $0x7fc000007fc00000
 DATA all32_7fc00000<>+16(SB)/8, $0x7fc000007fc00000
@@ -344,9 +916,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func addI8AVX2(dst []int8, a []int8, b []int8)
+// func subI8AVX2(dst []int8, a []int8, b []int8)
 // Requires: AVX, AVX2, CMOV
-TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
+TEXT ·subI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -364,19 +936,19 @@ TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
 many:
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
+	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	VMOVUPS 32(DX)(SI*1), Y0
 	VMOVUPS 32(BX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
+	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, 32(CX)(SI*1)
 	VMOVUPS 64(DX)(SI*1), Y0
 	VMOVUPS 64(BX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
+	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, 64(CX)(SI*1)
 	VMOVUPS 96(DX)(SI*1), Y0
 	VMOVUPS 96(BX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
+	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, 96(CX)(SI*1)
 	ADDQ    $+128, SI
 	SUBQ    $+128, AX
@@ -389,7 +961,7 @@ single:
 one:
 	VMOVUPS (DX)(SI*1), Y0
 	VMOVUPS (BX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
+	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*1)
 	ADDQ    $+32, SI
 	SUBQ    $+32, AX
@@ -404,7 +976,7 @@ element:
 	VMOVD   DI, X2
 	MOVBLZX (BX)(SI*1), DI
 	VMOVD   DI, X3
-	VPADDB  Y3, Y2, Y0
+	VPSUBB  Y3, Y2, Y0
 	VPEXTRB $0x00, X0, (CX)(SI*1)
 	INCQ    SI
 	DECQ    AX
@@ -414,9 +986,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addI8AVX512(dst []int8, a []int8, b []int8)
+// func subU8AVX2(dst []uint8, a []uint8, b []uint8)
+TEXT ·subU8AVX2(SB), NOSPLIT, $0-72
+	JMP ·subI8AVX2(SB)
+
+// func subI8AVX512(dst []int8, a []int8, b []int8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
+TEXT ·subI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -434,19 +1010,19 @@ TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
 	VMOVDQU64 (BX)(SI*1), Z1
-	VPADDB    Z1, Z0, Z0
+	VPSUBB    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*1)
 	VMOVDQU64 64(DX)(SI*1), Z0
 	VMOVDQU64 64(BX)(SI*1), Z1
-	VPADDB    Z1, Z0, Z0
+	VPSUBB    Z1, Z0, Z0
 	VMOVDQU64 Z0, 64(CX)(SI*1)
 	VMOVDQU64 128(DX)(SI*1), Z0
 	VMOVDQU64 128(BX)(SI*1), Z1
-	VPADDB    Z1, Z0, Z0
+	VPSUBB    Z1, Z0, Z0
 	VMOVDQU64 Z0, 128(CX)(SI*1)
 	VMOVDQU64 192(DX)(SI*1), Z0
 	VMOVDQU64 192(BX)(SI*1), Z1
-	VPADDB    Z1, Z0, Z0
+	VPSUBB    Z1, Z0, Z0
 	VMOVDQU64 Z0, 192(CX)(SI*1)
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
@@ -459,7 +1035,7 @@ single:
 one:
 	VMOVDQU64 (DX)(SI*1), Z0
 	VMOVDQU64 (BX)(SI*1), Z1
-	VPADDB    Z1, Z0, Z0
+	VPSUBB    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*1)
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
@@ -473,16 +1049,20 @@ rest:
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z0
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPADDB     Z1, Z0, Z0
+	VPSUBB     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
 
 done:
 	VZEROUPPER
 	RET
 
-// func addI16AVX2(dst []int16, a []int16, b []int16)
+// func subU8AVX512(dst []uint8, a []uint8, b []uint8)
+TEXT ·subU8AVX512(SB), NOSPLIT, $0-72
+	JMP ·subI8AVX512(SB)
+
+// func subI16AVX2(dst []int16, a []int16, b []int16)
 // Requires: AVX, AVX2, CMOV
-TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
+TEXT ·subI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -500,19 +1080,19 @@ TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
 many:
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
-	VPADDW  Y1, Y0, Y0
+	VPSUBW  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	VMOVUPS 32(DX)(SI*2), Y0
 	VMOVUPS 32(BX)(SI*2), Y1
-	VPADDW  Y1, Y0, Y0
+	VPSUBW  Y1, Y0, Y0
 	VMOVUPS Y0, 32(CX)(SI*2)
 	VMOVUPS 64(DX)(SI*2), Y0
 	VMOVUPS 64(BX)(SI*2), Y1
-	VPADDW  Y1, Y0, Y0
+	VPSUBW  Y1, Y0, Y0
 	VMOVUPS Y0, 64(CX)(SI*2)
 	VMOVUPS 96(DX)(SI*2), Y0
 	VMOVUPS 96(BX)(SI*2), Y1
-	VPADDW  Y1, Y0, Y0
+	VPSUBW  Y1, Y0, Y0
 	VMOVUPS Y0, 96(CX)(SI*2)
 	ADDQ    $+64, SI
 	SUBQ    $+64, AX
@@ -525,7 +1105,7 @@ single:
 one:
 	VMOVUPS (DX)(SI*2), Y0
 	VMOVUPS (BX)(SI*2), Y1
-	VPADDW  Y1, Y0, Y0
+	VPSUBW  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*2)
 	ADDQ    $+16, SI
 	SUBQ    $+16, AX
@@ -540,7 +1120,7 @@ element:
 	VMOVD   DI, X2
 	MOVWLZX (BX)(SI*2), DI
 	VMOVD   DI, X3
-	VPADDW  Y3, Y2, Y0
+	VPSUBW  Y3, Y2, Y0
 	VPEXTRW $0x00, X0, (CX)(SI*2)
 	INCQ    SI
 	DECQ    AX
@@ -550,9 +1130,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addI16AVX512(dst []int16, a []int16, b []int16)
+// func subU16AVX2(dst []uint16, a []uint16, b []uint16)
+TEXT ·subU16AVX2(SB), NOSPLIT, $0-72
+	JMP ·subI16AVX2(SB)
+
+// func subI16AVX512(dst []int16, a []int16, b []int16)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
+TEXT ·subI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -570,19 +1154,19 @@ TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
 	VMOVDQU64 (BX)(SI*2), Z1
-	VPADDW    Z1, Z0, Z0
+	VPSUBW    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*2)
 	VMOVDQU64 64(DX)(SI*2), Z0
 	VMOVDQU64 64(BX)(SI*2), Z1
-	VPADDW    Z1, Z0, Z0
+	VPSUBW    Z1, Z0, Z0
 	VMOVDQU64 Z0, 64(CX)(SI*2)
 	VMOVDQU64 128(DX)(SI*2), Z0
 	VMOVDQU64 128(BX)(SI*2), Z1
-	VPADDW    Z1, Z0, Z0
+	VPSUBW    Z1, Z0, Z0
 	VMOVDQU64 Z0, 128(CX)(SI*2)
 	VMOVDQU64 192(DX)(SI*2), Z0
 	VMOVDQU64 192(BX)(SI*2), Z1
-	VPADDW    Z1, Z0, Z0
+	VPSUBW    Z1, Z0, Z0
 	VMOVDQU64 Z0, 192(CX)(SI*2)
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
@@ -595,7 +1179,7 @@ single:
 one:
 	VMOVDQU64 (DX)(SI*2), Z0
 	VMOVDQU64 (BX)(SI*2), Z1
-	VPADDW    Z1, Z0, Z0
+	VPSUBW    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*2)
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
@@ -609,16 +1193,20 @@ rest:
 	KMOVQ       DI, K1
 	VMOVDQU16.Z (DX)(SI*2), K1, Z0
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPADDW      Z1, Z0, Z0
+	VPSUBW      Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
 
 done:
 	VZEROUPPER
 	RET
 
-// func addI32AVX2(dst []int32, a []int32, b []int32)
+// func subU16AVX512(dst []uint16, a []uint16, b []uint16)
+TEXT ·subU16AVX512(SB), NOSPLIT, $0-72
+	JMP ·subI16AVX512(SB)
+
+// func subI32AVX2(dst []int32, a []int32, b []int32)
 // Requires: AVX, AVX2, CMOV
-TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
+TEXT ·subI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -636,19 +1224,19 @@ TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
 many:
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
+	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	VMOVUPS 32(DX)(SI*4), Y0
 	VMOVUPS 32(BX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
+	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, 32(CX)(SI*4)
 	VMOVUPS 64(DX)(SI*4), Y0
 	VMOVUPS 64(BX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
+	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, 64(CX)(SI*4)
 	VMOVUPS 96(DX)(SI*4), Y0
 	VMOVUPS 96(BX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
+	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, 96(CX)(SI*4)
 	ADDQ    $+32, SI
 	SUBQ    $+32, AX
@@ -661,7 +1249,7 @@ single:
 one:
 	VMOVUPS (DX)(SI*4), Y0
 	VMOVUPS (BX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
+	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*4)
 	ADDQ    $+8, SI
 	SUBQ    $+8, AX
@@ -674,7 +1262,7 @@ rest:
 element:
 	VMOVD  (DX)(SI*4), X2
 	VMOVD  (BX)(SI*4), X3
-	VPADDD Y3, Y2, Y0
+	VPSUBD Y3, Y2, Y0
 	VMOVD  X0, (CX)(SI*4)
 	INCQ   SI
 	DECQ   AX
@@ -684,9 +1272,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addI32AVX512(dst []int32, a []int32, b []int32)
+// func subU32AVX2(dst []uint32, a []uint32, b []uint32)
+TEXT ·subU32AVX2(SB), NOSPLIT, $0-72
+	JMP ·subI32AVX2(SB)
+
+// func subI32AVX512(dst []int32, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
+TEXT ·subI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -704,19 +1296,19 @@ TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
 	VMOVDQU64 (BX)(SI*4), Z1
-	VPADDD    Z1, Z0, Z0
+	VPSUBD    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*4)
 	VMOVDQU64 64(DX)(SI*4), Z0
 	VMOVDQU64 64(BX)(SI*4), Z1
-	VPADDD    Z1, Z0, Z0
+	VPSUBD    Z1, Z0, Z0
 	VMOVDQU64 Z0, 64(CX)(SI*4)
 	VMOVDQU64 128(DX)(SI*4), Z0
 	VMOVDQU64 128(BX)(SI*4), Z1
-	VPADDD    Z1, Z0, Z0
+	VPSUBD    Z1, Z0, Z0
 	VMOVDQU64 Z0, 128(CX)(SI*4)
 	VMOVDQU64 192(DX)(SI*4), Z0
 	VMOVDQU64 192(BX)(SI*4), Z1
-	VPADDD    Z1, Z0, Z0
+	VPSUBD    Z1, Z0, Z0
 	VMOVDQU64 Z0, 192(CX)(SI*4)
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
@@ -729,7 +1321,7 @@ single:
 one:
 	VMOVDQU64 (DX)(SI*4), Z0
 	VMOVDQU64 (BX)(SI*4), Z1
-	VPADDD    Z1, Z0, Z0
+	VPSUBD    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*4)
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
@@ -743,16 +1335,20 @@ rest:
 	KMOVQ       DI, K1
 	VMOVDQU32.Z (DX)(SI*4), K1, Z0
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPADDD      Z1, Z0, Z0
+	VPSUBD      Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
 
 done:
 	VZEROUPPER
 	RET
 
-// func addI64AVX2(dst []int64, a []int64, b []int64)
+// func subU32AVX512(dst []uint32, a []uint32, b []uint32)
+TEXT ·subU32AVX512(SB), NOSPLIT, $0-72
+	JMP ·subI32AVX512(SB)
+
+// func subI64AVX2(dst []int64, a []int64, b []int64)
 // Requires: AVX, AVX2, CMOV
-TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
+TEXT ·subI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -770,19 +1366,19 @@ TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
 many:
 	VMOVUPS (DX)(SI*8), Y0
 	VMOVUPS (BX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
+	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*8)
 	VMOVUPS 32(DX)(SI*8), Y0
 	VMOVUPS 32(BX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
+	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, 32(CX)(SI*8)
 	VMOVUPS 64(DX)(SI*8), Y0
 	VMOVUPS 64(BX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
+	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, 64(CX)(SI*8)
 	VMOVUPS 96(DX)(SI*8), Y0
 	VMOVUPS 96(BX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
+	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, 96(CX)(SI*8)
 	ADDQ    $+16, SI
 	SUBQ    $+16, AX
@@ -795,7 +1391,7 @@ single:
 one:
 	VMOVUPS (DX)(SI*8), Y0
 	VMOVUPS (BX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
+	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, (CX)(SI*8)
 	ADDQ    $+4, SI
 	SUBQ    $+4, AX
@@ -808,7 +1404,7 @@ rest:
 element:
 	VMOVQ  (DX)(SI*8), X2
 	VMOVQ  (BX)(SI*8), X3
-	VPADDQ Y3, Y2, Y0
+	VPSUBQ Y3, Y2, Y0
 	VMOVQ  X0, (CX)(SI*8)
 	INCQ   SI
 	DECQ   AX
@@ -818,9 +1414,13 @@ done:
 	VZEROUPPER
 	RET
 
-// func addI64AVX512(dst []int64, a []int64, b []int64)
+// func subU64AVX2(dst []uint64, a []uint64, b []uint64)
+TEXT ·subU64AVX2(SB), NOSPLIT, $0-72
+	JMP ·subI64AVX2(SB)
+
+// func subI64AVX512(dst []int64, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
+TEXT ·subI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
@@ -838,19 +1438,19 @@ TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
 	VMOVDQU64 (BX)(SI*8), Z1
-	VPADDQ    Z1, Z0, Z0
+	VPSUBQ    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*8)
 	VMOVDQU64 64(DX)(SI*8), Z0
 	VMOVDQU64 64(BX)(SI*8), Z1
-	VPADDQ    Z1, Z0, Z0
+	VPSUBQ    Z1, Z0, Z0
 	VMOVDQU64 Z0, 64(CX)(SI*8)
 	VMOVDQU64 128(DX)(SI*8), Z0
 	VMOVDQU64 128(BX)(SI*8), Z1
-	VPADDQ    Z1, Z0, Z0
+	VPSUBQ    Z1, Z0, Z0
 	VMOVDQU64 Z0, 128(CX)(SI*8)
 	VMOVDQU64 192(DX)(SI*8), Z0
 	VMOVDQU64 192(BX)(SI*8), Z1
-	VPADDQ    Z1, Z0, Z0
+	VPSUBQ    Z1, Z0, Z0
 	VMOVDQU64 Z0, 192(CX)(SI*8)
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
@@ -863,7 +1463,7 @@ single:
 one:
 	VMOVDQU64 (DX)(SI*8), Z0
 	VMOVDQU64 (BX)(SI*8), Z1
-	VPADDQ    Z1, Z0, Z0
+	VPSUBQ    Z1, Z0, Z0
 	VMOVDQU64 Z0, (CX)(SI*8)
 	ADDQ      $+8, SI
 	SUBQ      $+8, AX
@@ -877,8 +1477,13599 @@ rest:
 	KMOVQ       DI, K1
 	VMOVDQU64.Z (DX)(SI*8), K1, Z0
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPADDQ      Z1, Z0, Z0
+	VPSUBQ      Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func subU64AVX512(dst []uint64, a []uint64, b []uint64)
+TEXT ·subU64AVX512(SB), NOSPLIT, $0-72
+	JMP ·subI64AVX512(SB)
+
+// func subF32AVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y1
+	VMOVUPS   32(BX)(SI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(SI*4)
+	VMOVUPS   64(DX)(SI*4), Y1
+	VMOVUPS   64(BX)(SI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(SI*4)
+	VMOVUPS   96(DX)(SI*4), Y1
+	VMOVUPS   96(BX)(SI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VSUBPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(SI*4), X3
+	VMOVD     (BX)(SI*4), X4
+	VSUBPS    Y4, Y3, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(SI*4)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func subF32AVX512(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z1
+	VMOVDQU64 128(BX)(SI*4), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z1
+	VMOVDQU64 192(BX)(SI*4), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VSUBPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z7
+	VMOVDQU64 Z7, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VSUBPS      Z2, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VPBLENDMD   Z0, Z1, K2, Z8
+	VMOVDQU32   Z8, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func subF64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·subF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VSUBPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	VMOVUPS   32(DX)(SI*8), Y1
+	VMOVUPS   32(BX)(SI*8), Y2
+	VSUBPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(SI*8)
+	VMOVUPS   64(DX)(SI*8), Y1
+	VMOVUPS   64(BX)(SI*8), Y2
+	VSUBPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(SI*8)
+	VMOVUPS   96(DX)(SI*8), Y1
+	VMOVUPS   96(BX)(SI*8), Y2
+	VSUBPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VSUBPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(SI*8), X3
+	VMOVQ     (BX)(SI*8), X4
+	VSUBPD    Y4, Y3, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(SI*8)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func subF64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·subF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VSUBPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z2
+	VSUBPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z1
+	VMOVDQU64 128(BX)(SI*8), Z2
+	VSUBPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z1
+	VMOVDQU64 192(BX)(SI*8), Z2
+	VSUBPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VSUBPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z7
+	VMOVDQU64 Z7, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VSUBPD      Z2, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VPBLENDMQ   Z0, Z1, K2, Z8
+	VMOVDQU64   Z8, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulI16AVX2(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulI16AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMULLW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	VMOVUPS 32(DX)(SI*2), Y0
+	VMOVUPS 32(BX)(SI*2), Y1
+	VPMULLW Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*2)
+	VMOVUPS 64(DX)(SI*2), Y0
+	VMOVUPS 64(BX)(SI*2), Y1
+	VPMULLW Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*2)
+	VMOVUPS 96(DX)(SI*2), Y0
+	VMOVUPS 96(BX)(SI*2), Y1
+	VPMULLW Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*2)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMULLW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(SI*2), DI
+	VMOVD   DI, X2
+	MOVWLZX (BX)(SI*2), DI
+	VMOVD   DI, X3
+	VPMULLW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (CX)(SI*2)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulU16AVX2(dst []uint16, a []uint16, b []uint16)
+TEXT ·mulU16AVX2(SB), NOSPLIT, $0-72
+	JMP ·mulI16AVX2(SB)
+
+// func mulI16AVX512(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulI16AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMULLW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	VMOVDQU64 64(DX)(SI*2), Z0
+	VMOVDQU64 64(BX)(SI*2), Z1
+	VPMULLW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*2)
+	VMOVDQU64 128(DX)(SI*2), Z0
+	VMOVDQU64 128(BX)(SI*2), Z1
+	VPMULLW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*2)
+	VMOVDQU64 192(DX)(SI*2), Z0
+	VMOVDQU64 192(BX)(SI*2), Z1
+	VPMULLW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMULLW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMULLW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulU16AVX512(dst []uint16, a []uint16, b []uint16)
+TEXT ·mulU16AVX512(SB), NOSPLIT, $0-72
+	JMP ·mulI16AVX512(SB)
+
+// func mulI32AVX2(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Y0
+	VMOVUPS 64(BX)(SI*4), Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*4)
+	VMOVUPS 96(DX)(SI*4), Y0
+	VMOVUPS 96(BX)(SI*4), Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMULLD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(SI*4), X2
+	VMOVD   (BX)(SI*4), X3
+	VPMULLD Y3, Y2, Y0
+	VMOVD   X0, (CX)(SI*4)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulU32AVX2(dst []uint32, a []uint32, b []uint32)
+TEXT ·mulU32AVX2(SB), NOSPLIT, $0-72
+	JMP ·mulI32AVX2(SB)
+
+// func mulI32AVX512(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMULLD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z0
+	VMOVDQU64 64(BX)(SI*4), Z1
+	VPMULLD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z0
+	VMOVDQU64 128(BX)(SI*4), Z1
+	VPMULLD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z0
+	VMOVDQU64 192(BX)(SI*4), Z1
+	VPMULLD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMULLD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPMULLD     Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulU32AVX512(dst []uint32, a []uint32, b []uint32)
+TEXT ·mulU32AVX512(SB), NOSPLIT, $0-72
+	JMP ·mulI32AVX512(SB)
+
+// func mulI64AVX512(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·mulI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMULLQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VPMULLQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z0
+	VMOVDQU64 128(BX)(SI*8), Z1
+	VPMULLQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z0
+	VMOVDQU64 192(BX)(SI*8), Z1
+	VPMULLQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMULLQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPMULLQ     Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulU64AVX512(dst []uint64, a []uint64, b []uint64)
+TEXT ·mulU64AVX512(SB), NOSPLIT, $0-72
+	JMP ·mulI64AVX512(SB)
+
+// func mulF32AVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y1
+	VMOVUPS   32(BX)(SI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(SI*4)
+	VMOVUPS   64(DX)(SI*4), Y1
+	VMOVUPS   64(BX)(SI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(SI*4)
+	VMOVUPS   96(DX)(SI*4), Y1
+	VMOVUPS   96(BX)(SI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(SI*4), X3
+	VMOVD     (BX)(SI*4), X4
+	VMULPS    Y4, Y3, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(SI*4)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulF32AVX512(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMULPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z2
+	VMULPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z1
+	VMOVDQU64 128(BX)(SI*4), Z2
+	VMULPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z1
+	VMOVDQU64 192(BX)(SI*4), Z2
+	VMULPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMULPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z7
+	VMOVDQU64 Z7, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VPBLENDMD   Z0, Z1, K2, Z8
+	VMOVDQU32   Z8, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulF64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·mulF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	VMOVUPS   32(DX)(SI*8), Y1
+	VMOVUPS   32(BX)(SI*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(SI*8)
+	VMOVUPS   64(DX)(SI*8), Y1
+	VMOVUPS   64(BX)(SI*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(SI*8)
+	VMOVUPS   96(DX)(SI*8), Y1
+	VMOVUPS   96(BX)(SI*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(SI*8), X3
+	VMOVQ     (BX)(SI*8), X4
+	VMULPD    Y4, Y3, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(SI*8)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulF64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·mulF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMULPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z2
+	VMULPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z1
+	VMOVDQU64 128(BX)(SI*8), Z2
+	VMULPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z1
+	VMOVDQU64 192(BX)(SI*8), Z2
+	VMULPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMULPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z7
+	VMOVDQU64 Z7, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VPBLENDMQ   Z0, Z1, K2, Z8
+	VMOVDQU64   Z8, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func divF32AVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·divF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VDIVPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y1
+	VMOVUPS   32(BX)(SI*4), Y2
+	VDIVPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(SI*4)
+	VMOVUPS   64(DX)(SI*4), Y1
+	VMOVUPS   64(BX)(SI*4), Y2
+	VDIVPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(SI*4)
+	VMOVUPS   96(DX)(SI*4), Y1
+	VMOVUPS   96(BX)(SI*4), Y2
+	VDIVPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VDIVPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(SI*4), X3
+	VMOVD     (BX)(SI*4), X4
+	VDIVPS    Y4, Y3, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(SI*4)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func divF32AVX512(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VDIVPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z2
+	VDIVPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z1
+	VMOVDQU64 128(BX)(SI*4), Z2
+	VDIVPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z1
+	VMOVDQU64 192(BX)(SI*4), Z2
+	VDIVPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VDIVPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z7
+	VMOVDQU64 Z7, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VDIVPS      Z2, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VPBLENDMD   Z0, Z1, K2, Z8
+	VMOVDQU32   Z8, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func divF64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·divF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VDIVPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	VMOVUPS   32(DX)(SI*8), Y1
+	VMOVUPS   32(BX)(SI*8), Y2
+	VDIVPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(SI*8)
+	VMOVUPS   64(DX)(SI*8), Y1
+	VMOVUPS   64(BX)(SI*8), Y2
+	VDIVPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(SI*8)
+	VMOVUPS   96(DX)(SI*8), Y1
+	VMOVUPS   96(BX)(SI*8), Y2
+	VDIVPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VDIVPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(SI*8), X3
+	VMOVQ     (BX)(SI*8), X4
+	VDIVPD    Y4, Y3, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(SI*8)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func divF64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·divF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VDIVPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z2
+	VDIVPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z1
+	VMOVDQU64 128(BX)(SI*8), Z2
+	VDIVPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z1
+	VMOVDQU64 192(BX)(SI*8), Z2
+	VDIVPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VDIVPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z7
+	VMOVDQU64 Z7, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VDIVPD      Z2, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VPBLENDMQ   Z0, Z1, K2, Z8
+	VMOVDQU64   Z8, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI8AVX2(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	VMOVUPS 32(DX)(SI*1), Y0
+	VMOVUPS 32(BX)(SI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*1)
+	VMOVUPS 64(DX)(SI*1), Y0
+	VMOVUPS 64(BX)(SI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*1)
+	VMOVUPS 96(DX)(SI*1), Y0
+	VMOVUPS 96(BX)(SI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*1)
+	ADDQ    $+128, SI
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(SI*1), DI
+	VMOVD   DI, X2
+	MOVBLZX (BX)(SI*1), DI
+	VMOVD   DI, X3
+	VPMAXSB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (CX)(SI*1)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI8AVX512(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI8AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+256, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMAXSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	VMOVDQU64 64(DX)(SI*1), Z0
+	VMOVDQU64 64(BX)(SI*1), Z1
+	VPMAXSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*1)
+	VMOVDQU64 128(DX)(SI*1), Z0
+	VMOVDQU64 128(BX)(SI*1), Z1
+	VPMAXSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*1)
+	VMOVDQU64 192(DX)(SI*1), Z0
+	VMOVDQU64 192(BX)(SI*1), Z1
+	VPMAXSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMAXSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPMAXSB    Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI16AVX2(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxI16AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	VMOVUPS 32(DX)(SI*2), Y0
+	VMOVUPS 32(BX)(SI*2), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*2)
+	VMOVUPS 64(DX)(SI*2), Y0
+	VMOVUPS 64(BX)(SI*2), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*2)
+	VMOVUPS 96(DX)(SI*2), Y0
+	VMOVUPS 96(BX)(SI*2), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*2)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(SI*2), DI
+	VMOVD   DI, X2
+	MOVWLZX (BX)(SI*2), DI
+	VMOVD   DI, X3
+	VPMAXSW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (CX)(SI*2)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI16AVX512(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI16AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMAXSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	VMOVDQU64 64(DX)(SI*2), Z0
+	VMOVDQU64 64(BX)(SI*2), Z1
+	VPMAXSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*2)
+	VMOVDQU64 128(DX)(SI*2), Z0
+	VMOVDQU64 128(BX)(SI*2), Z1
+	VPMAXSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*2)
+	VMOVDQU64 192(DX)(SI*2), Z0
+	VMOVDQU64 192(BX)(SI*2), Z1
+	VPMAXSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMAXSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMAXSW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI32AVX2(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Y0
+	VMOVUPS 64(BX)(SI*4), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*4)
+	VMOVUPS 96(DX)(SI*4), Y0
+	VMOVUPS 96(BX)(SI*4), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(SI*4), X2
+	VMOVD   (BX)(SI*4), X3
+	VPMAXSD Y3, Y2, Y0
+	VMOVD   X0, (CX)(SI*4)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI32AVX512(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMAXSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z0
+	VMOVDQU64 64(BX)(SI*4), Z1
+	VPMAXSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z0
+	VMOVDQU64 128(BX)(SI*4), Z1
+	VPMAXSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z0
+	VMOVDQU64 192(BX)(SI*4), Z1
+	VPMAXSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMAXSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPMAXSD     Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxI64AVX512(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMAXSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VPMAXSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z0
+	VMOVDQU64 128(BX)(SI*8), Z1
+	VPMAXSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z0
+	VMOVDQU64 192(BX)(SI*8), Z1
+	VPMAXSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMAXSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPMAXSQ     Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU8AVX2(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	VMOVUPS 32(DX)(SI*1), Y0
+	VMOVUPS 32(BX)(SI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*1)
+	VMOVUPS 64(DX)(SI*1), Y0
+	VMOVUPS 64(BX)(SI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*1)
+	VMOVUPS 96(DX)(SI*1), Y0
+	VMOVUPS 96(BX)(SI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*1)
+	ADDQ    $+128, SI
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(SI*1), DI
+	VMOVD   DI, X2
+	MOVBLZX (BX)(SI*1), DI
+	VMOVD   DI, X3
+	VPMAXUB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (CX)(SI*1)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU8AVX512(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+256, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMAXUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	VMOVDQU64 64(DX)(SI*1), Z0
+	VMOVDQU64 64(BX)(SI*1), Z1
+	VPMAXUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*1)
+	VMOVDQU64 128(DX)(SI*1), Z0
+	VMOVDQU64 128(BX)(SI*1), Z1
+	VPMAXUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*1)
+	VMOVDQU64 192(DX)(SI*1), Z0
+	VMOVDQU64 192(BX)(SI*1), Z1
+	VPMAXUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMAXUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPMAXUB    Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU16AVX2(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxU16AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	VMOVUPS 32(DX)(SI*2), Y0
+	VMOVUPS 32(BX)(SI*2), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*2)
+	VMOVUPS 64(DX)(SI*2), Y0
+	VMOVUPS 64(BX)(SI*2), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*2)
+	VMOVUPS 96(DX)(SI*2), Y0
+	VMOVUPS 96(BX)(SI*2), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*2)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(SI*2), DI
+	VMOVD   DI, X2
+	MOVWLZX (BX)(SI*2), DI
+	VMOVD   DI, X3
+	VPMAXUW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (CX)(SI*2)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU16AVX512(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU16AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMAXUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	VMOVDQU64 64(DX)(SI*2), Z0
+	VMOVDQU64 64(BX)(SI*2), Z1
+	VPMAXUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*2)
+	VMOVDQU64 128(DX)(SI*2), Z0
+	VMOVDQU64 128(BX)(SI*2), Z1
+	VPMAXUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*2)
+	VMOVDQU64 192(DX)(SI*2), Z0
+	VMOVDQU64 192(BX)(SI*2), Z1
+	VPMAXUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMAXUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMAXUW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU32AVX2(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxU32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Y0
+	VMOVUPS 64(BX)(SI*4), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*4)
+	VMOVUPS 96(DX)(SI*4), Y0
+	VMOVUPS 96(BX)(SI*4), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(SI*4), X2
+	VMOVD   (BX)(SI*4), X3
+	VPMAXUD Y3, Y2, Y0
+	VMOVD   X0, (CX)(SI*4)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU32AVX512(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU32AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMAXUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z0
+	VMOVDQU64 64(BX)(SI*4), Z1
+	VPMAXUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z0
+	VMOVDQU64 128(BX)(SI*4), Z1
+	VPMAXUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z0
+	VMOVDQU64 192(BX)(SI*4), Z1
+	VPMAXUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMAXUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPMAXUD     Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxU64AVX512(dst []uint64, a []uint64, b []uint64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·maxU64AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMAXUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VPMAXUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z0
+	VMOVDQU64 128(BX)(SI*8), Z1
+	VPMAXUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z0
+	VMOVDQU64 192(BX)(SI*8), Z1
+	VPMAXUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMAXUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPMAXUQ     Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxF32AVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y1
+	VMOVUPS   32(BX)(SI*4), Y2
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 32(CX)(SI*4)
+	VMOVUPS   64(DX)(SI*4), Y1
+	VMOVUPS   64(BX)(SI*4), Y2
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 64(CX)(SI*4)
+	VMOVUPS   96(DX)(SI*4), Y1
+	VMOVUPS   96(BX)(SI*4), Y2
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(SI*4), X5
+	VMOVD     (BX)(SI*4), X6
+	VMAXPS    Y6, Y5, Y1
+	VMAXPS    Y5, Y6, Y2
+	VPAND     Y2, Y1, Y1
+	VCMPPS    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(SI*4)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxF32AVX512(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·maxF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VRANGEPS  $0x05, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z2
+	VRANGEPS  $0x05, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z5
+	VMOVDQU64 Z5, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z1
+	VMOVDQU64 128(BX)(SI*4), Z2
+	VRANGEPS  $0x05, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z6
+	VMOVDQU64 Z6, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z1
+	VMOVDQU64 192(BX)(SI*4), Z2
+	VRANGEPS  $0x05, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z7
+	VMOVDQU64 Z7, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VRANGEPS  $0x05, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z8
+	VMOVDQU64 Z8, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VRANGEPS    $0x05, Z2, Z1, Z3
+	VCMPPS      $0x03, Z2, Z1, K2
+	VPBLENDMD   Z0, Z3, K2, Z9
+	VMOVDQU32   Z9, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxF64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·maxF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	VMOVUPS   32(DX)(SI*8), Y1
+	VMOVUPS   32(BX)(SI*8), Y2
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 32(CX)(SI*8)
+	VMOVUPS   64(DX)(SI*8), Y1
+	VMOVUPS   64(BX)(SI*8), Y2
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 64(CX)(SI*8)
+	VMOVUPS   96(DX)(SI*8), Y1
+	VMOVUPS   96(BX)(SI*8), Y2
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y1, Y2, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(SI*8), X5
+	VMOVQ     (BX)(SI*8), X6
+	VMAXPD    Y6, Y5, Y1
+	VMAXPD    Y5, Y6, Y2
+	VPAND     Y2, Y1, Y1
+	VCMPPD    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(SI*8)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func maxF64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·maxF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VRANGEPD  $0x05, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z2
+	VRANGEPD  $0x05, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z5
+	VMOVDQU64 Z5, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z1
+	VMOVDQU64 128(BX)(SI*8), Z2
+	VRANGEPD  $0x05, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z6
+	VMOVDQU64 Z6, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z1
+	VMOVDQU64 192(BX)(SI*8), Z2
+	VRANGEPD  $0x05, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z7
+	VMOVDQU64 Z7, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VRANGEPD  $0x05, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z8
+	VMOVDQU64 Z8, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VRANGEPD    $0x05, Z2, Z1, Z3
+	VCMPPD      $0x03, Z2, Z1, K2
+	VPBLENDMQ   Z0, Z3, K2, Z9
+	VMOVDQU64   Z9, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI8AVX2(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minI8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	VMOVUPS 32(DX)(SI*1), Y0
+	VMOVUPS 32(BX)(SI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*1)
+	VMOVUPS 64(DX)(SI*1), Y0
+	VMOVUPS 64(BX)(SI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*1)
+	VMOVUPS 96(DX)(SI*1), Y0
+	VMOVUPS 96(BX)(SI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*1)
+	ADDQ    $+128, SI
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(SI*1), DI
+	VMOVD   DI, X2
+	MOVBLZX (BX)(SI*1), DI
+	VMOVD   DI, X3
+	VPMINSB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (CX)(SI*1)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI8AVX512(dst []int8, a []int8, b []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI8AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+256, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMINSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	VMOVDQU64 64(DX)(SI*1), Z0
+	VMOVDQU64 64(BX)(SI*1), Z1
+	VPMINSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*1)
+	VMOVDQU64 128(DX)(SI*1), Z0
+	VMOVDQU64 128(BX)(SI*1), Z1
+	VPMINSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*1)
+	VMOVDQU64 192(DX)(SI*1), Z0
+	VMOVDQU64 192(BX)(SI*1), Z1
+	VPMINSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMINSB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPMINSB    Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI16AVX2(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minI16AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	VMOVUPS 32(DX)(SI*2), Y0
+	VMOVUPS 32(BX)(SI*2), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*2)
+	VMOVUPS 64(DX)(SI*2), Y0
+	VMOVUPS 64(BX)(SI*2), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*2)
+	VMOVUPS 96(DX)(SI*2), Y0
+	VMOVUPS 96(BX)(SI*2), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*2)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(SI*2), DI
+	VMOVD   DI, X2
+	MOVWLZX (BX)(SI*2), DI
+	VMOVD   DI, X3
+	VPMINSW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (CX)(SI*2)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI16AVX512(dst []int16, a []int16, b []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI16AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMINSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	VMOVDQU64 64(DX)(SI*2), Z0
+	VMOVDQU64 64(BX)(SI*2), Z1
+	VPMINSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*2)
+	VMOVDQU64 128(DX)(SI*2), Z0
+	VMOVDQU64 128(BX)(SI*2), Z1
+	VPMINSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*2)
+	VMOVDQU64 192(DX)(SI*2), Z0
+	VMOVDQU64 192(BX)(SI*2), Z1
+	VPMINSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMINSW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMINSW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI32AVX2(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Y0
+	VMOVUPS 64(BX)(SI*4), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*4)
+	VMOVUPS 96(DX)(SI*4), Y0
+	VMOVUPS 96(BX)(SI*4), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(SI*4), X2
+	VMOVD   (BX)(SI*4), X3
+	VPMINSD Y3, Y2, Y0
+	VMOVD   X0, (CX)(SI*4)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI32AVX512(dst []int32, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMINSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z0
+	VMOVDQU64 64(BX)(SI*4), Z1
+	VPMINSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z0
+	VMOVDQU64 128(BX)(SI*4), Z1
+	VPMINSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z0
+	VMOVDQU64 192(BX)(SI*4), Z1
+	VPMINSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMINSD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPMINSD     Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minI64AVX512(dst []int64, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMINSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VPMINSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z0
+	VMOVDQU64 128(BX)(SI*8), Z1
+	VPMINSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z0
+	VMOVDQU64 192(BX)(SI*8), Z1
+	VPMINSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMINSQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPMINSQ     Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU8AVX2(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	VMOVUPS 32(DX)(SI*1), Y0
+	VMOVUPS 32(BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*1)
+	VMOVUPS 64(DX)(SI*1), Y0
+	VMOVUPS 64(BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*1)
+	VMOVUPS 96(DX)(SI*1), Y0
+	VMOVUPS 96(BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*1)
+	ADDQ    $+128, SI
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*1), Y0
+	VMOVUPS (BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*1)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(SI*1), DI
+	VMOVD   DI, X2
+	MOVBLZX (BX)(SI*1), DI
+	VMOVD   DI, X3
+	VPMINUB Y3, Y2, Y0
+	VPEXTRB $0x00, X0, (CX)(SI*1)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU8AVX512(dst []uint8, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+256, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMINUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	VMOVDQU64 64(DX)(SI*1), Z0
+	VMOVDQU64 64(BX)(SI*1), Z1
+	VPMINUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*1)
+	VMOVDQU64 128(DX)(SI*1), Z0
+	VMOVDQU64 128(BX)(SI*1), Z1
+	VPMINUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*1)
+	VMOVDQU64 192(DX)(SI*1), Z0
+	VMOVDQU64 192(BX)(SI*1), Z1
+	VPMINUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPMINUB   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPMINUB    Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU16AVX2(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minU16AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	VMOVUPS 32(DX)(SI*2), Y0
+	VMOVUPS 32(BX)(SI*2), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*2)
+	VMOVUPS 64(DX)(SI*2), Y0
+	VMOVUPS 64(BX)(SI*2), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*2)
+	VMOVUPS 96(DX)(SI*2), Y0
+	VMOVUPS 96(BX)(SI*2), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*2)
+	ADDQ    $+64, SI
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*2), Y0
+	VMOVUPS (BX)(SI*2), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*2)
+	ADDQ    $+16, SI
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(SI*2), DI
+	VMOVD   DI, X2
+	MOVWLZX (BX)(SI*2), DI
+	VMOVD   DI, X3
+	VPMINUW Y3, Y2, Y0
+	VPEXTRW $0x00, X0, (CX)(SI*2)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU16AVX512(dst []uint16, a []uint16, b []uint16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU16AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMINUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	VMOVDQU64 64(DX)(SI*2), Z0
+	VMOVDQU64 64(BX)(SI*2), Z1
+	VPMINUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*2)
+	VMOVDQU64 128(DX)(SI*2), Z0
+	VMOVDQU64 128(BX)(SI*2), Z1
+	VPMINUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*2)
+	VMOVDQU64 192(DX)(SI*2), Z0
+	VMOVDQU64 192(BX)(SI*2), Z1
+	VPMINUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPMINUW   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPMINUW     Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU32AVX2(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minU32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	VMOVUPS 32(DX)(SI*4), Y0
+	VMOVUPS 32(BX)(SI*4), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, 32(CX)(SI*4)
+	VMOVUPS 64(DX)(SI*4), Y0
+	VMOVUPS 64(BX)(SI*4), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, 64(CX)(SI*4)
+	VMOVUPS 96(DX)(SI*4), Y0
+	VMOVUPS 96(BX)(SI*4), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, 96(CX)(SI*4)
+	ADDQ    $+32, SI
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(SI*4), Y0
+	VMOVUPS (BX)(SI*4), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(SI*4)
+	ADDQ    $+8, SI
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(SI*4), X2
+	VMOVD   (BX)(SI*4), X3
+	VPMINUD Y3, Y2, Y0
+	VMOVD   X0, (CX)(SI*4)
+	INCQ    SI
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU32AVX512(dst []uint32, a []uint32, b []uint32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU32AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMINUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z0
+	VMOVDQU64 64(BX)(SI*4), Z1
+	VPMINUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z0
+	VMOVDQU64 128(BX)(SI*4), Z1
+	VPMINUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z0
+	VMOVDQU64 192(BX)(SI*4), Z1
+	VPMINUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPMINUD   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPMINUD     Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minU64AVX512(dst []uint64, a []uint64, b []uint64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·minU64AVX512(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMINUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z0
+	VMOVDQU64 64(BX)(SI*8), Z1
+	VPMINUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z0
+	VMOVDQU64 128(BX)(SI*8), Z1
+	VPMINUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z0
+	VMOVDQU64 192(BX)(SI*8), Z1
+	VPMINUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPMINUQ   Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPMINUQ     Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minF32AVX2(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	VMOVUPS   32(DX)(SI*4), Y1
+	VMOVUPS   32(BX)(SI*4), Y2
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 32(CX)(SI*4)
+	VMOVUPS   64(DX)(SI*4), Y1
+	VMOVUPS   64(BX)(SI*4), Y2
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 64(CX)(SI*4)
+	VMOVUPS   96(DX)(SI*4), Y1
+	VMOVUPS   96(BX)(SI*4), Y2
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   (BX)(SI*4), Y2
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*4)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(SI*4), X5
+	VMOVD     (BX)(SI*4), X6
+	VMINPS    Y6, Y5, Y1
+	VMINPS    Y5, Y6, Y2
+	VPOR      Y2, Y1, Y1
+	VCMPPS    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(SI*4)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minF32AVX512(dst []float32, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·minF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VRANGEPS  $0x04, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(SI*4)
+	VMOVDQU64 64(DX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z2
+	VRANGEPS  $0x04, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z5
+	VMOVDQU64 Z5, 64(CX)(SI*4)
+	VMOVDQU64 128(DX)(SI*4), Z1
+	VMOVDQU64 128(BX)(SI*4), Z2
+	VRANGEPS  $0x04, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z6
+	VMOVDQU64 Z6, 128(CX)(SI*4)
+	VMOVDQU64 192(DX)(SI*4), Z1
+	VMOVDQU64 192(BX)(SI*4), Z2
+	VRANGEPS  $0x04, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z7
+	VMOVDQU64 Z7, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 (BX)(SI*4), Z2
+	VRANGEPS  $0x04, Z2, Z1, Z3
+	VCMPPS    $0x03, Z2, Z1, K1
+	VPBLENDMD Z0, Z3, K1, Z8
+	VMOVDQU64 Z8, (CX)(SI*4)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VRANGEPS    $0x04, Z2, Z1, Z3
+	VCMPPS      $0x03, Z2, Z1, K2
+	VPBLENDMD   Z0, Z3, K2, Z9
+	VMOVDQU32   Z9, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func minF64AVX2(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·minF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VMINPD    Y2, Y1, Y3
+	VMINPD    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	VMOVUPS   32(DX)(SI*8), Y1
+	VMOVUPS   32(BX)(SI*8), Y2
+	VMINPD    Y2, Y1, Y3
+	VMINPD    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 32(CX)(SI*8)
+	VMOVUPS   64(DX)(SI*8), Y1
+	VMOVUPS   64(BX)(SI*8), Y2
+	VMINPD    Y2, Y1, Y3
+	VMINPD    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 64(CX)(SI*8)
+	VMOVUPS   96(DX)(SI*8), Y1
+	VMOVUPS   96(BX)(SI*8), Y2
+	VMINPD    Y2, Y1, Y3
+	VMINPD    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   (BX)(SI*8), Y2
+	VMINPD    Y2, Y1, Y3
+	VMINPD    Y1, Y2, Y4
+	VPOR      Y4, Y3, Y3
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVUPS   Y1, (CX)(SI*8)
+	ADDQ      $+4, SI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(SI*8), X5
+	VMOVQ     (BX)(SI*8), X6
+	VMINPD    Y6, Y5, Y1
+	VMINPD    Y5, Y6, Y2
+	VPOR      Y2, Y1, Y1
+	VCMPPD    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(SI*8)
+	INCQ      SI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func minF64AVX512(dst []float64, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·minF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VRANGEPD  $0x04, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(SI*8)
+	VMOVDQU64 64(DX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z2
+	VRANGEPD  $0x04, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z5
+	VMOVDQU64 Z5, 64(CX)(SI*8)
+	VMOVDQU64 128(DX)(SI*8), Z1
+	VMOVDQU64 128(BX)(SI*8), Z2
+	VRANGEPD  $0x04, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z6
+	VMOVDQU64 Z6, 128(CX)(SI*8)
+	VMOVDQU64 192(DX)(SI*8), Z1
+	VMOVDQU64 192(BX)(SI*8), Z2
+	VRANGEPD  $0x04, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z7
+	VMOVDQU64 Z7, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 (BX)(SI*8), Z2
+	VRANGEPD  $0x04, Z2, Z1, Z3
+	VCMPPD    $0x03, Z2, Z1, K1
+	VPBLENDMQ Z0, Z3, K1, Z8
+	VMOVDQU64 Z8, (CX)(SI*8)
+	ADDQ      $+8, SI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VRANGEPD    $0x04, Z2, Z1, Z3
+	VCMPPD      $0x03, Z2, Z1, K2
+	VPBLENDMQ   Z0, Z3, K2, Z9
+	VMOVDQU64   Z9, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX2, CMOV, SSE
+TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSS        p+48(FP), X0
+	VBROADCASTSS X0, Y0
+	MOVSS        q+52(FP), X1
+	VBROADCASTSS X1, Y1
+	VMOVUPS      all32_7fc00000<>+0(SB), Y2
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y3
+	VMAXPS    Y0, Y3, Y4
+	VMAXPS    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPS    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y3
+	VMAXPS    Y0, Y3, Y4
+	VMAXPS    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPS    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, 32(CX)(BX*4)
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMAXPS    Y0, Y3, Y4
+	VMAXPS    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPS    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   96(DX)(BX*4), Y3
+	VMAXPS    Y0, Y3, Y4
+	VMAXPS    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPS    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y3
+	VMAXPS    Y0, Y3, Y4
+	VMAXPS    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPS    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X6
+	VMAXPS    Y0, Y6, Y3
+	VMAXPS    Y6, Y0, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPS    $0x03, Y0, Y6, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVD     X3, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func clipF32AVX512(dst []float32, a []float32, p float32, q float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+TEXT ·clipF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSS        p+48(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVSS        q+52(FP), X13
+	VBROADCASTSS X13, Z13
+	VMOVDQU64    all32_7fc00000<>+0(SB), Z14
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z15
+	VRANGEPS  $0x05, Z0, Z15, Z16
+	VCMPPS    $0x03, Z0, Z15, K1
+	VPBLENDMD Z14, Z16, K1, Z1
+	VRANGEPS  $0x04, Z13, Z1, Z15
+	VCMPPS    $0x03, Z13, Z1, K1
+	VPBLENDMD Z14, Z15, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z15
+	VRANGEPS  $0x05, Z0, Z15, Z16
+	VCMPPS    $0x03, Z0, Z15, K1
+	VPBLENDMD Z14, Z16, K1, Z3
+	VRANGEPS  $0x04, Z13, Z3, Z15
+	VCMPPS    $0x03, Z13, Z3, K1
+	VPBLENDMD Z14, Z15, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z15
+	VRANGEPS  $0x05, Z0, Z15, Z16
+	VCMPPS    $0x03, Z0, Z15, K1
+	VPBLENDMD Z14, Z16, K1, Z5
+	VRANGEPS  $0x04, Z13, Z5, Z15
+	VCMPPS    $0x03, Z13, Z5, K1
+	VPBLENDMD Z14, Z15, K1, Z6
+	VMOVDQU64 Z6, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z15
+	VRANGEPS  $0x05, Z0, Z15, Z16
+	VCMPPS    $0x03, Z0, Z15, K1
+	VPBLENDMD Z14, Z16, K1, Z7
+	VRANGEPS  $0x04, Z13, Z7, Z15
+	VCMPPS    $0x03, Z13, Z7, K1
+	VPBLENDMD Z14, Z15, K1, Z8
+	VMOVDQU64 Z8, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VRANGEPS  $0x05, Z0, Z1, Z2
+	VCMPPS    $0x03, Z0, Z1, K1
+	VPBLENDMD Z14, Z2, K1, Z9
+	VRANGEPS  $0x04, Z13, Z9, Z1
+	VCMPPS    $0x03, Z13, Z9, K1
+	VPBLENDMD Z14, Z1, K1, Z10
+	VMOVDQU64 Z10, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VRANGEPS    $0x05, Z0, Z1, Z2
+	VCMPPS      $0x03, Z0, Z1, K2
+	VPBLENDMD   Z14, Z2, K2, Z11
+	VRANGEPS    $0x04, Z13, Z11, Z0
+	VCMPPS      $0x03, Z13, Z11, K2
+	VPBLENDMD   Z14, Z0, K2, Z12
+	VMOVDQU32   Z12, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·clipF64AVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        p+48(FP), X0
+	VBROADCASTSD X0, Y0
+	MOVSD        q+56(FP), X1
+	VBROADCASTSD X1, Y1
+	VMOVUPS      all64_7ff8000000000000<>+0(SB), Y2
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y3
+	VMAXPD    Y0, Y3, Y4
+	VMAXPD    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPD    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, (CX)(BX*8)
+	VMOVUPS   32(DX)(BX*8), Y3
+	VMAXPD    Y0, Y3, Y4
+	VMAXPD    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPD    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, 32(CX)(BX*8)
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMAXPD    Y0, Y3, Y4
+	VMAXPD    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPD    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   96(DX)(BX*8), Y3
+	VMAXPD    Y0, Y3, Y4
+	VMAXPD    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPD    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y3
+	VMAXPD    Y0, Y3, Y4
+	VMAXPD    Y3, Y0, Y5
+	VPAND     Y5, Y4, Y4
+	VCMPPD    $0x03, Y0, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVUPS   Y3, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X6
+	VMAXPD    Y0, Y6, Y3
+	VMAXPD    Y6, Y0, Y4
+	VPAND     Y4, Y3, Y3
+	VCMPPD    $0x03, Y0, Y6, Y4
+	VPBLENDVB Y4, Y2, Y3, Y3
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y3, Y1, Y5
+	VPOR      Y5, Y4, Y4
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VMOVQ     X3, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+TEXT ·clipF64AVX512(SB), NOSPLIT, $0-64
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        p+48(FP), X0
+	VBROADCASTSD X0, Z0
+	MOVSD        q+56(FP), X13
+	VBROADCASTSD X13, Z13
+	VMOVDQU64    all64_7ff8000000000000<>+0(SB), Z14
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z15
+	VRANGEPD  $0x05, Z0, Z15, Z16
+	VCMPPD    $0x03, Z0, Z15, K1
+	VPBLENDMQ Z14, Z16, K1, Z1
+	VRANGEPD  $0x04, Z13, Z1, Z15
+	VCMPPD    $0x03, Z13, Z1, K1
+	VPBLENDMQ Z14, Z15, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z15
+	VRANGEPD  $0x05, Z0, Z15, Z16
+	VCMPPD    $0x03, Z0, Z15, K1
+	VPBLENDMQ Z14, Z16, K1, Z3
+	VRANGEPD  $0x04, Z13, Z3, Z15
+	VCMPPD    $0x03, Z13, Z3, K1
+	VPBLENDMQ Z14, Z15, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z15
+	VRANGEPD  $0x05, Z0, Z15, Z16
+	VCMPPD    $0x03, Z0, Z15, K1
+	VPBLENDMQ Z14, Z16, K1, Z5
+	VRANGEPD  $0x04, Z13, Z5, Z15
+	VCMPPD    $0x03, Z13, Z5, K1
+	VPBLENDMQ Z14, Z15, K1, Z6
+	VMOVDQU64 Z6, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z15
+	VRANGEPD  $0x05, Z0, Z15, Z16
+	VCMPPD    $0x03, Z0, Z15, K1
+	VPBLENDMQ Z14, Z16, K1, Z7
+	VRANGEPD  $0x04, Z13, Z7, Z15
+	VCMPPD    $0x03, Z13, Z7, K1
+	VPBLENDMQ Z14, Z15, K1, Z8
+	VMOVDQU64 Z8, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VRANGEPD  $0x05, Z0, Z1, Z2
+	VCMPPD    $0x03, Z0, Z1, K1
+	VPBLENDMQ Z14, Z2, K1, Z9
+	VRANGEPD  $0x04, Z13, Z9, Z1
+	VCMPPD    $0x03, Z13, Z9, K1
+	VPBLENDMQ Z14, Z1, K1, Z10
+	VMOVDQU64 Z10, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VRANGEPD    $0x05, Z0, Z1, Z2
+	VCMPPD      $0x03, Z0, Z1, K2
+	VPBLENDMQ   Z14, Z2, K2, Z11
+	VRANGEPD    $0x04, Z13, Z11, Z0
+	VCMPPD      $0x03, Z13, Z11, K2
+	VPBLENDMQ   Z14, Z0, K2, Z12
+	VMOVDQU64   Z12, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all8_00<>+0(SB)/8, $0x0000000000000000
+DATA all8_00<>+8(SB)/8, $0x0000000000000000
+DATA all8_00<>+16(SB)/8, $0x0000000000000000
+DATA all8_00<>+24(SB)/8, $0x0000000000000000
+DATA all8_00<>+32(SB)/8, $0x0000000000000000
+DATA all8_00<>+40(SB)/8, $0x0000000000000000
+DATA all8_00<>+48(SB)/8, $0x0000000000000000
+DATA all8_00<>+56(SB)/8, $0x0000000000000000
+GLOBL all8_00<>(SB), RODATA|NOPTR, $64
+
+// func absI8AVX2(dst []int8, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all8_00<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*1)
+	VMOVUPS 32(DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*1)
+	VMOVUPS 64(DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*1)
+	VMOVUPS 96(DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*1)
+	ADDQ    $+128, BX
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y2
+	VPMAXSB Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(BX*1), SI
+	VMOVD   SI, X3
+	VPSUBB  Y3, Y0, Y1
+	VPMAXSB Y1, Y3, Y1
+	VPEXTRB $0x00, X1, (CX)(BX*1)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func absI8AVX512(dst []int8, a []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all8_00<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z2
+	VPMAXSB   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*1)
+	VMOVDQU64 64(DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z2
+	VPMAXSB   Z2, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*1)
+	VMOVDQU64 128(DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z2
+	VPMAXSB   Z2, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*1)
+	VMOVDQU64 192(DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z2
+	VPMAXSB   Z2, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*1)
+	ADDQ      $+256, BX
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z2
+	VPMAXSB   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*1)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z1
+	VPSUBB     Z1, Z0, Z0
+	VPMAXSB    Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all16_0000<>+0(SB)/8, $0x0000000000000000
+DATA all16_0000<>+8(SB)/8, $0x0000000000000000
+DATA all16_0000<>+16(SB)/8, $0x0000000000000000
+DATA all16_0000<>+24(SB)/8, $0x0000000000000000
+DATA all16_0000<>+32(SB)/8, $0x0000000000000000
+DATA all16_0000<>+40(SB)/8, $0x0000000000000000
+DATA all16_0000<>+48(SB)/8, $0x0000000000000000
+DATA all16_0000<>+56(SB)/8, $0x0000000000000000
+GLOBL all16_0000<>(SB), RODATA|NOPTR, $64
+
+// func absI16AVX2(dst []int16, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all16_0000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*2)
+	VMOVUPS 32(DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*2)
+	VMOVUPS 64(DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*2)
+	VMOVUPS 96(DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*2)
+	ADDQ    $+64, BX
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y2
+	VPMAXSW Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*2)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(BX*2), SI
+	VMOVD   SI, X3
+	VPSUBW  Y3, Y0, Y1
+	VPMAXSW Y1, Y3, Y1
+	VPEXTRW $0x00, X1, (CX)(BX*2)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func absI16AVX512(dst []int16, a []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all16_0000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+128, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z2
+	VPMAXSW   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*2)
+	VMOVDQU64 64(DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z2
+	VPMAXSW   Z2, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*2)
+	VMOVDQU64 128(DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z2
+	VPMAXSW   Z2, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*2)
+	VMOVDQU64 192(DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z2
+	VPMAXSW   Z2, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*2)
+	ADDQ      $+128, BX
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z2
+	VPMAXSW   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*2)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z1
+	VPSUBW      Z1, Z0, Z0
+	VPMAXSW     Z0, Z1, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_00000000<>+0(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+8(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+16(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+24(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+32(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+40(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+48(SB)/8, $0x0000000000000000
+DATA all32_00000000<>+56(SB)/8, $0x0000000000000000
+GLOBL all32_00000000<>(SB), RODATA|NOPTR, $64
+
+// func absI32AVX2(dst []int32, a []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_00000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y2
+	VPMAXSD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	VMOVUPS 32(DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y2
+	VPMAXSD Y2, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*4)
+	VMOVUPS 64(DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y2
+	VPMAXSD Y2, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*4)
+	VMOVUPS 96(DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y2
+	VPMAXSD Y2, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y2
+	VPMAXSD Y2, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(BX*4), X3
+	VPSUBD  Y3, Y0, Y1
+	VPMAXSD Y1, Y3, Y1
+	VMOVD   X1, (CX)(BX*4)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func absI32AVX512(dst []int32, a []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_00000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z2
+	VPMAXSD   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z2
+	VPMAXSD   Z2, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z2
+	VPMAXSD   Z2, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z2
+	VPMAXSD   Z2, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z2
+	VPMAXSD   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VPSUBD      Z1, Z0, Z0
+	VPMAXSD     Z0, Z1, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_0000000000000000<>+0(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+8(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+16(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+24(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+32(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+40(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+48(SB)/8, $0x0000000000000000
+DATA all64_0000000000000000<>+56(SB)/8, $0x0000000000000000
+GLOBL all64_0000000000000000<>(SB), RODATA|NOPTR, $64
+
+// func absI64AVX512(dst []int64, a []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_0000000000000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z2
+	VPMAXSQ   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z2
+	VPMAXSQ   Z2, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z2
+	VPMAXSQ   Z2, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z2
+	VPMAXSQ   Z2, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z2
+	VPMAXSQ   Z2, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VPMAXSQ     Z0, Z1, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_7fffffff<>+0(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+8(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+16(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+24(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+32(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+40(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+48(SB)/8, $0x7fffffff7fffffff
+DATA all32_7fffffff<>+56(SB)/8, $0x7fffffff7fffffff
+GLOBL all32_7fffffff<>(SB), RODATA|NOPTR, $64
+
+// func absF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_7fffffff<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*4), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	VMOVUPS 32(DX)(BX*4), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*4)
+	VMOVUPS 64(DX)(BX*4), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*4)
+	VMOVUPS 96(DX)(BX*4), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*4), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD (DX)(BX*4), X2
+	VPAND Y0, Y2, Y1
+	VMOVD X1, (CX)(BX*4)
+	INCQ  BX
+	DECQ  AX
+	JNE   element
+
+done:
+	VZEROUPPER
+	RET
+
+// func absF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_7fffffff<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VPANDQ      Z0, Z1, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+24(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+32(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+40(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+48(SB)/8, $0x7fffffffffffffff
+DATA all64_7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL all64_7fffffffffffffff<>(SB), RODATA|NOPTR, $64
+
+// func absF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all64_7fffffffffffffff<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*8), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*8)
+	VMOVUPS 32(DX)(BX*8), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*8)
+	VMOVUPS 64(DX)(BX*8), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*8)
+	VMOVUPS 96(DX)(BX*8), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JGE     many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*8), Y1
+	VPAND   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, AX
+	JGE     one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ (DX)(BX*8), X2
+	VPAND Y0, Y2, Y1
+	VMOVQ X1, (CX)(BX*8)
+	INCQ  BX
+	DECQ  AX
+	JNE   element
+
+done:
+	VZEROUPPER
+	RET
+
+// func absF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_7fffffffffffffff<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPANDQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VPANDQ      Z0, Z1, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI8AVX2(dst []int8, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all8_00<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*1)
+	VMOVUPS 32(DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y1
+	VMOVUPS Y1, 32(CX)(BX*1)
+	VMOVUPS 64(DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y1
+	VMOVUPS Y1, 64(CX)(BX*1)
+	VMOVUPS 96(DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y1
+	VMOVUPS Y1, 96(CX)(BX*1)
+	ADDQ    $+128, BX
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*1), Y1
+	VPSUBB  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(BX*1), SI
+	VMOVD   SI, X2
+	VPSUBB  Y2, Y0, Y1
+	VPEXTRB $0x00, X1, (CX)(BX*1)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI8AVX512(dst []int8, a []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all8_00<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*1)
+	VMOVDQU64 64(DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*1)
+	VMOVDQU64 128(DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*1)
+	VMOVDQU64 192(DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*1)
+	ADDQ      $+256, BX
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VPSUBB    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*1)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z1
+	VPSUBB     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI16AVX2(dst []int16, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all16_0000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*2)
+	VMOVUPS 32(DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y1
+	VMOVUPS Y1, 32(CX)(BX*2)
+	VMOVUPS 64(DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y1
+	VMOVUPS Y1, 64(CX)(BX*2)
+	VMOVUPS 96(DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y1
+	VMOVUPS Y1, 96(CX)(BX*2)
+	ADDQ    $+64, BX
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*2), Y1
+	VPSUBW  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*2)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(BX*2), SI
+	VMOVD   SI, X2
+	VPSUBW  Y2, Y0, Y1
+	VPEXTRW $0x00, X1, (CX)(BX*2)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI16AVX512(dst []int16, a []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all16_0000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+128, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*2)
+	VMOVDQU64 64(DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*2)
+	VMOVDQU64 128(DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*2)
+	VMOVDQU64 192(DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*2)
+	ADDQ      $+128, BX
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VPSUBW    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*2)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z1
+	VPSUBW      Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI32AVX2(dst []int32, a []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_00000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	VMOVUPS 32(DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, 32(CX)(BX*4)
+	VMOVUPS 64(DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, 64(CX)(BX*4)
+	VMOVUPS 96(DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, 96(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD  (DX)(BX*4), X2
+	VPSUBD Y2, Y0, Y1
+	VMOVD  X1, (CX)(BX*4)
+	INCQ   BX
+	DECQ   AX
+	JNE    element
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI32AVX512(dst []int32, a []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_00000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPSUBD    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VPSUBD      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI64AVX2(dst []int64, a []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all64_0000000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*8), Y1
+	VPSUBQ  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*8)
+	VMOVUPS 32(DX)(BX*8), Y1
+	VPSUBQ  Y1, Y0, Y1
+	VMOVUPS Y1, 32(CX)(BX*8)
+	VMOVUPS 64(DX)(BX*8), Y1
+	VPSUBQ  Y1, Y0, Y1
+	VMOVUPS Y1, 64(CX)(BX*8)
+	VMOVUPS 96(DX)(BX*8), Y1
+	VPSUBQ  Y1, Y0, Y1
+	VMOVUPS Y1, 96(CX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JGE     many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*8), Y1
+	VPSUBQ  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, AX
+	JGE     one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ  (DX)(BX*8), X2
+	VPSUBQ Y2, Y0, Y1
+	VMOVQ  X1, (CX)(BX*8)
+	INCQ   BX
+	DECQ   AX
+	JNE    element
+
+done:
+	VZEROUPPER
+	RET
+
+// func negI64AVX512(dst []int64, a []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_0000000000000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPSUBQ    Z1, Z0, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VPSUBQ      Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_80000000<>+0(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+8(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+16(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+24(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+32(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+40(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+48(SB)/8, $0x8000000080000000
+DATA all32_80000000<>+56(SB)/8, $0x8000000080000000
+GLOBL all32_80000000<>(SB), RODATA|NOPTR, $64
+
+// func negF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_80000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*4), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	VMOVUPS 32(DX)(BX*4), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*4)
+	VMOVUPS 64(DX)(BX*4), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*4)
+	VMOVUPS 96(DX)(BX*4), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*4), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD (DX)(BX*4), X2
+	VPXOR Y0, Y2, Y1
+	VMOVD X1, (CX)(BX*4)
+	INCQ  BX
+	DECQ  AX
+	JNE   element
+
+done:
+	VZEROUPPER
+	RET
+
+// func negF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_80000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VPXORQ      Z0, Z1, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_8000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+8(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+24(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+32(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+40(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+48(SB)/8, $0x8000000000000000
+DATA all64_8000000000000000<>+56(SB)/8, $0x8000000000000000
+GLOBL all64_8000000000000000<>(SB), RODATA|NOPTR, $64
+
+// func negF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all64_8000000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*8), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*8)
+	VMOVUPS 32(DX)(BX*8), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*8)
+	VMOVUPS 64(DX)(BX*8), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*8)
+	VMOVUPS 96(DX)(BX*8), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*8)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JGE     many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*8), Y1
+	VPXOR   Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*8)
+	ADDQ    $+4, BX
+	SUBQ    $+4, AX
+	JGE     one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ (DX)(BX*8), X2
+	VPXOR Y0, Y2, Y1
+	VMOVQ X1, (CX)(BX*8)
+	INCQ  BX
+	DECQ  AX
+	JNE   element
+
+done:
+	VZEROUPPER
+	RET
+
+// func negF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_8000000000000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPXORQ    Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VPXORQ      Z0, Z1, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sqrtF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VSQRTPS   Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y1
+	VSQRTPS   Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(BX*4)
+	VMOVUPS   64(DX)(BX*4), Y1
+	VSQRTPS   Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(BX*4)
+	VMOVUPS   96(DX)(BX*4), Y1
+	VSQRTPS   Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VSQRTPS   Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X2
+	VSQRTPS   Y2, Y1
+	VCMPPS    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVD     X1, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func sqrtF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VSQRTPS   Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VSQRTPS   Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VSQRTPS   Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VSQRTPS   Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VSQRTPS   Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VSQRTPS     Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VPBLENDMD   Z0, Z1, K2, Z7
+	VMOVDQU32   Z7, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sqrtF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y1
+	VSQRTPD   Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   32(DX)(BX*8), Y1
+	VSQRTPD   Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(BX*8)
+	VMOVUPS   64(DX)(BX*8), Y1
+	VSQRTPD   Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(BX*8)
+	VMOVUPS   96(DX)(BX*8), Y1
+	VSQRTPD   Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y1
+	VSQRTPD   Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X2
+	VSQRTPD   Y2, Y1
+	VCMPPD    $0x03, Y1, Y1, Y3
+	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func sqrtF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VSQRTPD   Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VSQRTPD   Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VSQRTPD   Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VSQRTPD   Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VSQRTPD   Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VSQRTPD     Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VPBLENDMQ   Z0, Z1, K2, Z7
+	VMOVDQU64   Z7, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI8AVX2(dst []int8, a []int8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all8_00<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*1), Y1
+	VPMAXSB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*1)
+	VMOVUPS 32(DX)(BX*1), Y1
+	VPMAXSB Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*1)
+	VMOVUPS 64(DX)(BX*1), Y1
+	VPMAXSB Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*1)
+	VMOVUPS 96(DX)(BX*1), Y1
+	VPMAXSB Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*1)
+	ADDQ    $+128, BX
+	SUBQ    $+128, AX
+	JGE     many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*1), Y1
+	VPMAXSB Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*1)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX (DX)(BX*1), SI
+	VMOVD   SI, X2
+	VPMAXSB Y0, Y2, Y1
+	VPEXTRB $0x00, X1, (CX)(BX*1)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI8AVX512(dst []int8, a []int8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all8_00<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VPMAXSB   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*1)
+	VMOVDQU64 64(DX)(BX*1), Z1
+	VPMAXSB   Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*1)
+	VMOVDQU64 128(DX)(BX*1), Z1
+	VPMAXSB   Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*1)
+	VMOVDQU64 192(DX)(BX*1), Z1
+	VPMAXSB   Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*1)
+	ADDQ      $+256, BX
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VPMAXSB   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*1)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, SI
+	BZHIQ      AX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (DX)(BX*1), K1, Z1
+	VPMAXSB    Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI16AVX2(dst []int16, a []int16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all16_0000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*2), Y1
+	VPMAXSW Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*2)
+	VMOVUPS 32(DX)(BX*2), Y1
+	VPMAXSW Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*2)
+	VMOVUPS 64(DX)(BX*2), Y1
+	VPMAXSW Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*2)
+	VMOVUPS 96(DX)(BX*2), Y1
+	VPMAXSW Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*2)
+	ADDQ    $+64, BX
+	SUBQ    $+64, AX
+	JGE     many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*2), Y1
+	VPMAXSW Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*2)
+	ADDQ    $+16, BX
+	SUBQ    $+16, AX
+	JGE     one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVWLZX (DX)(BX*2), SI
+	VMOVD   SI, X2
+	VPMAXSW Y0, Y2, Y1
+	VPEXTRW $0x00, X1, (CX)(BX*2)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI16AVX512(dst []int16, a []int16)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all16_0000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+128, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VPMAXSW   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*2)
+	VMOVDQU64 64(DX)(BX*2), Z1
+	VPMAXSW   Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*2)
+	VMOVDQU64 128(DX)(BX*2), Z1
+	VPMAXSW   Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*2)
+	VMOVDQU64 192(DX)(BX*2), Z1
+	VPMAXSW   Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*2)
+	ADDQ      $+128, BX
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VPMAXSW   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*2)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z1
+	VPMAXSW     Z0, Z1, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI32AVX2(dst []int32, a []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_00000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS (DX)(BX*4), Y1
+	VPMAXSD Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	VMOVUPS 32(DX)(BX*4), Y1
+	VPMAXSD Y0, Y1, Y1
+	VMOVUPS Y1, 32(CX)(BX*4)
+	VMOVUPS 64(DX)(BX*4), Y1
+	VPMAXSD Y0, Y1, Y1
+	VMOVUPS Y1, 64(CX)(BX*4)
+	VMOVUPS 96(DX)(BX*4), Y1
+	VPMAXSD Y0, Y1, Y1
+	VMOVUPS Y1, 96(CX)(BX*4)
+	ADDQ    $+32, BX
+	SUBQ    $+32, AX
+	JGE     many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS (DX)(BX*4), Y1
+	VPMAXSD Y0, Y1, Y1
+	VMOVUPS Y1, (CX)(BX*4)
+	ADDQ    $+8, BX
+	SUBQ    $+8, AX
+	JGE     one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD   (DX)(BX*4), X2
+	VPMAXSD Y0, Y2, Y1
+	VMOVD   X1, (CX)(BX*4)
+	INCQ    BX
+	DECQ    AX
+	JNE     element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI32AVX512(dst []int32, a []int32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_00000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPMAXSD   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VPMAXSD   Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VPMAXSD   Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VPMAXSD   Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VPMAXSD   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VPMAXSD     Z0, Z1, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluI64AVX512(dst []int64, a []int64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_0000000000000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPMAXSQ   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VPMAXSQ   Z0, Z1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VPMAXSQ   Z0, Z1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VPMAXSQ   Z0, Z1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VPMAXSQ   Z0, Z1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VPMAXSQ     Z0, Z1, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_00000000<>+0(SB), Y0
+	VMOVUPS all32_7fc00000<>+0(SB), Y1
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   64(DX)(BX*4), Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   96(DX)(BX*4), Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X4
+	VCMPPS    $0x02, Y0, Y4, Y2
+	VPBLENDVB Y2, Y0, Y4, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVD     X2, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_00000000<>+0(SB), Z0
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z1
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VCMPPS    $0x02, Z0, Z2, K1
+	VPBLENDMD Z0, Z2, K1, Z3
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPBLENDMD Z1, Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VCMPPS    $0x02, Z0, Z2, K1
+	VPBLENDMD Z0, Z2, K1, Z5
+	VCMPPS    $0x03, Z5, Z5, K1
+	VPBLENDMD Z1, Z5, K1, Z6
+	VMOVDQU64 Z6, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z2
+	VCMPPS    $0x02, Z0, Z2, K1
+	VPBLENDMD Z0, Z2, K1, Z7
+	VCMPPS    $0x03, Z7, Z7, K1
+	VPBLENDMD Z1, Z7, K1, Z8
+	VMOVDQU64 Z8, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z2
+	VCMPPS    $0x02, Z0, Z2, K1
+	VPBLENDMD Z0, Z2, K1, Z9
+	VCMPPS    $0x03, Z9, Z9, K1
+	VPBLENDMD Z1, Z9, K1, Z10
+	VMOVDQU64 Z10, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VCMPPS    $0x02, Z0, Z2, K1
+	VPBLENDMD Z0, Z2, K1, Z11
+	VCMPPS    $0x03, Z11, Z11, K1
+	VPBLENDMD Z1, Z11, K1, Z12
+	VMOVDQU64 Z12, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z2
+	VCMPPS      $0x02, Z0, Z2, K2
+	VPBLENDMD   Z0, Z2, K2, Z13
+	VCMPPS      $0x03, Z13, Z13, K2
+	VPBLENDMD   Z1, Z13, K2, Z14
+	VMOVDQU32   Z14, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all64_0000000000000000<>+0(SB), Y0
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y1
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y2
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	VMOVUPS   32(DX)(BX*8), Y2
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   64(DX)(BX*8), Y2
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, 64(CX)(BX*8)
+	VMOVUPS   96(DX)(BX*8), Y2
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y2
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X4
+	VCMPPD    $0x02, Y0, Y4, Y2
+	VPBLENDVB Y2, Y0, Y4, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVQ     X2, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all64_0000000000000000<>+0(SB), Z0
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z1
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VCMPPD    $0x02, Z0, Z2, K1
+	VPBLENDMQ Z0, Z2, K1, Z3
+	VCMPPD    $0x03, Z3, Z3, K1
+	VPBLENDMQ Z1, Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VCMPPD    $0x02, Z0, Z2, K1
+	VPBLENDMQ Z0, Z2, K1, Z5
+	VCMPPD    $0x03, Z5, Z5, K1
+	VPBLENDMQ Z1, Z5, K1, Z6
+	VMOVDQU64 Z6, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z2
+	VCMPPD    $0x02, Z0, Z2, K1
+	VPBLENDMQ Z0, Z2, K1, Z7
+	VCMPPD    $0x03, Z7, Z7, K1
+	VPBLENDMQ Z1, Z7, K1, Z8
+	VMOVDQU64 Z8, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z2
+	VCMPPD    $0x02, Z0, Z2, K1
+	VPBLENDMQ Z0, Z2, K1, Z9
+	VCMPPD    $0x03, Z9, Z9, K1
+	VPBLENDMQ Z1, Z9, K1, Z10
+	VMOVDQU64 Z10, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VCMPPD    $0x02, Z0, Z2, K1
+	VPBLENDMQ Z0, Z2, K1, Z11
+	VCMPPD    $0x03, Z11, Z11, K1
+	VPBLENDMQ Z1, Z11, K1, Z12
+	VMOVDQU64 Z12, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	VCMPPD      $0x02, Z0, Z2, K2
+	VPBLENDMQ   Z0, Z2, K2, Z13
+	VCMPPD      $0x03, Z13, Z13, K2
+	VPBLENDMQ   Z1, Z13, K2, Z14
+	VMOVDQU64   Z14, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all8_01<>+0(SB)/8, $0x0101010101010101
+DATA all8_01<>+8(SB)/8, $0x0101010101010101
+DATA all8_01<>+16(SB)/8, $0x0101010101010101
+DATA all8_01<>+24(SB)/8, $0x0101010101010101
+DATA all8_01<>+32(SB)/8, $0x0101010101010101
+DATA all8_01<>+40(SB)/8, $0x0101010101010101
+DATA all8_01<>+48(SB)/8, $0x0101010101010101
+DATA all8_01<>+56(SB)/8, $0x0101010101010101
+GLOBL all8_01<>(SB), RODATA|NOPTR, $64
+
+// func equalI32AVX2(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VPCMPEQD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VPCMPEQD     Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalI32AVX512(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VPCMPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VPCMPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VPCMPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VPCMPD      $0x00, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalI64AVX2(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VPCMPEQQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VPCMPEQQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VPCMPEQQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VPCMPEQQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VPCMPEQQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VPCMPEQQ     Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalI64AVX512(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VPCMPQ     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VPCMPQ     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VPCMPQ     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VPCMPQ      $0x00, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalU8AVX2(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS  (DX)(SI*1), Y1
+	VMOVUPS  (BX)(SI*1), Y2
+	VPCMPEQB Y2, Y1, Y1
+	VPAND    Y0, Y1, Y1
+	VMOVUPS  Y1, (CX)(SI*1)
+	VMOVUPS  32(DX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y2
+	VPCMPEQB Y2, Y1, Y1
+	VPAND    Y0, Y1, Y1
+	VMOVUPS  Y1, 32(CX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Y1
+	VMOVUPS  64(BX)(SI*1), Y2
+	VPCMPEQB Y2, Y1, Y1
+	VPAND    Y0, Y1, Y1
+	VMOVUPS  Y1, 64(CX)(SI*1)
+	VMOVUPS  96(DX)(SI*1), Y1
+	VMOVUPS  96(BX)(SI*1), Y2
+	VPCMPEQB Y2, Y1, Y1
+	VPAND    Y0, Y1, Y1
+	VMOVUPS  Y1, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS  (DX)(SI*1), Y1
+	VMOVUPS  (BX)(SI*1), Y2
+	VPCMPEQB Y2, Y1, Y1
+	VPAND    Y0, Y1, Y1
+	VMOVUPS  Y1, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX  (DX)(SI*1), DI
+	VMOVD    DI, X3
+	MOVBLZX  (BX)(SI*1), DI
+	VMOVD    DI, X4
+	VPCMPEQB Y4, Y3, Y1
+	VPAND    Y0, Y1, Y1
+	VPEXTRB  $0x00, X1, (CX)(SI*1)
+	INCQ     SI
+	DECQ     AX
+	JNE      element
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalU8AVX512(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x00, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*1), Z1
+	VMOVDQU64  64(BX)(SI*1), Z2
+	VPCMPUB    $0x00, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 64(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*1), Z1
+	VMOVDQU64  128(BX)(SI*1), Z2
+	VPCMPUB    $0x00, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 128(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*1), Z1
+	VMOVDQU64  192(BX)(SI*1), Z2
+	VPCMPUB    $0x00, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x00, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VMOVDQU8.Z (BX)(SI*1), K1, Z2
+	VPCMPUB    $0x00, Z2, Z1, K2
+	VMOVDQU8.Z Z0, K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalF32AVX2(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VCMPPS       $0x00, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalF32AVX512(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VCMPPS     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VCMPPS     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VCMPPS     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VCMPPS      $0x00, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalF64AVX2(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VCMPPD       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VCMPPD       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VCMPPD       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x00, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VCMPPD       $0x00, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func equalF64AVX512(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VCMPPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VCMPPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VCMPPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x00, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VCMPPD      $0x00, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessI32AVX2(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VPCMPGTD     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VPCMPGTD     Y3, Y4, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessI32AVX512(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VPCMPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VPCMPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VPCMPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VPCMPD      $0x01, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessI64AVX2(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VPCMPGTQ     Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VPCMPGTQ     Y3, Y4, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessI64AVX512(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VPCMPQ     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VPCMPQ     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VPCMPQ     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VPCMPQ      $0x01, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all8_80<>+0(SB)/8, $0x8080808080808080
+DATA all8_80<>+8(SB)/8, $0x8080808080808080
+DATA all8_80<>+16(SB)/8, $0x8080808080808080
+DATA all8_80<>+24(SB)/8, $0x8080808080808080
+DATA all8_80<>+32(SB)/8, $0x8080808080808080
+DATA all8_80<>+40(SB)/8, $0x8080808080808080
+DATA all8_80<>+48(SB)/8, $0x8080808080808080
+DATA all8_80<>+56(SB)/8, $0x8080808080808080
+GLOBL all8_80<>(SB), RODATA|NOPTR, $64
+
+// func lessU8AVX2(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_80<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  (BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y2, Y3, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, (CX)(SI*1)
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  32(BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y2, Y3, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 32(CX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Y2
+	VMOVUPS  64(BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y2, Y3, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 64(CX)(SI*1)
+	VMOVUPS  96(DX)(SI*1), Y2
+	VMOVUPS  96(BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y2, Y3, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  (BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y2, Y3, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX  (DX)(SI*1), DI
+	VMOVD    DI, X4
+	MOVBLZX  (BX)(SI*1), DI
+	VMOVD    DI, X5
+	VPXOR    Y0, Y4, Y2
+	VPXOR    Y0, Y5, Y3
+	VPCMPGTB Y2, Y3, Y2
+	VPAND    Y1, Y2, Y2
+	VPEXTRB  $0x00, X2, (CX)(SI*1)
+	INCQ     SI
+	DECQ     AX
+	JNE      element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessU8AVX512(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x01, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*1), Z1
+	VMOVDQU64  64(BX)(SI*1), Z2
+	VPCMPUB    $0x01, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 64(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*1), Z1
+	VMOVDQU64  128(BX)(SI*1), Z2
+	VPCMPUB    $0x01, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 128(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*1), Z1
+	VMOVDQU64  192(BX)(SI*1), Z2
+	VPCMPUB    $0x01, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x01, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VMOVDQU8.Z (BX)(SI*1), K1, Z2
+	VPCMPUB    $0x01, Z2, Z1, K2
+	VMOVDQU8.Z Z0, K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessF32AVX2(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VCMPPS       $0x01, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessF32AVX512(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VCMPPS     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VCMPPS     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VCMPPS     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VCMPPS      $0x01, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessF64AVX2(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VCMPPD       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VCMPPD       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VCMPPD       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x01, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VCMPPD       $0x01, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessF64AVX512(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VCMPPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VCMPPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VCMPPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x01, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VCMPPD      $0x01, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_ffffffff<>+0(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+8(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+16(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+24(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+32(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+40(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+48(SB)/8, $0xffffffffffffffff
+DATA all32_ffffffff<>+56(SB)/8, $0xffffffffffffffff
+GLOBL all32_ffffffff<>(SB), RODATA|NOPTR, $64
+
+// func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_ffffffff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      (BX)(SI*4), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y2
+	VMOVUPS      64(BX)(SI*4), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y2
+	VMOVUPS      96(BX)(SI*4), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      (BX)(SI*4), Y3
+	VPCMPGTD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X4
+	VMOVD        (BX)(SI*4), X5
+	VPCMPGTD     Y5, Y4, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VPEXTRB      $0x00, X2, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VPCMPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VPCMPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VPCMPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VPCMPD      $0x02, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all64_ffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+32(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+40(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+48(SB)/8, $0xffffffffffffffff
+DATA all64_ffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
+GLOBL all64_ffffffffffffffff<>(SB), RODATA|NOPTR, $64
+
+// func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_ffffffffffffffff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      (BX)(SI*8), Y3
+	VPCMPGTQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y3
+	VPCMPGTQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y2
+	VMOVUPS      64(BX)(SI*8), Y3
+	VPCMPGTQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y2
+	VMOVUPS      96(BX)(SI*8), Y3
+	VPCMPGTQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      (BX)(SI*8), Y3
+	VPCMPGTQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X4
+	VMOVQ        (BX)(SI*8), X5
+	VPCMPGTQ     Y5, Y4, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VPEXTRB      $0x00, X2, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VPCMPQ     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VPCMPQ     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VPCMPQ     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VPCMPQ      $0x02, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all8_ff<>+0(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+8(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+16(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+24(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+32(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+40(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+48(SB)/8, $0xffffffffffffffff
+DATA all8_ff<>+56(SB)/8, $0xffffffffffffffff
+GLOBL all8_ff<>(SB), RODATA|NOPTR, $64
+
+// func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_80<>+0(SB), Y0
+	VMOVUPS all8_ff<>+0(SB), Y1
+	VMOVUPS all8_01<>+0(SB), Y2
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  (BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y4, Y3, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, (CX)(SI*1)
+	VMOVUPS  32(DX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y4, Y3, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, 32(CX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y4, Y3, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, 64(CX)(SI*1)
+	VMOVUPS  96(DX)(SI*1), Y3
+	VMOVUPS  96(BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y4, Y3, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  (BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y4, Y3, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX  (DX)(SI*1), DI
+	VMOVD    DI, X5
+	MOVBLZX  (BX)(SI*1), DI
+	VMOVD    DI, X6
+	VPXOR    Y0, Y5, Y3
+	VPXOR    Y0, Y6, Y4
+	VPCMPGTB Y4, Y3, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VPEXTRB  $0x00, X3, (CX)(SI*1)
+	INCQ     SI
+	DECQ     AX
+	JNE      element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x02, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*1), Z1
+	VMOVDQU64  64(BX)(SI*1), Z2
+	VPCMPUB    $0x02, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 64(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*1), Z1
+	VMOVDQU64  128(BX)(SI*1), Z2
+	VPCMPUB    $0x02, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 128(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*1), Z1
+	VMOVDQU64  192(BX)(SI*1), Z2
+	VPCMPUB    $0x02, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x02, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VMOVDQU8.Z (BX)(SI*1), K1, Z2
+	VPCMPUB    $0x02, Z2, Z1, K2
+	VMOVDQU8.Z Z0, K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualF32AVX2(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VCMPPS       $0x02, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VCMPPS     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VCMPPS     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VCMPPS     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VCMPPS      $0x02, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualF64AVX2(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VCMPPD       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VCMPPD       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VCMPPD       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x02, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VCMPPD       $0x02, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VCMPPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VCMPPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VCMPPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x02, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VCMPPD      $0x02, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualI32AVX2(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_ffffffff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      (BX)(SI*4), Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y2
+	VMOVUPS      64(BX)(SI*4), Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y2
+	VMOVUPS      96(BX)(SI*4), Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      (BX)(SI*4), Y3
+	VPCMPEQD     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X4
+	VMOVD        (BX)(SI*4), X5
+	VPCMPEQD     Y5, Y4, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VPEXTRB      $0x00, X2, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualI32AVX512(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VPCMPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VPCMPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VPCMPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VPCMPD      $0x04, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualI64AVX2(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_ffffffffffffffff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      (BX)(SI*8), Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y2
+	VMOVUPS      64(BX)(SI*8), Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y2
+	VMOVUPS      96(BX)(SI*8), Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      (BX)(SI*8), Y3
+	VPCMPEQQ     Y3, Y2, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X4
+	VMOVQ        (BX)(SI*8), X5
+	VPCMPEQQ     Y5, Y4, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VPEXTRB      $0x00, X2, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualI64AVX512(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VPCMPQ     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VPCMPQ     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VPCMPQ     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VPCMPQ      $0x04, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_ff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  (BX)(SI*1), Y3
+	VPCMPEQB Y3, Y2, Y2
+	VPXOR    Y0, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, (CX)(SI*1)
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  32(BX)(SI*1), Y3
+	VPCMPEQB Y3, Y2, Y2
+	VPXOR    Y0, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 32(CX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Y2
+	VMOVUPS  64(BX)(SI*1), Y3
+	VPCMPEQB Y3, Y2, Y2
+	VPXOR    Y0, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 64(CX)(SI*1)
+	VMOVUPS  96(DX)(SI*1), Y2
+	VMOVUPS  96(BX)(SI*1), Y3
+	VPCMPEQB Y3, Y2, Y2
+	VPXOR    Y0, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  (BX)(SI*1), Y3
+	VPCMPEQB Y3, Y2, Y2
+	VPXOR    Y0, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX  (DX)(SI*1), DI
+	VMOVD    DI, X4
+	MOVBLZX  (BX)(SI*1), DI
+	VMOVD    DI, X5
+	VPCMPEQB Y5, Y4, Y2
+	VPXOR    Y0, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VPEXTRB  $0x00, X2, (CX)(SI*1)
+	INCQ     SI
+	DECQ     AX
+	JNE      element
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x04, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*1), Z1
+	VMOVDQU64  64(BX)(SI*1), Z2
+	VPCMPUB    $0x04, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 64(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*1), Z1
+	VMOVDQU64  128(BX)(SI*1), Z2
+	VPCMPUB    $0x04, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 128(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*1), Z1
+	VMOVDQU64  192(BX)(SI*1), Z2
+	VPCMPUB    $0x04, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x04, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VMOVDQU8.Z (BX)(SI*1), K1, Z2
+	VPCMPUB    $0x04, Z2, Z1, K2
+	VMOVDQU8.Z Z0, K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualF32AVX2(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VCMPPS       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VCMPPS       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VCMPPS       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VCMPPS       $0x04, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualF32AVX512(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VCMPPS     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VCMPPS     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VCMPPS     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VCMPPS      $0x04, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualF64AVX2(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VCMPPD       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VCMPPD       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VCMPPD       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x04, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VCMPPD       $0x04, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func notEqualF64AVX512(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VCMPPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VCMPPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VCMPPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x04, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VCMPPD      $0x04, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all32_ffffffff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      (BX)(SI*4), Y3
+	VPCMPGTD     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y3
+	VPCMPGTD     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y2
+	VMOVUPS      64(BX)(SI*4), Y3
+	VPCMPGTD     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y2
+	VMOVUPS      96(BX)(SI*4), Y3
+	VPCMPGTD     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      (BX)(SI*4), Y3
+	VPCMPGTD     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVQ        X2, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X4
+	VMOVD        (BX)(SI*4), X5
+	VPCMPGTD     Y4, Y5, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VPEXTRB      $0x00, X2, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VPCMPD     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VPCMPD     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VPCMPD     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VPCMPD      $0x05, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all64_ffffffffffffffff<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      (BX)(SI*8), Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y2
+	VMOVUPS      64(BX)(SI*8), Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y2
+	VMOVUPS      96(BX)(SI*8), Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      (BX)(SI*8), Y3
+	VPCMPGTQ     Y2, Y3, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VMOVD        X2, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X4
+	VMOVQ        (BX)(SI*8), X5
+	VPCMPGTQ     Y4, Y5, Y2
+	VPXOR        Y0, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPACKSSDW    X3, X2, X2
+	VPACKSSDW    X2, X2, X2
+	VPACKSSWB    X2, X2, X2
+	VPAND        X1, X2, X2
+	VPEXTRB      $0x00, X2, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VPCMPQ     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VPCMPQ     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VPCMPQ     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x05, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VPCMPQ      $0x05, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_80<>+0(SB), Y0
+	VMOVUPS all8_ff<>+0(SB), Y1
+	VMOVUPS all8_01<>+0(SB), Y2
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  (BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y3, Y4, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, (CX)(SI*1)
+	VMOVUPS  32(DX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y3, Y4, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, 32(CX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y3, Y4, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, 64(CX)(SI*1)
+	VMOVUPS  96(DX)(SI*1), Y3
+	VMOVUPS  96(BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y3, Y4, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  (BX)(SI*1), Y4
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPCMPGTB Y3, Y4, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VMOVUPS  Y3, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX  (DX)(SI*1), DI
+	VMOVD    DI, X5
+	MOVBLZX  (BX)(SI*1), DI
+	VMOVD    DI, X6
+	VPXOR    Y0, Y5, Y3
+	VPXOR    Y0, Y6, Y4
+	VPCMPGTB Y3, Y4, Y3
+	VPXOR    Y1, Y3, Y3
+	VPAND    Y2, Y3, Y3
+	VPEXTRB  $0x00, X3, (CX)(SI*1)
+	INCQ     SI
+	DECQ     AX
+	JNE      element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x05, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*1), Z1
+	VMOVDQU64  64(BX)(SI*1), Z2
+	VPCMPUB    $0x05, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 64(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*1), Z1
+	VMOVDQU64  128(BX)(SI*1), Z2
+	VPCMPUB    $0x05, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 128(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*1), Z1
+	VMOVDQU64  192(BX)(SI*1), Z2
+	VPCMPUB    $0x05, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x05, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VMOVDQU8.Z (BX)(SI*1), K1, Z2
+	VPCMPUB    $0x05, Z2, Z1, K2
+	VMOVDQU8.Z Z0, K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VCMPPS       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VCMPPS       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VCMPPS       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VCMPPS       $0x0d, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VCMPPS     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VCMPPS     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VCMPPS     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VCMPPS      $0x0d, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VCMPPD       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VCMPPD       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VCMPPD       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x0d, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VCMPPD       $0x0d, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VCMPPD     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VCMPPD     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VCMPPD     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x0d, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VCMPPD      $0x0d, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterI32AVX2(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VPCMPGTD     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VPCMPGTD     Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterI32AVX512(dst []bool, a []int32, b []int32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VPCMPD     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VPCMPD     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VPCMPD     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VPCMPD     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VPCMPD      $0x06, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterI64AVX2(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VPCMPGTQ     Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VPCMPGTQ     Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterI64AVX512(dst []bool, a []int64, b []int64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VPCMPQ     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VPCMPQ     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VPCMPQ     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VPCMPQ     $0x06, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VPCMPQ      $0x06, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_80<>+0(SB), Y0
+	VMOVUPS all8_01<>+0(SB), Y1
+	XORL    SI, SI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  (BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y3, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, (CX)(SI*1)
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  32(BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y3, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 32(CX)(SI*1)
+	VMOVUPS  64(DX)(SI*1), Y2
+	VMOVUPS  64(BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y3, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 64(CX)(SI*1)
+	VMOVUPS  96(DX)(SI*1), Y2
+	VMOVUPS  96(BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y3, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  (BX)(SI*1), Y3
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPCMPGTB Y3, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VMOVUPS  Y2, (CX)(SI*1)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX  (DX)(SI*1), DI
+	VMOVD    DI, X4
+	MOVBLZX  (BX)(SI*1), DI
+	VMOVD    DI, X5
+	VPXOR    Y0, Y4, Y2
+	VPXOR    Y0, Y5, Y3
+	VPCMPGTB Y3, Y2, Y2
+	VPAND    Y1, Y2, Y2
+	VPEXTRB  $0x00, X2, (CX)(SI*1)
+	INCQ     SI
+	DECQ     AX
+	JNE      element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+256, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x06, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*1), Z1
+	VMOVDQU64  64(BX)(SI*1), Z2
+	VPCMPUB    $0x06, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 64(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*1), Z1
+	VMOVDQU64  128(BX)(SI*1), Z2
+	VPCMPUB    $0x06, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 128(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*1), Z1
+	VMOVDQU64  192(BX)(SI*1), Z2
+	VPCMPUB    $0x06, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  (BX)(SI*1), Z2
+	VPCMPUB    $0x06, Z2, Z1, K1
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU64  Z1, (CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VMOVDQU8.Z (BX)(SI*1), K1, Z2
+	VPCMPUB    $0x06, Z2, Z1, K2
+	VMOVDQU8.Z Z0, K2, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterF32AVX2(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*4), Y1
+	VMOVUPS      32(BX)(SI*4), Y2
+	VCMPPS       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 8(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*4), Y1
+	VMOVUPS      64(BX)(SI*4), Y2
+	VCMPPS       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 16(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*4), Y1
+	VMOVUPS      96(BX)(SI*4), Y2
+	VCMPPS       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, 24(CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      (BX)(SI*4), Y2
+	VCMPPS       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVQ        X1, (CX)(SI*1)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(SI*4), X3
+	VMOVD        (BX)(SI*4), X4
+	VCMPPS       $0x0e, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterF32AVX512(dst []bool, a []float32, b []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*4), Z1
+	VMOVDQU64  64(BX)(SI*4), Z2
+	VCMPPS     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 16(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*4), Z1
+	VMOVDQU64  128(BX)(SI*4), Z2
+	VCMPPS     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 32(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*4), Z1
+	VMOVDQU64  192(BX)(SI*4), Z2
+	VCMPPS     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, 48(CX)(SI*1)
+	ADDQ       $+64, SI
+	SUBQ       $+64, AX
+	JGE        many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  (BX)(SI*4), Z2
+	VCMPPS     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU64  X1, (CX)(SI*1)
+	ADDQ       $+16, SI
+	SUBQ       $+16, AX
+	JGE        one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z1
+	VMOVDQU32.Z (BX)(SI*4), K1, Z2
+	VCMPPS      $0x0e, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterF64AVX2(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	VMOVUPS all8_01<>+0(SB), Y0
+	XORL    SI, SI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	VMOVUPS      32(DX)(SI*8), Y1
+	VMOVUPS      32(BX)(SI*8), Y2
+	VCMPPD       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 4(CX)(SI*1)
+	VMOVUPS      64(DX)(SI*8), Y1
+	VMOVUPS      64(BX)(SI*8), Y2
+	VCMPPD       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 8(CX)(SI*1)
+	VMOVUPS      96(DX)(SI*8), Y1
+	VMOVUPS      96(BX)(SI*8), Y2
+	VCMPPD       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, 12(CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      (BX)(SI*8), Y2
+	VCMPPD       $0x0e, Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VMOVD        X1, (CX)(SI*1)
+	ADDQ         $+4, SI
+	SUBQ         $+4, AX
+	JGE          one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ        (DX)(SI*8), X3
+	VMOVQ        (BX)(SI*8), X4
+	VCMPPD       $0x0e, Y4, Y3, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKSSDW    X2, X1, X1
+	VPACKSSDW    X1, X1, X1
+	VPACKSSWB    X1, X1, X1
+	VPAND        X0, X1, X1
+	VPEXTRB      $0x00, X1, (CX)(SI*1)
+	INCQ         SI
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func greaterF64AVX512(dst []bool, a []float64, b []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	MOVQ      b_base+48(FP), BX
+	MOVQ      b_len+56(FP), SI
+	CMPQ      SI, AX
+	CMOVQLT   SI, AX
+	VMOVDQU64 all8_01<>+0(SB), Z0
+	XORL      SI, SI
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	VMOVDQU64  64(DX)(SI*8), Z1
+	VMOVDQU64  64(BX)(SI*8), Z2
+	VCMPPD     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 8(CX)(SI*1)
+	VMOVDQU64  128(DX)(SI*8), Z1
+	VMOVDQU64  128(BX)(SI*8), Z2
+	VCMPPD     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 16(CX)(SI*1)
+	VMOVDQU64  192(DX)(SI*8), Z1
+	VMOVDQU64  192(BX)(SI*8), Z2
+	VCMPPD     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, 24(CX)(SI*1)
+	ADDQ       $+32, SI
+	SUBQ       $+32, AX
+	JGE        many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  (BX)(SI*8), Z2
+	VCMPPD     $0x0e, Z2, Z1, K1
+	VMOVDQU8.Z X0, K1, X1
+	VMOVQ      X1, (CX)(SI*1)
+	ADDQ       $+8, SI
+	SUBQ       $+8, AX
+	JGE        one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z1
+	VMOVDQU64.Z (BX)(SI*8), K1, Z2
+	VCMPPD      $0x0e, Z2, Z1, K2
+	VMOVDQU8.Z  X0, K2, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU8AVX2(dst []uint8, mask []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU8AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS all8_00<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(DI*1), Y1
+	VPSUBB    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*1), Y3
+	VMOVUPS   (SI)(DI*1), Y4
+	VPBLENDVB Y1, Y3, Y4, Y1
+	VMOVUPS   Y1, (CX)(DI*1)
+	VMOVUPS   32(DX)(DI*1), Y1
+	VPSUBB    Y1, Y0, Y1
+	VMOVUPS   32(BX)(DI*1), Y3
+	VMOVUPS   32(SI)(DI*1), Y4
+	VPBLENDVB Y1, Y3, Y4, Y1
+	VMOVUPS   Y1, 32(CX)(DI*1)
+	VMOVUPS   64(DX)(DI*1), Y1
+	VPSUBB    Y1, Y0, Y1
+	VMOVUPS   64(BX)(DI*1), Y3
+	VMOVUPS   64(SI)(DI*1), Y4
+	VPBLENDVB Y1, Y3, Y4, Y1
+	VMOVUPS   Y1, 64(CX)(DI*1)
+	VMOVUPS   96(DX)(DI*1), Y1
+	VPSUBB    Y1, Y0, Y1
+	VMOVUPS   96(BX)(DI*1), Y3
+	VMOVUPS   96(SI)(DI*1), Y4
+	VPBLENDVB Y1, Y3, Y4, Y1
+	VMOVUPS   Y1, 96(CX)(DI*1)
+	ADDQ      $+128, DI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(DI*1), Y1
+	VPSUBB    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*1), Y3
+	VMOVUPS   (SI)(DI*1), Y4
+	VPBLENDVB Y1, Y3, Y4, Y1
+	VMOVUPS   Y1, (CX)(DI*1)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ $+32, AX
+	JEQ  done
+
+element:
+	MOVBLZX   (DX)(DI*1), R8
+	VMOVD     R8, X2
+	VPSUBB    Y2, Y0, Y1
+	MOVBLZX   (BX)(DI*1), R8
+	VMOVD     R8, X2
+	MOVBLZX   (SI)(DI*1), R8
+	VMOVD     R8, X5
+	VPBLENDVB Y1, Y2, Y5, Y1
+	VPEXTRB   $0x00, X1, (CX)(DI*1)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU8AVX512(dst []uint8, mask []bool, a []uint8, b []uint8)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·whereU8AVX512(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	XORL    DI, DI
+	SUBQ    $+256, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(DI*1), Z0
+	VPTESTMB  Z0, Z0, K1
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z7
+	VPBLENDMB Z0, Z7, K1, Z1
+	VMOVDQU64 Z1, (CX)(DI*1)
+	VMOVDQU64 64(DX)(DI*1), Z0
+	VPTESTMB  Z0, Z0, K1
+	VMOVDQU64 64(BX)(DI*1), Z0
+	VMOVDQU64 64(SI)(DI*1), Z7
+	VPBLENDMB Z0, Z7, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(DI*1)
+	VMOVDQU64 128(DX)(DI*1), Z0
+	VPTESTMB  Z0, Z0, K1
+	VMOVDQU64 128(BX)(DI*1), Z0
+	VMOVDQU64 128(SI)(DI*1), Z7
+	VPBLENDMB Z0, Z7, K1, Z3
+	VMOVDQU64 Z3, 128(CX)(DI*1)
+	VMOVDQU64 192(DX)(DI*1), Z0
+	VPTESTMB  Z0, Z0, K1
+	VMOVDQU64 192(BX)(DI*1), Z0
+	VMOVDQU64 192(SI)(DI*1), Z7
+	VPBLENDMB Z0, Z7, K1, Z4
+	VMOVDQU64 Z4, 192(CX)(DI*1)
+	ADDQ      $+256, DI
+	SUBQ      $+256, AX
+	JGE       many
+
+single:
+	ADDQ $+192, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(DI*1), Z0
+	VPTESTMB  Z0, Z0, K1
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 (SI)(DI*1), Z1
+	VPBLENDMB Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, (CX)(DI*1)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       one
+
+rest:
+	ADDQ       $+64, AX
+	JEQ        done
+	MOVQ       $-1, R8
+	BZHIQ      AX, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (DX)(DI*1), K1, Z0
+	VPTESTMB   Z0, Z0, K2
+	VMOVDQU8.Z (BX)(DI*1), K1, Z0
+	VMOVDQU8.Z (SI)(DI*1), K1, Z1
+	VPBLENDMB  Z0, Z1, K2, Z6
+	VMOVDQU8   Z6, K1, (CX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU16AVX2(dst []uint16, mask []bool, a []uint16, b []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU16AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS all16_0000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(DI*1), X1
+	VPMOVZXBW X1, Y1
+	VPSUBW    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*2), Y4
+	VMOVUPS   (SI)(DI*2), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, (CX)(DI*2)
+	VMOVUPS   16(DX)(DI*1), X1
+	VPMOVZXBW X1, Y1
+	VPSUBW    Y1, Y0, Y1
+	VMOVUPS   32(BX)(DI*2), Y4
+	VMOVUPS   32(SI)(DI*2), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 32(CX)(DI*2)
+	VMOVUPS   32(DX)(DI*1), X1
+	VPMOVZXBW X1, Y1
+	VPSUBW    Y1, Y0, Y1
+	VMOVUPS   64(BX)(DI*2), Y4
+	VMOVUPS   64(SI)(DI*2), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 64(CX)(DI*2)
+	VMOVUPS   48(DX)(DI*1), X1
+	VPMOVZXBW X1, Y1
+	VPSUBW    Y1, Y0, Y1
+	VMOVUPS   96(BX)(DI*2), Y4
+	VMOVUPS   96(SI)(DI*2), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 96(CX)(DI*2)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(DI*1), X1
+	VPMOVZXBW X1, Y1
+	VPSUBW    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*2), Y4
+	VMOVUPS   (SI)(DI*2), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, (CX)(DI*2)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ $+16, AX
+	JEQ  done
+
+element:
+	MOVBLZX   (DX)(DI*1), R8
+	VMOVD     R8, X1
+	VPMOVZXBW X1, Y1
+	VPSUBW    Y1, Y0, Y1
+	MOVWLZX   (BX)(DI*2), R8
+	VMOVD     R8, X2
+	MOVWLZX   (SI)(DI*2), R8
+	VMOVD     R8, X3
+	VPBLENDVB Y1, Y2, Y3, Y1
+	VPEXTRW   $0x00, X1, (CX)(DI*2)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU16AVX512(dst []uint16, mask []bool, a []uint16, b []uint16)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·whereU16AVX512(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	XORL    DI, DI
+	SUBQ    $+128, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(DI*1), Y0
+	VPTESTMB  Y0, Y0, K1
+	VMOVDQU64 (BX)(DI*2), Z0
+	VMOVDQU64 (SI)(DI*2), Z7
+	VPBLENDMW Z0, Z7, K1, Z1
+	VMOVDQU64 Z1, (CX)(DI*2)
+	VMOVDQU64 32(DX)(DI*1), Y0
+	VPTESTMB  Y0, Y0, K1
+	VMOVDQU64 64(BX)(DI*2), Z0
+	VMOVDQU64 64(SI)(DI*2), Z7
+	VPBLENDMW Z0, Z7, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(DI*2)
+	VMOVDQU64 64(DX)(DI*1), Y0
+	VPTESTMB  Y0, Y0, K1
+	VMOVDQU64 128(BX)(DI*2), Z0
+	VMOVDQU64 128(SI)(DI*2), Z7
+	VPBLENDMW Z0, Z7, K1, Z3
+	VMOVDQU64 Z3, 128(CX)(DI*2)
+	VMOVDQU64 96(DX)(DI*1), Y0
+	VPTESTMB  Y0, Y0, K1
+	VMOVDQU64 192(BX)(DI*2), Z0
+	VMOVDQU64 192(SI)(DI*2), Z7
+	VPBLENDMW Z0, Z7, K1, Z4
+	VMOVDQU64 Z4, 192(CX)(DI*2)
+	ADDQ      $+128, DI
+	SUBQ      $+128, AX
+	JGE       many
+
+single:
+	ADDQ $+96, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(DI*1), Y0
+	VPTESTMB  Y0, Y0, K1
+	VMOVDQU64 (BX)(DI*2), Z0
+	VMOVDQU64 (SI)(DI*2), Z1
+	VPBLENDMW Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, (CX)(DI*2)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       one
+
+rest:
+	ADDQ        $+32, AX
+	JEQ         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (DX)(DI*1), K1, Y0
+	VPTESTMB    Y0, Y0, K2
+	VMOVDQU16.Z (BX)(DI*2), K1, Z0
+	VMOVDQU16.Z (SI)(DI*2), K1, Z1
+	VPBLENDMW   Z0, Z1, K2, Z6
+	VMOVDQU16   Z6, K1, (CX)(DI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU32AVX2(dst []uint32, mask []bool, a []uint32, b []uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU32AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS all32_00000000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVQ     (DX)(DI*1), X1
+	VPMOVZXBD X1, Y1
+	VPSUBD    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*4), Y4
+	VMOVUPS   (SI)(DI*4), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, (CX)(DI*4)
+	VMOVQ     8(DX)(DI*1), X1
+	VPMOVZXBD X1, Y1
+	VPSUBD    Y1, Y0, Y1
+	VMOVUPS   32(BX)(DI*4), Y4
+	VMOVUPS   32(SI)(DI*4), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 32(CX)(DI*4)
+	VMOVQ     16(DX)(DI*1), X1
+	VPMOVZXBD X1, Y1
+	VPSUBD    Y1, Y0, Y1
+	VMOVUPS   64(BX)(DI*4), Y4
+	VMOVUPS   64(SI)(DI*4), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 64(CX)(DI*4)
+	VMOVQ     24(DX)(DI*1), X1
+	VPMOVZXBD X1, Y1
+	VPSUBD    Y1, Y0, Y1
+	VMOVUPS   96(BX)(DI*4), Y4
+	VMOVUPS   96(SI)(DI*4), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 96(CX)(DI*4)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVQ     (DX)(DI*1), X1
+	VPMOVZXBD X1, Y1
+	VPSUBD    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*4), Y4
+	VMOVUPS   (SI)(DI*4), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, (CX)(DI*4)
+	ADDQ      $+8, DI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	MOVBLZX   (DX)(DI*1), R8
+	VMOVD     R8, X1
+	VPMOVZXBD X1, Y1
+	VPSUBD    Y1, Y0, Y1
+	VMOVD     (BX)(DI*4), X2
+	VMOVD     (SI)(DI*4), X3
+	VPBLENDVB Y1, Y2, Y3, Y1
+	VMOVD     X1, (CX)(DI*4)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU32AVX512(dst []uint32, mask []bool, a []uint32, b []uint32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·whereU32AVX512(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	XORL    DI, DI
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 (BX)(DI*4), Z0
+	VMOVDQU64 (SI)(DI*4), Z7
+	VPBLENDMD Z0, Z7, K1, Z1
+	VMOVDQU64 Z1, (CX)(DI*4)
+	VMOVDQU64 16(DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 64(BX)(DI*4), Z0
+	VMOVDQU64 64(SI)(DI*4), Z7
+	VPBLENDMD Z0, Z7, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(DI*4)
+	VMOVDQU64 32(DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 128(BX)(DI*4), Z0
+	VMOVDQU64 128(SI)(DI*4), Z7
+	VPBLENDMD Z0, Z7, K1, Z3
+	VMOVDQU64 Z3, 128(CX)(DI*4)
+	VMOVDQU64 48(DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 192(BX)(DI*4), Z0
+	VMOVDQU64 192(SI)(DI*4), Z7
+	VPBLENDMD Z0, Z7, K1, Z4
+	VMOVDQU64 Z4, 192(CX)(DI*4)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 (BX)(DI*4), Z0
+	VMOVDQU64 (SI)(DI*4), Z1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, (CX)(DI*4)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (DX)(DI*1), K1, X0
+	VPTESTMB    X0, X0, K2
+	VMOVDQU32.Z (BX)(DI*4), K1, Z0
+	VMOVDQU32.Z (SI)(DI*4), K1, Z1
+	VPBLENDMD   Z0, Z1, K2, Z6
+	VMOVDQU32   Z6, K1, (CX)(DI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU64AVX2(dst []uint64, mask []bool, a []uint64, b []uint64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·whereU64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS all64_0000000000000000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVD     (DX)(DI*1), X1
+	VPMOVZXBQ X1, Y1
+	VPSUBQ    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*8), Y4
+	VMOVUPS   (SI)(DI*8), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, (CX)(DI*8)
+	VMOVD     4(DX)(DI*1), X1
+	VPMOVZXBQ X1, Y1
+	VPSUBQ    Y1, Y0, Y1
+	VMOVUPS   32(BX)(DI*8), Y4
+	VMOVUPS   32(SI)(DI*8), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 32(CX)(DI*8)
+	VMOVD     8(DX)(DI*1), X1
+	VPMOVZXBQ X1, Y1
+	VPSUBQ    Y1, Y0, Y1
+	VMOVUPS   64(BX)(DI*8), Y4
+	VMOVUPS   64(SI)(DI*8), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 64(CX)(DI*8)
+	VMOVD     12(DX)(DI*1), X1
+	VPMOVZXBQ X1, Y1
+	VPSUBQ    Y1, Y0, Y1
+	VMOVUPS   96(BX)(DI*8), Y4
+	VMOVUPS   96(SI)(DI*8), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, 96(CX)(DI*8)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVD     (DX)(DI*1), X1
+	VPMOVZXBQ X1, Y1
+	VPSUBQ    Y1, Y0, Y1
+	VMOVUPS   (BX)(DI*8), Y4
+	VMOVUPS   (SI)(DI*8), Y5
+	VPBLENDVB Y1, Y4, Y5, Y1
+	VMOVUPS   Y1, (CX)(DI*8)
+	ADDQ      $+4, DI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	MOVBLZX   (DX)(DI*1), R8
+	VMOVD     R8, X1
+	VPMOVZXBQ X1, Y1
+	VPSUBQ    Y1, Y0, Y1
+	VMOVQ     (BX)(DI*8), X2
+	VMOVQ     (SI)(DI*8), X3
+	VPBLENDVB Y1, Y2, Y3, Y1
+	VMOVQ     X1, (CX)(DI*8)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func whereU64AVX512(dst []uint64, mask []bool, a []uint64, b []uint64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·whereU64AVX512(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    mask_base+24(FP), DX
+	MOVQ    mask_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    a_base+48(FP), BX
+	MOVQ    a_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    b_base+72(FP), SI
+	MOVQ    b_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVQ     (DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 (BX)(DI*8), Z0
+	VMOVDQU64 (SI)(DI*8), Z7
+	VPBLENDMQ Z0, Z7, K1, Z1
+	VMOVDQU64 Z1, (CX)(DI*8)
+	VMOVQ     8(DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 64(BX)(DI*8), Z0
+	VMOVDQU64 64(SI)(DI*8), Z7
+	VPBLENDMQ Z0, Z7, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(DI*8)
+	VMOVQ     16(DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 128(BX)(DI*8), Z0
+	VMOVDQU64 128(SI)(DI*8), Z7
+	VPBLENDMQ Z0, Z7, K1, Z3
+	VMOVDQU64 Z3, 128(CX)(DI*8)
+	VMOVQ     24(DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 192(BX)(DI*8), Z0
+	VMOVDQU64 192(SI)(DI*8), Z7
+	VPBLENDMQ Z0, Z7, K1, Z4
+	VMOVDQU64 Z4, 192(CX)(DI*8)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVQ     (DX)(DI*1), X0
+	VPTESTMB  X0, X0, K1
+	VMOVDQU64 (BX)(DI*8), Z0
+	VMOVDQU64 (SI)(DI*8), Z1
+	VPBLENDMQ Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, (CX)(DI*8)
+	ADDQ      $+8, DI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (DX)(DI*1), K1, X0
+	VPTESTMB    X0, X0, K2
+	VMOVDQU64.Z (BX)(DI*8), K1, Z0
+	VMOVDQU64.Z (SI)(DI*8), K1, Z1
+	VPBLENDMQ   Z0, Z1, K2, Z6
+	VMOVDQU64   Z6, K1, (CX)(DI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func canon32AVX2(dst []float32)
+// Requires: AVX, AVX2
+TEXT ·canon32AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    DX, DX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DX*4)
+	VMOVUPS   32(CX)(DX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(DX*4)
+	VMOVUPS   64(CX)(DX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(DX*4)
+	VMOVUPS   96(CX)(DX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(DX*4)
+	ADDQ      $+32, DX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DX*4)
+	ADDQ      $+8, DX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (CX)(DX*4), X3
+	VCMPPS    $0x03, Y3, Y3, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVD     X1, (CX)(DX*4)
+	INCQ      DX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func canon32AVX512(dst []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·canon32AVX512(SB), NOSPLIT, $0-24
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      DX, DX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (CX)(DX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(DX*4)
+	VMOVDQU64 64(CX)(DX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, 64(CX)(DX*4)
+	VMOVDQU64 128(CX)(DX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 128(CX)(DX*4)
+	VMOVDQU64 192(CX)(DX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 192(CX)(DX*4)
+	ADDQ      $+64, DX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (CX)(DX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, (CX)(DX*4)
+	ADDQ      $+16, DX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, BX
+	BZHIQ       AX, BX, BX
+	KMOVQ       BX, K1
+	VMOVDQU32.Z (CX)(DX*4), K1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VPBLENDMD   Z0, Z1, K2, Z7
+	VMOVDQU32   Z7, K1, (CX)(DX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func canon64AVX2(dst []float64)
+// Requires: AVX, AVX2
+TEXT ·canon64AVX2(SB), NOSPLIT, $0-24
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	VMOVUPS all64_7ff8000000000000<>+0(SB), Y0
+	XORL    DX, DX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DX*8)
+	VMOVUPS   32(CX)(DX*8), Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(DX*8)
+	VMOVUPS   64(CX)(DX*8), Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(DX*8)
+	VMOVUPS   96(CX)(DX*8), Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(DX*8)
+	ADDQ      $+16, DX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DX*8)
+	ADDQ      $+4, DX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (CX)(DX*8), X3
+	VCMPPD    $0x03, Y3, Y3, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VMOVQ     X1, (CX)(DX*8)
+	INCQ      DX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func canon64AVX512(dst []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·canon64AVX512(SB), NOSPLIT, $0-24
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	VMOVDQU64 all64_7ff8000000000000<>+0(SB), Z0
+	XORL      DX, DX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (CX)(DX*8), Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(DX*8)
+	VMOVDQU64 64(CX)(DX*8), Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z3
+	VMOVDQU64 Z3, 64(CX)(DX*8)
+	VMOVDQU64 128(CX)(DX*8), Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z4
+	VMOVDQU64 Z4, 128(CX)(DX*8)
+	VMOVDQU64 192(CX)(DX*8), Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z5
+	VMOVDQU64 Z5, 192(CX)(DX*8)
+	ADDQ      $+32, DX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (CX)(DX*8), Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VPBLENDMQ Z0, Z1, K1, Z6
+	VMOVDQU64 Z6, (CX)(DX*8)
+	ADDQ      $+8, DX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, BX
+	BZHIQ       AX, BX, BX
+	KMOVQ       BX, K1
+	VMOVDQU64.Z (CX)(DX*8), K1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VPBLENDMQ   Z0, Z1, K2, Z7
+	VMOVDQU64   Z7, K1, (CX)(DX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenBF16AVX2(dst []float32, a []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPS   16(DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	VMOVUPS   32(DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 64(CX)(BX*4)
+	VMOVUPS   48(DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	MOVWLZX   (DX)(BX*2), SI
+	VMOVD     SI, X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVD     X0, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenBF16AVX512(dst []float32, a []uint16)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	XORL    BX, BX
+	SUBQ    $+64, AX
+	JLT     single
+
+many:
+	VMOVDQU64 (DX)(BX*2), Y0
+	VPMOVZXWD Y0, Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVDQU64 Z0, (CX)(BX*4)
+	VMOVDQU64 32(DX)(BX*2), Y0
+	VPMOVZXWD Y0, Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVDQU64 Z0, 64(CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*2), Y0
+	VPMOVZXWD Y0, Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVDQU64 Z0, 128(CX)(BX*4)
+	VMOVDQU64 96(DX)(BX*2), Y0
+	VPMOVZXWD Y0, Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVDQU64 Z0, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*2), Y0
+	VPMOVZXWD Y0, Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVDQU64 Z0, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Y0
+	VPMOVZXWD   Y0, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_00007fff<>+0(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+8(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+16(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+24(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+32(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+40(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+48(SB)/8, $0x00007fff00007fff
+DATA all32_00007fff<>+56(SB)/8, $0x00007fff00007fff
+GLOBL all32_00007fff<>(SB), RODATA|NOPTR, $64
+
+DATA all32_00000001<>+0(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+8(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+16(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+24(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+32(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+40(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+48(SB)/8, $0x0000000100000001
+DATA all32_00000001<>+56(SB)/8, $0x0000000100000001
+GLOBL all32_00000001<>(SB), RODATA|NOPTR, $64
+
+// func narrowBF16AVX2(dst []uint16, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_00007fff<>+0(SB), Y0
+	VMOVUPS all32_00000001<>+0(SB), Y1
+	VMOVUPS all32_7fc00000<>+0(SB), Y2
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS      (DX)(BX*4), Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y4, Y0, Y4
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VPADDD       Y4, Y3, Y3
+	VPBLENDVB    Y6, Y2, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X4
+	VMOVUPS      X4, (CX)(BX*2)
+	VMOVUPS      32(DX)(BX*4), Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y4, Y0, Y4
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VPADDD       Y4, Y3, Y3
+	VPBLENDVB    Y6, Y2, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X4
+	VMOVUPS      X4, 16(CX)(BX*2)
+	VMOVUPS      64(DX)(BX*4), Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y4, Y0, Y4
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VPADDD       Y4, Y3, Y3
+	VPBLENDVB    Y6, Y2, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X4
+	VMOVUPS      X4, 32(CX)(BX*2)
+	VMOVUPS      96(DX)(BX*4), Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y4, Y0, Y4
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VPADDD       Y4, Y3, Y3
+	VPBLENDVB    Y6, Y2, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X4
+	VMOVUPS      X4, 48(CX)(BX*2)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS      (DX)(BX*4), Y3
+	VPSRLD       $0x10, Y3, Y4
+	VPAND        Y1, Y4, Y4
+	VPADDD       Y4, Y0, Y4
+	VCMPPS       $0x03, Y3, Y3, Y6
+	VPADDD       Y4, Y3, Y3
+	VPBLENDVB    Y6, Y2, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X4
+	VMOVUPS      X4, (CX)(BX*2)
+	ADDQ         $+8, BX
+	SUBQ         $+8, AX
+	JGE          one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD        (DX)(BX*4), X5
+	VPSRLD       $0x10, Y5, Y3
+	VPAND        Y1, Y3, Y3
+	VPADDD       Y3, Y0, Y3
+	VCMPPS       $0x03, Y5, Y5, Y4
+	VPADDD       Y3, Y5, Y3
+	VPBLENDVB    Y4, Y2, Y3, Y3
+	VPSRLD       $0x10, Y3, Y3
+	VEXTRACTI128 $0x01, Y3, X4
+	VPACKUSDW    X4, X3, X4
+	VPEXTRW      $0x00, X4, (CX)(BX*2)
+	INCQ         BX
+	DECQ         AX
+	JNE          element
+
+done:
+	VZEROUPPER
+	RET
+
+// func narrowBF16AVX512(dst []uint16, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_00007fff<>+0(SB), Z0
+	VMOVDQU64 all32_00000001<>+0(SB), Z1
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z2
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDQ    Z1, Z4, Z4
+	VPADDD    Z4, Z0, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPADDD    Z4, Z3, Z3
+	VPBLENDMD Z2, Z3, K1, Z5
+	VPSRLD    $0x10, Z5, Z3
+	VPMOVDW   Z3, Y3
+	VMOVDQU64 Y3, (CX)(BX*2)
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDQ    Z1, Z4, Z4
+	VPADDD    Z4, Z0, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPADDD    Z4, Z3, Z3
+	VPBLENDMD Z2, Z3, K1, Z6
+	VPSRLD    $0x10, Z6, Z3
+	VPMOVDW   Z3, Y3
+	VMOVDQU64 Y3, 32(CX)(BX*2)
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDQ    Z1, Z4, Z4
+	VPADDD    Z4, Z0, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPADDD    Z4, Z3, Z3
+	VPBLENDMD Z2, Z3, K1, Z7
+	VPSRLD    $0x10, Z7, Z3
+	VPMOVDW   Z3, Y3
+	VMOVDQU64 Y3, 64(CX)(BX*2)
+	VMOVDQU64 192(DX)(BX*4), Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDQ    Z1, Z4, Z4
+	VPADDD    Z4, Z0, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPADDD    Z4, Z3, Z3
+	VPBLENDMD Z2, Z3, K1, Z8
+	VPSRLD    $0x10, Z8, Z3
+	VPMOVDW   Z3, Y3
+	VMOVDQU64 Y3, 96(CX)(BX*2)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z3
+	VPSRLD    $0x10, Z3, Z4
+	VPANDQ    Z1, Z4, Z4
+	VPADDD    Z4, Z0, Z4
+	VCMPPS    $0x03, Z3, Z3, K1
+	VPADDD    Z4, Z3, Z3
+	VPBLENDMD Z2, Z3, K1, Z9
+	VPSRLD    $0x10, Z9, Z3
+	VPMOVDW   Z3, Y3
+	VMOVDQU64 Y3, (CX)(BX*2)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z3
+	VPSRLD      $0x10, Z3, Z4
+	VPANDQ      Z1, Z4, Z1
+	VPADDD      Z1, Z0, Z0
+	VCMPPS      $0x03, Z3, Z3, K2
+	VPADDD      Z0, Z3, Z0
+	VPBLENDMD   Z2, Z0, K2, Z10
+	VPSRLD      $0x10, Z10, Z0
+	VPMOVDW     Z0, Y0
+	VMOVDQU16   Y0, K1, (CX)(BX*2)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA all32_77800000<>+0(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+8(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+16(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+24(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+32(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+40(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+48(SB)/8, $0x7780000077800000
+DATA all32_77800000<>+56(SB)/8, $0x7780000077800000
+GLOBL all32_77800000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_47800000<>+0(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+8(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+16(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+24(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+32(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+40(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+48(SB)/8, $0x4780000047800000
+DATA all32_47800000<>+56(SB)/8, $0x4780000047800000
+GLOBL all32_47800000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_7f800000<>+0(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+8(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+16(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+24(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+32(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+40(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+48(SB)/8, $0x7f8000007f800000
+DATA all32_7f800000<>+56(SB)/8, $0x7f8000007f800000
+GLOBL all32_7f800000<>(SB), RODATA|NOPTR, $64
+
+DATA all32_00008000<>+0(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+8(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+16(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+24(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+32(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+40(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+48(SB)/8, $0x0000800000008000
+DATA all32_00008000<>+56(SB)/8, $0x0000800000008000
+GLOBL all32_00008000<>(SB), RODATA|NOPTR, $64
+
+// func widenF16AVX2(dst []float32, a []uint16)
+// Requires: AVX, AVX2, CMOV
+TEXT ·widenF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_00007fff<>+0(SB), Y0
+	VMOVUPS all32_77800000<>+0(SB), Y1
+	VMOVUPS all32_47800000<>+0(SB), Y2
+	VMOVUPS all32_7f800000<>+0(SB), Y3
+	VMOVUPS all32_00008000<>+0(SB), Y4
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*2), X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVUPS   Y5, (CX)(BX*4)
+	VMOVUPS   16(DX)(BX*2), X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVUPS   Y5, 32(CX)(BX*4)
+	VMOVUPS   32(DX)(BX*2), X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVUPS   Y5, 64(CX)(BX*4)
+	VMOVUPS   48(DX)(BX*2), X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVUPS   Y5, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*2), X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVUPS   Y5, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	MOVWLZX   (DX)(BX*2), SI
+	VMOVD     SI, X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVD     X5, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenF16AVX512(dst []float32, a []uint16)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·widenF16AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_00007fff<>+0(SB), Z0
+	VMOVDQU64 all32_77800000<>+0(SB), Z1
+	VMOVDQU64 all32_47800000<>+0(SB), Z2
+	VMOVDQU64 all32_7f800000<>+0(SB), Z3
+	VMOVDQU64 all32_00008000<>+0(SB), Z4
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*2), Y5
+	VPMOVZXWD Y5, Z5
+	VPANDQ    Z0, Z5, Z12
+	VPSLLD    $0x0d, Z12, Z12
+	VMULPS    Z1, Z12, Z12
+	VCMPPS    $0x0d, Z2, Z12, K1
+	VPORQ     Z3, Z12, Z13
+	VPBLENDMD Z13, Z12, K1, Z6
+	VPANDQ    Z4, Z5, Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPORQ     Z5, Z6, Z5
+	VMOVDQU64 Z5, (CX)(BX*4)
+	VMOVDQU64 32(DX)(BX*2), Y5
+	VPMOVZXWD Y5, Z5
+	VPANDQ    Z0, Z5, Z12
+	VPSLLD    $0x0d, Z12, Z12
+	VMULPS    Z1, Z12, Z12
+	VCMPPS    $0x0d, Z2, Z12, K1
+	VPORQ     Z3, Z12, Z13
+	VPBLENDMD Z13, Z12, K1, Z7
+	VPANDQ    Z4, Z5, Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPORQ     Z5, Z7, Z5
+	VMOVDQU64 Z5, 64(CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*2), Y5
+	VPMOVZXWD Y5, Z5
+	VPANDQ    Z0, Z5, Z12
+	VPSLLD    $0x0d, Z12, Z12
+	VMULPS    Z1, Z12, Z12
+	VCMPPS    $0x0d, Z2, Z12, K1
+	VPORQ     Z3, Z12, Z13
+	VPBLENDMD Z13, Z12, K1, Z8
+	VPANDQ    Z4, Z5, Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPORQ     Z5, Z8, Z5
+	VMOVDQU64 Z5, 128(CX)(BX*4)
+	VMOVDQU64 96(DX)(BX*2), Y5
+	VPMOVZXWD Y5, Z5
+	VPANDQ    Z0, Z5, Z12
+	VPSLLD    $0x0d, Z12, Z12
+	VMULPS    Z1, Z12, Z12
+	VCMPPS    $0x0d, Z2, Z12, K1
+	VPORQ     Z3, Z12, Z13
+	VPBLENDMD Z13, Z12, K1, Z9
+	VPANDQ    Z4, Z5, Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPORQ     Z5, Z9, Z5
+	VMOVDQU64 Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*2), Y5
+	VPMOVZXWD Y5, Z5
+	VPANDQ    Z0, Z5, Z6
+	VPSLLD    $0x0d, Z6, Z6
+	VMULPS    Z1, Z6, Z6
+	VCMPPS    $0x0d, Z2, Z6, K1
+	VPORQ     Z3, Z6, Z7
+	VPBLENDMD Z7, Z6, K1, Z10
+	VPANDQ    Z4, Z5, Z5
+	VPSLLD    $0x10, Z5, Z5
+	VPORQ     Z5, Z10, Z5
+	VMOVDQU64 Z5, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Y5
+	VPMOVZXWD   Y5, Z5
+	VPANDQ      Z0, Z5, Z0
+	VPSLLD      $0x0d, Z0, Z0
+	VMULPS      Z1, Z0, Z0
+	VCMPPS      $0x0d, Z2, Z0, K2
+	VPORQ       Z3, Z0, Z1
+	VPBLENDMD   Z1, Z0, K2, Z11
+	VPANDQ      Z4, Z5, Z0
+	VPSLLD      $0x10, Z0, Z0
+	VPORQ       Z0, Z11, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func narrowF16AVX2(dst []uint16, a []float32)
+// Requires: AVX, AVX2, CMOV, F16C
+TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS all32_7fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)(BX*2)
+	VMOVUPS   32(DX)(BX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, 16(CX)(BX*2)
+	VMOVUPS   64(DX)(BX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, 32(CX)(BX*2)
+	VMOVUPS   96(DX)(BX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, 48(CX)(BX*2)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VMOVUPS   X1, (CX)(BX*2)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X3
+	VCMPPS    $0x03, Y3, Y3, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VCVTPS2PH $0x00, Y1, X1
+	VPEXTRW   $0x00, X1, (CX)(BX*2)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func narrowF16AVX512(dst []uint16, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 all32_7fc00000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+64, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z2
+	VCVTPS2PH $0x00, Z2, Y1
+	VMOVDQU64 Y1, (CX)(BX*2)
+	VMOVDQU64 64(DX)(BX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z3
+	VCVTPS2PH $0x00, Z3, Y1
+	VMOVDQU64 Y1, 32(CX)(BX*2)
+	VMOVDQU64 128(DX)(BX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z4
+	VCVTPS2PH $0x00, Z4, Y1
+	VMOVDQU64 Y1, 64(CX)(BX*2)
+	VMOVDQU64 192(DX)(BX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z5
+	VCVTPS2PH $0x00, Z5, Y1
+	VMOVDQU64 Y1, 96(CX)(BX*2)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VPBLENDMD Z0, Z1, K1, Z6
+	VCVTPS2PH $0x00, Z6, Y1
+	VMOVDQU64 Y1, (CX)(BX*2)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VPBLENDMD   Z0, Z1, K2, Z7
+	VCVTPS2PH   $0x00, Z7, Y0
+	VMOVDQU16   Y0, K1, (CX)(BX*2)
 
 done:
 	VZEROUPPER
