@@ -90,7 +90,7 @@ func (l list) only512(table string, kinds ...kind) {
 	}
 }
 
-var kernels = func() (l list) {
+func arithmetic() (l list) {
 	l.row2("Add", func(m machine, a, b value) value { return canon(m, m.add(a, b)) }, I8, I16, I32, I64, F32, F64)
 	l.row2("Sub", func(m machine, a, b value) value { return canon(m, m.sub(a, b)) }, I8, I16, I32, I64, F32, F64)
 	l.row2("Mul", func(m machine, a, b value) value { return canon(m, m.mul(a, b)) }, I16, I32, I64, F32, F64)
@@ -110,6 +110,10 @@ var kernels = func() (l list) {
 		}})
 	}
 
+	return l
+}
+
+func signs() (l list) {
 	l.row1("Abs", func(m machine, a value) value {
 		if a.kind.signed() {
 			return m.max(a, m.sub(m.constant(a.kind, 0), a))
@@ -133,6 +137,10 @@ var kernels = func() (l list) {
 	}, I8, I16, I32, I64, F32, F64)
 	l.only512("Relu", I64)
 
+	return l
+}
+
+func comparisons() (l list) {
 	for p, table := range []string{eq: "Equal", lt: "Less", le: "LessOrEqual", ne: "NotEqual", ge: "GreaterOrEqual", gt: "Greater"} {
 		for _, k := range []kind{I32, I64, U8, F32, F64} {
 			l.add(kernel{table: table, form: "RowsCmp", field: k.String(), args: two(B8, k), body: func(m machine) {
@@ -140,6 +148,10 @@ var kernels = func() (l list) {
 			}})
 		}
 	}
+	return l
+}
+
+func conversions() (l list) {
 	for _, k := range []kind{U8, U16, U32, U64} {
 		args := []arg{{"dst", k, false}, {"mask", B8, false}, {"a", k, false}, {"b", k, false}}
 		l.add(kernel{table: "Where", form: "RowsWhere", field: k.String(), args: args, body: func(m machine) {
@@ -167,7 +179,7 @@ var kernels = func() (l list) {
 	}})
 	l.add(kernel{table: "NarrowF16", args: one(U16, F32), body: func(m machine) { m.store(0, m.half(canon(m, m.load(1)))) }})
 	return l
-}()
+}
 
 // largest and smallest are max and min with the rule for NaN.
 func largest(m machine, a, b value) value  { return ruled(m, m.max(a, b), a, b) }

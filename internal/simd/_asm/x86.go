@@ -37,7 +37,8 @@ type x86 struct {
 
 const unroll = 4 // vectors in a step of the main loop
 
-func writeRows(c *build.Context) {
+// writeRows writes the kernels of a list for both instruction sets.
+func writeRows(c *build.Context, kernels list) {
 	memory := make(map[string]operand.Mem)
 	for i := range kernels {
 		k := &kernels[i]
