@@ -1,10 +1,13 @@
 package op
 
 import (
+	"runtime"
 	"sync"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -14,84 +17,326 @@ import (
 // acc = fma(a, b, acc) over k in order from +0; c is the first block's acc, then
 // c = c + acc for each later block in order. K = 0 gives +0.
 
+const gemmK = 256 // k of a block: the rule, not a tuning
+
+// The sizes of what is packed, for a core with 48 KiB, 1 MiB and its share of a
+// last-level cache: a block of a stays in the second level, and of b a panel as
+// wide as a tile in the first. A wider b is less packing of a.
 const (
-	gemmK    = 256 // k of a block: the rule, not a tuning
-	gemmCols = 512 // columns of a packed panel
-	gemmRows = 64  // rows that share a packed panel
+	fewRows = 4         // rows of a product for which b isn't packed unless it must be
+	gemmA   = 512 << 10 // bytes of a block of a
+	gemmB   = 2 << 20   // bytes of a block of b
+
+	streamBytes = 16 << 20 // of a result that is written past the caches
 )
+
+// A tiler computes tiles of c from blocks of at most 256 k; NaNs are canonical.
+type tiler[T num.Native] interface {
+	// Largest returns the rows and columns of the largest tile.
+	Largest() (rows, cols int)
+	// Tile is num.FMABlock32, and stores its sums as mode says.
+	Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode)
+}
+
+// A streamer is a tiler that also takes rows of b one after the other into
+// sums c[j] = fma(a[l·aStep], b[l·ldb+j], c[j]), which is how products with few rows
+// read b once and in order.
+type streamer[T num.Native] interface {
+	AddRows(c, a []T, aStep int, b []T, ldb, k int)
+}
+
+// gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
+type gemm[T num.Native] struct {
+	job
+	batch, m, n, k int
+
+	a, b, c    []T
+	aAt        func(batch int) int // where a[0,0] of a batch entry is
+	aRow, aCol int
+	bAt        func(batch int) int
+	bRow, bCol int
+	cAt        func(batch int) int
+	cRow, cCol int // one of them is 1, unless there is one row or one column
+
+	// pack, if not nil, stands for b: it writes b[k0:k0+kn, n0:n0+nn] of a batch
+	// entry to dst, row by row. dst has room for panelSlack elements more, which
+	// are overwritten with anything.
+	pack func(dst []T, batch, k0, kn, n0, nn int)
+	// finish, if not nil, goes over c[r:r+m, x:x+n] of a batch entry when its last
+	// block has been added.
+	finish func(batch, r, m, x, n int)
+
+	tiles tiler[T]
+	size  int // of an element
+}
+
+// panels holds what one worker packs.
+type panels struct{ *mem.Buffer }
+
+var panelPool = sync.Pool{New: func() any { return new(panels) }}
+
+// panelsOf returns scratch of at least n bytes.
+func panelsOf(n int) *panels {
+	p := panelPool.Get().(*panels)
+	if p.Buffer == nil || p.Len() < n {
+		b, err := mem.AllocDirty(max(n, 4<<20)) // in 2 MiB pages where there are such
+		if err != nil {
+			b = mem.Borrow(mem.Make(n), nil)
+		}
+		p.Buffer = b
+	}
+	return p
+}
+
+// run computes c, split over threads by rows and columns of c.
+func (g *gemm[T]) run() {
+	if g.batch == 0 || g.m == 0 || g.n == 0 {
+		return
+	}
+	g.size = dtype.Of[T]().Size()
+	if g.tiles == nil {
+		g.tiles = tilesOf[T]()
+	}
+	rows, cols := g.tiles.Largest()
+	if g.n == 1 {
+		g.cCol = 1
+	} else if g.m == 1 && g.cCol != 1 {
+		g.cRow = 1
+	}
+	if g.pack == nil && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
+		g.a, g.aAt, g.aRow, g.aCol, g.b, g.bAt, g.bRow, g.bCol = g.b, g.bAt, g.bCol, g.bRow, g.a, g.aAt, g.aCol, g.aRow
+		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
+	}
+	steps := g.k
+	if rows < 64 { // with instructions for it, some fifty times as fast
+		steps = max(1, g.k/20)
+	}
+	m, n := g.m, g.n // of a piece
+	for workers := runtime.GOMAXPROCS(0); workers > 1; {
+		pieces := g.batch * ((g.m + m - 1) / m) * ((g.n + n - 1) / n)
+		least := splitCost / 2
+		if pieces >= workers { // pieces enough, but small ones share the work better
+			least *= 16
+		}
+		lessM, lessN := roundUp((m+1)/2, rows), roundUp((n+1)/2, cols)
+		switch {
+		case pieces >= 4*workers || m*n*steps < 2*least:
+			workers = 0
+		case m > n && lessM < m || lessN >= n && lessM < m:
+			m = lessM
+		case lessN < n:
+			n = lessN
+		default:
+			workers = 0
+		}
+	}
+	down, across := (g.m+m-1)/m, (g.n+n-1)/n
+	split(g.name, g.ctx, g.batch*down*across, m*n*steps, func(from, to int) {
+		for u := from; u < to; u++ {
+			b, r, x := u/(across*down), u/across%down*m, u%across*n
+			g.block(b, r, min(m, g.m-r), x, min(n, g.n-x))
+		}
+	})
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// panelSlack is how many elements behind a packed panel may be overwritten.
+const panelSlack = 64
+
+// block computes c[r:r+m, x:x+n] of a batch entry.
+func (g *gemm[T]) block(batch, r, m, x, n int) {
+	rows, cols := g.tiles.Largest()
+	if s, ok := g.tiles.(streamer[T]); ok && m <= fewRows && n > cols && g.pack == nil {
+		g.skinny(s, batch, r, m, x, n)
+		return
+	}
+	nc, mc := min(n, max(cols, gemmB/g.size/gemmK/cols*cols)), min(m, max(rows, gemmA/g.size/gemmK/rows*rows))
+	// Copying pays when the copy is read often. The tiles take any strides of a.
+	packB := g.pack != nil || g.bCol != 1 || m > 3*rows && n > 3*cols
+	packA := n > 3*cols && m > 3*rows && rows < cols
+	kb := min(g.k, gemmK)
+	p := panelsOf((kb*(nc+mc)+2*panelSlack)*g.size + 256)
+	defer panelPool.Put(p)
+	rest := p.Bytes()
+	bs, as := conv.Carve[T](&rest, kb*nc+panelSlack), conv.Carve[T](&rest, kb*mc+panelSlack)
+	c, a, b := g.c[g.cAt(batch)+r*g.cRow+x:], g.a, g.b
+	if g.k > 0 {
+		a = a[g.aAt(batch)+r*g.aRow:]
+		if g.pack == nil {
+			b = b[g.bAt(batch)+x*g.bCol:]
+		}
+	}
+	stream := g.k <= gemmK && len(g.c)*g.size >= streamBytes && g.cRow*g.size%64 == 0 && uintptr(unsafe.Pointer(&c[0]))%64 == 0
+	for x0 := 0; x0 < n; x0 += nc {
+		nn := min(nc, n-x0)
+		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
+			kn, mode := min(gemmK, g.k-k0), simd.StoreSums
+			if k0 > 0 {
+				mode = simd.AddSums
+			}
+			if packB {
+				for j := 0; j < nn && kn > 0; j += cols {
+					w := min(cols, nn-j)
+					if dst := bs[j*kn : (j+w)*kn+panelSlack]; g.pack != nil {
+						g.pack(dst, batch, k0, kn, x+x0+j, w)
+					} else {
+						conv.Pack(dst, b, conv.Block{Off: k0*g.bRow + (x0+j)*g.bCol, Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
+					}
+				}
+			}
+			for r0 := 0; r0 < m; r0 += mc {
+				mn := min(mc, m-r0)
+				if packA {
+					for i, t := 0, 0; i < mn && kn > 0; i += t {
+						t = tileRows(mn-i, rows)
+						conv.Pack(as[i*kn:], a, conv.Block{Off: (r0+i)*g.aRow + k0*g.aCol, Rows: kn, Row: g.aCol, Cols: t, Col: g.aRow})
+					}
+				}
+				for j := 0; j < nn; j += cols {
+					w := min(cols, nn-j)
+					bj, ldb := bs[j*kn:], w
+					if !packB && kn > 0 {
+						bj, ldb = b[k0*g.bRow+x0+j:], g.bRow
+					}
+					if mode == simd.StoreSums && stream && w == cols {
+						mode = simd.StreamSums
+					}
+					for i, t := 0, 0; i < mn; i += t {
+						t = tileRows(mn-i, rows)
+						ai, aRow, aCol := as[i*kn:], 1, t
+						if !packA && kn > 0 {
+							ai, aRow, aCol = a[(r0+i)*g.aRow+k0*g.aCol:], g.aRow, g.aCol
+						}
+						g.tiles.Tile(c[(r0+i)*g.cRow+x0+j:], g.cRow, ai, aRow, aCol, bj, ldb, t, w, kn, mode)
+					}
+				}
+				if g.finish != nil && k0+gemmK >= g.k {
+					g.finish(batch, r+r0, mn, x+x0, nn)
+				}
+			}
+		}
+	}
+	if stream {
+		simd.Fence()
+	}
+	runtime.KeepAlive(p)
+}
+
+// tileRows returns how many of m rows the next tile takes, so that all take about
+// the same.
+func tileRows(m, most int) int {
+	tiles := (m + most - 1) / most
+	return (m + tiles - 1) / tiles
+}
+
+// skinny is block for so few rows that packing b would cost more than the
+// product: b goes by once, in order.
+func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
+	const strip = 4096 // columns whose sums stay in the first-level cache
+	width := min(n, strip)
+	if g.bCol != 1 {
+		width = min(n, 128)
+	}
+	kb := min(g.k, gemmK)
+	need := m * width
+	if g.bCol != 1 {
+		need += kb * width
+	}
+	p := panelsOf((need+2*panelSlack)*g.size + 256)
+	defer panelPool.Put(p)
+	rest := p.Bytes()
+	acc := conv.Carve[T](&rest, m*width)
+	canon := canonOf[T]()
+	for x0 := 0; x0 < n; x0 += width {
+		w := min(width, n-x0)
+		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
+			kn := min(gemmK, g.k-k0)
+			clear(acc[:m*w])
+			if kn > 0 {
+				a, b, ldb := g.a[g.aAt(batch)+r*g.aRow+k0*g.aCol:], g.b[g.bAt(batch)+k0*g.bRow+(x+x0)*g.bCol:], g.bRow
+				if g.bCol != 1 {
+					packed := rest
+					bs := conv.Carve[T](&packed, kn*w+panelSlack)
+					conv.Pack(bs, b, conv.Block{Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
+					b, ldb = bs, w
+				}
+				for l := 0; l < kn; l += 8 {
+					for i := range m {
+						s.AddRows(acc[i*w:(i+1)*w], a[i*g.aRow+l*g.aCol:], g.aCol, b[l*ldb:], ldb, min(8, kn-l))
+					}
+				}
+			}
+			for i := range m {
+				row, sums := g.c[g.cAt(batch)+(r+i)*g.cRow+x+x0:][:w], acc[i*w:(i+1)*w]
+				if k0 == 0 {
+					copy(row, sums)
+				} else {
+					for j, v := range sums {
+						row[j] += v
+					}
+				}
+				if k0+gemmK >= g.k {
+					canon(row)
+				}
+			}
+		}
+		if g.finish != nil {
+			g.finish(batch, r, m, x+x0, w)
+		}
+	}
+	runtime.KeepAlive(p)
+}
+
+// tilesOf returns the tiler of the level in use.
+func tilesOf[T num.Native]() tiler[T] {
+	var p any
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		if t := simd.Product32.Best(); t != nil {
+			p = t
+		}
+	case *float64:
+		if t := simd.Product64.Best(); t != nil {
+			p = t
+		}
+	}
+	if t, ok := p.(tiler[T]); ok {
+		return t
+	}
+	return &pureTiles[T]{blockOf[T]()}
+}
+
+// pureTiles computes tiles by a pure loop.
+type pureTiles[T num.Native] struct{ mac blockFunc[T] }
 
 // blockFunc computes a block of at most 256 k, m by n: c[i,j] = acc, where acc = +0
 // and then acc = fma(a[i,l], b[l,j], acc) for each l < k in order. Columns of b
 // and c are contiguous.
 type blockFunc[T num.Native] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
 
-// gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
-type gemm[T num.Native] struct {
-	job
-	batch, m, n, k int
-	mac            blockFunc[T]
+func (p *pureTiles[T]) Largest() (rows, cols int) { return 64, 64 }
 
-	a          []T
-	aAt        func(batch int) int // where a[0,0] of a batch entry is
-	aRow, aCol int
-	// pack writes b[k0:k0+kn, n0:n0+nn] of a batch entry to dst, row by row.
-	pack func(dst []T, batch, k0, kn, n0, nn int)
-
-	c          []T
-	cAt        func(batch int) int
-	cRow, cCol int
-}
-
-// panels holds the packed part of b and the accumulators of one worker.
-type panels struct{ bytes []byte }
-
-var panelPool = sync.Pool{New: func() any { return new(panels) }}
-
-// run computes c, split over threads by panels of columns and blocks of rows.
-func (g *gemm[T]) run() {
-	across := (g.n + gemmCols - 1) / gemmCols
-	down := (g.m + gemmRows - 1) / gemmRows
-	cost := min(g.m, gemmRows) * min(g.n, gemmCols) * max(g.k, 1)
-	split(g.name, g.ctx, g.batch*across*down, cost, func(from, to int) {
-		p := panelPool.Get().(*panels)
-		defer panelPool.Put(p)
-		kmax, nmax, mmax := min(g.k, gemmK), min(g.n, gemmCols), min(g.m, gemmRows)
-		if need := (kmax*nmax+mmax*nmax)*dtype.Of[T]().Size() + 256; len(p.bytes) < need {
-			p.bytes = mem.Make(need)
-		}
-		rest := p.bytes
-		panel, acc := conv.Carve[T](&rest, kmax*nmax), conv.Carve[T](&rest, mmax*nmax)
-		for u := from; u < to; u++ {
-			b, x, r := u/(across*down), u/down%across*gemmCols, u%down*gemmRows
-			g.block(panel, acc, b, r, min(gemmRows, g.m-r), x, min(gemmCols, g.n-x))
-		}
-	})
-}
-
-// block computes rows [r, r+m) and columns [x, x+n) of batch entry b.
-func (g *gemm[T]) block(panel, acc []T, b, r, m, x, n int) {
-	a0, c0 := g.aAt(b), g.cAt(b)
-	for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
-		kn := min(gemmK, g.k-k0)
-		if kn > 0 {
-			g.pack(panel[:kn*n], b, k0, kn, x, n)
-			g.mac(acc, n, g.a[a0+r*g.aRow+k0*g.aCol:], g.aRow, g.aCol, panel, n, m, n, kn)
-		} else {
-			clear(acc[:m*n])
-		}
+func (p *pureTiles[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
+	if mode == simd.AddSums {
+		s := panelsOf(m*n*dtype.Of[T]().Size() + 256)
+		defer panelPool.Put(s)
+		rest := s.Bytes()
+		sums := conv.Carve[T](&rest, m*n)
+		p.mac(sums, n, a, aRow, aCol, b, ldb, m, n, k)
 		for i := range m {
-			row, at := acc[i*n:(i+1)*n], c0+(r+i)*g.cRow+x*g.cCol
-			if g.cCol == 1 && k0 == 0 {
-				copy(g.c[at:at+n], row)
-				continue
+			row := c[i*ldc : i*ldc+n]
+			for j, v := range sums[i*n : (i+1)*n] {
+				row[j] += v
 			}
-			for _, v := range row {
-				if k0 > 0 {
-					v += g.c[at]
-				}
-				g.c[at] = v
-				at += g.cCol
-			}
+		}
+		runtime.KeepAlive(s)
+	} else {
+		p.mac(c, ldc, a, aRow, aCol, b, ldb, m, n, k)
+	}
+	if canon := canonOf[T](); canon != nil {
+		for i := range m {
+			canon(c[i*ldc : i*ldc+n])
 		}
 	}
 }

@@ -111,35 +111,31 @@ func convolve[T num.Float](j job, g convolution, x, w, bias, dst tensor.Tensor[T
 	for i := range g.s {
 		plane *= g.s[i].in
 	}
-	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, mac: blockOf[T](),
+	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k,
 		a: wd, aRow: g.k, aCol: 1, aAt: func(b int) int { return w0 + b%g.group*mg*g.k },
 		c: cd, cRow: g.patch, cCol: 1, cAt: func(b int) int { return c0 + b*mg*g.patch },
 	}
 	if g.pointwise() {
-		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
-			for k := range kn {
-				copy(dst[k*nn:(k+1)*nn], xd[x0+(b*cg+k0+k)*plane+n0:])
-			}
-		}
+		e.b, e.bRow, e.bCol, e.bAt = xd, plane, 1, func(b int) int { return x0 + b*cg*plane }
 	} else {
 		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
 			packPatches(&g, dst, xd[x0+b*cg*plane:x0+(b+1)*cg*plane], plane, k0, kn, n0, nn)
 		}
 	}
-	e.run()
-	canon := canonOf[T]()
-	split(j.name, j.ctx, g.n*g.m, g.patch, func(from, to int) {
-		for i := from; i < to; i++ {
-			row := cd[c0+i*g.patch : c0+(i+1)*g.patch]
-			if !bias.IsZero() {
-				b := bias.At(i % g.m)
+	if !bias.IsZero() {
+		canon := canonOf[T]()
+		e.finish = func(b, r, m, n0, nn int) {
+			for i := r; i < r+m; i++ {
+				v, at := bias.At(b%g.group*mg+i), c0+(b*mg+i)*g.patch+n0
+				row := cd[at : at+nn]
 				for p := range row {
-					row[p] += b
+					row[p] += v
 				}
+				canon(row)
 			}
-			canon(row)
 		}
-	})
+	}
+	e.run()
 	if !out.SameData(dst) {
 		dst.CopyFrom(out)
 	}

@@ -126,7 +126,7 @@ func matmul[T num.Native](j job, x product, a, b, dst tensor.Tensor[T]) {
 	// Both operands as [batch…, rows, columns] with one stride per axis.
 	a, b = matrix(a, x.batch, true), matrix(b, x.batch, false)
 	out := dst
-	if !dst.LayoutRef().Flat() {
+	if !unitRows(dst.LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	c := out.View(append(append([]int{}, x.batch...), x.m, x.n)...) // adds axes of extent 1 at most
@@ -150,45 +150,19 @@ func matmul[T num.Native](j job, x product, a, b, dst tensor.Tensor[T]) {
 		s, _ := t.LayoutRef().Stride(axis)
 		return s
 	}
-	aAt, bAt, cAt := at(&a, a0), at(&b, b0), at(&c, c0)
-	aRow, aCol := stride(&a, rank), stride(&a, rank+1)
-	bRow, bCol := stride(&b, rank), stride(&b, rank+1)
-	g := gemm[T]{job: j, batch: 1, m: x.m, n: x.n, k: x.k, mac: blockOf[T](), c: cd, cAt: cAt, cRow: stride(&c, rank), cCol: stride(&c, rank+1)}
+	g := gemm[T]{job: j, batch: 1, m: x.m, n: x.n, k: x.k,
+		a: ad, aAt: at(&a, a0), aRow: stride(&a, rank), aCol: stride(&a, rank+1),
+		b: bd, bAt: at(&b, b0), bRow: stride(&b, rank), bCol: stride(&b, rank+1),
+		c: cd, cAt: at(&c, c0), cRow: stride(&c, rank), cCol: stride(&c, rank+1)}
 	for _, e := range x.batch {
 		g.batch *= e
 	}
-	g.a, g.aAt, g.aRow, g.aCol = ad, aAt, aRow, aCol
-	if x.n < x.m && x.n < 16 { // rows are the longer side of the result: compute its transpose
-		g.a, g.aAt, g.aRow, g.aCol = bd, bAt, bCol, bRow
-		bd, bAt, bRow, bCol = ad, aAt, aCol, aRow
-		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
-	}
-	g.pack = func(dst []T, batch, k0, kn, n0, nn int) {
-		conv.Pack(dst, bd, conv.Block{Off: bAt(batch) + k0*bRow + n0*bCol, Rows: kn, Row: bRow, Cols: nn, Col: bCol})
-	}
 	g.run()
-	finishProduct(c)
 	if !out.SameData(dst) {
 		dst.CopyFrom(out)
 	}
 	runtime.KeepAlive(a)
 	runtime.KeepAlive(b)
-}
-
-// finishProduct makes the NaNs of a product canonical.
-func finishProduct[T num.Elem](c tensor.Tensor[T]) {
-	canon := canonOf[T]()
-	if canon == nil {
-		return
-	}
-	d := c
-	if !c.IsContiguous() {
-		d = c.Clone().Contiguous()
-	}
-	canon(d.Run(d.LayoutRef()))
-	if !d.SameData(c) {
-		c.CopyFrom(d)
-	}
 }
 
 // matrix returns a with the batch axes stretched and two last axes: a tensor of
@@ -208,6 +182,17 @@ func matrix[T num.Elem](a tensor.Tensor[T], batch []int, left bool) tensor.Tenso
 	}
 	shape := append(append([]int{}, batch...), a.Dim(-2), a.Dim(-1))
 	return a.BroadcastTo(shape...)
+}
+
+// unitRows reports whether the matrices of a result have rows or columns of
+// adjacent elements, and none that run backwards.
+func unitRows(lay *layout.Layout, x product) bool {
+	if !forward(lay) || x.m == 1 || x.n == 1 {
+		return forward(lay)
+	}
+	row, _ := lay.Stride(lay.Rank() - 2)
+	col, _ := lay.Stride(lay.Rank() - 1)
+	return row == 1 || col == 1
 }
 
 // forward reports whether every axis has one stride, and no matrix a negative one.

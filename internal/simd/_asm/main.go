@@ -20,10 +20,8 @@ var outputs = []struct {
 	name  string
 	write func(c *build.Context)
 }{
-	{"arithmetic", func(c *build.Context) { writeRows(c, arithmetic()) }},
-	{"signs", func(c *build.Context) { writeRows(c, signs()) }},
-	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
-	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
+	{"rows", writeRows},
+	{"gemm", writeGEMM},
 }
 
 func main() {

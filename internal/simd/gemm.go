@@ -1,0 +1,72 @@
+package simd
+
+// A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
+// block of k, in the order that num.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
+type Product[T float32 | float64] struct {
+	rows, cols int              // of the largest tile; cols is two vectors
+	tiles      [2][]tileFunc[T] // by vectors in a row and rows, each less one
+	stream     [2]rowFunc[T]    // of 8 rows and of 1
+	probe      func(n int)
+}
+
+type (
+	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, mode int)
+	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, ldb, n int)
+)
+
+// Mode says what Tile does with its sums.
+type Mode int
+
+const (
+	StoreSums  Mode = iota // c = sum
+	AddSums                // c = c + sum
+	StreamSums             // c = sum, past the caches: the rows of a whole tile must start at multiples of 64 bytes; call Fence after
+)
+
+// Largest returns the rows and columns of the largest tile.
+func (p *Product[T]) Largest() (rows, cols int) { return p.rows, p.cols }
+
+// Tile computes m by n sums over k products, within the largest tile: of a[i*aRow+l*aCol] and b[l*ldb+j], into
+// c[i*ldc+j]. It panics when an index is out of range, and reads and writes nothing else. Strides are not negative.
+func (p *Product[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode Mode) {
+	if m <= 0 || m > p.rows || n <= 0 || n > p.cols || min(ldc, aRow, aCol, ldb, k) < 0 {
+		panic("simd.Product.Tile: extents out of range")
+	}
+	var ap, bp *T
+	if k > 0 {
+		_, _ = a[(m-1)*aRow+(k-1)*aCol], b[(k-1)*ldb+n-1]
+		ap, bp = &a[0], &b[0]
+	}
+	_ = c[(m-1)*ldc+n-1]
+	v := 0
+	if n > p.cols/2 {
+		v = 1
+	}
+	p.tiles[v][m-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, int(mode))
+}
+
+// AddRows sets c[j] = fma(a[l*aStep], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs stay as they come.
+// It panics when an index is out of range. Strides are not negative.
+func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, ldb, k int) {
+	if k <= 0 || len(c) == 0 {
+		return
+	}
+	if min(aStep, ldb) < 0 {
+		panic("simd.Product.AddRows: negative stride")
+	}
+	_, _ = a[(k-1)*aStep], b[(k-1)*ldb+len(c)-1]
+	l := 0
+	for ; l+8 <= k; l += 8 {
+		p.stream[0](&c[0], &a[l*aStep], aStep, &b[l*ldb], ldb, len(c))
+	}
+	for ; l < k; l++ {
+		p.stream[1](&c[0], &a[l*aStep], aStep, &b[l*ldb], ldb, len(c))
+	}
+}
+
+// Probe runs n times 48 vectors of fused steps that stay in registers, and returns how many steps of one element that
+// was: the limit that benchmarks compare products with.
+func (p *Product[T]) Probe(n int) (steps int) {
+	p.probe(n)
+	return n * 48 * p.cols / 2
+}

@@ -1,0 +1,11 @@
+//go:build !amd64 || purego
+
+package simd
+
+var (
+	Product32 Levels[*Product[float32]]
+	Product64 Levels[*Product[float64]]
+)
+
+// Fence makes streamed stores visible to other threads before what follows.
+func Fence() {}

@@ -1,0 +1,240 @@
+//go:build linux && amd64 && !purego
+
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// detected returns the kernels of a level if the processor has it, else nil.
+func detected[T float32 | float64](of *Levels[*Product[T]], level cpu.Level) *Product[T] {
+	if level > cpu.Detect() {
+		return nil
+	}
+	return of[level]
+}
+
+// A blockOf is num.FMABlock32 or its twin: the definition.
+type blockOf[T float32 | float64] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
+
+func eachProduct(t *testing.T, f32 func(*testing.T, *Product[float32]), f64 func(*testing.T, *Product[float64])) {
+	for _, level := range []cpu.Level{cpu.AVX2, cpu.AVX512} {
+		t.Run(level.String(), func(t *testing.T) {
+			p, q := detected(&Product32, level), detected(&Product64, level)
+			if p == nil || q == nil {
+				t.Skipf("no kernels: the processor and build have %v", cpu.Detect())
+			}
+			t.Run("float32", func(t *testing.T) { f32(t, p) })
+			t.Run("float64", func(t *testing.T) { f64(t, q) })
+		})
+	}
+}
+
+// awkward returns numbers of all kinds: normal ones, sums that cancel, denormals, zeros, and now and then an infinity or
+// a NaN with a payload.
+func awkward[T float32 | float64](r *rand.Rand, n int, special bool) []T {
+	s := make([]T, n)
+	for i := range s {
+		switch v := any(&s[i]).(type) {
+		case *float32:
+			*v = float32(r.NormFloat64())
+			switch r.IntN(12) {
+			case 0:
+				*v = math.Float32frombits(r.Uint32() & 0x807fffff)
+			case 1:
+				*v = float32(r.IntN(3) - 1)
+			case 2:
+				*v *= 0x1p-70
+			}
+			if special && r.IntN(40) == 0 {
+				*v = math.Float32frombits([]uint32{0x7f800000, 0xff800000, 0x7fc12345, 0xffc00001, 0x7f800001, 0x80000000}[r.IntN(6)])
+			}
+		case *float64:
+			*v = r.NormFloat64()
+			switch r.IntN(12) {
+			case 0:
+				*v = math.Float64frombits(r.Uint64() & 0x800fffffffffffff)
+			case 1:
+				*v = float64(r.IntN(3) - 1)
+			case 2:
+				*v *= 0x1p-530
+			}
+			if special && r.IntN(40) == 0 {
+				*v = math.Float64frombits([]uint64{0x7ff << 52, 0xfff << 52, 0x7ff8000000012345, 0xfff8000000000001, 0x7ff0000000000001, 1 << 63}[r.IntN(6)])
+			}
+		}
+	}
+	return s
+}
+
+func canonBits[T float32 | float64](v T) uint64 {
+	switch v := any(v).(type) {
+	case float32:
+		if v != v {
+			return 0x7fc00000
+		}
+		return uint64(math.Float32bits(v))
+	case float64:
+		if v != v {
+			return 0x7ff8000000000000
+		}
+		return math.Float64bits(v)
+	}
+	panic("no float")
+}
+
+// atEnd returns a copy of s that ends where readable memory does.
+func atEnd[T any](t *testing.T, s []T) []T {
+	out := elements[T](guard(t, 8*len(s)+1), len(s), 0)
+	copy(out, s)
+	return out
+}
+
+// checkTile compares one tile with the definition, and what is around the tile with what was there.
+func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], def blockOf[T], m, n, k int, mode Mode) {
+	t.Helper()
+	special := r.IntN(2) == 0
+	aRow, aCol := k+r.IntN(3), 1
+	if r.IntN(2) == 0 {
+		aRow, aCol = 1, m+r.IntN(3)
+	}
+	if r.IntN(8) == 0 {
+		aRow, aCol = 0, r.IntN(2)
+	}
+	ldb, ldc := n+r.IntN(20), n+r.IntN(20)
+	// Slices that end with their last element, at the end of a page.
+	a := atEnd(t, awkward[T](r, max(0, (m-1)*aRow+(k-1)*aCol+1), special))
+	b := atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), special))
+	if k == 0 {
+		a, b = nil, nil
+	}
+	c := atEnd(t, awkward[T](r, (m-1)*ldc+n, special))
+	want := make([]T, len(c))
+	copy(want, c)
+	sum := make([]T, m*n)
+	def(sum, n, a, aRow, aCol, b, ldb, m, n, k)
+	written := make([]bool, len(c))
+	for i := range m {
+		for j := range n {
+			v := sum[i*n+j]
+			if mode == AddSums {
+				v += c[i*ldc+j]
+			}
+			want[i*ldc+j], written[i*ldc+j] = v, true
+		}
+	}
+	p.Tile(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
+	for i := range want {
+		w := bits(want[i])
+		if written[i] {
+			w = canonBits(want[i])
+		}
+		if g := bits(c[i]); g != w {
+			t.Fatalf("m=%d n=%d k=%d mode=%d aRow=%d aCol=%d ldb=%d ldc=%d: element (%d,%d) is %#x, want %#x", m, n, k, mode, aRow, aCol, ldb, ldc, i/ldc, i%ldc, g, w)
+		}
+	}
+}
+
+func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for m := 1; m <= p.rows; m++ {
+		for n := 1; n <= p.cols; n++ {
+			checkTile(t, r, p, def, m, n, r.IntN(20), Mode(r.IntN(2)))
+		}
+	}
+	for range 60 {
+		checkTile(t, r, p, def, 1+r.IntN(p.rows), 1+r.IntN(p.cols), r.IntN(257), Mode(r.IntN(2)))
+	}
+}
+
+func TestTile(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testTile(t, p, num.FMABlock32) },
+		func(t *testing.T, p *Product[float64]) { testTile(t, p, num.FMABlock64) })
+}
+
+func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for m := 1; m <= p.rows; m++ {
+		const k = 16
+		n := p.cols
+		a, b := awkward[T](r, m*k, true), awkward[T](r, k*n, true)
+		c, want := elements[T](guard(t, 8*m*n), m*n, -1), make([]T, m*n)
+		def(want, n, a, k, 1, b, n, m, n, k)
+		p.Tile(c, n, a, k, 1, b, n, m, n, k, StreamSums)
+		Fence()
+		for i := range want {
+			if g, w := bits(c[i]), canonBits(want[i]); g != w {
+				t.Fatalf("m=%d: element %d is %#x, want %#x", m, i, g, w)
+			}
+		}
+	}
+}
+
+func TestTileStreams(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testStream(t, p, num.FMABlock32) },
+		func(t *testing.T, p *Product[float64]) { testStream(t, p, num.FMABlock64) })
+}
+
+func testAddRows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for n := 0; n <= 5*p.cols; n++ {
+		k, step := r.IntN(20), r.IntN(3)
+		ldb := n + r.IntN(5)
+		c := atEnd(t, awkward[T](r, n, true))
+		a := atEnd(t, awkward[T](r, max(0, (k-1)*step+1), true))
+		b := atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), true))
+		want := make([]T, n)
+		copy(want, c)
+		for j := range want {
+			for l := range k {
+				want[j] = fma(a[l*step], b[l*ldb+j], want[j])
+			}
+		}
+		p.AddRows(c, a, step, b, ldb, k)
+		for j := range want {
+			if canonBits(c[j]) != canonBits(want[j]) {
+				t.Fatalf("n=%d k=%d step=%d ldb=%d: element %d is %v, want %v", n, k, step, ldb, j, c[j], want[j])
+			}
+		}
+	}
+}
+
+func TestAddRows(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testAddRows(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
+}
+
+func TestTileRefuses(t *testing.T) {
+	eachProduct(t, func(t *testing.T, p *Product[float32]) {
+		s := make([]float32, 100)
+		for name, f := range map[string]func(){
+			"rows":       func() { p.Tile(s, 1, s, 1, 1, s, 1, p.rows+1, 1, 1, StoreSums) },
+			"columns":    func() { p.Tile(s, 1, s, 1, 1, s, 1, 1, p.cols+1, 1, StoreSums) },
+			"nothing":    func() { p.Tile(s, 1, s, 1, 1, s, 1, 0, 1, 1, StoreSums) },
+			"short a":    func() { p.Tile(s, 1, s[:3], 1, 1, s, 1, 1, 1, 4, StoreSums) },
+			"short b":    func() { p.Tile(s, 1, s, 1, 1, s[:3], 1, 1, 1, 4, StoreSums) },
+			"short c":    func() { p.Tile(s[:2], 1, s, 1, 1, s, 1, 3, 1, 1, StoreSums) },
+			"stride":     func() { p.Tile(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
+			"row stride": func() { p.AddRows(s[:2], s, 1, s, -1, 2) },
+			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], 2, 2) },
+			"short rows": func() { p.AddRows(s[:2], s[:1], 1, s, 2, 2) },
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: no panic", name)
+					}
+				}()
+				f()
+			}()
+		}
+	}, func(*testing.T, *Product[float64]) {})
+}

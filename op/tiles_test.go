@@ -1,0 +1,199 @@
+package op
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// eachTiler calls f with the tiles of every level that the processor has, and the pure ones.
+func eachTiler(t *testing.T, f32 func(*testing.T, tiler[float32]), f64 func(*testing.T, tiler[float64])) {
+	t.Run("pure/float32", func(t *testing.T) { f32(t, &pureTiles[float32]{num.FMABlock32}) })
+	t.Run("pure/float64", func(t *testing.T) { f64(t, &pureTiles[float64]{num.FMABlock64}) })
+	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
+		if p := simd.Product32[level]; p != nil {
+			t.Run(level.String()+"/float32", func(t *testing.T) { f32(t, p) })
+		}
+		if p := simd.Product64[level]; p != nil {
+			t.Run(level.String()+"/float64", func(t *testing.T) { f64(t, p) })
+		}
+	}
+}
+
+// anyFloat returns numbers of all kinds, with some infinities and NaNs when asked.
+func anyFloat[T num.Float](r *rand.Rand, special bool) T {
+	v := r.NormFloat64()
+	switch r.IntN(16) {
+	case 0:
+		v = float64(r.IntN(3) - 1)
+	case 1:
+		v = math.Copysign(0, -1)
+	case 2:
+		v *= 0x1p-74 // products that are subnormal in float32
+	case 3:
+		v *= 0x1p-535
+	case 4:
+		if special && r.IntN(50) == 0 {
+			v = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Float64frombits(0xfff8000000012345)}[r.IntN(4)]
+		}
+	}
+	return T(v)
+}
+
+// checkTiles computes one product with strides drawn at random and compares every element with the rule, and the
+// elements between the rows of c with what was there.
+func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, m, n, k int) {
+	t.Helper()
+	special := r.IntN(2) == 0
+	// strides returns those of rows × cols, by rows or by columns, and how many elements that spans.
+	strides := func(rows, cols int) (row, col, span int) {
+		row, col = cols+r.IntN(2)*r.IntN(9), 1
+		if r.IntN(2) == 0 {
+			row, col = 1, rows+r.IntN(2)*r.IntN(9)
+		}
+		return row, col, max(0, rows-1)*row + max(0, cols-1)*col + 1
+	}
+	fill := func(n int) []T {
+		s := make([]T, n)
+		for i := range s {
+			s[i] = anyFloat[T](r, special)
+		}
+		return s
+	}
+	g := gemm[T]{job: job{name: "Test"}, batch: batch, m: m, n: n, k: k, tiles: tiles}
+	var sa, sb, sc int
+	g.aRow, g.aCol, sa = strides(m, k)
+	g.bRow, g.bCol, sb = strides(k, n)
+	g.cRow, g.cCol, sc = strides(m, n)
+	if r.IntN(6) == 0 {
+		g.aRow, g.bCol = g.aRow*r.IntN(2), 2*g.bCol // a row that repeats; columns that aren't adjacent either way
+		sb = max(0, k-1)*g.bRow + max(0, n-1)*g.bCol + 1
+	}
+	shared := r.IntN(3) == 0 // one a for all batch entries
+	g.aAt = func(b int) int {
+		if shared {
+			return 0
+		}
+		return b * sa
+	}
+	g.bAt, g.cAt = func(b int) int { return b * sb }, func(b int) int { return b * sc }
+	g.a, g.b, g.c = fill(batch*sa), fill(batch*sb), fill(batch*sc)
+	want := append([]T(nil), g.c...)
+	bits := make([]bool, len(want)) // of computed elements
+	x, y := make([]T, k), make([]T, k)
+	for b := range batch {
+		for i := range m {
+			for j := range n {
+				for l := range k {
+					x[l], y[l] = g.a[g.aAt(b)+i*g.aRow+l*g.aCol], g.b[g.bAt(b)+l*g.bRow+j*g.bCol]
+				}
+				at := g.cAt(b) + i*g.cRow + j*g.cCol
+				want[at], bits[at] = definedChain(x, y), true
+			}
+		}
+	}
+	g.run()
+	for i, w := range want {
+		if v := g.c[i]; pattern(v) != pattern(w) {
+			t.Fatalf("batch %d, m %d, n %d, k %d, strides a %d %d b %d %d c %d %d: element %d (computed: %t) is %v (%#x), want %v (%#x)",
+				batch, m, n, k, g.aRow, g.aCol, g.bRow, g.bCol, g.cRow, g.cCol, i, bits[i], v, pattern(v), w, pattern(w))
+		}
+	}
+}
+
+func pattern[T num.Float](v T) uint64 {
+	switch v := any(v).(type) {
+	case float32:
+		return uint64(math.Float32bits(v))
+	case float64:
+		return math.Float64bits(v)
+	}
+	panic("no float")
+}
+
+func testTiles[T num.Float](t *testing.T, tiles tiler[T]) {
+	r := rand.New(rand.NewPCG(11, 13))
+	for m := 0; m <= 7; m++ {
+		for n := 0; n <= 7; n++ {
+			for k := 0; k <= 4; k++ {
+				checkTiles(t, r, tiles, 1, m, n, k)
+			}
+		}
+	}
+	for range 150 {
+		checkTiles(t, r, tiles, 1+r.IntN(3), 1+r.IntN(50), 1+r.IntN(80), r.IntN(20))
+	}
+	for range 8 {
+		checkTiles(t, r, tiles, 1+r.IntN(2), 1+r.IntN(20), 1+r.IntN(40), 250+r.IntN(300))
+	}
+	for range 4 {
+		checkTiles(t, r, tiles, 1, 1+r.IntN(4), 1+r.IntN(300), 200+r.IntN(400)) // few rows
+		checkTiles(t, r, tiles, 1, 1+r.IntN(300), 1+r.IntN(4), 200+r.IntN(400)) // few columns
+		checkTiles(t, r, tiles, 1, 90+r.IntN(100), 90+r.IntN(100), r.IntN(30))  // packed
+	}
+	checkTiles(t, r, tiles, 1, 130, 140, 257)
+	checkTiles(t, r, tiles, 1, 3, 4200, 9) // more than a strip
+}
+
+// TestTiles compares the contraction with its rule, bit for bit: all small shapes, edges of tiles, panels and blocks,
+// strides and batches, for the tiles of each level.
+func TestTiles(t *testing.T) {
+	eachTiler(t, testTiles[float32], testTiles[float64])
+}
+
+// TestTilesLarge goes past the sizes of what is packed at once, with integers, whose sums are exact.
+func TestTilesLarge(t *testing.T) {
+	test := func(t *testing.T, of func(m, n, k int) error) {
+		for _, s := range [][3]int{{530, 40, 300}, {20, 2100, 270}, {300, 300, 600}} {
+			if err := of(s[0], s[1], s[2]); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	eachTiler(t,
+		func(t *testing.T, p tiler[float32]) {
+			test(t, func(m, n, k int) error { return exactProduct(p, m, n, k) })
+		},
+		func(t *testing.T, p tiler[float64]) {
+			test(t, func(m, n, k int) error { return exactProduct(p, m, n, k) })
+		})
+}
+
+// exactProduct multiplies small integers and compares with the product in integers.
+func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
+	zero := func(int) int { return 0 }
+	g := gemm[T]{job: job{name: "Test"}, batch: 1, m: m, n: n, k: k, tiles: tiles, aAt: zero, bAt: zero, cAt: zero,
+		aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1, a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
+	r := rand.New(rand.NewPCG(3, 3))
+	ia, ib := make([]int, m*k), make([]int, k*n)
+	for i := range ia {
+		ia[i] = r.IntN(9) - 4
+		g.a[i] = T(ia[i])
+	}
+	for i := range ib {
+		ib[i] = r.IntN(9) - 4
+		g.b[i] = T(ib[i])
+	}
+	g.run()
+	row := make([]int, n)
+	for i := range m {
+		clear(row)
+		for l := range k {
+			x, bs := ia[i*k+l], ib[l*n:(l+1)*n]
+			for j := range row {
+				row[j] += x * bs[j]
+			}
+		}
+		for j, v := range row {
+			if g.c[i*n+j] != T(v) {
+				return fmt.Errorf("m %d, n %d, k %d: element (%d,%d) is %v, want %d", m, n, k, i, j, g.c[i*n+j], v)
+			}
+		}
+	}
+	return nil
+}
