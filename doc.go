@@ -25,6 +25,7 @@
 //	internal/conv/       converts rows between element types
 //	internal/simd/       rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/optest/     runs every operator × dtype × layout
+//	internal/same/       one digest of all results, the same on every machine
 //	internal/conform/    runs the conformance data
 //	internal/verify/     checks functions on all inputs
 //	internal/digits/     writes the digits model of testdata from its trained weights

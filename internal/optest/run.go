@@ -1,0 +1,159 @@
+package optest
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A run is one case for one element type, with its operands in contiguous memory.
+type run struct {
+	op    op.Op
+	name  string
+	c     testCase
+	in    []tensor.Any
+	moved []int // the operands that may be laid out in other ways
+}
+
+func newRun(o op.Op, i int, c testCase, d dtype.DType) *run {
+	r := &run{op: o, name: fmt.Sprintf("case %d of %v", i, d), c: c}
+	h := fnv.New64a()
+	fmt.Fprint(h, o.Name(), r.name)
+	rng := rand.New(rand.NewPCG(1, h.Sum64()))
+	for k, in := range c.in {
+		if in.absent {
+			r.in = append(r.in, nil)
+			continue
+		}
+		if in.values != nil {
+			r.in = append(r.in, tensor.FromSlice(slices.Clone(in.values), slices.Concat([]int{}, in.shape)...))
+			continue
+		}
+		special := wild
+		if c.calm {
+			special = calm
+		}
+		of := d
+		if in.dtype != dtype.Invalid {
+			of = in.dtype
+		}
+		r.in = append(r.in, random(rng, of, in.shape, special, in.nonzero))
+		r.moved = append(r.moved, k)
+	}
+	return r
+}
+
+// random makes a contiguous tensor of random elements.
+func random(rng *rand.Rand, d dtype.DType, shape []int, special int, nonzero bool) tensor.Any {
+	a, err := tensor.Make(d, shape...)
+	if err != nil {
+		panic(err)
+	}
+	switch a := a.(type) {
+	case tensor.Tensor[bool]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[int8]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[int16]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[int32]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[int64]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[uint8]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[uint16]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[uint32]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[uint64]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.F8E4M3]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.F8E5M2]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.F16]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.BF16]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[float32]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[float64]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[complex64]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[complex128]:
+		fill(rng, a.Elems(), special, nonzero)
+	}
+	return a
+}
+
+func (r *run) call(in []tensor.Any) *op.Call {
+	c := &op.Call{Inputs: in, Attrs: r.c.attrs, Opset: r.c.opset, Outputs: r.c.outputs}
+	if v := r.op.Versions(); c.Opset == 0 && len(v) > 0 {
+		c.Opset = slices.Max(v)
+	}
+	return c
+}
+
+// result is the types, shapes and bits of the outputs.
+func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err error) {
+	out, err = r.op.Run(r.call(in))
+	for _, a := range out {
+		bits = append(bits, content(a))
+	}
+	return out, bits, err
+}
+
+// casesOf returns the cases of an operator; one that isn't known by name gets those
+// of operators of one, two or three operands, as many as it takes.
+func casesOf(o op.Op) []testCase {
+	if cs := cases(o.Name()); cs != nil || reasons[o.Name()] != "" {
+		return cs
+	}
+	for _, d := range dtype.All() {
+		if !o.Supports(d) {
+			continue
+		}
+		for _, cs := range [][]testCase{unary(nil), binary(nil), ternary(false)} {
+			r := newRun(o, 0, cs[1], d)
+			if _, err := r.op.Run(r.call(r.in)); err == nil {
+				return cs
+			}
+		}
+	}
+	return nil
+}
+
+// pointwise are the operators whose outputs' elements depend each on one element
+// of each operand, in one place; and a case with operands of one shape and rank 1
+// or 2.
+func pointwise(o op.Op) (c testCase, ok bool) {
+	cs := casesOf(o)
+	switch name := o.Name(); {
+	case name == "Shape" || name == "Size" || name == "Softmax" || name == "LogSoftmax" || name == "Hardmax":
+		return c, false
+	case len(cs) >= len(shapes) && slices.Equal(cs[3].in[0].shape, shapes[3]):
+		return cs[3], true
+	case len(cs) >= len(pairs) && slices.Equal(cs[1].in[0].shape, pairs[1][0]):
+		return cs[1], true
+	case name == "Cast":
+		return cs[2], true
+	}
+	return c, false
+}
+
+// shaped returns c with operands of one shape.
+func shaped(c testCase, shape ...int) testCase {
+	c.in = slices.Clone(c.in)
+	for i := range c.in {
+		c.in[i].shape = shape
+	}
+	return c
+}
