@@ -195,6 +195,18 @@ func ExampleLayout_Runs() {
 	// Output: [24 2] [1 100]
 }
 
+func ExampleLayout_Plain() {
+	l := layout.MustParse("(4,6):(6,1)")
+	ext, str, rank := l.Plain()
+	fmt.Println(ext[:rank], str[:rank])
+	nested := layout.MustParse("((2,2),6):((6,12),1)")
+	_, _, rank = nested.Plain()
+	fmt.Println(rank > layout.Inline)
+	// Output:
+	// [4 6] [6 1]
+	// true
+}
+
 func ExampleLayout_Offset() {
 	l := layout.MustParse("(4,6):(6,1)")
 	for i := range 5 { // down the first column, then the second

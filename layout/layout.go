@@ -373,6 +373,13 @@ func (l *Layout) At(coord []int) (off, axis int) {
 	return l.atNested(coord)
 }
 
+// Plain returns the leaves of a flat layout of 1 to Inline modes, and their number, for
+// code that can't afford a call; the arrays must not be changed. For other layouts rank
+// is 0 or more than Inline, and the arrays say nothing.
+func (l *Layout) Plain() (ext, str *[Inline]int, rank int) {
+	return &l.ext, &l.str, int(l.n) + int(l.n^l.rank)<<8 // n is 0 where there is deep
+}
+
 // atNested goes through the nesting once: rest is what the leaves so far have left of
 // a mode's coordinate.
 func (l *Layout) atNested(coord []int) (off, axis int) {

@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -64,6 +65,63 @@ func TestAccess(t *testing.T) {
 		if err := tensor.Try(func() { y.Item() }); !errors.Is(err, tensor.ErrShape) {
 			t.Errorf("Item of %v: %v", y.Shape(), err)
 		}
+	}
+}
+
+// An element is found the same way whatever its layout and storage, and each mistake is
+// the error it is.
+func TestAccessPaths(t *testing.T) {
+	large := tensor.New[int32](1<<15, 2) // not on the Go heap
+	deep := tensor.New[int32](1, 1, 1, 1, 1, 1, 1, 1, 2)
+	words := tensor.Bitcast[int32](tensor.New[float32](2, 3))
+	for name, x := range map[string]tensor.Tensor[int32]{
+		"rank 1": tensor.New[int32](4), "rank 2": tensor.New[int32](3, 4), "rank 8": tensor.New[int32](1, 2, 1, 2, 1, 2, 1, 2), "deep": deep, "large": large,
+		"turned": tensor.New[int32](3, 4).Transpose(), "reversed": tensor.New[int32](3, 4).Flip(), "bits of another type": words,
+		"nested": tensor.FromLayout(make([]int32, 16), layout.MustParse("((2,2),4):((1,8),2)")), "rank 0": tensor.Scalar[int32](0),
+	} {
+		for k, idx := int32(1), x.Indices(); k < 3; k++ {
+			for at := range idx {
+				x.Set(x.At(at...)+k, at...)
+			}
+		}
+		for at, v := range x.All() {
+			if v != 3 || x.At(at...) != 3 || x.ReadOnly().At(at...) != 3 {
+				t.Fatalf("%s: %v at %v", name, v, at)
+			}
+		}
+		idx := make([]int, x.Rank())
+		if err := tensor.Try(func() { x.ReadOnly().Set(1, idx...) }); !errors.Is(err, tensor.ErrReadOnly) {
+			t.Errorf("%s: read-only: %v", name, err)
+		}
+		for _, wrong := range [][]int{append(idx, 0), slices.Repeat([]int{0}, 9), nil} {
+			if len(wrong) == x.Rank() {
+				continue
+			}
+			if err := tensor.Try(func() { x.At(wrong...) }); !errors.Is(err, tensor.ErrIndex) {
+				t.Errorf("%s: %d indices: %v", name, len(wrong), err)
+			}
+		}
+		for axis := range idx {
+			for _, i := range []int{-1, x.Dim(axis), math.MinInt, math.MaxInt} {
+				wrong := slices.Clone(idx)
+				wrong[axis] = i
+				for _, f := range []func(){func() { x.At(wrong...) }, func() { x.Set(1, wrong...) }} {
+					if err := tensor.Try(f); !errors.Is(err, tensor.ErrIndex) {
+						t.Errorf("%s: %v: %v", name, wrong, err)
+					}
+				}
+			}
+		}
+		x.Close()
+		for _, f := range []func(){func() { x.At(idx...) }, func() { x.Set(1, idx...) }} {
+			if err := tensor.Try(f); !errors.Is(err, tensor.ErrClosed) {
+				t.Errorf("%s: closed: %v", name, err)
+			}
+		}
+	}
+	var zero tensor.Tensor[int32]
+	if err := tensor.Try(func() { zero.View(1, 1).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
+		t.Errorf("a view of the zero value: %v", err)
 	}
 }
 

@@ -16,14 +16,25 @@ func (t Tensor[T]) Values() iter.Seq[T] {
 			return
 		}
 		ext, str := t.lay.Runs()
-		at, off := make([]int, len(ext)), t.origin()
+		inner, step := 1, 0
+		if len(ext) > 0 {
+			inner, step = ext[0], str[0]
+		}
+		at, off, st := make([]int, len(ext)), t.origin(), t.st
 		for {
-			v := t.data("tensor.Values")[off] // again each time: the loop may have closed the storage
-			runtime.KeepAlive(t.st)
-			if !yield(v) {
-				return
+			for range inner {
+				if !st.live() { // again each time: the loop may have closed the storage
+					t.data("tensor.Values")
+				}
+				v := st.data[off]
+				runtime.KeepAlive(st)
+				if !yield(v) {
+					return
+				}
+				off += step
 			}
-			k := 0
+			off -= inner * step
+			k := 1
 			for ; k < len(ext); k++ {
 				off += str[k]
 				if at[k]++; at[k] < ext[k] {
@@ -32,7 +43,7 @@ func (t Tensor[T]) Values() iter.Seq[T] {
 				off -= ext[k] * str[k]
 				at[k] = 0
 			}
-			if k == len(ext) {
+			if k >= len(ext) {
 				return
 			}
 		}

@@ -38,6 +38,12 @@ func (s *storage[T]) closed() bool {
 	return s.data == nil || s.buf != nil && s.buf.Closed() || s.root != nil && s.root.closed()
 }
 
+// live reports whether the elements are surely there; where it is false closed knows.
+// It is small enough to be inlined.
+func (s *storage[T]) live() bool {
+	return s.data != nil && s.root == nil && (s.buf == nil || !s.buf.Closed())
+}
+
 // lend says that a slice of the elements was given out.
 func (s *storage[T]) lend() {
 	if s.buf != nil {

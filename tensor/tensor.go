@@ -15,6 +15,7 @@
 package tensor
 
 import (
+	"math/bits"
 	"runtime"
 	"slices"
 
@@ -52,10 +53,7 @@ type Any interface {
 
 // origin returns the storage offset of element 0.
 func (t *Tensor[T]) origin() int {
-	if t.off < 0 {
-		return ^t.off
-	}
-	return t.off
+	return t.off ^ t.off>>(bits.UintSize-1)
 }
 
 // like returns a handle on t's storage with another layout, delta further on.
@@ -179,6 +177,29 @@ func (t Tensor[T]) Elems() []T {
 // At returns the element at idx, one index per axis. It panics when the number
 // of indices isn't the rank or an index is outside [0, extent).
 func (t Tensor[T]) At(idx ...int) T {
+	// What is common is done here, without another call; at does the rest, and the errors.
+	ext, str, rank := t.lay.Plain()
+	if st := t.st; len(idx) == rank && rank > 0 && st != nil && st.root == nil {
+		if b := st.buf; b == nil || !b.Closed() {
+			off := t.origin()
+			for k, i := range idx {
+				if uint(i) >= uint(ext[k&7]) {
+					return t.at(idx)
+				}
+				off += i * str[k&7]
+			}
+			if uint(off) < uint(len(st.data)) {
+				v := st.data[off]
+				runtime.KeepAlive(st)
+				return v
+			}
+		}
+	}
+	return t.at(idx)
+}
+
+//go:noinline
+func (t *Tensor[T]) at(idx []int) T {
 	off, axis := t.lay.At(idx)
 	if axis >= 0 {
 		panic(t.badIndex("tensor.At", slices.Clone(idx), axis))
@@ -206,6 +227,29 @@ func (t Tensor[T]) AtOr(otherwise T, idx ...int) T {
 
 // Set sets the element at idx. It panics as At does, and when t is read-only.
 func (t Tensor[T]) Set(v T, idx ...int) {
+	ext, str, rank := t.lay.Plain()
+	if st := t.st; len(idx) == rank && rank > 0 && t.off >= 0 && st != nil && st.root == nil && !st.readOnly {
+		if b := st.buf; b == nil || !b.Closed() {
+			off := t.off
+			for k, i := range idx {
+				if uint(i) >= uint(ext[k&7]) {
+					t.set(v, idx)
+					return
+				}
+				off += i * str[k&7]
+			}
+			if uint(off) < uint(len(st.data)) {
+				st.data[off] = v
+				runtime.KeepAlive(st)
+				return
+			}
+		}
+	}
+	t.set(v, idx)
+}
+
+//go:noinline
+func (t *Tensor[T]) set(v T, idx []int) {
 	off, axis := t.lay.At(idx)
 	if axis >= 0 {
 		panic(t.badIndex("tensor.Set", slices.Clone(idx), axis))
