@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -238,7 +239,7 @@ func place[T num.Elem](buf *mem.Buffer, off int, lay layout.Layout) (Any, error)
 		return nil, &Error{op, "the buffer is closed", ErrClosed}
 	}
 	lo, hi := lay.Span()
-	if off < 0 || off > len(b) || lo < -(off/size) || hi >= (len(b)-off)/size {
+	if !within(lay, off, len(b), size) {
 		return nil, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, dtype.Of[T](), off, len(b)), ErrShape}
 	}
 	from := off + lo*size
@@ -262,6 +263,112 @@ func place[T num.Elem](buf *mem.Buffer, off int, lay layout.Layout) (Any, error)
 	a := Tensor[T]{st: fromBuffer(buf, typed[T](view)), off: -lo, lay: lay}
 	runtime.KeepAlive(buf)
 	return a, nil
+}
+
+// SliceBytes is what a file's reader makes of its bytes: the part that idx selects, as
+// Slice does, of a tensor with layout lay whose offset 0 is at byte off of buf. The part
+// shares memory with buf, as FromBytes, where it can; then shared is true. Else it is a
+// copy: of elements that are not aligned for their type or, as swapped says, in the
+// other byte order than the machine's, and of a bool with other bytes than 0 and 1,
+// which count as true, or with holes between its elements. Nothing but the part is read.
+// It fails with the error of Slice for idx, and as FromBytes for the rest; with an error
+// that wraps mem.ErrShrunk when buf is a mapped file that became shorter.
+func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swapped bool, idx ...Index) (a Any, shared bool, err error) {
+	const op = "tensor.SliceBytes"
+	m, ok := makerFor(d)
+	switch {
+	case !ok:
+		return nil, false, &Error{op, sprintf("no tensor holds %v", d), ErrDType}
+	case buf.Closed():
+		return nil, false, &Error{op, "the buffer is closed", ErrClosed}
+	case !within(lay, off, buf.Len(), d.Size()):
+		return nil, false, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, d, off, buf.Len()), ErrShape}
+	}
+	part, from, err := lay.Slice(idx...)
+	if err != nil {
+		return nil, false, wrap("tensor.Slice", err)
+	}
+	if part.Size() > 0 {
+		off += from * d.Size()
+	}
+	err = mem.Guard(func() (err error) {
+		if (!swapped || conv.Unit(d) == 1) && (d != dtype.Bool || part.IsCompact()) {
+			if a, err = m.place(buf, off, part); err == nil {
+				shared = true
+				return nil
+			}
+		}
+		a, err = copyBytes(m, d, buf.Bytes(), off, part, swapped)
+		return err
+	})
+	runtime.KeepAlive(buf)
+	if _, own := err.(*Error); err != nil && !own {
+		err = &Error{op, err.Error(), err}
+	}
+	return a, shared, err
+}
+
+// within reports whether the elements that lay reaches, of size bytes and with offset 0
+// at byte off, are among n bytes.
+func within(lay layout.Layout, off, n, size int) bool {
+	lo, hi := lay.Span()
+	return off >= 0 && off <= n && lo >= -(off/size) && hi < (n-off)/size
+}
+
+// copyBytes makes a tensor of the elements at the offsets of lay, which are within b.
+func copyBytes(m maker, d dtype.DType, b []byte, off int, lay layout.Layout, swapped bool) (Any, error) {
+	size, n := d.Size(), lay.Size()
+	if n > maxInt/size {
+		return nil, &Error{"tensor.SliceBytes", sprintf("%s of %v is larger than the address space", lay.ShapeString(), d), ErrMemory}
+	}
+	own, err := mem.AllocDirty(n * size)
+	if err != nil {
+		return nil, &Error{"tensor.SliceBytes", err.Error(), ErrMemory}
+	}
+	to := own.Bytes()
+	if lay.IsCompact() { // then the layout stays
+		copy(to, b[off:])
+	} else {
+		gatherBytes(to, b, off, size, &lay)
+		lay, _ = layout.RowMajor(lay.Shape()...)
+	}
+	if swapped {
+		conv.Reverse(to, conv.Unit(d))
+	}
+	if d == dtype.Bool {
+		for i, v := range to {
+			to[i] = min(v, 1)
+		}
+	}
+	return m.place(own, 0, lay)
+}
+
+// gatherBytes copies elements of size bytes in row-major order.
+func gatherBytes(to, b []byte, off, size int, lay *layout.Layout) {
+	ext, str := lay.Runs()
+	inner, step := 1, 1
+	if len(ext) > 0 {
+		inner, step = ext[0], str[0]
+	}
+	at := make([]int, len(ext))
+	for len(to) > 0 {
+		if step == 1 {
+			to = to[copy(to, b[off:off+inner*size]):]
+		} else {
+			for i := range inner {
+				from := off + i*step*size
+				to = to[copy(to, b[from:from+size]):]
+			}
+		}
+		for k := 1; k < len(ext); k++ {
+			off += str[k] * size
+			if at[k]++; at[k] < ext[k] {
+				break
+			}
+			off -= ext[k] * str[k] * size
+			at[k] = 0
+		}
+	}
 }
 
 // Spec describes a tensor without elements: what shape inference works on. It

@@ -115,7 +115,7 @@ func (v *conversion) run(in string) error {
 	}
 	items, err := v.items(s)
 	if err != nil {
-		return err
+		return badSlice(in, v.sliceText, err)
 	}
 	for i := range items {
 		if err := v.change(&items[i]); err != nil {
@@ -141,7 +141,7 @@ func (v *conversion) run(in string) error {
 	return nil
 }
 
-// items reads the tensors to convert.
+// items reads the tensors to convert, or the parts of them.
 func (v *conversion) items(s *source) ([]item, error) {
 	if s.kind != onnxKind && !s.kind.several() {
 		if s.array != "" {
@@ -153,9 +153,12 @@ func (v *conversion) items(s *source) ([]item, error) {
 		}
 		var err error
 		if s.kind == csvKind || s.kind == tsvKind {
-			x.t, x.columns, err = v.p.table(s)
+			if x.t, x.columns, err = v.p.table(s); err == nil && v.sliceText != "" {
+				x.t, err = tensor.Slice(x.t, v.slice...)
+				x.columns = nil // whose they are now nobody knows
+			}
 		} else {
-			x.t, err = v.p.tensor(s)
+			x.t, err = v.p.tensor(s, v.slice...)
 		}
 		return []item{x}, err
 	}
@@ -178,7 +181,7 @@ func (v *conversion) items(s *source) ([]item, error) {
 	}
 	items := make([]item, len(names))
 	for i, name := range names {
-		t, err := a.Tensor(name)
+		t, err := part(a, name, v.slice)
 		if err != nil {
 			return nil, s.in(err)
 		}
@@ -187,14 +190,8 @@ func (v *conversion) items(s *source) ([]item, error) {
 	return items, nil
 }
 
-// change slices a tensor and converts its elements.
+// change converts the elements of a tensor.
 func (v *conversion) change(x *item) (err error) {
-	if v.sliceText != "" {
-		if x.t, err = tensor.Slice(x.t, v.slice...); err != nil {
-			return fmt.Errorf("--slice %q: %w", v.sliceText, err)
-		}
-		x.columns = nil // whose they are now nobody knows
-	}
 	if d := v.p.reading.as; d != dtype.Invalid && d != x.t.DType() {
 		x.t, err = cast(x.t, d)
 	}

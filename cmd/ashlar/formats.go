@@ -149,14 +149,17 @@ func commaOf(k kind, given rune) rune {
 	return given
 }
 
-// elements reads s as raw elements.
-func (p *program) elements(s *source) (tensor.Any, error) {
+// elements reads s, or the part that idx selects, as raw elements.
+func (p *program) elements(s *source, idx []tensor.Index) (tensor.Any, error) {
 	if p.reading.as == dtype.Invalid || p.reading.shape == "" {
 		return nil, fmt.Errorf("%s: raw elements say neither their type nor their shape: give --dtype and --shape", s.name)
 	}
 	if s.r == nil {
-		return raw.Open(s.path, p.reading.as, p.reading.layout)
+		return raw.OpenSlice(s.path, p.reading.as, p.reading.layout, idx...)
 	}
 	t, err := raw.Read(s.r, p.reading.as, p.reading.layout)
+	if err == nil {
+		t, err = tensor.Slice(t, idx...)
+	}
 	return t, s.in(err)
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/spf13/cobra"
 )
@@ -64,7 +65,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.out)
 	root.SetErr(p.stderr)
-	err := root.ExecuteContext(ctx)
+	err := mem.Guard(func() error { return root.ExecuteContext(ctx) }) // files are mapped, and may become shorter
 	for _, c := range p.closers {
 		c.Close()
 	}

@@ -19,8 +19,8 @@ func (p *program) showCommand() *cobra.Command {
 		Long: `Show prints the type, the shape and the elements of a tensor as NumPy does,
 shortened beyond 1000 elements: of an npy, CSV, TSV or raw file, of the array
 #NAME of an npz or safetensors file, of the weight #NAME of an ONNX model, or of
-a picture, which is uint8 of (channels, height, width). Of a file that can be
-mapped (npy, safetensors, raw) only what is printed is read.
+a picture, which is uint8 of (channels, height, width). Of npy, safetensors and
+raw files, and of npz files that aren't compressed, only the --slice is read.
 
 FILE may be -, standard input; -#NAME needs -- before it, as it looks like a flag.
 
@@ -60,12 +60,9 @@ of several.`,
 		if err != nil {
 			return err
 		}
-		t, err := p.tensor(s)
+		t, err := p.tensor(s, idx...)
 		if err != nil {
-			return err
-		}
-		if t, err = tensor.Slice(t, idx...); err != nil {
-			return fmt.Errorf("%s: --slice %q: %w", args[0], text, err)
+			return badSlice(args[0], text, err)
 		}
 		if picture != "" {
 			if err := p.heatmapFile(picture, args[0], t); err != nil {

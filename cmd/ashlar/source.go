@@ -200,6 +200,7 @@ func (p *program) model(s *source) (m *onnx.Model, err error) {
 type arrays interface {
 	Names() []string
 	Tensor(name string) (tensor.Any, error)
+	Slice(name string, idx ...tensor.Index) (tensor.Any, error)
 	Close() error
 }
 
@@ -254,28 +255,42 @@ func (w weights) Tensor(name string) (tensor.Any, error) {
 	return w.Model.Tensor(&w.Graph.Initializers[i])
 }
 
-// tensor reads the one tensor that s is, or names with #; a picture as uint8 (C,H,W).
-func (p *program) tensor(s *source) (t tensor.Any, err error) {
+func (w weights) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
+	t, err := w.Tensor(name)
+	if err != nil {
+		return nil, err
+	}
+	return tensor.Slice(t, idx...)
+}
+
+// tensor reads the one tensor that s is, or names with #, or the part of it that idx
+// selects; a picture as uint8 (C,H,W).
+func (p *program) tensor(s *source, idx ...tensor.Index) (t tensor.Any, err error) {
 	if s.array != "" && s.kind != unknownKind && s.kind != onnxKind && !s.kind.several() {
 		return nil, s.single()
 	}
 	switch s.kind {
 	case npyKind:
 		if s.r == nil {
-			t, err = npy.Open(s.path)
-		} else {
-			t, err = npy.Read(s.r)
+			t, err = npy.OpenSlice(s.path, idx)
+			return t, err
 		}
-		return t, s.in(err)
+		t, err = npy.Read(s.r)
+		err = s.in(err)
 	case pictureKind:
-		return p.picture(s, image.Options{})
+		t, err = p.picture(s, image.Options{})
 	case csvKind, tsvKind:
-		t, _, err := p.table(s)
-		return t, err
+		t, _, err = p.table(s)
 	case rawKind:
-		return p.elements(s)
+		return p.elements(s, idx)
 	case unknownKind:
 		return nil, s.unknown()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t != nil {
+		return tensor.Slice(t, idx...)
 	}
 	a, err := p.arrays(s)
 	if err != nil {
@@ -292,8 +307,26 @@ func (p *program) tensor(s *source) (t tensor.Any, err error) {
 	case !slices.Contains(names, name):
 		return nil, s.noArray(names)
 	}
-	t, err = a.Tensor(name)
+	t, err = part(a, name, idx)
 	return t, s.in(err)
+}
+
+// part reads an array or, without reading the rest, a part of it. All of an array of an
+// npz goes through its checksum, a part can't.
+func part(a arrays, name string, idx []tensor.Index) (tensor.Any, error) {
+	if len(idx) == 0 {
+		return a.Tensor(name)
+	}
+	return a.Slice(name, idx...)
+}
+
+// badSlice names the flag that an error of tensor.Slice is about.
+func badSlice(arg, text string, err error) error {
+	var e *tensor.Error
+	if errors.As(err, &e) && e.Op == "tensor.Slice" {
+		return fmt.Errorf("%s: --slice %q: %w", arg, text, e)
+	}
+	return err
 }
 
 // single says that # has no meaning for s.

@@ -47,7 +47,7 @@ func FuzzRead(f *testing.F) {
 		var err, unsizedErr, mappedErr error
 		frugal(t, "Read", len(b), func() { a, err = Read(bytes.NewReader(b)) })
 		frugal(t, "Read of a stream", len(b), func() { unsized, unsizedErr = Read(struct{ io.Reader }{bytes.NewReader(b)}) })
-		frugal(t, "Open", len(b), func() { mapped, _, mappedErr = fromFile(mem.Borrow(b, nil), settings{}) })
+		frugal(t, "Open", len(b), func() { mapped, _, mappedErr = fromFile(mem.Borrow(b, nil), 0, len(b), settings{}, nil) })
 		if (err == nil) != (unsizedErr == nil) || (err == nil) != (mappedErr == nil) {
 			t.Fatalf("Read: %v; of a stream: %v; of a file: %v", err, unsizedErr, mappedErr)
 		}

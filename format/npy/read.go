@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 	"os"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -105,6 +104,14 @@ const chunk = 1 << 20
 // readElements reads the elements that h announces. It allocates first bytes
 // and then twice what it has, until the source has delivered all.
 func readElements(r io.Reader, h Header, first int) (tensor.Any, error) {
+	buf, err := readBytes(r, h, first)
+	if err != nil {
+		return nil, err
+	}
+	return finish(buf, h)
+}
+
+func readBytes(r io.Reader, h Header, first int) (*mem.Buffer, error) {
 	want := h.Bytes()
 	size := min(want, first)
 	buf, err := mem.AllocDirty(size)
@@ -121,7 +128,7 @@ func readElements(r io.Reader, h Header, first int) (tensor.Any, error) {
 		var bigger *mem.Buffer
 		if err == nil {
 			if got == want {
-				return finish(buf, h)
+				return buf, nil
 			}
 			if size = want; got <= want/2 {
 				size = 2 * got
@@ -149,21 +156,14 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 			b[i] = min(v, 1) // any other byte would be no bool in Go
 		}
 	}
-	a, err := place(buf, 0, h)
-	if err != nil {
-		buf.Close()
-	}
-	return a, err
-}
-
-func place(buf *mem.Buffer, off int, h Header) (tensor.Any, error) {
 	lay, err := h.Layout()
 	if err == nil {
 		var a tensor.Any
-		if a, err = tensor.FromBytes(h.DType, buf, off, lay); err == nil {
+		if a, err = tensor.FromBytes(h.DType, buf, 0, lay); err == nil {
 			return a, nil
 		}
 	}
+	buf.Close()
 	return nil, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
 }
 
@@ -171,8 +171,14 @@ func place(buf *mem.Buffer, off int, h Header) (tensor.Any, error) {
 // where they lie, read-only, if they are in the machine's byte order and aligned
 // for their type, as NumPy's own files are; else they are copied. Bytes after
 // the last element are ignored, as NumPy does. tensor.Close gives the mapping
-// back. A mapped file must not be truncated while the tensor is in use.
-func Open(path string, opts ...Option) (tensor.Any, error) {
+// back. A mapped file must not be truncated while the tensor is in use: an access
+// beyond its new end is an error inside tensor.Try, and ends the program outside.
+func Open(path string, opts ...Option) (tensor.Any, error) { return OpenSlice(path, nil, opts...) }
+
+// OpenSlice is Open of the part that idx selects, as [tensor.Slice] does. No other
+// elements are read, also where they are copied. An index that doesn't fit gives
+// the error of tensor.Slice.
+func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, error) {
 	buf, err := mem.Map(path)
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
 		f, err := os.Open(path)
@@ -181,41 +187,48 @@ func Open(path string, opts ...Option) (tensor.Any, error) {
 		}
 		defer f.Close()
 		a, err := Read(f, opts...)
+		if err == nil {
+			a, err = tensor.Slice(a, idx...)
+		}
 		return a, in(path, err)
 	}
 	if err != nil {
 		return nil, in(path, fail(-1, err, "%v", cause(err)))
 	}
-	a, mapped, err := fromFile(buf, settingsOf(opts))
-	if !mapped {
+	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
+	if !shared {
 		buf.Close()
 	}
 	return a, in(path, err)
 }
 
-// fromFile makes a tensor of a whole file. mapped says that it uses buf.
-func fromFile(buf *mem.Buffer, s settings) (a tensor.Any, mapped bool, err error) {
-	r := bytes.NewReader(buf.Bytes())
-	h, err := readHeader(r, s)
+// fromFile makes a tensor of a part of a file, which is n bytes from off on of one that
+// is mapped. shared says that it uses buf.
+func fromFile(buf *mem.Buffer, off, n int, s settings, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
+	var h Header
+	err = mem.Guard(func() (err error) {
+		h, err = readHeader(bytes.NewReader(buf.Bytes()[off:off+n]), s)
+		return err
+	})
+	if errors.Is(err, mem.ErrShrunk) {
+		err = fail(-1, err, "%v", cause(err))
+	}
+	if err == nil && s.max > 0 {
+		err = within(h, s.max)
+	}
+	if err == nil && n-h.Offset < h.Bytes() {
+		err = short(h, int64(n-h.Offset))
+	}
 	if err != nil {
 		return nil, false, err
 	}
-	limit := int64(math.MaxInt64)
-	if s.max > 0 {
-		limit = s.max
+	lay, err := h.Layout()
+	if err == nil {
+		a, shared, err = tensor.SliceBytes(h.DType, buf, off+h.Offset, lay, h.BigEndian != conv.BigEndian, idx...)
 	}
-	if err := within(h, limit); err != nil {
-		return nil, false, err
+	var e *tensor.Error
+	if err != nil && !(errors.As(err, &e) && e.Op == "tensor.Slice") {
+		err = fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
 	}
-	if have := r.Len(); have < h.Bytes() {
-		return nil, false, short(h, int64(have))
-	}
-	elements := buf.Bytes()[h.Offset : h.Offset+h.Bytes()]
-	if (h.BigEndian == conv.BigEndian || conv.Unit(h.DType) == 1) && (h.DType != dtype.Bool || conv.IsBool(elements)) {
-		if a, err := place(buf, h.Offset, h); err == nil {
-			return a, true, nil
-		} // not aligned for its type: only reading by element is left
-	}
-	a, err = readElements(r, h, h.Bytes())
-	return a, false, err
+	return a, shared, err
 }

@@ -11,6 +11,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -98,6 +101,91 @@ func (z *Zip) Tensor(name string) (tensor.Any, error) {
 	return a, z.in(name, err)
 }
 
+// Slice reads the part of an array that idx selects, as [tensor.Slice] does. Of an
+// entry that is stored, in an archive that OpenZip opened, nothing else is read, and
+// the part may share memory with the file as Open's does. Of others all bytes before
+// the part are inflated and skipped, and memory holds what lies between its first and
+// last element, which MaxBytes bounds as Tensor's. The entry's checksum isn't checked.
+// An index that doesn't fit gives the error of tensor.Slice.
+func (z *Zip) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
+	a, err := z.slice(name, idx)
+	return a, z.in(name, err)
+}
+
+func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
+	h, body, err := z.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	if f := z.entries[name]; f.Method == zip.Store && z.path != "" {
+		return z.mapped(f, idx)
+	}
+	whole, err := h.Layout()
+	if err != nil {
+		return nil, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
+	}
+	part, from, err := whole.Slice(idx...)
+	if err != nil {
+		var e *layout.Error
+		errors.As(err, &e)
+		return nil, &tensor.Error{Op: "tensor.Slice", Text: e.Text, Err: e.Err}
+	}
+	lo, hi := part.Span()
+	span := h
+	span.Shape = []int{hi - lo + 1}
+	if err := within(span, z.limit()); err != nil {
+		return nil, err
+	}
+	size := h.DType.Size()
+	if part.Size() > 0 {
+		if _, err := io.CopyN(io.Discard, body, int64(from+lo)*int64(size)); err != nil {
+			return nil, damaged(err)
+		}
+	}
+	buf, err := readBytes(body, span, chunk)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	a, shared, err := tensor.SliceBytes(h.DType, buf, -lo*size, part, h.BigEndian != conv.BigEndian)
+	if !shared {
+		buf.Close()
+	}
+	if err != nil {
+		err = fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
+	}
+	return a, err
+}
+
+// mapped is slice of an entry that lies in the archive as it is.
+func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
+	buf, err := mem.Map(z.path)
+	if err != nil {
+		return nil, fail(-1, err, "%v", cause(err))
+	}
+	off, err := f.DataOffset()
+	if n := int64(f.UncompressedSize64); err == nil && (off < 0 || n < 0 || n > int64(buf.Len())-off) {
+		err = zip.ErrFormat
+	}
+	if err != nil {
+		buf.Close()
+		return nil, damaged(err)
+	}
+	a, mapped, err := fromFile(buf, int(off), int(f.UncompressedSize64), z.set, idx)
+	if !mapped {
+		buf.Close()
+	}
+	return a, err
+}
+
+// limit is the most bytes that an array may have.
+func (z *Zip) limit() int64 {
+	if z.set.max > 0 {
+		return z.set.max
+	}
+	return max(48<<20, ratio*z.size)
+}
+
 func (z *Zip) in(name string, err error) error {
 	if err = in(name+suffix, err); z.path != "" {
 		err = in(z.path, err)
@@ -116,10 +204,7 @@ func (z *Zip) tensor(name string) (tensor.Any, error) {
 	}
 	defer func() { body.Close() }()
 	f := z.entries[name]
-	limit := z.set.max
-	if limit == 0 {
-		limit = max(48<<20, ratio*z.size)
-	}
+	limit := z.limit()
 	if err := within(h, limit); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
@@ -74,9 +73,17 @@ func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 // Open returns the elements of a file. The file is mapped and they are used where
 // they lie, read-only; they are copied on a big-endian machine, and where a bool is
 // a byte other than 0 and 1, which counts as true. tensor.Close gives the mapping
-// back. A mapped file must not be truncated while the tensor is in use. What can't
-// be mapped, a pipe, is read.
+// back. A mapped file must not be truncated while the tensor is in use: an access
+// beyond its new end is an error inside tensor.Try, and ends the program outside.
+// What can't be mapped, a pipe, is read.
 func Open(path string, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	return OpenSlice(path, d, lay)
+}
+
+// OpenSlice is Open of the part that idx selects, as [tensor.Slice] does. No other
+// elements are read, also where they are copied. An index that doesn't fit gives
+// the error of tensor.Slice.
+func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (tensor.Any, error) {
 	want, err := size(path, d, lay)
 	if err != nil {
 		return nil, err
@@ -88,20 +95,28 @@ func Open(path string, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 			return nil, fail(path, err, "%v", cause(err))
 		}
 		defer f.Close()
-		return read(path, f, d, lay, want)
+		a, err := read(path, f, d, lay, want)
+		if err != nil {
+			return nil, err
+		}
+		return tensor.Slice(a, idx...)
 	}
 	if err != nil {
 		return nil, fail(path, err, "%v", cause(err))
 	}
-	if have := len(buf.Bytes()); have != want {
+	if have := buf.Len(); have != want {
 		buf.Close()
 		return nil, fail(path, ErrSize, "the file has %d bytes, %v of %v wants %d", have, lay, d, want)
 	}
-	if conv.BigEndian && conv.Unit(d) > 1 || d == dtype.Bool && !conv.IsBool(buf.Bytes()) {
-		defer buf.Close()
-		return place(path, mem.Borrow(slices.Clone(buf.Bytes()), nil), d, lay)
+	a, shared, err := tensor.SliceBytes(d, buf, 0, lay, conv.BigEndian, idx...)
+	if !shared {
+		buf.Close()
 	}
-	return place(path, buf, d, lay)
+	var e *tensor.Error
+	if err != nil && !(errors.As(err, &e) && e.Op == "tensor.Slice") {
+		err = fail(path, err, "%v", cause(err))
+	}
+	return a, err
 }
 
 // Read reads elements from r, which must end after them. Memory grows with what

@@ -97,6 +97,41 @@ func TestBools(t *testing.T) {
 	tensortest.Equal(t, read, want)
 }
 
+// TestSlice compares parts of a file with slices of the whole, in a layout of columns with
+// gaps between them.
+func TestSlice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.bin")
+	lay := layout.MustParse("(3,4):(1,4)")
+	for _, d := range []dtype.DType{dtype.Bool, dtype.Int32} {
+		data := bytes.Repeat([]byte{0, 1, 7, 255, 2}, 15*d.Size()/5)
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := raw.Open(path, d, lay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"", "1", ":, -1", "::-1, ::2", "3:"} {
+			idx, err := layout.ParseSlice(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := tensor.Slice(whole, idx...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := raw.OpenSlice(path, d, lay, idx...)
+			if err != nil {
+				t.Fatalf("[%s]: %v", text, err)
+			}
+			tensortest.Equal(t, got, want)
+		}
+		if _, err := raw.OpenSlice(path, d, lay, tensor.I(3)); !errors.Is(err, tensor.ErrIndex) || err.Error() != "tensor.Slice: index 3 is outside axis 0 of extent 3" {
+			t.Error(err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.bin")

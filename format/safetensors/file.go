@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -24,7 +25,8 @@ type File struct {
 }
 
 // Open maps a file and reads its header. Close it when its tensors are no longer
-// used; it must not be truncated before.
+// used; it must not be truncated before: an access beyond its new end is an error
+// inside tensor.Try, and ends the program outside.
 func Open(path string) (*File, error) {
 	buf, err := mem.Map(path)
 	if err != nil {
@@ -42,7 +44,17 @@ func Open(path string) (*File, error) {
 // New reads the header of a file that is in memory: embedded, or received. The
 // File takes over buf, and Close closes it; on an error buf stays the caller's.
 func New(buf *mem.Buffer) (*File, error) {
-	h, err := parse(buf.Bytes())
+	var h *header
+	err := mem.Guard(func() error {
+		var bad *Error
+		if h, bad = parse(buf.Bytes()); bad != nil {
+			return bad
+		}
+		return nil
+	})
+	if errors.Is(err, mem.ErrShrunk) {
+		err = fail(-1, "", err, "%v", cause(err))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,51 +116,50 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := f.header.entries[i]
-	t := types[e.typ]
-	if t.d == dtype.Invalid {
-		return nil, f.fail(e, ErrType, "no tensor holds elements of %s", t.name)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, ok := f.views[i]; ok && !f.buf.Closed() {
+		return a, nil
+	}
+	a, shared, err := f.part(f.header.entries[i], nil)
+	if shared {
+		f.views[i] = a
+	}
+	return a, err
+}
+
+// Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It is
+// a view of the file's memory or a copy, as Tensor's, and no other elements are read.
+// An index that doesn't fit gives the error of tensor.Slice.
+func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
+	i, err := f.find(name)
+	if err != nil {
+		return nil, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.buf.Closed() {
-		return nil, f.fail(e, tensor.ErrClosed, "the file is closed")
-	}
-	if a, ok := f.views[i]; ok {
-		return a, nil
+	a, _, err := f.part(f.header.entries[i], idx)
+	return a, err
+}
+
+// part makes a tensor of a part of an entry. shared says that it lies in f.buf.
+func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
+	t := types[e.typ]
+	switch {
+	case t.d == dtype.Invalid:
+		return nil, false, f.fail(e, ErrType, "no tensor holds elements of %s", t.name)
+	case f.buf.Closed():
+		return nil, false, f.fail(e, tensor.ErrClosed, "the file is closed")
 	}
 	lay, err := layout.RowMajor(e.shape...)
-	if err != nil {
-		return nil, f.fail(e, err, "%v", err)
+	if err == nil {
+		a, shared, err = tensor.SliceBytes(t.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
 	}
-	from := f.header.start + e.begin
-	bytes := f.buf.Bytes()[from : f.header.start+e.end]
-	if (!conv.BigEndian || conv.Unit(t.d) == 1) && (t.d != dtype.Bool || conv.IsBool(bytes)) {
-		if a, err := tensor.FromBytes(t.d, f.buf, from, lay); err == nil {
-			f.views[i] = a
-			return a, nil
-		} // not aligned for its type
+	var own *tensor.Error
+	if err != nil && !(errors.As(err, &own) && own.Op == "tensor.Slice") {
+		err = f.fail(e, err, "%v", cause(err))
 	}
-	own, err := mem.AllocDirty(len(bytes))
-	if err != nil {
-		return nil, f.fail(e, err, "%v", err)
-	}
-	to := own.Bytes()
-	copy(to, bytes)
-	if conv.BigEndian {
-		conv.Reverse(to, conv.Unit(t.d))
-	}
-	if t.d == dtype.Bool {
-		for i, v := range to {
-			to[i] = min(v, 1)
-		}
-	}
-	a, err := tensor.FromBytes(t.d, own, 0, lay)
-	if err != nil {
-		own.Close()
-		return nil, f.fail(e, err, "%v", err)
-	}
-	return a, nil
+	return a, shared, err
 }
 
 func (f *File) fail(e entry, err error, format string, args ...any) error {

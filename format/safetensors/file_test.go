@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -250,6 +252,76 @@ func TestBool(t *testing.T) {
 		if data[2] != buf.Bytes()[buf.Len()-1] {
 			t.Errorf("%q: the file's own bytes are changed", data)
 		}
+	}
+}
+
+// TestSlice compares parts with slices of the whole, also where the whole is copied.
+func TestSlice(t *testing.T) {
+	const header = `{"x":{"dtype":"BOOL","shape":[3,4],"data_offsets":[0,12]},"y":{"dtype":"F32","shape":[3,4],"data_offsets":[12,60]}}`
+	data := strings.Repeat("\x00\x01\x07\x80", 15)
+	for shift := range 2 {
+		f, err := Open(save(t, padded(header, data, shift)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range f.Names() {
+			whole, err := f.Tensor(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{"", "1", "..., ::-2", "1:, 2", "3:", "3"} {
+				idx, err := layout.ParseSlice(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, wantErr := tensor.Slice(whole, idx...)
+				got, err := f.Slice(name, idx...)
+				if wantErr != nil {
+					if err == nil || err.Error() != wantErr.Error() {
+						t.Errorf("%s[%s]: %v, want %v", name, text, err, wantErr)
+					}
+					continue
+				}
+				var a, b bytes.Buffer
+				if err := cmp.Or(err, tensor.Encode(&a, got), tensor.Encode(&b, want)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || !slices.Equal(tensor.Shape(got), tensor.Shape(want)) {
+					t.Errorf("%s[%s]: %v, %v, want %v", name, text, err, got, want)
+				}
+			}
+		}
+		f.Close()
+		if _, err := f.Slice("x", tensor.I(0)); !errors.Is(err, tensor.ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		if _, err := f.Slice("z"); !errors.Is(err, ErrName) {
+			t.Errorf("no such tensor: %v", err)
+		}
+	}
+}
+
+// A file that becomes shorter while its header is read is an error, and so is one whose
+// elements are gone.
+func TestShrinks(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("a mapped file can't become shorter everywhere, and emulators hide the address of a fault")
+	}
+	const header = `{"x":{"dtype":"BOOL","shape":[1000000],"data_offsets":[0,1000000]}}`
+	path := save(t, raw(header, strings.Repeat("\x01", 1000000)))
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Truncate(path, 1<<16); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Tensor("x"); !errors.Is(err, mem.ErrShrunk) {
+		t.Errorf("elements: %v", err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(f.buf); !errors.Is(err, mem.ErrShrunk) {
+		t.Errorf("header: %v", err)
 	}
 }
 

@@ -209,6 +209,15 @@ func (x *Sharded) Tensor(name string) (tensor.Any, error) {
 	return f.Tensor(name)
 }
 
+// Slice returns a part of a tensor as [File.Slice] does. It opens the tensor's shard.
+func (x *Sharded) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
+	f, err := x.file(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Slice(name, idx...)
+}
+
 // file returns the shard of a tensor, which has it.
 func (x *Sharded) file(name string) (*File, error) {
 	i, ok := slices.BinarySearchFunc(x.byName, name, func(i int32, name string) int { return cmp.Compare(x.weights[i].name, name) })
