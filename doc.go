@@ -9,6 +9,7 @@
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
 //	dtype/               run-time names of element types
 //	tensor/              Tensor[T] and Any: creation, views, indexing, copying, printing
+//	pack/                what is not a []T: padded tiles, block floats, integers of a few bits
 //	tensortest/          Equal, AllClose and ULP for tests
 //	op/                  one file per operator: doc comment, function, table, loop
 //	onnx/                decodes a graph, checks it, runs it through op's table

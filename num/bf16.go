@@ -18,6 +18,10 @@ func BF16FromFloat32(f float32) BF16 {
 	return BF16{uint16((b + 0x7fff + b>>16&1) >> 16)} // the carry of the largest values makes infinity
 }
 
+// BF16Truncated cuts f to its upper half, rounding toward zero. A NaN keeps its upper bits, which makes an infinity of one whose
+// payload is in the lower half alone.
+func BF16Truncated(f float32) BF16 { return BF16{uint16(math.Float32bits(f) >> 16)} }
+
 // BF16FromFloat64 rounds f to nearest, ties to even, once; NaN gives the NaN 7fc0.
 func BF16FromFloat64(f float64) BF16 {
 	b := math.Float64bits(f)

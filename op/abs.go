@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ func Abs[T num.Native | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&abs, &a, opts)
 }
 
-var abs = op1{about: about{name: "Abs", onnx: []int{6, 13}}, keep: true,
+var abs = op1{about: about{name: "Abs", onnx: []int{6, 13}}, fast: &simd.Abs, keep: true,
 	rows: rows1{I8: absRow[int8], I16: absRow[int16], I32: absRow[int32], I64: absRow[int64],
 		U8: absRow[uint8], U16: absRow[uint16], U32: absRow[uint32], U64: absRow[uint64],
 		F32: absRow32, F64: absRow64, B16: absRowB16, B8: absRowB8}}

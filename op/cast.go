@@ -103,9 +103,9 @@ func convertDirectly(dst, src any) bool {
 			copy(d, s)
 			return true
 		case []num.F16:
-			num.WidenF16(d, s[:len(d)])
+			conv.WidenF16(d, s[:len(d)])
 		case []num.BF16:
-			num.WidenBF16(d, s[:len(d)])
+			conv.WidenBF16(d, s[:len(d)])
 		case []num.F8E4M3:
 			num.WidenF8E4M3(d, s[:len(d)])
 		case []num.F8E5M2:
@@ -121,7 +121,7 @@ func convertDirectly(dst, src any) bool {
 			copy(d, s)
 			return true
 		case []float32:
-			num.NarrowF16(d, s[:len(d)])
+			conv.NarrowF16(d, s[:len(d)])
 			return true
 		}
 	case []num.BF16:
@@ -130,7 +130,7 @@ func convertDirectly(dst, src any) bool {
 			copy(d, s)
 			return true
 		case []float32:
-			num.NarrowBF16(d, s[:len(d)])
+			conv.NarrowBF16(d, s[:len(d)])
 			return true
 		}
 	case []num.F8E4M3:

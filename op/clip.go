@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
 func Clip[T num.Native | num.Narrow](a tensor.Tensor[T], lo, hi T, opts ...Option) tensor.Tensor[T] {
-	return applyWith("Clip", 2, &clipRows, &a, lo, hi, [2]float32{widened1(lo), widened1(hi)}, opts)
+	return applyWith("Clip", 2, &clipRows, &simd.Clip, &a, lo, hi, [2]float32{widened1(lo), widened1(hi)}, opts)
 }
 
 var clipRows = rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func Equal[T bool | num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Opti
 	return applyCmp(&equal, &a, &b, opts)
 }
 
-var equal = cmp2{about: about{name: "Equal", onnx: []int{7, 11, 13}},
+var equal = cmp2{about: about{name: "Equal", onnx: []int{7, 11, 13}}, fast: &simd.Equal,
 	rows: rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
 		U8: equalRow[uint8], U16: equalRow[uint16], U32: equalRow[uint32], U64: equalRow[uint64],
 		F32: equalRow[float32], F64: equalRow[float64]}}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func Greater[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) t
 	return applyCmp(&greaterOp, &a, &b, opts)
 }
 
-var greaterOp = cmp2{about: about{name: "Greater", onnx: []int{7, 9, 13}},
+var greaterOp = cmp2{about: about{name: "Greater", onnx: []int{7, 9, 13}}, fast: &simd.Greater,
 	rows: rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
 		U8: greaterRow[uint8], U16: greaterRow[uint16], U32: greaterRow[uint32], U64: greaterRow[uint64],
 		F32: greaterRow[float32], F64: greaterRow[float64]}}

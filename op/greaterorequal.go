@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func GreaterOrEqual[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Op
 	return applyCmp(&greaterOrEqual, &a, &b, opts)
 }
 
-var greaterOrEqual = cmp2{about: about{name: "GreaterOrEqual", onnx: []int{12, 16}},
+var greaterOrEqual = cmp2{about: about{name: "GreaterOrEqual", onnx: []int{12, 16}}, fast: &simd.GreaterOrEqual,
 	rows: rowsCmp{I8: greaterOrEqualRow[int8], I16: greaterOrEqualRow[int16], I32: greaterOrEqualRow[int32], I64: greaterOrEqualRow[int64],
 		U8: greaterOrEqualRow[uint8], U16: greaterOrEqualRow[uint16], U32: greaterOrEqualRow[uint32], U64: greaterOrEqualRow[uint64],
 		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]}}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func Less[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tens
 	return applyCmp(&lessOp, &a, &b, opts)
 }
 
-var lessOp = cmp2{about: about{name: "Less", onnx: []int{7, 9, 13}},
+var lessOp = cmp2{about: about{name: "Less", onnx: []int{7, 9, 13}}, fast: &simd.Less,
 	rows: rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
 		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
 		F32: lessRow[float32], F64: lessRow[float64]}}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func Max[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 	return apply2(&maxOp, &a, &b, opts)
 }
 
-var maxOp = op2{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fold: true,
+var maxOp = op2{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fast: &simd.Max, fold: true,
 	rows: rows2{I8: maxRow[int8], I16: maxRow[int16], I32: maxRow[int32], I64: maxRow[int64],
 		U8: maxRow[uint8], U16: maxRow[uint16], U32: maxRow[uint32], U64: maxRow[uint64],
 		F32: maxRow[float32], F64: maxRow[float64]}}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func Min[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 	return apply2(&minOp, &a, &b, opts)
 }
 
-var minOp = op2{about: about{name: "Min", onnx: []int{6, 8, 12, 13}}, fold: true,
+var minOp = op2{about: about{name: "Min", onnx: []int{6, 8, 12, 13}}, fast: &simd.Min, fold: true,
 	rows: rows2{I8: minRow[int8], I16: minRow[int16], I32: minRow[int32], I64: minRow[int64],
 		U8: minRow[uint8], U16: minRow[uint16], U32: minRow[uint32], U64: minRow[uint64],
 		F32: minRow[float32], F64: minRow[float64]}}

@@ -11,9 +11,9 @@ func widenOf[T num.Elem]() func(dst []float32, src []T) {
 	var p any
 	switch any((*T)(nil)).(type) {
 	case *num.F16:
-		p = num.WidenF16
+		p = conv.WidenF16
 	case *num.BF16:
-		p = num.WidenBF16
+		p = conv.WidenBF16
 	case *num.F8E4M3:
 		p = num.WidenF8E4M3
 	case *num.F8E5M2:
@@ -29,9 +29,9 @@ func narrowOf[T num.Elem]() func(dst []T, src []float32) {
 	var p any
 	switch any((*T)(nil)).(type) {
 	case *num.F16:
-		p = num.NarrowF16
+		p = conv.NarrowF16
 	case *num.BF16:
-		p = num.NarrowBF16
+		p = conv.NarrowBF16
 	case *num.F8E4M3:
 		p = num.NarrowF8E4M3
 	case *num.F8E5M2:
@@ -61,9 +61,9 @@ func canonOf[T num.Elem]() func(row []T) {
 func inFloat32[T num.Elem](j job, dst *tensor.Tensor[T], ins *[3]*tensor.Tensor[T], n int, k *kernel[float32, float32]) {
 	switch x := any(ins).(type) {
 	case *[3]*tensor.Tensor[num.F16]:
-		elementwise(j, any(dst).(*tensor.Tensor[num.F16]), x, n, k, num.WidenF16, num.NarrowF16)
+		elementwise(j, any(dst).(*tensor.Tensor[num.F16]), x, n, k, conv.WidenF16, conv.NarrowF16)
 	case *[3]*tensor.Tensor[num.BF16]:
-		elementwise(j, any(dst).(*tensor.Tensor[num.BF16]), x, n, k, num.WidenBF16, num.NarrowBF16)
+		elementwise(j, any(dst).(*tensor.Tensor[num.BF16]), x, n, k, conv.WidenBF16, conv.NarrowBF16)
 	case *[3]*tensor.Tensor[num.F8E4M3]:
 		elementwise(j, any(dst).(*tensor.Tensor[num.F8E4M3]), x, n, k, num.WidenF8E4M3, num.NarrowF8E4M3)
 	case *[3]*tensor.Tensor[num.F8E5M2]:
@@ -75,9 +75,9 @@ func inFloat32[T num.Elem](j job, dst *tensor.Tensor[T], ins *[3]*tensor.Tensor[
 func asFloat32[T num.Elem](j job, dst *tensor.Tensor[bool], ins *[3]*tensor.Tensor[T], n int, k *kernel[float32, bool]) {
 	switch x := any(ins).(type) {
 	case *[3]*tensor.Tensor[num.F16]:
-		elementwise(j, dst, x, n, k, num.WidenF16, nil)
+		elementwise(j, dst, x, n, k, conv.WidenF16, nil)
 	case *[3]*tensor.Tensor[num.BF16]:
-		elementwise(j, dst, x, n, k, num.WidenBF16, nil)
+		elementwise(j, dst, x, n, k, conv.WidenBF16, nil)
 	case *[3]*tensor.Tensor[num.F8E4M3]:
 		elementwise(j, dst, x, n, k, num.WidenF8E4M3, nil)
 	case *[3]*tensor.Tensor[num.F8E5M2]:

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func NotEqual[T bool | num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...O
 	return applyCmp(&notEqual, &a, &b, opts)
 }
 
-var notEqual = cmp2{about: about{name: "NotEqual"},
+var notEqual = cmp2{about: about{name: "NotEqual"}, fast: &simd.NotEqual,
 	rows: rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
 		U8: notEqualRow[uint8], U16: notEqualRow[uint16], U32: notEqualRow[uint32], U64: notEqualRow[uint64],
 		F32: notEqualRow[float32], F64: notEqualRow[float64]}}

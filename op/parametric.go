@@ -2,23 +2,13 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // rowsP is rows1 for rows that take one or two numbers besides.
-type rowsP struct {
-	I8  func(dst, a []int8, p, q int8)
-	I16 func(dst, a []int16, p, q int16)
-	I32 func(dst, a []int32, p, q int32)
-	I64 func(dst, a []int64, p, q int64)
-	U8  func(dst, a []uint8, p, q uint8)
-	U16 func(dst, a []uint16, p, q uint16)
-	U32 func(dst, a []uint32, p, q uint32)
-	U64 func(dst, a []uint64, p, q uint64)
-	F32 func(dst, a []float32, p, q float32)
-	F64 func(dst, a []float64, p, q float64)
-}
+type rowsP = simd.RowsP
 
 func rowPOf[T num.Elem](r *rowsP) func(dst, a []T, p, q T) {
 	var p any
@@ -50,8 +40,14 @@ func rowPOf[T num.Elem](r *rowsP) func(dst, a []T, p, q T) {
 
 // applyWith is the typed form of an operator with rows of rowsP. p and q are for
 // types that are computed in themselves, wide for narrow floats.
-func applyWith[T num.Elem](name string, cost int, r *rowsP, a *tensor.Tensor[T], p, q T, wide [2]float32, opts []Option) tensor.Tensor[T] {
-	k := kernel[T, T]{with: rowPOf[T](r), canon: canonOf[T](), p: p, q: q}
+func applyWith[T num.Elem](name string, cost int, r *rowsP, fast *simd.Levels[*rowsP], a *tensor.Tensor[T], p, q T, wide [2]float32, opts []Option) tensor.Tensor[T] {
+	k := kernel[T, T]{p: p, q: q}
+	if f := fastest(fast); f != nil {
+		k.with = rowPOf[T](f)
+	}
+	if k.with == nil {
+		k.with, k.canon = rowPOf[T](r), canonOf[T]()
+	}
 	j := job{name: name, cost: max(cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a}
 	if t := ready[T](opts); t != nil && k.with != nil && dense(&j, t, nil, &ins, 1, &k) {
@@ -88,7 +84,7 @@ type opP struct {
 // applyP is the typed form of an opP. The numbers are rounded to the type that is
 // computed in.
 func applyP[T num.Elem](o *opP, a *tensor.Tensor[T], p, q float64, opts []Option) tensor.Tensor[T] {
-	return applyWith(o.name, o.cost, &o.rows, a, floatAs[T](p), floatAs[T](q), [2]float32{float32(p), float32(q)}, opts)
+	return applyWith(o.name, o.cost, &o.rows, nil, a, floatAs[T](p), floatAs[T](q), [2]float32{float32(p), float32(q)}, opts)
 }
 
 // floatAs returns v as a float32 or float64; 0 for other types.

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ func Sqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&sqrt, &a, opts)
 }
 
-var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, cost: 4,
+var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, fast: &simd.Sqrt, cost: 4,
 	rows: rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}}
 
 // sqrtRow defines Sqrt. The square root of a float32, taken in float64, rounds to

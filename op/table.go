@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -22,21 +23,24 @@ func (a *about) Attributes() []string { return a.attrs }
 
 // rows1 has the row of a one-operand operator for each element type; an absent
 // one means the operator makes no sense there. Narrow floats use F32, unless the
-// operator only touches sign bits and has B16 and B8.
-type rows1 struct {
-	Bool func(dst, a []bool)
-	I8   func(dst, a []int8)
-	I16  func(dst, a []int16)
-	I32  func(dst, a []int32)
-	I64  func(dst, a []int64)
-	U8   func(dst, a []uint8)
-	U16  func(dst, a []uint16)
-	U32  func(dst, a []uint32)
-	U64  func(dst, a []uint64)
-	F32  func(dst, a []float32)
-	F64  func(dst, a []float64)
-	B16  func(dst, a []uint16)
-	B8   func(dst, a []uint8)
+// operator only touches sign bits and has B16 and B8. rows2 is that for two
+// operands, and rowsCmp for a result of bool besides.
+//
+// An operator lists its rows twice: rows, plain Go, which define it; and fast,
+// those of package simd that there are, which give the same bits, NaNs canonical
+// already.
+type (
+	rows1   = simd.Rows1
+	rows2   = simd.Rows2
+	rowsCmp = simd.RowsCmp
+)
+
+// fastest returns the rows of an operator for the instruction set in use, or nil.
+func fastest[R any](l *simd.Levels[*R]) *R {
+	if l == nil {
+		return nil
+	}
+	return l.Best()
 }
 
 func row1Of[T num.Elem](r *rows1) func(dst, a []T) {
@@ -69,23 +73,6 @@ func row1Of[T num.Elem](r *rows1) func(dst, a []T) {
 	return f
 }
 
-// rows2 is rows1 for two operands.
-type rows2 struct {
-	Bool func(dst, a, b []bool)
-	I8   func(dst, a, b []int8)
-	I16  func(dst, a, b []int16)
-	I32  func(dst, a, b []int32)
-	I64  func(dst, a, b []int64)
-	U8   func(dst, a, b []uint8)
-	U16  func(dst, a, b []uint16)
-	U32  func(dst, a, b []uint32)
-	U64  func(dst, a, b []uint64)
-	F32  func(dst, a, b []float32)
-	F64  func(dst, a, b []float64)
-	B16  func(dst, a, b []uint16)
-	B8   func(dst, a, b []uint8)
-}
-
 func row2Of[T num.Elem](r *rows2) func(dst, a, b []T) {
 	var p any
 	switch any((*T)(nil)).(type) {
@@ -114,21 +101,6 @@ func row2Of[T num.Elem](r *rows2) func(dst, a, b []T) {
 	}
 	f, _ := p.(func(dst, a, b []T))
 	return f
-}
-
-// rowsCmp is rows2 for a result of bool.
-type rowsCmp struct {
-	Bool func(dst []bool, a, b []bool)
-	I8   func(dst []bool, a, b []int8)
-	I16  func(dst []bool, a, b []int16)
-	I32  func(dst []bool, a, b []int32)
-	I64  func(dst []bool, a, b []int64)
-	U8   func(dst []bool, a, b []uint8)
-	U16  func(dst []bool, a, b []uint16)
-	U32  func(dst []bool, a, b []uint32)
-	U64  func(dst []bool, a, b []uint64)
-	F32  func(dst []bool, a, b []float32)
-	F64  func(dst []bool, a, b []float64)
 }
 
 func rowCmpOf[T num.Elem](r *rowsCmp) func(dst []bool, a, b []T) {
@@ -167,6 +139,7 @@ type op1 struct {
 	keep bool // NaN bits pass through: nothing is computed
 	cost int  // of a row, in units of an addition; 0 means 1
 	rows rows1
+	fast *simd.Levels[*rows1]
 }
 
 // op2 is an operator over pairs of elements of two operands that broadcast.
@@ -176,6 +149,7 @@ type op2 struct {
 	canonical bool // the rows store no NaN but the canonical one: in one pass where a second look costs a fifth
 	cost      int
 	rows      rows2
+	fast      *simd.Levels[*rows2]
 	fold      bool // ONNX's form takes one or more inputs, folded from the left
 }
 
@@ -183,6 +157,7 @@ type op2 struct {
 type cmp2 struct {
 	about
 	rows rowsCmp
+	fast *simd.Levels[*rowsCmp]
 }
 
 // ready returns the Into target when it is the only option and a run of elements
@@ -201,9 +176,14 @@ func ready[R num.Elem](opts []Option) *tensor.Tensor[R] {
 
 // apply1 is the typed form of an op1.
 func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
-	k := kernel[T, T]{one: row1Of[T](&o.rows)}
-	if !o.keep {
-		k.canon = canonOf[T]()
+	var k kernel[T, T]
+	if r := fastest(o.fast); r != nil {
+		k.one = row1Of[T](r)
+	}
+	if k.one == nil {
+		if k.one = row1Of[T](&o.rows); !o.keep {
+			k.canon = canonOf[T]()
+		}
 	}
 	j := job{name: o.name, cost: max(o.cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a}
@@ -231,16 +211,25 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 		inWords(*j, &dst, ins, 1, nil, &kernel[uint8, uint8]{one: o.rows.B8})
 	default:
 		must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
-		inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{one: o.rows.F32})
+		one := o.rows.F32
+		if r := fastest(o.fast); r != nil && r.F32 != nil {
+			one = r.F32
+		}
+		inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{one: one})
 	}
 	return dst
 }
 
 // apply2 is the typed form of an op2.
 func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
-	k := kernel[T, T]{two: row2Of[T](&o.rows)}
-	if !o.canonical {
-		k.canon = canonOf[T]()
+	var k kernel[T, T]
+	if r := fastest(o.fast); r != nil {
+		k.two = row2Of[T](r)
+	}
+	if k.two == nil {
+		if k.two = row2Of[T](&o.rows); !o.canonical {
+			k.canon = canonOf[T]()
+		}
 	}
 	j := job{name: o.name, cost: max(o.cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a, b}
@@ -269,14 +258,24 @@ func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], 
 		inWords(*j, &dst, ins, 2, nil, &kernel[uint8, uint8]{two: o.rows.B8})
 	default:
 		must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
-		inFloat32(*j, &dst, ins, 2, &kernel[float32, float32]{two: o.rows.F32})
+		two := o.rows.F32
+		if r := fastest(o.fast); r != nil && r.F32 != nil {
+			two = r.F32
+		}
+		inFloat32(*j, &dst, ins, 2, &kernel[float32, float32]{two: two})
 	}
 	return dst
 }
 
 // applyCmp is the typed form of a cmp2.
 func applyCmp[T num.Elem](o *cmp2, a, b *tensor.Tensor[T], opts []Option) tensor.Tensor[bool] {
-	k := kernel[T, bool]{two: rowCmpOf[T](&o.rows)}
+	var k kernel[T, bool]
+	if r := fastest(o.fast); r != nil {
+		k.two = rowCmpOf[T](r)
+	}
+	if k.two == nil {
+		k.two = rowCmpOf[T](&o.rows)
+	}
 	j := job{name: o.name, cost: 1}
 	ins := [3]*tensor.Tensor[T]{a, b}
 	if t := ready[bool](opts); t != nil && k.two != nil && dense(&j, t, nil, &ins, 2, &k) {
@@ -297,7 +296,11 @@ func generalCmp[T num.Elem](o *cmp2, j *job, ins *[3]*tensor.Tensor[T], k *kerne
 	}
 	d := dtype.Of[T]()
 	must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
-	asFloat32(*j, &dst, ins, 2, &kernel[float32, bool]{two: o.rows.F32})
+	two := o.rows.F32
+	if r := fastest(o.fast); r != nil && r.F32 != nil {
+		two = r.F32
+	}
+	asFloat32(*j, &dst, ins, 2, &kernel[float32, bool]{two: two})
 	return dst
 }
 

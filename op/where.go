@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -23,21 +24,30 @@ func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...
 type whereRow[T num.Elem] struct{}
 
 func (whereRow[T]) row(dst []T, mask []bool, a, b []T) {
+	fast := fastest(&simd.Where)
+	if fast == nil {
+		fast = new(simd.RowsWhere)
+	}
 	switch dtype.Of[T]().Size() {
 	case 1:
-		whereWords(conv.As[uint8](dst), mask, conv.As[uint8](a), conv.As[uint8](b))
+		whereWords(fast.U8, conv.As[uint8](dst), mask, conv.As[uint8](a), conv.As[uint8](b))
 	case 2:
-		whereWords(conv.As[uint16](dst), mask, conv.As[uint16](a), conv.As[uint16](b))
+		whereWords(fast.U16, conv.As[uint16](dst), mask, conv.As[uint16](a), conv.As[uint16](b))
 	case 4:
-		whereWords(conv.As[uint32](dst), mask, conv.As[uint32](a), conv.As[uint32](b))
+		whereWords(fast.U32, conv.As[uint32](dst), mask, conv.As[uint32](a), conv.As[uint32](b))
 	case 8:
-		whereWords(conv.As[uint64](dst), mask, conv.As[uint64](a), conv.As[uint64](b))
+		whereWords(fast.U64, conv.As[uint64](dst), mask, conv.As[uint64](a), conv.As[uint64](b))
 	default:
-		whereWords(dst, mask, a, b)
+		whereWords(nil, dst, mask, a, b)
 	}
 }
 
-func whereWords[W num.Elem](dst []W, mask []bool, a, b []W) {
+// whereWords runs the row of an instruction set where there is one.
+func whereWords[W num.Elem](fast func(dst []W, mask []bool, a, b []W), dst []W, mask []bool, a, b []W) {
+	if fast != nil {
+		fast(dst, mask, a, b)
+		return
+	}
 	mask, a, b = mask[:len(dst)], a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		v := b[i]

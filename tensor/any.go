@@ -370,47 +370,6 @@ func gatherBytes(to, b []byte, off, size int, lay *layout.Layout) {
 		}
 	}
 }
-
-// Spec describes a tensor without elements: what shape inference works on. It
-// is an Any of a row-major layout.
-type Spec struct {
-	Base
-	dtype dtype.DType
-	lay   layout.Layout
-}
-
-// NewSpec returns the description of a tensor. It fails when an extent is
-// negative or the size doesn't fit an int.
-func NewSpec(d dtype.DType, shape ...int) (Spec, error) {
-	lay, err := layout.RowMajor(shape...)
-	if err != nil {
-		return Spec{}, wrap("tensor.NewSpec", err)
-	}
-	return Spec{dtype: d, lay: lay}, nil
-}
-
-// DType returns the element type.
-func (s Spec) DType() dtype.DType { return s.dtype }
-
-// Rank returns the number of axes.
-func (s Spec) Rank() int { return s.lay.Rank() }
-
-// Dim returns the extent of an axis. Negative axes count from the end. It panics
-// when there is no such axis.
-func (s Spec) Dim(axis int) int { return s.lay.Dim(axisOf("tensor.Dim", axis, s.lay.Rank())) }
-
-// Layout returns the row-major layout of the shape.
-func (s Spec) Layout() layout.Layout { return s.lay }
-
-// Equal reports whether two descriptions have the same shape.
-func (s Spec) Equal(o Spec) bool { return sameShape(&s.lay, &o.lay) }
-
-// Identical reports whether two descriptions have the same element type and shape.
-func (s Spec) Identical(o Spec) bool { return s.dtype == o.dtype && s.Equal(o) }
-
-// String writes float32[2,3].
-func (s Spec) String() string { return Describe(s) }
-
 // Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0.
 func Describe(a Any) string {
 	text := a.DType().String() + "["

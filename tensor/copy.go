@@ -226,7 +226,7 @@ func copyElems[T num.Elem](dst, src *Tensor[T]) {
 		copy(dst.reach(), src.reach())
 	} else {
 		lead, other, di, si := &dst.lay, &src.lay, 0, 1
-		if !lead.Flat() || !other.Flat() { // of tiles, reading in order is worth more than writing in order
+		if !other.Flat() { // of tiles, going through the tiled side in order is worth more than writing in order
 			lead, other, di, si = other, lead, 1, 0
 		}
 		p := walk.New(lead, other)

@@ -3,6 +3,8 @@ package conv
 import (
 	"math"
 	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/simd"
 )
 
 // Canon32 sets every NaN of a computed row to the canonical quiet one: amd64
@@ -10,6 +12,10 @@ import (
 // survives differs too. Two elements are looked at as one word: without its sign
 // a NaN is above 7f800000, so adding 007fffff carries into the top bit.
 func Canon32(row []float32) {
+	if f := simd.Canon32.Best(); f != nil {
+		f(row)
+		return
+	}
 	const abs, add, top = 0x7fffffff7fffffff, 0x007fffff007fffff, 0x8000000080000000
 	n := len(row) &^ 15
 	if n > 0 && uintptr(unsafe.Pointer(&row[0]))&7 == 0 {
@@ -37,6 +43,10 @@ func canon32(row []float32) {
 
 // Canon64 is Canon32 for float64.
 func Canon64(row []float64) {
+	if f := simd.Canon64.Best(); f != nil {
+		f(row)
+		return
+	}
 	for i, v := range row {
 		if v != v {
 			row[i] = math.Float64frombits(0x7ff8000000000000)

@@ -155,6 +155,9 @@ func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R
 	expect := make([]R, most)
 	for length := 0; length <= most; length++ {
 		for p, at := range places(rsize) {
+			if length > 70 && p > 2 && p%5 != length%5 {
+				continue // the ends of longer rows are as those of shorter ones
+			}
 			in := [3][]T{}
 			dst := elements[R](mem[0], length, at)
 			for i := range n {
@@ -170,8 +173,13 @@ func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R
 				same = p%3 - 1
 				in[same] = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(dst))), length)
 			}
-			for i := range mem[0].bytes {
-				mem[0].bytes[i] = 0xa5
+			first, lo, hi := 0, 0, 0 // of dst, and the bytes around it that are watched
+			if length > 0 {
+				first = int(uintptr(unsafe.Pointer(&dst[0])) - uintptr(unsafe.Pointer(&mem[0].bytes[0])))
+				lo, hi = max(first-128, 0), min(first+length*rsize+128, len(mem[0].bytes))
+				for i := lo; i < hi; i++ {
+					mem[0].bytes[i] = 0xa5
+				}
 			}
 			for i := range n {
 				fill(r, in[i])
@@ -197,12 +205,9 @@ func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R
 					t.Fatalf("element %d of %d at %d (operand %d in place): got %#x, want %#x, of %#x", i, length, at, same, bits(dst[i]), bits(expect[i]), e)
 				}
 			}
-			if length > 0 {
-				start := int(uintptr(unsafe.Pointer(&dst[0])) - uintptr(unsafe.Pointer(&mem[0].bytes[0])))
-				for i, b := range mem[0].bytes {
-					if (i < start || i >= start+length*rsize) && b != 0xa5 {
-						t.Fatalf("length %d at %d: byte %d was written; the row has %d to %d", length, at, i, start, start+length*rsize)
-					}
+			for i := lo; i < hi; i++ {
+				if in := i >= first && i < first+length*rsize; !in && mem[0].bytes[i] != 0xa5 {
+					t.Fatalf("length %d at %d: the byte %d from the row's first was written", length, at, i-first)
 				}
 			}
 		}

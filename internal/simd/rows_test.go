@@ -5,11 +5,15 @@ package simd
 import (
 	"flag"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"testing"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 type integer interface {
@@ -43,7 +47,29 @@ func check2[R, T any](t *testing.T, name string, f func(dst []R, a, b []T), want
 	})
 }
 
-func plus[T number](a, b T) T { return canonical(a + b) }
+func check1[R, T any](t *testing.T, name string, f func(dst []R, a []T), want func(a T) R) {
+	t.Helper()
+	if f == nil {
+		return
+	}
+	checked[name] = true
+	t.Run(name, func(t *testing.T) {
+		compare(t, 1, func(dst []R, in [3][]T) { f(dst, in[0]) }, func(in [3]T) R { return want(in[0]) })
+	})
+}
+
+func plus[T number](a, b T) T                { return canonical(a + b) }
+func minus[T number](a, b T) T               { return canonical(a - b) }
+func times[T number](a, b T) T               { return canonical(a * b) }
+func over[T float32 | float64](a, b T) T     { return canonical(a / b) }
+func larger[T number](a, b T) T              { return canonical(max(a, b)) }
+func smaller[T number](a, b T) T             { return canonical(min(a, b)) }
+func isEqual[T number](a, b T) bool          { return a == b }
+func isNotEqual[T number](a, b T) bool       { return a != b }
+func isLess[T number](a, b T) bool           { return a < b }
+func isLessOrEqual[T number](a, b T) bool    { return a <= b }
+func isGreater[T number](a, b T) bool        { return a > b }
+func isGreaterOrEqual[T number](a, b T) bool { return a >= b }
 
 func TestRows2(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
@@ -51,9 +77,223 @@ func TestRows2(t *testing.T) {
 		check2(t, "addI16", Add[l].I16, plus[int16])
 		check2(t, "addI32", Add[l].I32, plus[int32])
 		check2(t, "addI64", Add[l].I64, plus[int64])
+		check2(t, "addU8", Add[l].U8, plus[uint8])
+		check2(t, "addU16", Add[l].U16, plus[uint16])
+		check2(t, "addU32", Add[l].U32, plus[uint32])
+		check2(t, "addU64", Add[l].U64, plus[uint64])
 		check2(t, "addF32", Add[l].F32, plus[float32])
 		check2(t, "addF64", Add[l].F64, plus[float64])
+		check2(t, "subI8", Sub[l].I8, minus[int8])
+		check2(t, "subI16", Sub[l].I16, minus[int16])
+		check2(t, "subI32", Sub[l].I32, minus[int32])
+		check2(t, "subI64", Sub[l].I64, minus[int64])
+		check2(t, "subU8", Sub[l].U8, minus[uint8])
+		check2(t, "subU16", Sub[l].U16, minus[uint16])
+		check2(t, "subU32", Sub[l].U32, minus[uint32])
+		check2(t, "subU64", Sub[l].U64, minus[uint64])
+		check2(t, "subF32", Sub[l].F32, minus[float32])
+		check2(t, "subF64", Sub[l].F64, minus[float64])
+		check2(t, "mulI16", Mul[l].I16, times[int16])
+		check2(t, "mulI32", Mul[l].I32, times[int32])
+		check2(t, "mulI64", Mul[l].I64, times[int64])
+		check2(t, "mulU16", Mul[l].U16, times[uint16])
+		check2(t, "mulU32", Mul[l].U32, times[uint32])
+		check2(t, "mulU64", Mul[l].U64, times[uint64])
+		check2(t, "mulF32", Mul[l].F32, times[float32])
+		check2(t, "mulF64", Mul[l].F64, times[float64])
+		check2(t, "divF32", Div[l].F32, over[float32])
+		check2(t, "divF64", Div[l].F64, over[float64])
+		check2(t, "maxI8", Max[l].I8, larger[int8])
+		check2(t, "maxI16", Max[l].I16, larger[int16])
+		check2(t, "maxI32", Max[l].I32, larger[int32])
+		check2(t, "maxI64", Max[l].I64, larger[int64])
+		check2(t, "maxU8", Max[l].U8, larger[uint8])
+		check2(t, "maxU16", Max[l].U16, larger[uint16])
+		check2(t, "maxU32", Max[l].U32, larger[uint32])
+		check2(t, "maxU64", Max[l].U64, larger[uint64])
+		check2(t, "maxF32", Max[l].F32, larger[float32])
+		check2(t, "maxF64", Max[l].F64, larger[float64])
+		check2(t, "minI8", Min[l].I8, smaller[int8])
+		check2(t, "minI16", Min[l].I16, smaller[int16])
+		check2(t, "minI32", Min[l].I32, smaller[int32])
+		check2(t, "minI64", Min[l].I64, smaller[int64])
+		check2(t, "minU8", Min[l].U8, smaller[uint8])
+		check2(t, "minU16", Min[l].U16, smaller[uint16])
+		check2(t, "minU32", Min[l].U32, smaller[uint32])
+		check2(t, "minU64", Min[l].U64, smaller[uint64])
+		check2(t, "minF32", Min[l].F32, smaller[float32])
+		check2(t, "minF64", Min[l].F64, smaller[float64])
 	})
+}
+
+func TestComparisons(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		check2(t, "equalI32", Equal[l].I32, isEqual[int32])
+		check2(t, "equalI64", Equal[l].I64, isEqual[int64])
+		check2(t, "equalU8", Equal[l].U8, isEqual[uint8])
+		check2(t, "equalF32", Equal[l].F32, isEqual[float32])
+		check2(t, "equalF64", Equal[l].F64, isEqual[float64])
+		check2(t, "notEqualI32", NotEqual[l].I32, isNotEqual[int32])
+		check2(t, "notEqualI64", NotEqual[l].I64, isNotEqual[int64])
+		check2(t, "notEqualU8", NotEqual[l].U8, isNotEqual[uint8])
+		check2(t, "notEqualF32", NotEqual[l].F32, isNotEqual[float32])
+		check2(t, "notEqualF64", NotEqual[l].F64, isNotEqual[float64])
+		check2(t, "lessI32", Less[l].I32, isLess[int32])
+		check2(t, "lessI64", Less[l].I64, isLess[int64])
+		check2(t, "lessU8", Less[l].U8, isLess[uint8])
+		check2(t, "lessF32", Less[l].F32, isLess[float32])
+		check2(t, "lessF64", Less[l].F64, isLess[float64])
+		check2(t, "lessOrEqualI32", LessOrEqual[l].I32, isLessOrEqual[int32])
+		check2(t, "lessOrEqualI64", LessOrEqual[l].I64, isLessOrEqual[int64])
+		check2(t, "lessOrEqualU8", LessOrEqual[l].U8, isLessOrEqual[uint8])
+		check2(t, "lessOrEqualF32", LessOrEqual[l].F32, isLessOrEqual[float32])
+		check2(t, "lessOrEqualF64", LessOrEqual[l].F64, isLessOrEqual[float64])
+		check2(t, "greaterI32", Greater[l].I32, isGreater[int32])
+		check2(t, "greaterI64", Greater[l].I64, isGreater[int64])
+		check2(t, "greaterU8", Greater[l].U8, isGreater[uint8])
+		check2(t, "greaterF32", Greater[l].F32, isGreater[float32])
+		check2(t, "greaterF64", Greater[l].F64, isGreater[float64])
+		check2(t, "greaterOrEqualI32", GreaterOrEqual[l].I32, isGreaterOrEqual[int32])
+		check2(t, "greaterOrEqualI64", GreaterOrEqual[l].I64, isGreaterOrEqual[int64])
+		check2(t, "greaterOrEqualU8", GreaterOrEqual[l].U8, isGreaterOrEqual[uint8])
+		check2(t, "greaterOrEqualF32", GreaterOrEqual[l].F32, isGreaterOrEqual[float32])
+		check2(t, "greaterOrEqualF64", GreaterOrEqual[l].F64, isGreaterOrEqual[float64])
+	})
+}
+
+func absolute[T number](a T) T {
+	if a < 0 {
+		return -a
+	}
+	return a
+}
+
+func negative[T number](a T) T { return -a }
+
+func rectified[T number](a T) T {
+	if a <= 0 {
+		return 0
+	}
+	return canonical(a)
+}
+
+func root[T float32 | float64](a T) T { return canonical(T(math.Sqrt(float64(a)))) }
+
+func without[T any](sign uint64) func(a T) T {
+	return func(a T) T { return fromBits[T](bits(a) &^ sign) }
+}
+func flipped[T any](sign uint64) func(a T) T {
+	return func(a T) T { return fromBits[T](bits(a) ^ sign) }
+}
+
+func TestRows1(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		check1(t, "absI8", Abs[l].I8, absolute[int8])
+		check1(t, "absI16", Abs[l].I16, absolute[int16])
+		check1(t, "absI32", Abs[l].I32, absolute[int32])
+		check1(t, "absI64", Abs[l].I64, absolute[int64])
+		check1(t, "negI8", Neg[l].I8, negative[int8])
+		check1(t, "negI16", Neg[l].I16, negative[int16])
+		check1(t, "negI32", Neg[l].I32, negative[int32])
+		check1(t, "negI64", Neg[l].I64, negative[int64])
+		check1(t, "reluI8", Relu[l].I8, rectified[int8])
+		check1(t, "reluI16", Relu[l].I16, rectified[int16])
+		check1(t, "reluI32", Relu[l].I32, rectified[int32])
+		check1(t, "reluI64", Relu[l].I64, rectified[int64])
+		check1(t, "reluF32", Relu[l].F32, rectified[float32])
+		check1(t, "reluF64", Relu[l].F64, rectified[float64])
+		check1(t, "absF32", Abs[l].F32, without[float32](1<<31))
+		check1(t, "absF64", Abs[l].F64, without[float64](1<<63))
+		check1(t, "negF32", Neg[l].F32, flipped[float32](1<<31))
+		check1(t, "negF64", Neg[l].F64, flipped[float64](1<<63))
+		check1(t, "sqrtF32", Sqrt[l].F32, root[float32])
+		check1(t, "sqrtF64", Sqrt[l].F64, root[float64])
+	})
+}
+
+func TestConversions(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); Canon32[l](dst) }, canonical[float32])
+		check1(t, "canon64", func(dst, a []float64) { copy(dst, a); Canon64[l](dst) }, canonical[float64])
+		check1(t, "widenBF16", WidenBF16[l], func(a uint16) (v float32) {
+			num.WidenBF16(unsafe.Slice(&v, 1), []num.BF16{num.BF16FromBits(a)})
+			return v
+		})
+		check1(t, "widenF16", WidenF16[l], func(a uint16) (v float32) {
+			num.WidenF16(unsafe.Slice(&v, 1), []num.F16{num.F16FromBits(a)})
+			return v
+		})
+		check1(t, "narrowBF16", NarrowBF16[l], func(a float32) uint16 { return num.BF16FromFloat32(a).Bits() })
+		check1(t, "narrowF16", NarrowF16[l], func(a float32) uint16 { return num.F16FromFloat32(a).Bits() })
+	})
+}
+
+// The conversions of 16-bit floats have few enough inputs for all of them, and the numbers around each halfway point.
+func TestAll16(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		for h := range 1 << 16 {
+			in, out, want := []uint16{uint16(h)}, make([]float32, 1), make([]float32, 1)
+			WidenF16[l](out, in)
+			num.WidenF16(want, []num.F16{num.F16FromBits(in[0])})
+			if bits(out[0]) != bits(want[0]) {
+				t.Fatalf("float16 %#x widened: %#x, want %#x", h, bits(out[0]), bits(want[0]))
+			}
+			near := []float32{out[0], 0, 0, 0, 0, 0}
+			up := num.F16FromBits(uint16(h + 1)).Float32()
+			near[1] = out[0]/2 + up/2
+			near[2] = math.Nextafter32(near[1], out[0])
+			near[3] = math.Nextafter32(near[1], up)
+			got := make([]uint16, len(near))
+			NarrowF16[l](got, near)
+			for i, f := range near {
+				if w := num.F16FromFloat32(f).Bits(); got[i] != w {
+					t.Fatalf("%#x narrowed: %#x, want %#x", bits(f), got[i], w)
+				}
+			}
+		}
+	})
+}
+
+// The mask of a test of Where comes from a's bits, and ends at an unmapped page.
+func checkWhere[T any](t *testing.T, name string, f func(dst []T, mask []bool, a, b []T)) {
+	mem := guard(t, 4096)
+	odd := func(a T) bool { return bits(a)%3&1 == 1 }
+	check2(t, name, func(dst, a, b []T) {
+		mask := elements[bool](mem, len(a), 0)
+		for i := range mask {
+			mask[i] = odd(a[i])
+		}
+		f(dst, mask, a, b)
+	}, func(a, b T) T {
+		if odd(a) {
+			return a
+		}
+		return b
+	})
+}
+
+func TestWhere(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checkWhere(t, "whereU8", Where[l].U8)
+		checkWhere(t, "whereU16", Where[l].U16)
+		checkWhere(t, "whereU32", Where[l].U32)
+		checkWhere(t, "whereU64", Where[l].U64)
+	})
+}
+
+func TestClip(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checkClip(t, "clipF32", Clip[l].F32)
+		checkClip(t, "clipF64", Clip[l].F64)
+	})
+}
+
+func checkClip[T float32 | float64](t *testing.T, name string, f func(dst, a []T, p, q T)) {
+	r := rand.New(rand.NewPCG(3, 4))
+	limits := [][2]T{{-1, 1}, {1, -1}, {fromBits[T](bits(T(0))), T(math.Copysign(0, -1))}, {T(math.NaN()), 1}, {-1, T(math.NaN())}, {T(math.Inf(-1)), T(math.Inf(1))}, {random[T](r), random[T](r)}}
+	for _, lim := range limits {
+		check1(t, name, func(dst, a []T) { f(dst, a, lim[0], lim[1]) }, func(a T) T { return canonical(min(max(a, lim[0]), lim[1])) })
+	}
 }
 
 // TestMain wants every function that the tables list to have been compared.

@@ -50,3 +50,40 @@ type Rows2 struct {
 	B16  func(dst, a, b []uint16)
 	B8   func(dst, a, b []uint8)
 }
+
+// RowsCmp is Rows2 for a result of bool.
+type RowsCmp struct {
+	Bool func(dst []bool, a, b []bool)
+	I8   func(dst []bool, a, b []int8)
+	I16  func(dst []bool, a, b []int16)
+	I32  func(dst []bool, a, b []int32)
+	I64  func(dst []bool, a, b []int64)
+	U8   func(dst []bool, a, b []uint8)
+	U16  func(dst []bool, a, b []uint16)
+	U32  func(dst []bool, a, b []uint32)
+	U64  func(dst []bool, a, b []uint64)
+	F32  func(dst []bool, a, b []float32)
+	F64  func(dst []bool, a, b []float64)
+}
+
+// RowsP is Rows1 with two numbers.
+type RowsP struct {
+	I8  func(dst, a []int8, p, q int8)
+	I16 func(dst, a []int16, p, q int16)
+	I32 func(dst, a []int32, p, q int32)
+	I64 func(dst, a []int64, p, q int64)
+	U8  func(dst, a []uint8, p, q uint8)
+	U16 func(dst, a []uint16, p, q uint16)
+	U32 func(dst, a []uint32, p, q uint32)
+	U64 func(dst, a []uint64, p, q uint64)
+	F32 func(dst, a []float32, p, q float32)
+	F64 func(dst, a []float64, p, q float64)
+}
+
+// RowsWhere chooses between elements of each size: a's where mask is true, b's elsewhere.
+type RowsWhere struct {
+	U8  func(dst []uint8, mask []bool, a, b []uint8)
+	U16 func(dst []uint16, mask []bool, a, b []uint16)
+	U32 func(dst []uint32, mask []bool, a, b []uint32)
+	U64 func(dst []uint64, mask []bool, a, b []uint64)
+}

@@ -7,6 +7,121 @@ package simd
 import "github.com/ashlar-go/ashlar/internal/cpu"
 
 var Add = Levels[*Rows2]{
-	cpu.AVX2:   {F32: addF32AVX2, F64: addF64AVX2, I8: addI8AVX2, I16: addI16AVX2, I32: addI32AVX2, I64: addI64AVX2},
-	cpu.AVX512: {F32: addF32AVX512, F64: addF64AVX512, I8: addI8AVX512, I16: addI16AVX512, I32: addI32AVX512, I64: addI64AVX512},
+	cpu.AVX2:   {I8: addI8AVX2, U8: addU8AVX2, I16: addI16AVX2, U16: addU16AVX2, I32: addI32AVX2, U32: addU32AVX2, I64: addI64AVX2, U64: addU64AVX2, F32: addF32AVX2, F64: addF64AVX2},
+	cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512},
+}
+
+var Sub = Levels[*Rows2]{
+	cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
+	cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
+}
+
+var Mul = Levels[*Rows2]{
+	cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
+	cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
+}
+
+var Div = Levels[*Rows2]{
+	cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
+	cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
+}
+
+var Max = Levels[*Rows2]{
+	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
+	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
+}
+
+var Min = Levels[*Rows2]{
+	cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
+	cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
+}
+
+var Clip = Levels[*RowsP]{
+	cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
+	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
+}
+
+var Abs = Levels[*Rows1]{
+	cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
+	cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
+}
+
+var Neg = Levels[*Rows1]{
+	cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2},
+	cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512},
+}
+
+var Sqrt = Levels[*Rows1]{
+	cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
+	cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
+}
+
+var Relu = Levels[*Rows1]{
+	cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F32: reluF32AVX2, F64: reluF64AVX2},
+	cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F32: reluF32AVX512, F64: reluF64AVX512},
+}
+
+var Equal = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
+	cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
+}
+
+var Less = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
+	cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},
+}
+
+var LessOrEqual = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2},
+	cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512},
+}
+
+var NotEqual = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2},
+	cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512},
+}
+
+var GreaterOrEqual = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2},
+	cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
+}
+
+var Greater = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2},
+	cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512},
+}
+
+var Where = Levels[*RowsWhere]{
+	cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2},
+	cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
+}
+
+var Canon32 = Levels[func(dst []float32)]{
+	cpu.AVX2:   canon32AVX2,
+	cpu.AVX512: canon32AVX512,
+}
+
+var Canon64 = Levels[func(dst []float64)]{
+	cpu.AVX2:   canon64AVX2,
+	cpu.AVX512: canon64AVX512,
+}
+
+var WidenBF16 = Levels[func(dst []float32, a []uint16)]{
+	cpu.AVX2:   widenBF16AVX2,
+	cpu.AVX512: widenBF16AVX512,
+}
+
+var NarrowBF16 = Levels[func(dst []uint16, a []float32)]{
+	cpu.AVX2:   narrowBF16AVX2,
+	cpu.AVX512: narrowBF16AVX512,
+}
+
+var WidenF16 = Levels[func(dst []float32, a []uint16)]{
+	cpu.AVX2:   widenF16AVX2,
+	cpu.AVX512: widenF16AVX512,
+}
+
+var NarrowF16 = Levels[func(dst []uint16, a []float32)]{
+	cpu.AVX2:   narrowF16AVX2,
+	cpu.AVX512: narrowF16AVX512,
 }

@@ -5,3 +5,49 @@
 package simd
 
 var Add Levels[*Rows2]
+
+var Sub Levels[*Rows2]
+
+var Mul Levels[*Rows2]
+
+var Div Levels[*Rows2]
+
+var Max Levels[*Rows2]
+
+var Min Levels[*Rows2]
+
+var Clip Levels[*RowsP]
+
+var Abs Levels[*Rows1]
+
+var Neg Levels[*Rows1]
+
+var Sqrt Levels[*Rows1]
+
+var Relu Levels[*Rows1]
+
+var Equal Levels[*RowsCmp]
+
+var Less Levels[*RowsCmp]
+
+var LessOrEqual Levels[*RowsCmp]
+
+var NotEqual Levels[*RowsCmp]
+
+var GreaterOrEqual Levels[*RowsCmp]
+
+var Greater Levels[*RowsCmp]
+
+var Where Levels[*RowsWhere]
+
+var Canon32 Levels[func(dst []float32)]
+
+var Canon64 Levels[func(dst []float64)]
+
+var WidenBF16 Levels[func(dst []float32, a []uint16)]
+
+var NarrowBF16 Levels[func(dst []uint16, a []float32)]
+
+var WidenF16 Levels[func(dst []float32, a []uint16)]
+
+var NarrowF16 Levels[func(dst []uint16, a []float32)]

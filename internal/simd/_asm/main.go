@@ -20,7 +20,10 @@ var outputs = []struct {
 	name  string
 	write func(c *build.Context)
 }{
-	{"rows", writeRows},
+	{"arithmetic", func(c *build.Context) { writeRows(c, arithmetic()) }},
+	{"signs", func(c *build.Context) { writeRows(c, signs()) }},
+	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
+	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
 	{"gemm", writeGEMM},
 }
 

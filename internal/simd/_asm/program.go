@@ -27,6 +27,9 @@ func (k kind) size() int    { return [...]int{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8}[k
 func (k kind) float() bool  { return k >= F32 }
 func (k kind) signed() bool { return k >= I8 && k <= I64 }
 
+// top returns the bit of the sign.
+func (k kind) top() uint64 { return 1 << (8*k.size() - 1) }
+
 // golang returns the element type of the slices that hold the kind.
 func (k kind) golang() string {
 	return [...]string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}[k]

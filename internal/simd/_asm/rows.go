@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"math"
+	"slices"
+	"strings"
+)
 
 // kernel describes a row. Its parameters are slices, the first of which is written, and numbers.
 type kernel struct {
@@ -47,18 +51,143 @@ func (k *kernel) lanes(bytes int) int {
 	return bytes / widest
 }
 
-func slices1(dst, a kind) []arg { return []arg{{"dst", dst, false}, {"a", a, false}} }
-func slices2(dst, a kind) []arg { return []arg{{"dst", dst, false}, {"a", a, false}, {"b", a, false}} }
+func one(dst, a kind) []arg { return []arg{{"dst", dst, false}, {"a", a, false}} }
+func two(dst, a kind) []arg { return append(one(dst, a), arg{"b", a, false}) }
 
-var kernels = func() []kernel {
-	var ks []kernel
-	two := func(table string, wide func(k kind) bool, op func(m machine, a, b value) value, kinds ...kind) {
-		for _, k := range kinds {
-			ks = append(ks, kernel{table: table, form: "Rows2", field: k.String(), args: slices2(k, k), wide: wide != nil && wide(k), body: func(m machine) {
-				m.store(0, canon(m, op(m, m.load(1), m.load(2))))
+// A list collects kernels.
+type list []kernel
+
+// row1 and row2 add a kernel for each kind, what f computes being stored.
+func (l *list) row1(table string, f func(m machine, a value) value, kinds ...kind) {
+	for _, k := range kinds {
+		l.add(kernel{table: table, form: "Rows1", field: k.String(), args: one(k, k), body: func(m machine) { m.store(0, f(m, m.load(1))) }})
+	}
+}
+
+func (l *list) row2(table string, f func(m machine, a, b value) value, kinds ...kind) {
+	for _, k := range kinds {
+		l.add(kernel{table: table, form: "Rows2", field: k.String(), args: two(k, k), body: func(m machine) { m.store(0, f(m, m.load(1), m.load(2))) }})
+	}
+}
+
+func (l *list) add(k kernel) { *l = append(*l, k) }
+
+// unsigned makes the kernels of a table that are for signed integers serve the unsigned ones too.
+func (l list) unsigned(table string) {
+	for i := range l {
+		if k := l[i].args[0].kind; l[i].table == table && k.signed() {
+			l[i].same = []kernelName{{(k - I8 + U8).String(), "[]" + k.golang(), "[]" + (k - I8 + U8).golang()}}
+		}
+	}
+}
+
+// only512 says which kernels of a table AVX2 has no instructions for.
+func (l list) only512(table string, kinds ...kind) {
+	for i := range l {
+		if l[i].table == table && slices.Contains(kinds, l[i].args[0].kind) {
+			l[i].wide = true
+		}
+	}
+}
+
+func arithmetic() (l list) {
+	l.row2("Add", func(m machine, a, b value) value { return canon(m, m.add(a, b)) }, I8, I16, I32, I64, F32, F64)
+	l.row2("Sub", func(m machine, a, b value) value { return canon(m, m.sub(a, b)) }, I8, I16, I32, I64, F32, F64)
+	l.row2("Mul", func(m machine, a, b value) value { return canon(m, m.mul(a, b)) }, I16, I32, I64, F32, F64)
+	l.row2("Div", func(m machine, a, b value) value { return canon(m, m.div(a, b)) }, F32, F64)
+	l.unsigned("Add")
+	l.unsigned("Sub")
+	l.unsigned("Mul")
+	l.only512("Mul", I64)
+
+	l.row2("Max", largest, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64)
+	l.row2("Min", smallest, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64)
+	l.only512("Max", I64, U64)
+	l.only512("Min", I64, U64)
+	for _, k := range []kind{F32, F64} {
+		l.add(kernel{table: "Clip", form: "RowsP", field: k.String(), args: append(one(k, k), arg{"p", k, true}, arg{"q", k, true}), body: func(m machine) {
+			m.store(0, smallest(m, largest(m, m.load(1), m.load(2)), m.load(3)))
+		}})
+	}
+
+	return l
+}
+
+func signs() (l list) {
+	l.row1("Abs", func(m machine, a value) value {
+		if a.kind.signed() {
+			return m.max(a, m.sub(m.constant(a.kind, 0), a))
+		}
+		return m.and(a, m.constant(a.kind, a.kind.top()-1))
+	}, I8, I16, I32, I64, F32, F64)
+	l.only512("Abs", I64)
+	l.row1("Neg", func(m machine, a value) value {
+		if a.kind.signed() {
+			return m.sub(m.constant(a.kind, 0), a)
+		}
+		return m.xor(a, m.constant(a.kind, a.kind.top()))
+	}, I8, I16, I32, I64, F32, F64)
+	l.row1("Sqrt", func(m machine, a value) value { return canon(m, m.sqrt(a)) }, F32, F64)
+	l.row1("Relu", func(m machine, a value) value {
+		zero := m.constant(a.kind, 0)
+		if a.kind.signed() {
+			return m.max(a, zero)
+		}
+		return canon(m, m.sel(m.cmp(le, a, zero), zero, a))
+	}, I8, I16, I32, I64, F32, F64)
+	l.only512("Relu", I64)
+
+	return l
+}
+
+func comparisons() (l list) {
+	for p, table := range []string{eq: "Equal", lt: "Less", le: "LessOrEqual", ne: "NotEqual", ge: "GreaterOrEqual", gt: "Greater"} {
+		for _, k := range []kind{I32, I64, U8, F32, F64} {
+			l.add(kernel{table: table, form: "RowsCmp", field: k.String(), args: two(B8, k), body: func(m machine) {
+				m.store(0, m.bools(m.cmp(pred(p), m.load(1), m.load(2))))
 			}})
 		}
 	}
-	two("Add", nil, machine.add, F32, F64, I8, I16, I32, I64)
-	return ks
-}()
+	return l
+}
+
+func conversions() (l list) {
+	for _, k := range []kind{U8, U16, U32, U64} {
+		args := []arg{{"dst", k, false}, {"mask", B8, false}, {"a", k, false}, {"b", k, false}}
+		l.add(kernel{table: "Where", form: "RowsWhere", field: k.String(), args: args, body: func(m machine) {
+			m.store(0, m.sel(m.mask(m.load(1), k), m.load(2), m.load(3)))
+		}})
+	}
+
+	l.add(kernel{table: "Canon32", args: one(F32, F32)[:1], body: func(m machine) { m.store(0, canon(m, m.load(0))) }})
+	l.add(kernel{table: "Canon64", args: one(F64, F64)[:1], body: func(m machine) { m.store(0, canon(m, m.load(0))) }})
+	l.add(kernel{table: "WidenBF16", args: one(F32, U16), body: func(m machine) {
+		m.store(0, m.as(F32, m.shl(m.convert(U32, m.load(1)), 16)))
+	}})
+	l.add(kernel{table: "NarrowBF16", args: one(U16, F32), body: func(m machine) {
+		a := m.load(1)
+		b := m.as(U32, a)
+		up := m.add(m.constant(U32, 0x7fff), m.and(m.shr(b, 16), m.constant(U32, 1))) // to nearest, even on a tie
+		b = m.sel(m.cmp(unordered, a, a), m.constant(U32, 0x7fc00000), m.add(b, up))
+		m.store(0, m.convert(U16, m.shr(b, 16)))
+	}})
+	l.add(kernel{table: "WidenF16", args: one(F32, U16), body: func(m machine) { // as num.WidenF16
+		h := m.convert(U32, m.load(1))
+		f := m.mul(m.as(F32, m.shl(m.and(h, m.constant(U32, 0x7fff)), 13)), f32(m, 0x1p112))
+		f = m.sel(m.cmp(ge, f, f32(m, 65536)), m.or(f, f32(m, float32(math.Inf(1)))), f) // infinities and NaNs
+		m.store(0, m.or(f, m.as(F32, m.shl(m.and(h, m.constant(U32, 0x8000)), 16))))
+	}})
+	l.add(kernel{table: "NarrowF16", args: one(U16, F32), body: func(m machine) { m.store(0, m.half(canon(m, m.load(1)))) }})
+	return l
+}
+
+// largest and smallest are max and min with the rule for NaN.
+func largest(m machine, a, b value) value  { return ruled(m, m.max(a, b), a, b) }
+func smallest(m machine, a, b value) value { return ruled(m, m.min(a, b), a, b) }
+
+func ruled(m machine, v, a, b value) value {
+	if !v.kind.float() {
+		return v
+	}
+	return m.sel(m.cmp(unordered, a, b), nan(m, v.kind), v)
+}

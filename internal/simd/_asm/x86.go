@@ -37,7 +37,8 @@ type x86 struct {
 
 const unroll = 4 // vectors in a step of the main loop
 
-func writeRows(c *build.Context) {
+// writeRows writes the kernels of a list for both instruction sets.
+func writeRows(c *build.Context, kernels list) {
 	memory := make(map[string]operand.Mem)
 	for i := range kernels {
 		k := &kernels[i]
@@ -58,7 +59,7 @@ func (x *x86) write() {
 	c.Attributes(attr.NOSPLIT)
 	c.Pragma("noescape")
 	c.SignatureExpr(k.signature())
-	n := c.Load(c.Param("dst").Len(), c.GP64())
+	n := c.Load(c.Param(k.args[0].name).Len(), c.GP64())
 	for i, a := range k.args {
 		if a.number {
 			v := c.Load(c.Param(a.name), c.XMM())
@@ -424,7 +425,7 @@ func (x *x86) cmp(p pred, a, b value) value {
 		return m
 	}
 	if !a.kind.signed() && p != eq && p != ne { // there are signed comparisons alone
-		top := x.constant(a.kind, 1<<(8*a.kind.size()-1))
+		top := x.constant(a.kind, a.kind.top())
 		a, b = x.xor(a, top), x.xor(b, top)
 	}
 	switch p {

@@ -1,0 +1,42 @@
+package conv
+
+import (
+	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// WidenF16 is num.WidenF16, with the instruction set in use; so with the others.
+func WidenF16(dst []float32, src []num.F16) {
+	if f := simd.WidenF16.Best(); f != nil {
+		f(dst, As[uint16](src))
+		return
+	}
+	num.WidenF16(dst, src)
+}
+
+// WidenBF16 is num.WidenBF16.
+func WidenBF16(dst []float32, src []num.BF16) {
+	if f := simd.WidenBF16.Best(); f != nil {
+		f(dst, As[uint16](src))
+		return
+	}
+	num.WidenBF16(dst, src)
+}
+
+// NarrowF16 is num.NarrowF16.
+func NarrowF16(dst []num.F16, src []float32) {
+	if f := simd.NarrowF16.Best(); f != nil {
+		f(As[uint16](dst), src)
+		return
+	}
+	num.NarrowF16(dst, src)
+}
+
+// NarrowBF16 is num.NarrowBF16.
+func NarrowBF16(dst []num.BF16, src []float32) {
+	if f := simd.NarrowBF16.Best(); f != nil {
+		f(As[uint16](dst), src)
+		return
+	}
+	num.NarrowBF16(dst, src)
+}

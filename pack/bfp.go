@@ -1,0 +1,132 @@
+package pack
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// BFP8 and BFP4 are TT-NN's block floats BFLOAT8_B and BFLOAT4_B. Sixteen
+// neighbours of a face's row share an exponent E, that of the largest; each has a
+// sign and a magnitude of N = 7 or 3 bits, whose value is
+//
+//	± magnitude · 2^(E − 127 − (N−1))
+//
+// A tile is its exponents, a byte for each sixteen elements, filled with zeros to a
+// multiple of 16 bytes; then the codes, a byte each, or four bits each with the
+// element that comes first in the low ones.
+//
+// Encoding shifts a significand of 24 bits right by the distance of the exponents,
+// losing the bits that go out, and rounds it to N bits, to nearest, ties to even.
+// What rounds up beyond N bits becomes the largest magnitude; the exponent never
+// rises. Zeros and numbers below the smallest normal one become 0, without a sign. An
+// infinity or a NaN makes E 255: it is kept, but for a NaN whose upper bits are an
+// infinity's, which becomes one, and all others of the sixteen that are finite
+// become 0. Decoding gives +0 where the exponent would fall below 0, and where it
+// is just 0 the fraction without the leading bit, as TT-NN's host does.
+//
+// An element that isn't the largest of its sixteen by 2^k loses k bits. The error of
+// every finite element is at most 2^(E−127−(N−1)), and half of that where nothing is
+// shifted out or saturates.
+var (
+	BFP8 Format = &bfp{"bfloat8_b", bfpRows{7, packBFP8, unpackBFP8}}
+	BFP4 Format = &bfp{"bfloat4_b", bfpRows{3, packBFP4, unpackBFP4}}
+)
+
+type bfp struct {
+	name string
+	rows bfpRows
+}
+
+// bfpRows encode and decode groups of 16: a byte of exps for each.
+type bfpRows struct {
+	bits   uint // N
+	pack   func(exps, codes []byte, src []float32)
+	unpack func(dst []float32, exps, codes []byte)
+}
+
+const group = 16 // elements that share an exponent
+
+func (f *bfp) Name() string { return f.name }
+func (f *bfp) Group() int   { return group }
+
+func (f *bfp) Check(s *Spec) error {
+	if s.tile == (Tile{}) {
+		return &tensor.Error{Op: "pack.NewSpec", Text: f.name + " has no row-major form: its exponents belong to tiles; give a tile, as 32×32", Err: tensor.ErrDType}
+	}
+	return nil
+}
+
+// exponents is the bytes of the exponents of n elements.
+func (f *bfp) exponents(n int) int { return (n/group + 15) &^ 15 }
+
+func (f *bfp) Size(n int) int { return f.exponents(n) + n*(int(f.rows.bits)+1)/8 }
+
+func (f *bfp) Encode(dst []byte, src []float32, _ int) {
+	at := f.exponents(len(src))
+	clear(dst[len(src)/group : at])
+	f.rows.pack(dst[:len(src)/group], dst[at:], src)
+}
+
+func (f *bfp) Decode(dst []float32, src []byte, _ int) {
+	f.rows.unpack(dst, src[:len(dst)/group], src[f.exponents(len(dst)):])
+}
+
+// shared returns the largest exponent of a group.
+func shared(g *[group]float32) uint32 {
+	var most uint32
+	for _, v := range g {
+		most = max(most, math.Float32bits(v)&0x7f800000)
+	}
+	return most >> 23
+}
+
+// BFPCode returns the code of one value in a group with the exponent shared, no less
+// than v's: the sign above a magnitude of bits bits, 7 or 3. Formats don't truncate;
+// a mode of TT-NN does, which cuts off what doesn't fit instead of rounding.
+func BFPCode(v float32, shared uint8, bits uint, truncate bool) uint8 {
+	if b := math.Float32bits(v); truncate { // no round up with the bits below cleared
+		e := uint(max(int(shared)-int(b>>23&0xff), 0))
+		v = math.Float32frombits(b &^ (1<<min(24-bits+e, 23) - 1))
+		if 24-bits+e >= 24 {
+			return 0
+		}
+	}
+	return uint8(code(v, uint32(shared), bits))
+}
+
+// BFPValue returns the value of a code in a group with the exponent shared.
+func BFPValue(code, shared uint8, bits uint) float32 {
+	return value(uint32(code), uint32(shared), bits)
+}
+
+// code encodes one value with N = bits.
+func code(v float32, shared uint32, bits uint) uint32 {
+	b := math.Float32bits(v)
+	e := b >> 23 & 0xff
+	if e == 0 {
+		return 0
+	}
+	m := (b&0x7fffff | 0x800000) >> (min(shared-e, 31) & 31)
+	drop := 24 - bits
+	m = min((m+1<<(drop-1)-1+m>>drop&1)>>drop, 1<<bits-1)
+	if m == 0 {
+		return 0
+	}
+	return b>>31<<bits | m
+}
+
+// value decodes one code with N = bits.
+func value(code, shared uint32, bits uint) float32 {
+	sign, m := code>>bits<<31, code&(1<<bits-1)
+	if m == 0 {
+		return math.Float32frombits(sign)
+	}
+	for ; m>>(bits-1) == 0; m <<= 1 {
+		if shared == 0 {
+			return 0
+		}
+		shared--
+	}
+	return math.Float32frombits(sign | shared<<23 | m<<(24-bits)&0x7fffff)
+}

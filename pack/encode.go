@@ -1,0 +1,193 @@
+package pack
+
+import (
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// widened returns x as float32 if that is exact.
+func widened(op string, x tensor.Any) (tensor.Any, error) {
+	switch t := x.(type) {
+	case tensor.Tensor[float32]:
+		return t, nil
+	case tensor.Tensor[num.BF16]:
+		return widen(t, num.WidenBF16)
+	case tensor.Tensor[num.F16]:
+		return widen(t, num.WidenF16)
+	case tensor.Tensor[num.F8E4M3]:
+		return widen(t, num.WidenF8E4M3)
+	case tensor.Tensor[num.F8E5M2]:
+		return widen(t, num.WidenF8E5M2)
+	}
+	if x.DType() == dtype.Float32 {
+		return nil, fail(op, tensor.ErrDType, "%T has no elements to encode", x)
+	}
+	return nil, fail(op, tensor.ErrDType, "formats encode float32 and narrower floats, not %v; convert it with op.Cast", x.DType())
+}
+
+// run is the elements of a row-major tensor. It is kept alive past their last use.
+func run[T num.Elem](t tensor.Tensor[T]) []T {
+	data, from := t.Data()
+	return data[from : from+t.Len()]
+}
+
+func widen[T num.Elem](t tensor.Tensor[T], row func(dst []float32, src []T)) (out tensor.Any, err error) {
+	err = tensor.Try(func() {
+		dense := t.Contiguous()
+		wide := tensor.Empty[float32](t.Shape()...)
+		row(run(wide), run(dense))
+		runtime.KeepAlive(dense)
+		out = wide
+	})
+	return out, err
+}
+
+// bandLen is about how many elements are gathered at a time.
+const bandLen = 1 << 14
+
+// bands calls f for stretches of whole rows of the storage's matrices, tiles in tiles:
+// lead are the indices before the matrix, rows [row, row+n) of it.
+func (p *Tensor) bands(f func(lead []int, row, n int) error) error {
+	shape := p.paddedShape()
+	k := len(shape) - 2
+	height, width := shape[k], shape[k+1]
+	n := max(bandLen/width/p.tile.Height, 1) * p.tile.Height
+	lead := make([]int, k)
+	for {
+		for row := 0; row < height; row += n {
+			if err := f(lead, row, min(n, height-row)); err != nil {
+				return err
+			}
+		}
+		i := k - 1
+		for ; i >= 0; i-- {
+			if lead[i]++; lead[i] < shape[i] {
+				break
+			}
+			lead[i] = 0
+		}
+		if i < 0 {
+			return nil
+		}
+	}
+}
+
+// part returns the part of x that stands in the band: a matrix, or false where all of
+// it is padding.
+func part(x tensor.Tensor[float32], lead []int, row, n int) (tensor.Tensor[float32], bool) {
+	rows := x.Dim(len(lead))
+	for i, at := range lead {
+		if at >= x.Dim(i) {
+			return x, false
+		}
+	}
+	if row >= rows || x.Len() == 0 {
+		return x, false
+	}
+	idx := make([]tensor.Index, 0, len(lead)+1)
+	for _, at := range lead {
+		idx = append(idx, tensor.I(at))
+	}
+	return x.Slice(append(idx, tensor.R(row, min(row+n, rows)))...), true
+}
+
+// encode writes x, of as many axes as the padded shape, in p's format.
+func (p *Tensor) encode(x tensor.Tensor[float32], padding float32) error {
+	if p.tile == (Tile{}) {
+		return p.encodeRows(x, padding)
+	}
+	page, done := p.tile.Len(), 0
+	size := p.size(page)
+	to := p.buf.Bytes()[p.from:]
+	_, width := p.PhysicalShape()
+	scratch := make([]float32, 0, max(bandLen, width*p.tile.Height))
+	err := p.bands(func(lead []int, row, n int) error {
+		band := scratch[:n*width]
+		piece, some := part(x, lead, row, n)
+		if !some || piece.Len() < len(band) {
+			conv.Fill(band, padding)
+		}
+		if some {
+			if err := p.gather(band, piece, n, width); err != nil {
+				return err
+			}
+		}
+		for at := 0; at < len(band); at += page {
+			p.format.Encode(to[done:done+size], band[at:at+page], 0)
+			done += size
+		}
+		return nil
+	})
+	runtime.KeepAlive(p.buf)
+	return err
+}
+
+// gather writes a matrix to the beginning of n rows of tiles.
+func (p *Tensor) gather(band []float32, x tensor.Tensor[float32], n, width int) error {
+	lay, err := p.tile.Layout(n, width)
+	if err != nil {
+		return err
+	}
+	return copyPieces(tensor.FromLayout(band, lay), x, false)
+}
+
+// decode writes p's values to x, of as many axes as the padded shape.
+func (p *Tensor) decode(x tensor.Tensor[float32]) error {
+	if p.tile == (Tile{}) {
+		return p.decodeRows(x)
+	}
+	page, done := p.tile.Len(), 0
+	size := p.size(page)
+	from := p.buf.Bytes()[p.from:]
+	_, width := p.PhysicalShape()
+	scratch := make([]float32, 0, max(bandLen, width*p.tile.Height))
+	return p.bands(func(lead []int, row, n int) error {
+		band := scratch[:n*width]
+		tiles := len(band) / page
+		piece, some := part(x, lead, row, n)
+		if !some {
+			done += tiles * size
+			return nil
+		}
+		for at := 0; at < len(band); at += page {
+			p.format.Decode(band[at:at+page], from[done:done+size], 0)
+			done += size
+		}
+		lay, err := p.tile.Layout(n, width)
+		if err != nil {
+			return err
+		}
+		return copyPieces(tensor.FromLayout(band, lay), piece, true)
+	})
+}
+
+// encodeRows is encode without tiles: all elements are one run.
+func (p *Tensor) encodeRows(x tensor.Tensor[float32], padding float32) error {
+	if p.Len() < p.StorageLen() {
+		whole := tensor.Full(padding, p.paddedShape()...)
+		if err := copyPieces(whole, x, false); err != nil {
+			return err
+		}
+		x = whole
+	}
+	dense := x.Contiguous()
+	p.format.Encode(p.run(0, dense.Len()), run(dense), 0)
+	runtime.KeepAlive(dense)
+	runtime.KeepAlive(p.buf)
+	return nil
+}
+
+func (p *Tensor) decodeRows(x tensor.Tensor[float32]) error {
+	if p.Len() == p.StorageLen() {
+		p.format.Decode(run(x), p.run(0, x.Len()), 0)
+		runtime.KeepAlive(x)
+		return nil
+	}
+	whole := tensor.Empty[float32](p.paddedShape()...)
+	p.format.Decode(run(whole), p.run(0, whole.Len()), 0)
+	return copyPieces(whole, x, true)
+}

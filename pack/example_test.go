@@ -1,0 +1,99 @@
+package pack_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func Example() {
+	x := tensor.Linspace[float32](-1, 1, 14*28).Reshape(14, 28)
+	p, err := pack.Pack(x, pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(p.Spec)
+	fmt.Println(p.Len(), "of", p.StorageLen(), "elements,", p.Bytes(), "bytes")
+	v, err := p.At(13, 27)
+	fmt.Println(v, err)
+	back, err := p.Unpack()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(op.ReduceMax(op.Abs(op.Sub(back.(tensor.Tensor[float32]), x)), nil))
+	// Output:
+	// bfloat8_b[14,28] in tiles of 32×32, padded to [32,32]
+	// 392 of 1024 elements, 1088 bytes
+	// 1 <nil>
+	// 0.0065137744
+}
+
+// The padding of a tensor in tiles is there for whoever looks at the storage, and for
+// nobody else.
+func ExampleTensor_View() {
+	x := tensor.Arange(int32(1), 7, 1).Reshape(2, 3)
+	p, err := pack.PackPadded(x, pack.Options{Tile: pack.TileOf(2, 16)}, tensor.Scalar(int32(-42)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	v, err := p.View()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(v.Layout())
+	fmt.Println(tensor.Sprint(v, tensor.PrintOptions{LineWidth: 100}))
+	fmt.Println(p.Unpack())
+	// Output:
+	// (((2,1),1),((16,1),1)):(((16,0),0),((1,0),0))
+	// [[  1   2   3 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42]
+	//  [  4   5   6 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42 -42]]
+	// [[1 2 3]
+	//  [4 5 6]] <nil>
+}
+
+func ExampleNewSpec() {
+	s, err := pack.NewSpec(dtype.BFloat16, []int{3, 5, 40}, pack.Options{Tile: pack.TileOf(32, 32)})
+	fmt.Println(s, err)
+	fmt.Println(s.Storage())
+	_, err = pack.NewSpec(dtype.Float32, []int{14, 28}, pack.Options{Format: pack.BFP4})
+	fmt.Println(err)
+	_, err = pack.NewSpec(dtype.Float32, []int{14, 28}, pack.Options{Tile: pack.TileOf(24, 32)})
+	fmt.Println(err)
+	// Output:
+	// bfloat16[3,5,40] in tiles of 32×32, padded to [3,32,64] <nil>
+	// (3,((16,2),1),((16,2),2)):(2048,((16,512),0),((1,256),1024))
+	// pack.NewSpec: bfloat4_b has no row-major form: its exponents belong to tiles; give a tile, as 32×32
+	// pack.NewSpec: no tile of 24×32: heights are 1, 2, 4, 8, 16 and 32, widths 16 and 32; layout.TileToShape makes others
+}
+
+func ExampleText() {
+	x := tensor.FromSlice([]float32{0.25, -1.5, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2, 6)
+	text, err := pack.Text(x, pack.TextOptions{Precision: 2})
+	fmt.Println(text, err)
+	// Output:
+	// ttnn.Tensor([[ 0.25, -1.50,  ...,  5.00,  6.00],
+	//              [ 7.00,  8.00,  ..., 11.00, 12.00]], shape=Shape([2, 6]), dtype=DataType::FLOAT32, layout=Layout::ROW_MAJOR) <nil>
+}
+
+func ExampleShapeText() {
+	s, err := tensor.NewSpec(dtype.Float32, 14, 28)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if s, err = s.WithPadded(32, 32); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(pack.ShapeText(s, pack.Sum))
+	fmt.Println(pack.ShapeText(s, pack.Brackets))
+	fmt.Println(pack.ShapeText(s, pack.Current))
+	fmt.Println(pack.ShapeText(s.Padded(), pack.Sum), s.Len(), s.StorageLen())
+	// Output:
+	// ttnn.Shape([14 + 18, 28 + 4])
+	// ttnn.Shape([14[32], 28[32]])
+	// Shape([14, 28])
+	// ttnn.Shape([32, 32]) 392 1024
+}

@@ -1,0 +1,45 @@
+package pack
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A Format says how float32 values are encoded as bytes. Elements are counted in the
+// order of the storage. In tiles each tile is encoded by itself, and the tiles follow
+// each other; else all elements are one run, which may be encoded and decoded in
+// parts that begin at a multiple of Group.
+type Format interface {
+	// Name is what the format is called: bfloat8_b.
+	Name() string
+	// Group is how many neighbours in storage are encoded together.
+	Group() int
+	// Check returns an error where the format can't hold tensors of a Spec.
+	Check(s *Spec) error
+	// Size returns the bytes of n elements: a tile's, or in rows those from the
+	// beginning to element n.
+	Size(n int) int
+	// Encode writes src, the elements from number first of the storage on, to the
+	// Size(len(src)) bytes of dst.
+	Encode(dst []byte, src []float32, first int)
+	// Decode writes the len(dst) elements from number first on that src holds.
+	Decode(dst []float32, src []byte, first int)
+}
+
+// formats are those that a name alone tells.
+var formats = []Format{BFP8, BFP4}
+
+// FormatNamed returns BFP8 for bfloat8_b or bfp8, and BFP4 for bfloat4_b or bfp4.
+func FormatNamed(name string) (Format, error) {
+	var names []string
+	for _, f := range formats {
+		short := strings.TrimSuffix(strings.Replace(f.Name(), "bfloat", "bfp", 1), "_b")
+		if name == f.Name() || name == short {
+			return f, nil
+		}
+		names = append(names, f.Name())
+	}
+	return nil, &tensor.Error{Op: "pack.FormatNamed", Text: fmt.Sprintf("no format is called %q; there are %s", name, strings.Join(names, ", ")), Err: tensor.ErrDType}
+}

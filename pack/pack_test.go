@@ -1,0 +1,274 @@
+package pack
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+var tiles = []Tile{{}, TileOf(32, 32), TileOf(16, 32), TileOf(32, 16), TileOf(16, 16), TileOf(8, 32), TileOf(4, 32), TileOf(2, 32), TileOf(1, 32),
+	TileOf(8, 16), TileOf(4, 16), TileOf(2, 16), TileOf(1, 16), {32, 32, true}, {16, 32, true}, {32, 16, true}, {16, 16, true}}
+
+func drawOptions(t *rapid.T) Options {
+	o := Options{Tile: rapid.SampledFrom(tiles).Draw(t, "tile")}
+	if rapid.Bool().Draw(t, "align") {
+		o.Align = rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 3, 4, 16, 32, 48}), 0, 4).Draw(t, "alignment")
+	}
+	return o
+}
+
+// place is where TT-NN's formula puts an element of the physical matrix.
+func place(t Tile, width, r, c int) int {
+	if t == (Tile{}) {
+		return r*width + c
+	}
+	h, w := min(t.Height, 16), 16
+	tile := r/t.Height*(width/t.Width) + c/t.Width
+	fr, fc := r%t.Height/h, c%t.Width/w
+	face, in := fr*(t.Width/w)+fc, r%h*w+c%w
+	if t.Transposed {
+		face, in = fc*(t.Height/h)+fr, c%w*h+r%h
+	}
+	return tile*t.Len() + face*h*w + in
+}
+
+// Each element is at one place of the storage, the one of the formula; padding is at
+// the others, and what stands there shows nowhere.
+func TestPlaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 3, 5, 16, 17, 31, 33, 40}), 0, 4).Draw(t, "shape")
+		o := drawOptions(t)
+		s, err := NewSpec(dtype.Int32, shape, o)
+		if errors.Is(err, tensor.ErrShape) && len(o.Align) > 2 || s.StorageLen() > 1<<20 {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		padded := s.Padded().Shape()
+		x := tensor.Arange(int32(0), int32(s.Len()), 1).Reshape(shape...)
+		p, err := PackPadded(x, o, tensor.Scalar(int32(-42)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !p.Identical(s) {
+			t.Fatalf("packed as %v, not %v", p.Spec, s)
+		}
+		back, err := p.Unpack()
+		if err != nil || !slices.Equal(back.(tensor.Tensor[int32]).Elems(), x.Elems()) || !slices.Equal(tensor.Shape(back), shape) {
+			t.Fatalf("%v comes back as %v, %v", x, back, err)
+		}
+		v, err := p.View()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.StorageLen() == 0 {
+			return
+		}
+		all := v.(tensor.Tensor[int32])
+		data, origin := all.Data()
+		_, width := s.PhysicalShape()
+		seen := make([]bool, s.StorageLen())
+		i := 0
+		for idx, got := range all.All() {
+			want, row, logical, id := int32(-42), 0, true, 0
+			for k, at := range idx {
+				if k < len(idx)-1 {
+					row = row*padded[k] + at
+				}
+				have := 1
+				if j := k - (len(idx) - len(shape)); j >= 0 {
+					have = shape[j]
+				}
+				logical = logical && at < have
+				id = id*have + at
+			}
+			if logical {
+				want = int32(id)
+			}
+			col := 0
+			if len(idx) > 0 {
+				col = idx[len(idx)-1]
+			}
+			off := place(s.tile, width, row, col)
+			if got != want || data[origin+off] != want || seen[off] {
+				t.Fatalf("%v: %v holds %d, place %d %d, want %d once", s, idx, got, off, data[off], want)
+			}
+			seen[off] = true
+			i++
+		}
+		if i != s.StorageLen() {
+			t.Fatalf("%d places of %d", i, s.StorageLen())
+		}
+	})
+}
+
+// Block floats in tiles: what comes back is what the format makes of each group, and
+// At gives the same.
+func TestFormats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 5, 17, 40}), 0, 3).Draw(t, "shape")
+		o := drawOptions(t)
+		if o.Tile == (Tile{}) || len(o.Align) > 2 {
+			return
+		}
+		o.Format = rapid.SampledFrom(formats).Draw(t, "format")
+		x := tensor.RandomNormal[float32](uint64(rapid.Uint32().Draw(t, "seed")), 0, 3, shape...)
+		padding := tensor.Scalar(float32(1e-3))
+		p, err := PackPadded(x, o, padding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.StorageLen() > 1<<16 {
+			return
+		}
+		// The same by way of tiles that nothing encodes.
+		f := o.Format
+		o.Format = nil
+		q, err := PackPadded(x, o, padding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := q.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := tensor.Bitcast[float32](tensor.Recast[uint32](data)).Elems()
+		want := make([]byte, 0, p.Bytes())
+		for n := o.Tile.Len(); len(values) > 0; values = values[n:] {
+			b := make([]byte, f.Size(n))
+			f.Encode(b, values[:n], 0)
+			want = append(want, b...)
+			f.Decode(values[:n], b, 0) // in q's storage
+		}
+		if got, err := p.Data(); err != nil || !bytes.Equal(got.Elems(), want) {
+			t.Fatalf("%v: the storage differs, %v", p.Spec, err)
+		}
+		a, err := p.Unpack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := q.Unpack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := 0
+		for idx, v := range a.(tensor.Tensor[float32]).All() {
+			at, err := p.At(idx...)
+			if w := b.(tensor.Tensor[float32]).At(idx...); v != w || err != nil || at != float64(w) {
+				t.Fatalf("%v: %v is %v, %v by At, want %v: %v", p.Spec, idx, v, at, w, err)
+			}
+			if i++; i == 50 {
+				break // At decodes a tile
+			}
+		}
+		again, err := Pack(p, Options{Tile: TileOf(16, 16), Format: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Equal(again); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestEqual(t *testing.T) {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, float32(math.NaN())}, 2, 3)
+	o := Options{Tile: TileOf(2, 16)}
+	a, _ := PackPadded(x, o, tensor.Scalar(float32(7)))
+	b, _ := Pack(x, Options{Tile: TileOf(32, 32)})
+	if same, err := a.Equal(b); !same || err != nil {
+		t.Errorf("padding or tiles make a difference: %v", err)
+	}
+	y := x.Clone()
+	y.Set(-1, 0, 0)
+	c, _ := Pack(y, o)
+	if same, err := a.Equal(c); same || err != nil {
+		t.Errorf("an element makes no difference: %v", err)
+	}
+	d, _ := Pack(x, Options{Tile: TileOf(2, 16), Format: BFP8})
+	if same, err := a.Equal(d); same || err != nil {
+		t.Errorf("the format makes no difference: %v", err)
+	}
+}
+
+// Narrow floats are packed as the float32 of the same value.
+func TestNarrow(t *testing.T) {
+	x := tensor.RandomNormal[float32](3, 0, 1, 20, 40)
+	y := tensor.New[num.BF16](40, 20).Transpose()
+	for idx, v := range x.All() {
+		y.Set(num.BF16FromFloat32(v), idx...)
+		x.Set(num.BF16FromFloat32(v).Float32(), idx...)
+	}
+	o := Options{Tile: TileOf(32, 32), Format: BFP4}
+	a, err := Pack(x, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Pack(y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := a.Equal(b); !same || err != nil {
+		t.Errorf("they differ: %v", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	x := tensor.New[float32](14, 28)
+	tile := TileOf(32, 32)
+	closed, err := Pack(x, Options{Tile: tile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := closed.Spec
+	bfp, _ := Pack(x, Options{Tile: tile, Format: BFP8})
+	closed.Close()
+	pack := func(x tensor.Any, o Options, padding tensor.Any) func() error {
+		return func() error { _, err := PackPadded(x, o, padding); return err }
+	}
+	bare, _ := tensor.NewSpec(dtype.Float32, 2)
+	large, _ := tensor.NewSpec(dtype.Float32, math.MaxInt/8)
+	for _, c := range []struct {
+		f    func() error
+		is   error
+		want string
+	}{
+		{pack(x, Options{Tile: TileOf(24, 32)}, nil), tensor.ErrShape, "pack.Pack: no tile of 24×32: heights are 1, 2, 4, 8, 16 and 32, widths 16 and 32; layout.TileToShape makes others"},
+		{pack(x, Options{Tile: Tile{8, 32, true}}, nil), tensor.ErrShape, "pack.Pack: no tile of 8×32 transposed: transposed ones have 16 or 32 rows"},
+		{pack(x, Options{Padded: []int{13, 32}}, nil), tensor.ErrShape, "pack.Pack: axis 0 of the padded shape (13,32) is 13, less than the 14 of shape (14,28)"},
+		{pack(x, Options{Padded: []int{32}}, nil), tensor.ErrShape, "pack.Pack: shape (14,28) has 2 axes, the padded shape (32) has 1; it needs as many or more"},
+		{pack(x, Options{Padded: []int{32, 40}, Tile: tile}, nil), tensor.ErrShape, "pack.Pack: the padded shape [32,40] isn't made of whole tiles of 32×32"},
+		{pack(x, Options{Padded: []int{32, 32}, Align: []int{4}}, nil), tensor.ErrShape, "pack.Pack: both an alignment and a padded shape are given; leave one out"},
+		{pack(x, Options{Align: []int{0}}, nil), tensor.ErrShape, "pack.Pack: the alignment 0 of axis 1 is not positive; 1 keeps an extent"},
+		{pack(x, Options{Align: []int{10, 32, 32}}, nil), tensor.ErrShape, "pack.Pack: the alignment 10 of axis 0 and the 32 rows below it don't divide each other; make one a multiple of the other"},
+		{pack(x, Options{Format: BFP8}, nil), tensor.ErrDType, "pack.Pack: bfloat8_b has no row-major form: its exponents belong to tiles; give a tile, as 32×32"},
+		{pack(tensor.New[int32](2), Options{Tile: tile, Format: BFP8}, nil), tensor.ErrDType, "pack.Pack: formats encode float32 and narrower floats, not int32; convert it with op.Cast"},
+		{pack(bare, Options{Tile: tile, Format: BFP8}, nil), tensor.ErrDType, "pack.Pack: tensor.Spec has no elements to encode"},
+		{pack(x, Options{Tile: tile}, tensor.Scalar(1.0)), tensor.ErrDType, "pack.Pack: the padding is float64[]; want a tensor of rank 0 and type float32"},
+		{pack(x, Options{Tile: tile}, x), tensor.ErrDType, "pack.Pack: the padding is float32[14,28]; want a tensor of rank 0 and type float32"},
+		{pack(large, Options{Tile: tile}, nil), tensor.ErrOverflow, ""},
+		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed"},
+		{func() error { _, err := Tensor{}.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the tensor is the zero value; Pack makes one"},
+		{func() error { _, err := bfp.View(); return err }, tensor.ErrView, "pack.View: bfloat8_b are no elements that a tensor holds; Unpack copies them"},
+		{func() error { _, err := bfp.At(14, 0); return err }, tensor.ErrIndex, "pack.At: index 14 is outside axis 0 of shape [14,28]"},
+		{func() error { _, err := bfp.At(1); return err }, tensor.ErrIndex, "pack.At: 1 indices for rank 2 of shape [14,28]"},
+		{func() error { _, err := FromBytes(spec, mem.Borrow(make([]byte, 4095), nil), 0); return err }, tensor.ErrShape,
+			"pack.FromBytes: float32[14,28] in tiles of 32×32, padded to [32,32] has 4096 bytes; from byte 0 of 4095 there are 4095"},
+		{func() error { _, err := FromBytes(Spec{}, mem.Borrow(nil, nil), 0); return err }, tensor.ErrDType, "pack.FromBytes: the spec is the zero value; NewSpec makes one"},
+		{func() error { _, err := FormatNamed("bfp5"); return err }, tensor.ErrDType, `pack.FormatNamed: no format is called "bfp5"; there are bfloat8_b, bfloat4_b`},
+		{func() error { _, err := Text(tensor.Scalar(1i), TextOptions{}); return err }, tensor.ErrDType, "pack.Text: complex128[] can't be written as text"},
+	} {
+		if err := c.f(); !errors.Is(err, c.is) || c.want != "" && err.Error() != c.want {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package pack
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Options say how a tensor is to be stored. The zero value is rows without padding.
+type Options struct {
+	Tile   Tile   // the zero value: rows
+	Format Format // nil: the elements as they are
+	Align  []int  // what extents are padded to multiples of, the last number about the last axis
+	Padded []int  // the padded shape itself; Align is then to be empty
+}
+
+// Spec describes a tensor and how it is stored. It is an Any without elements, like
+// tensor.Spec; its DType is that of the values, float32 where there is a Format.
+type Spec struct {
+	tensor.Spec
+	tile   Tile
+	format Format
+	align  []int
+}
+
+// NewSpec returns the description of a tensor. Options.Align follows TT-NN's rules: it
+// is padded with the tile's sides, or 1 in rows, and the numbers about a matrix are
+// rounded up to multiples of them; how it works then says tensor.Spec.Align. It fails
+// when an extent is negative, when the tile isn't one of TT-NN's, when the padded
+// shape is smaller than the shape or not of whole tiles, when alignments don't fit
+// each other, when the format can't hold the tensor, and when a size doesn't fit an
+// int.
+func NewSpec(d dtype.DType, shape []int, o Options) (Spec, error) {
+	const op = "pack.NewSpec"
+	s := Spec{tile: o.Tile, format: o.Format}
+	var err error
+	if s.Spec, err = tensor.NewSpec(d, shape...); err != nil {
+		return Spec{}, in(op, err)
+	}
+	switch {
+	case d.Size() == 0:
+		return Spec{}, fail(op, tensor.ErrDType, "no tensor holds %v", d)
+	case o.Format != nil && d != dtype.Float32:
+		return Spec{}, fail(op, tensor.ErrDType, "%s holds float32 values, not %v", o.Format.Name(), d)
+	case len(o.Align) > 0 && o.Padded != nil:
+		return Spec{}, fail(op, tensor.ErrShape, "both an alignment and a padded shape are given; leave one out")
+	}
+	if err := o.Tile.check(op); err != nil {
+		return Spec{}, err
+	}
+	s.align = o.Tile.align(o.Align)
+	if o.Padded == nil {
+		s.Spec, err = s.Spec.Align(s.align...)
+	} else {
+		s.Spec, err = s.Spec.WithPadded(o.Padded...)
+	}
+	if err != nil {
+		return Spec{}, in(op, err)
+	}
+	if t, padded := s.tile, s.paddedShape(); t != (Tile{}) {
+		if k := len(padded) - 2; k < 0 || padded[k]%t.Height != 0 || padded[k+1]%t.Width != 0 {
+			return Spec{}, fail(op, tensor.ErrShape, "the padded shape %s isn't made of whole tiles of %v", ints(padded), t)
+		}
+	}
+	if n := s.StorageLen(); n > maxInt/max(16, d.Size()) { // so that Bytes fits
+		return Spec{}, fail(op, tensor.ErrOverflow, "%d elements of %v don't fit an int of bytes", n, d)
+	}
+	if s.format != nil {
+		if err := s.format.Check(&s); err != nil {
+			return Spec{}, in(op, err)
+		}
+	}
+	return s, nil
+}
+
+// Tile returns the tile, or its zero value in rows.
+func (s Spec) Tile() Tile { return s.tile }
+
+// Format returns how elements are encoded; nil: they are there as they are.
+func (s Spec) Format() Format { return s.format }
+
+// TypeName returns the name of the format, or of the element type where there is
+// none: bfloat8_b, float32.
+func (s Spec) TypeName() string {
+	if s.format != nil {
+		return s.format.Name()
+	}
+	return s.DType().String()
+}
+
+// Alignment returns what extents are padded to multiples of, in a new slice; the
+// last number is about the last axis.
+func (s Spec) Alignment() []int { return slices.Clone(s.align) }
+
+func (s *Spec) paddedShape() []int { return s.Spec.Padded().Shape() }
+
+// LogicalMatrix returns the shape seen as one matrix: the product of all extents but
+// the last, and the last; 1 where there is none.
+func (s Spec) LogicalMatrix() (height, width int) { return matrix(s.Shape()) }
+
+// PhysicalShape returns the padded shape seen as one matrix.
+func (s Spec) PhysicalShape() (height, width int) { return matrix(s.paddedShape()) }
+
+func matrix(shape []int) (height, width int) {
+	height, width = 1, 1
+	for i, n := range shape {
+		if i == len(shape)-1 {
+			width = n
+		} else {
+			height *= n
+		}
+	}
+	return height, width
+}
+
+// PageShape returns what is kept together when a tensor is distributed: a tile, or a
+// row of the physical matrix. The rows of an empty tensor count, as in TT-NN, as if
+// they had four bytes.
+func (s Spec) PageShape() (height, width int) {
+	switch _, width = s.PhysicalShape(); {
+	case s.tile != (Tile{}):
+		return s.tile.Height, s.tile.Width
+	case s.StorageLen() == 0:
+		return 1, max(4/s.DType().Size(), 1)
+	}
+	return 1, width
+}
+
+// PageBytes returns the bytes of a page.
+func (s Spec) PageBytes() int {
+	h, w := s.PageShape()
+	return s.size(h * w)
+}
+
+// Bytes returns the bytes of the storage.
+func (s Spec) Bytes() int {
+	n := s.StorageLen()
+	if s.tile == (Tile{}) {
+		return s.size(n)
+	}
+	page := s.tile.Len()
+	return n / page * s.size(page)
+}
+
+func (s *Spec) size(n int) int {
+	if s.format != nil {
+		return s.format.Size(n)
+	}
+	return n * s.DType().Size()
+}
+
+// Storage returns where in storage the elements of the padded shape are: row-major,
+// or in tiles as Tile.Layout gives them, the matrices following each other in
+// row-major order.
+func (s Spec) Storage() layout.Layout {
+	shape := s.paddedShape()
+	lay, err := s.storage(shape)
+	if err != nil {
+		panic(in("pack.Storage", err)) // NewSpec has checked the tile and the size
+	}
+	return lay
+}
+
+func (s *Spec) storage(shape []int) (layout.Layout, error) {
+	if s.tile == (Tile{}) || s.StorageLen() == 0 {
+		return layout.RowMajor(shape...)
+	}
+	lead := len(shape) - 2
+	last, err := s.tile.Layout(shape[lead], shape[lead+1])
+	if err != nil || lead == 0 {
+		return last, err
+	}
+	modes := make([]layout.Layout, len(shape))
+	modes[lead], modes[lead+1] = last.Mode(0), last.Mode(1)
+	step := last.Size()
+	for i := lead - 1; i >= 0; i-- {
+		if modes[i], err = layout.New(shape[i:i+1], []int{step}); err != nil {
+			return layout.Layout{}, err
+		}
+		step *= shape[i]
+	}
+	return layout.Join(modes...)
+}
+
+// Identical reports whether two descriptions agree in everything.
+func (s Spec) Identical(o Spec) bool {
+	return s.Spec.Identical(o.Spec) && s.tile == o.tile && s.format == o.format
+}
+
+// String writes bfloat8_b[14,28] in tiles of 32×32, padded to [32,32].
+func (s Spec) String() string {
+	text := s.TypeName() + ints(s.Shape())
+	if s.tile != (Tile{}) {
+		text += " in tiles of " + s.tile.String()
+	}
+	if padded := s.paddedShape(); !slices.Equal(padded, s.Shape()) {
+		text += ", padded to " + ints(padded)
+	}
+	return text
+}
+
+// ints writes [14,28].
+func ints(v []int) string {
+	text := "["
+	for i, n := range v {
+		if i > 0 {
+			text += ","
+		}
+		text += fmt.Sprint(n)
+	}
+	return text + "]"
+}
+
+const maxInt = int(^uint(0) >> 1)
+
+func fail(op string, err error, format string, args ...any) *tensor.Error {
+	return &tensor.Error{Op: op, Text: fmt.Sprintf(format, args...), Err: err}
+}
+
+// in makes an error of package tensor or layout one of the function op.
+func in(op string, err error) *tensor.Error {
+	var l *layout.Error
+	if errors.As(err, &l) {
+		return &tensor.Error{Op: op, Text: l.Text, Err: l.Err}
+	}
+	var e *tensor.Error
+	if errors.As(err, &e) {
+		return &tensor.Error{Op: op, Text: e.Text, Err: e.Err}
+	}
+	return &tensor.Error{Op: op, Text: err.Error(), Err: err}
+}

@@ -1,0 +1,349 @@
+package pack
+
+import (
+	"bytes"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Tensor is a tensor stored as its Spec says. It is a value: b := a makes a second
+// handle on the same storage. The zero value has none. It is an Any whose DType is
+// that of the values; its elements are had by Unpack, At or, where no format encodes
+// them, View.
+type Tensor struct {
+	Spec
+	buf  *mem.Buffer
+	from int // the first byte in buf
+}
+
+// Pack returns a copy of x stored as o says, with zeros in the padding.
+//
+// Where o has a Format, float32 values are encoded, and bfloat16, float16 and float8
+// ones as the float32 of the same value. It fails as NewSpec does, for a type that a
+// format can't hold, when x is closed, and when the memory isn't to be had.
+func Pack(x tensor.Any, o Options) (Tensor, error) { return PackPadded(x, o, nil) }
+
+// PackPadded is Pack with a value for the padding: a tensor of rank 0 and the values'
+// type. In block floats padding shares exponents with elements: a large value costs
+// elements at the edge their precision.
+func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
+	const op = "pack.Pack"
+	if p, ok := x.(Tensor); ok {
+		t, err := p.unpack(op)
+		if err != nil {
+			return Tensor{}, err
+		}
+		x = t
+	}
+	if o.Format != nil {
+		wide, err := widened(op, x)
+		if err != nil {
+			return Tensor{}, err
+		}
+		x = wide
+	}
+	s, err := NewSpec(x.DType(), tensor.Shape(x), o)
+	if err != nil {
+		return Tensor{}, in(op, err)
+	}
+	if padding == nil {
+		if padding, err = tensor.Make(x.DType()); err != nil {
+			return Tensor{}, in(op, err)
+		}
+	}
+	if padding.DType() != x.DType() || padding.Rank() != 0 {
+		return Tensor{}, fail(op, tensor.ErrDType, "the padding is %s; want a tensor of rank 0 and type %v", tensor.Describe(padding), x.DType())
+	}
+	buf, err := mem.AllocDirty(s.Bytes())
+	if err != nil {
+		return Tensor{}, fail(op, tensor.ErrMemory, "%v: %v", s, err)
+	}
+	p := Tensor{Spec: s, buf: buf}
+	if err := p.fill(x, padding); err != nil {
+		buf.Close()
+		return Tensor{}, in(op, err)
+	}
+	return p, nil
+}
+
+// fill writes x and padding to p's storage.
+func (p *Tensor) fill(x, padding tensor.Any) error {
+	if p.StorageLen() == 0 {
+		return nil
+	}
+	padded := p.paddedShape()
+	x, err := tensor.Reshape(x, append(slices.Repeat([]int{1}, len(padded)-x.Rank()), tensor.Shape(x)...)...)
+	if err != nil {
+		return err
+	}
+	if p.format != nil {
+		return p.encode(x.(tensor.Tensor[float32]), padding.(tensor.Tensor[float32]).Item())
+	}
+	all, err := p.view()
+	if err != nil {
+		return err
+	}
+	if p.Len() < p.StorageLen() {
+		flat, err := tensor.FromBytes(p.DType(), p.buf, p.from, rowMajor(p.StorageLen()))
+		if err == nil {
+			err = tensor.Copy(flat, padding)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return copyPieces(all, x, false)
+}
+
+func rowMajor(shape ...int) layout.Layout {
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		panic(in("pack", err)) // the size has been checked
+	}
+	return lay
+}
+
+// view is the tensor of the padded shape over the elements themselves.
+func (p *Tensor) view() (tensor.Any, error) {
+	return tensor.FromBytes(p.DType(), p.buf, p.from, p.Storage())
+}
+
+// copyPieces copies small to the beginning of large, or back. The shapes have as many
+// axes, those of large no smaller. A tile has no layout for 28 of its 32 columns: the
+// faces are whole or not there. So the region is cut where its axes' leaves end, into
+// two or three parts along an axis at most, each of which has a layout.
+func copyPieces(large, small tensor.Any, back bool) error {
+	lay := large.Layout()
+	rank := large.Rank()
+	idx := make([]tensor.Index, rank)
+	from := make([]tensor.Index, rank)
+	var cut func(axis int) error
+	cut = func(axis int) error {
+		if axis < rank {
+			for _, r := range pieces(&lay, axis, small.Dim(axis)) {
+				idx[axis] = tensor.R(r[0], r[1])
+				from[axis] = idx[axis]
+				if err := cut(axis + 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		l, err := tensor.Slice(large, idx...)
+		if err != nil {
+			return err
+		}
+		s, err := tensor.Slice(small, from...)
+		if err != nil {
+			return err
+		}
+		if back {
+			l, s = s, l
+		}
+		return tensor.Copy(l, s)
+	}
+	return cut(0)
+}
+
+// pieces cuts [0, n) of an axis into ranges that the axis can be sliced at: whole
+// leaves, and the rest of the next finer one.
+func pieces(lay *layout.Layout, axis, n int) (list [][2]int) {
+	lo, hi := lay.ModeLeaves(axis)
+	unit, start := lay.Dim(axis), 0
+	for k := hi - 1; k >= lo && start < n; k-- {
+		ext, _ := lay.Leaf(k)
+		unit /= ext
+		if end := start + (n-start)/unit*unit; end > start {
+			list = append(list, [2]int{start, end})
+			start = end
+		}
+	}
+	return list
+}
+
+// Unpack returns the values without padding in a new row-major tensor of type DType.
+// It fails when p is closed or the zero value, or the memory isn't to be had.
+func (p Tensor) Unpack() (tensor.Any, error) { return p.unpack("pack.Unpack") }
+
+func (p *Tensor) unpack(op string) (tensor.Any, error) {
+	if err := p.open(op); err != nil {
+		return nil, err
+	}
+	out, err := tensor.Make(p.DType(), p.Shape()...)
+	if err != nil {
+		return nil, in(op, err)
+	}
+	if err := p.unpackTo(out); err != nil {
+		return nil, in(op, err)
+	}
+	return out, nil
+}
+
+// unpackTo writes the values to out, which is row-major and of p's type and shape.
+func (p *Tensor) unpackTo(out tensor.Any) error {
+	if p.Len() == 0 {
+		return nil
+	}
+	shaped, err := tensor.Reshape(out, append(slices.Repeat([]int{1}, len(p.paddedShape())-p.Rank()), p.Shape()...)...)
+	if err != nil {
+		return err
+	}
+	defer runtime.KeepAlive(p.buf)
+	if p.format != nil {
+		return p.decode(shaped.(tensor.Tensor[float32]))
+	}
+	all, err := p.view()
+	if err != nil {
+		return err
+	}
+	return copyPieces(all, shaped, true)
+}
+
+func (p *Tensor) open(op string) error {
+	switch {
+	case p.buf == nil:
+		return fail(op, tensor.ErrClosed, "the tensor is the zero value; Pack makes one")
+	case p.buf.Closed():
+		return fail(op, tensor.ErrClosed, "the storage is closed")
+	}
+	return nil
+}
+
+// View returns a tensor of the padded shape over the storage itself, whose layout is
+// Storage. It fails when a format encodes the elements, and as Unpack does.
+func (p Tensor) View() (tensor.Any, error) {
+	const op = "pack.View"
+	if err := p.open(op); err != nil {
+		return nil, err
+	}
+	if p.format != nil {
+		return nil, fail(op, tensor.ErrView, "%s are no elements that a tensor holds; Unpack copies them", p.format.Name())
+	}
+	v, err := p.view()
+	if err != nil {
+		return nil, in(op, err)
+	}
+	return v, nil
+}
+
+// FromBytes returns the tensor whose storage is buf from byte from on, as Spec says:
+// plain elements in the machine's byte order, and aligned for their type. It fails
+// when buf is closed or too short, or the elements aren't aligned.
+func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
+	const op = "pack.FromBytes"
+	if s.DType() == dtype.Invalid {
+		return Tensor{}, fail(op, tensor.ErrDType, "the spec is the zero value; NewSpec makes one")
+	}
+	if have, want := buf.Len(), s.Bytes(); from < 0 || from > have || want > have-from {
+		return Tensor{}, fail(op, tensor.ErrShape, "%v has %d bytes; from byte %d of %d there are %d", s, want, from, have, max(have-max(from, 0), 0))
+	}
+	p := Tensor{s, buf, from}
+	if s.format == nil && s.StorageLen() > 0 {
+		if _, err := p.View(); err != nil {
+			return Tensor{}, in(op, err)
+		}
+	}
+	return p, nil
+}
+
+// Data returns the bytes of the storage as a tensor of uint8 over them. It fails when
+// p is closed or the zero value.
+func (p Tensor) Data() (tensor.Tensor[uint8], error) {
+	const op = "pack.Data"
+	if err := p.open(op); err != nil {
+		return tensor.Tensor[uint8]{}, err
+	}
+	a, err := tensor.FromBytes(dtype.Uint8, p.buf, p.from, rowMajor(p.Bytes()))
+	if err != nil {
+		return tensor.Tensor[uint8]{}, in(op, err)
+	}
+	return a.(tensor.Tensor[uint8]), nil
+}
+
+// Close gives the storage back, for every handle on it: later accesses fail. A second
+// call does nothing.
+func (p Tensor) Close() error {
+	if p.buf == nil {
+		return nil
+	}
+	return p.buf.Close()
+}
+
+// At returns an element as float64, which holds every value of 32 bits or fewer;
+// integers beyond 2^53 are rounded. Indices count from 0. Of a format it decodes the
+// tile, or the group, that the element is in. It fails when the number of indices
+// isn't the rank, an index is outside its axis, and as Unpack does.
+func (p Tensor) At(idx ...int) (float64, error) {
+	const op = "pack.At"
+	if err := p.open(op); err != nil {
+		return 0, err
+	}
+	lay := p.Layout()
+	switch _, axis := lay.At(idx); {
+	case axis == p.Rank():
+		return 0, fail(op, tensor.ErrIndex, "%d indices for rank %d of shape %s", len(idx), p.Rank(), ints(p.Shape()))
+	case axis >= 0:
+		return 0, fail(op, tensor.ErrIndex, "index %d is outside axis %d of shape %s", idx[axis], axis, ints(p.Shape()))
+	}
+	all := p.Storage()
+	at := append(make([]int, all.Rank()-len(idx)), idx...)
+	off, _ := all.At(at)
+	if p.format == nil {
+		one, err := tensor.FromBytes(p.DType(), p.buf, p.from+off*p.DType().Size(), rowMajor())
+		if err != nil {
+			return 0, in(op, err)
+		}
+		v := tensor.Float64s(one)()
+		runtime.KeepAlive(p.buf)
+		return v, nil
+	}
+	run := p.format.Group()
+	if p.tile != (Tile{}) {
+		run = p.tile.Len()
+	}
+	first := off / run * run
+	dst := make([]float32, min(run, p.StorageLen()-first))
+	p.format.Decode(dst, p.run(first, len(dst)), first)
+	runtime.KeepAlive(p.buf)
+	return float64(dst[off-first]), nil
+}
+
+// run returns the bytes of n elements from number first of the storage on: of a tile,
+// or of rows from a multiple of the group.
+func (p *Tensor) run(first, n int) []byte {
+	all := p.buf.Bytes()[p.from:]
+	if p.tile == (Tile{}) {
+		return all[p.size(first):p.size(first+n)]
+	}
+	page := p.tile.Len()
+	size := p.size(page)
+	return all[first/page*size:][:n/page*size]
+}
+
+// Equal reports whether two tensors have the same type, shape and format, and the
+// same bits in each element; padding, tiles and the rest of the storage may differ.
+// NaNs of the same bits are equal, and -0 isn't 0. It fails as Unpack does.
+func (p Tensor) Equal(q Tensor) (bool, error) {
+	if p.DType() != q.DType() || p.format != q.format || !p.Spec.Spec.Equal(q.Spec.Spec) {
+		return false, nil
+	}
+	a, err := p.Unpack()
+	if err != nil {
+		return false, err
+	}
+	b, err := q.Unpack()
+	if err != nil {
+		return false, err
+	}
+	x, _ := tensor.Bytes(a)
+	y, _ := tensor.Bytes(b)
+	same := bytes.Equal(x, y)
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+	return same, nil
+}
