@@ -26,6 +26,7 @@
 //	internal/conv/       converts rows between element types
 //	internal/simd/       rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/optest/     runs every operator × dtype × layout
+//	internal/bench/      measures operators, a JSON line for each case
 //	internal/same/       one digest of all results, the same on every machine
 //	internal/conform/    runs the conformance data
 //	internal/verify/     checks functions on all inputs

@@ -1,7 +1,10 @@
 package op
 
 import (
+	"runtime"
+
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -31,16 +34,32 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 		}
 	}
 	src := a.Reshape(before, a.Dim(axis), after)
+	if !src.LayoutRef().Flat() {
+		c := tensor.Empty[T](src.Shape()...)
+		c.CopyFrom(src)
+		src = c
+	}
 	out := dst
-	if !dst.CanView(before, len(at), after) {
+	if !dst.LayoutRef().Flat() || !dst.CanView(before, len(at), after) {
 		out = tensor.Empty[T](dst.Shape()...)
 	}
 	to := out.View(before, len(at), after)
-	split("Gather", s.ctx(), len(at), before*after, func(from, till int) {
-		for i := from; i < till; i++ {
-			to.Slice(tensor.Colon, tensor.I(i)).CopyFrom(src.Slice(tensor.Colon, tensor.I(at[i])))
+	from, f0 := src.Data()
+	till, t0 := to.Mutable()
+	stride := func(t *tensor.Tensor[T], axis int) int { // every axis has one
+		s, _ := t.LayoutRef().Stride(axis)
+		return s
+	}
+	block := func(t *tensor.Tensor[T], origin, i int) conv.Block {
+		return conv.Block{Off: origin + i*stride(t, 1), Rows: before, Row: stride(t, 0), Cols: after, Col: stride(t, 2)}
+	}
+	split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			conv.Copy2(till, from, block(&to, t0, i), block(&src, f0, at[i]))
 		}
 	})
+	runtime.KeepAlive(src)
+	runtime.KeepAlive(to)
 	if !out.SameData(dst) {
 		dst.CopyFrom(out)
 	}
