@@ -620,7 +620,7 @@ func (p pair) check(t *rapid.T) {
 	}
 }
 
-var long = flag.Bool("long", false, "a million random chains of operations instead of two thousand")
+var long = flag.Bool("long", false, "a million random chains of operations instead of two thousand, and results that are written in full")
 
 func TestModel(t *testing.T) {
 	rounds := 20 // of a hundred cases

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
+	"strconv"
 	"testing"
 	"unsafe"
 
@@ -185,6 +187,37 @@ func TestExport(t *testing.T) {
 	nested := tensor.FromLayout(make([]int8, 16), layout.MustParse("((2,2),4):((1,8),2)"))
 	if err := tensor.Try(func() { nested.Export() }); !errors.Is(err, tensor.ErrView) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A thousand results of 64 MiB that nobody closes take less than 1 GiB at any time. With
+// -long every element is written, not the first and the last alone.
+func TestDroppedResults(t *testing.T) {
+	if strconv.IntSize < 64 || testing.Short() {
+		t.Skip("it takes an address space of 64 bits, and time")
+	}
+	const n = 4096
+	var most int64
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	for i := range 1000 {
+		x := tensor.Empty[float32](n, n)
+		if *long {
+			x.Fill(1)
+		}
+		turned := x.Transpose() // what keeps the storage is a view
+		x = tensor.Tensor[float32]{}
+		turned.Set(float32(i), 0, 0)
+		turned.Set(float32(i), n-1, n-1)
+		if turned.At(0, 0)+turned.At(n-1, n-1) != float32(2*i) {
+			t.Fatal("another tensor has the same memory")
+		}
+		s := mem.Stats()
+		metrics.Read(heap)
+		most = max(most, s.Live+s.Free+int64(heap[0].Value.Uint64()))
+	}
+	t.Logf("a peak of %d MiB", most>>20)
+	if most >= 1<<30 {
+		t.Errorf("%d bytes held at a time", most)
 	}
 }
 

@@ -172,3 +172,36 @@ func TestErrors(t *testing.T) {
 		t.Errorf("a source that fails: %v", err)
 	}
 }
+
+// FuzzRead reads any bytes as any type and shape: with a tensor that writes the same bytes,
+// or an error of this package.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("12345678"), byte(dtype.Float32), "2:1")
+	f.Add([]byte("12345678"), byte(dtype.Bool), "(2,4):(1,2)")
+	f.Add([]byte("1234"), byte(dtype.Uint8), "(2,(1,2)):(2,(0,1))")
+	f.Add([]byte(""), byte(dtype.Complex128), "(0,3):(3,1)")
+	f.Add([]byte("123"), byte(dtype.Invalid), "99999999999:1")
+	f.Fuzz(func(t *testing.T, data []byte, d byte, text string) {
+		lay, err := layout.Parse(text)
+		if err != nil {
+			return
+		}
+		a, err := raw.Read(bytes.NewReader(data), dtype.DType(d), lay)
+		if err != nil {
+			var e *raw.Error
+			if !errors.As(err, &e) || e.Err == nil {
+				t.Errorf("an error of another kind: %v", err)
+			}
+			return
+		}
+		if got := a.Layout(); a.DType() != dtype.DType(d) || !got.Equal(lay) {
+			t.Errorf("%v with layout %v, not %v with %v", a.DType(), got, dtype.DType(d), lay)
+		}
+		var b bytes.Buffer
+		if a.DType() != dtype.Bool && lay.IsRowMajor() { // of bools any byte but 0 is true
+			if err := tensor.Encode(&b, a); err != nil || !bytes.Equal(b.Bytes(), data) {
+				t.Errorf("% x written again is % x, %v", data, b.Bytes(), err)
+			}
+		}
+	})
+}

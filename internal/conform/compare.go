@@ -17,14 +17,7 @@ var exactly = tolerance{-1, -1}
 // compare returns an error unless got has want's type and shape, and its
 // elements: exactly, or for floats within the tolerance.
 func compare(got, want tensor.Any, tol tolerance) error {
-	if g, w := tensor.Describe(got), tensor.Describe(want); g != w {
-		return fmt.Errorf("got %s, want %s", g, w)
-	}
-	g, err := values(got)
-	if err != nil {
-		return err
-	}
-	w, err := values(want)
+	g, w, err := bothValues(got, want)
 	if err != nil {
 		return err
 	}
@@ -42,6 +35,17 @@ func compare(got, want tensor.Any, tol tolerance) error {
 		return fmt.Errorf("%d of %d elements differ, the first at %d: got %v, want %v", wrong, len(w), first, g[first], w[first])
 	}
 	return nil
+}
+
+// bothValues returns the elements of two tensors, of one type and shape.
+func bothValues(got, want tensor.Any) (g, w []any, err error) {
+	if g, w := tensor.Describe(got), tensor.Describe(want); g != w {
+		return nil, nil, fmt.Errorf("got %s, want %s", g, w)
+	}
+	if g, err = values(got); err == nil {
+		w, err = values(want)
+	}
+	return g, w, err
 }
 
 func near(got, want any, tol tolerance, float bool) bool {

@@ -33,7 +33,7 @@ var typedOps = map[dtype.DType]numpyTyped{
 	dtype.Bool: anyElem[bool]{},
 	dtype.Int8: integer[int8]{}, dtype.Int16: integer[int16]{}, dtype.Int32: integer[int32]{}, dtype.Int64: integer[int64]{},
 	dtype.Uint8: integer[uint8]{}, dtype.Uint16: integer[uint16]{}, dtype.Uint32: integer[uint32]{}, dtype.Uint64: integer[uint64]{},
-	dtype.Float16: numeric[num.F16]{}, dtype.Float32: numeric[float32]{}, dtype.Float64: numeric[float64]{},
+	dtype.Float16: anyNumber[num.F16]{}, dtype.Float32: anyNumber[float32]{}, dtype.Float64: anyNumber[float64]{},
 }
 
 // typedOf runs f with the operators for a's element type.
@@ -119,21 +119,21 @@ func (anyElem[T]) arraySplit(a tensor.Any, axis, n int) (parts []tensor.Any) {
 	return parts
 }
 
-// numeric has what every number has.
-type numeric[T num.Native | num.Narrow] struct{ anyElem[T] }
+// anyNumber has what every number has.
+type anyNumber[T num.Native | num.Narrow] struct{ anyElem[T] }
 
-func (numeric[T]) mod(a, b tensor.Any) tensor.Any  { return op.Mod(as[T](a), as[T](b)) }
-func (numeric[T]) fMod(a, b tensor.Any) tensor.Any { return op.FMod(as[T](a), as[T](b)) }
+func (anyNumber[T]) mod(a, b tensor.Any) tensor.Any  { return op.Mod(as[T](a), as[T](b)) }
+func (anyNumber[T]) fMod(a, b tensor.Any) tensor.Any { return op.FMod(as[T](a), as[T](b)) }
 
-func (numeric[T]) ptp(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
+func (anyNumber[T]) ptp(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
 	return op.Ptp(as[T](a), axes, opts...)
 }
 
-func (numeric[T]) trace(a tensor.Any, offset int) tensor.Any {
+func (anyNumber[T]) trace(a tensor.Any, offset int) tensor.Any {
 	return op.Trace(as[T](a), offset, 0, 1)
 }
 
-type integer[T num.Integer] struct{ numeric[T] }
+type integer[T num.Integer] struct{ anyNumber[T] }
 
 func (integer[T]) shift(a, b tensor.Any, to op.Direction) tensor.Any {
 	return op.BitShift(as[T](a), as[T](b), to)

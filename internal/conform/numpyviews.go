@@ -248,10 +248,19 @@ func chainStep[T num.Elem](t tensor.Tensor[T], s *arrayStep) (tensor.Tensor[T], 
 	case "moveaxis":
 		return t.MoveAxis(s.Src, s.Dst), nil
 	case "reshape":
-		if s.Order == "F" {
-			return fortran(s.Shape), nil
+		shape := slices.Clone(s.Shape)
+		for i, e := range shape {
+			if e < -1 { // NumPy 1.24 takes it for -1; it is refused here, and -1 must give NumPy's result
+				if err := tensor.Try(func() { t.Reshape(shape...) }); !errors.Is(err, tensor.ErrShape) {
+					return t, fmt.Errorf("an extent of %d isn't refused: %v", e, err)
+				}
+				shape[i] = -1
+			}
 		}
-		return t.Reshape(s.Shape...), nil
+		if s.Order == "F" {
+			return fortran(shape), nil
+		}
+		return t.Reshape(shape...), nil
 	case "ravel": // contiguous, so a copy also where a view would do
 		if s.Order == "F" {
 			t = t.Transpose()
