@@ -1,10 +1,13 @@
 package op
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -187,21 +190,36 @@ func runCast[From num.Elem](c *Call) []tensor.Any {
 	return one(castAny("Cast", c, a, castTo(c)))
 }
 
-// castAny is Cast to a type known at run time. It has no code of its own per pair
-// of types.
+// castAny is Cast to a type known at run time: a itself if that is its own, else a
+// tensor with the layout that Clone gives, as Cast's. It has no code of its own per
+// pair of types: it goes through the result as it stands in memory.
 func castAny[From num.Elem](name string, c *Call, a tensor.Tensor[From], to dtype.DType) tensor.Any {
 	if to == a.DType() {
 		return a
 	}
-	out, elems := castMake[to](a.Shape())
+	lay := a.CloneLayout()
+	out, elems := castMake[to](lay)
 	n := a.Len()
 	if n == 0 {
 		return out
 	}
 	saturate := c.Attrs.Int("saturate", 1) != 0
 	data, base := a.Data()
-	whole := a.LayoutRef().IsRowMajor()
-	seq := sequenceOf(a.LayoutRef())
+	whole := lay.Equal(a.Layout()) // without holes
+	var seq sequence
+	if !whole {
+		slowest := make([]int, lay.Rank())
+		for i := range slowest {
+			slowest[i] = i
+		}
+		slices.SortStableFunc(slowest, func(i, j int) int {
+			s, _ := lay.Stride(i)
+			t, _ := lay.Stride(j)
+			return cmp.Compare(t, s)
+		})
+		turned := a.Permute(slowest...)
+		seq = sequenceOf(turned.LayoutRef())
+	}
 	split(name, c.Context, (n+runLen-1)/runLen, 2*runLen, func(from, upTo int) {
 		var tile []From
 		for i := from * runLen; i < min(upTo*runLen, n); i += runLen {
@@ -222,15 +240,15 @@ func castAny[From num.Elem](name string, c *Call, a tensor.Tensor[From], to dtyp
 
 // castMake makes a tensor of a run-time type and gives access to stretches of its
 // elements, boxed.
-var castMake = [dtype.Count]func(shape []int) (tensor.Any, func(at, n int) any){
+var castMake = [dtype.Count]func(lay layout.Layout) (tensor.Any, func(at, n int) any){
 	dtype.Bool: castMaker[bool], dtype.Int8: castMaker[int8], dtype.Int16: castMaker[int16], dtype.Int32: castMaker[int32],
 	dtype.Int64: castMaker[int64], dtype.Uint8: castMaker[uint8], dtype.Uint16: castMaker[uint16], dtype.Uint32: castMaker[uint32],
 	dtype.Uint64: castMaker[uint64], dtype.Float8E4M3: castMaker[num.F8E4M3], dtype.Float8E5M2: castMaker[num.F8E5M2],
 	dtype.Float16: castMaker[num.F16], dtype.BFloat16: castMaker[num.BF16], dtype.Float32: castMaker[float32],
 	dtype.Float64: castMaker[float64], dtype.Complex64: castMaker[complex64], dtype.Complex128: castMaker[complex128]}
 
-func castMaker[To num.Elem](shape []int) (tensor.Any, func(at, n int) any) {
-	t := tensor.Empty[To](shape...)
+func castMaker[To num.Elem](lay layout.Layout) (tensor.Any, func(at, n int) any) {
+	t := tensor.EmptyLayout[To](lay, 1)
 	return t, func(at, n int) any {
 		data, off := t.Data()
 		return data[off+at : off+at+n]

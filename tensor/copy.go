@@ -61,10 +61,18 @@ func EmptyLike[To, From num.Elem](t Tensor[From]) Tensor[To] {
 
 func emptyLike[T num.Elem](op string, lay *layout.Layout) Tensor[T] {
 	c := create[T](op, []int{lay.Size()}, true)
-	if c.lay = *lay; !lay.IsCompact() {
-		c.lay = dense(lay)
-	}
+	c.lay = cloned(lay)
 	return c
+}
+
+// CloneLayout returns the layout that Clone gives.
+func (t Tensor[T]) CloneLayout() layout.Layout { return cloned(&t.lay) }
+
+func cloned(lay *layout.Layout) layout.Layout {
+	if lay.IsCompact() {
+		return *lay
+	}
+	return dense(lay)
 }
 
 // dense returns the layout without holes of l's shape whose axes stand in memory
