@@ -141,7 +141,7 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values := tensor.Bitcast[float32](tensor.Recast[uint32](data)).Elems()
+		values := data.(tensor.Tensor[float32]).Elems()
 		want := make([]byte, 0, p.Bytes())
 		for n := o.Tile.Len(); len(values) > 0; values = values[n:] {
 			b := make([]byte, f.Size(n))
@@ -149,7 +149,7 @@ func TestFormats(t *testing.T) {
 			want = append(want, b...)
 			f.Decode(values[:n], b, 0) // in q's storage
 		}
-		if got, err := p.Data(); err != nil || !bytes.Equal(got.Elems(), want) {
+		if got, err := p.Data(); err != nil || !bytes.Equal(got.(tensor.Tensor[uint8]).Elems(), want) {
 			t.Fatalf("%v: the storage differs, %v", p.Spec, err)
 		}
 		a, err := p.Unpack()
@@ -271,4 +271,71 @@ func TestErrors(t *testing.T) {
 			t.Errorf("got  %v\nwant %s", err, c.want)
 		}
 	}
+}
+
+func FuzzParseSpec(f *testing.F) {
+	f.Add([]byte(`{"format":"bfloat8_b","shape":[14,28],"padded":[32,32],"tile":[32,32]}`))
+	f.Add([]byte(`{"format":"int32","shape":[3],"padded":[16,16],"tile":[16,16],"transposed":true}`))
+	f.Add([]byte(`{"format":"bfp4","shape":[9223372036854775807],"padded":null,"tile":[32,32]}`))
+	f.Add([]byte(`{"format":"float32","shape":[],"padded":[]} x`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseSpec(text)
+		if err != nil {
+			var own *tensor.Error
+			if !errors.As(err, &own) || own.Err == nil {
+				t.Fatalf("an error of another kind: %#v", err)
+			}
+			return
+		}
+		again, err := s.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u, err := ParseSpec(again); err != nil || !u.Identical(s) {
+			t.Fatalf("%s reads as %v, %v, not %v", again, u, err, s)
+		}
+		lay := s.Storage()
+		if lay.Size() != s.StorageLen() || s.Bytes() < 0 {
+			t.Fatalf("%v: %v has %d elements, %d bytes", s, lay, lay.Size(), s.Bytes())
+		}
+		if s.StorageLen() > 1<<16 {
+			return
+		}
+		if _, err := FromBytes(s, mem.Borrow(mem.Make(s.Bytes()), nil), 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Any bytes of the right number are a tensor, and what it unpacks to packs to a tensor
+// of the same values.
+func FuzzFromBytes(f *testing.F) {
+	f.Add([]byte{0}, uint8(1), true)
+	f.Add([]byte("\xff\x00\x80\x7f\x01"), uint8(2), false)
+	f.Fuzz(func(t *testing.T, b []byte, tile uint8, wide bool) {
+		o := Options{Tile: tiles[1+int(tile)%(len(tiles)-1)], Format: BFP4}
+		if wide {
+			o.Format = BFP8
+		}
+		s, err := NewSpec(dtype.Float32, []int{5, 19}, o)
+		if err != nil || len(b) == 0 {
+			return
+		}
+		data := bytes.Repeat(b, s.Bytes()/len(b)+1)
+		p, err := FromBytes(s, mem.Borrow(data, nil), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := p.Unpack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := Pack(x, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := q.Unpack(); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

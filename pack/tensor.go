@@ -251,18 +251,23 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 	return p, nil
 }
 
-// Data returns the bytes of the storage as a tensor of uint8 over them. It fails when
-// p is closed or the zero value.
-func (p Tensor) Data() (tensor.Tensor[uint8], error) {
+// Data returns the storage as a tensor of rank 1 over it: the elements in its order,
+// padding included, or the bytes of a format. It fails when p is closed or the zero
+// value.
+func (p Tensor) Data() (tensor.Any, error) {
 	const op = "pack.Data"
 	if err := p.open(op); err != nil {
-		return tensor.Tensor[uint8]{}, err
+		return nil, err
 	}
-	a, err := tensor.FromBytes(dtype.Uint8, p.buf, p.from, rowMajor(p.Bytes()))
+	d, n := p.DType(), p.StorageLen()
+	if p.format != nil {
+		d, n = dtype.Uint8, p.Bytes()
+	}
+	a, err := tensor.FromBytes(d, p.buf, p.from, rowMajor(n))
 	if err != nil {
-		return tensor.Tensor[uint8]{}, in(op, err)
+		return nil, in(op, err)
 	}
-	return a.(tensor.Tensor[uint8]), nil
+	return a, nil
 }
 
 // Close gives the storage back, for every handle on it: later accesses fail. A second

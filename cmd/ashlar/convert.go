@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -16,6 +17,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
@@ -29,6 +31,8 @@ type conversion struct {
 	fortran   bool           // --order F
 	slice     []layout.Index // --slice
 	sliceText string
+	packed    bool // --layout, or a format as --dtype
+	storage   pack.Options
 }
 
 // An item is a tensor on its way from a file to another.
@@ -40,7 +44,7 @@ type item struct {
 
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
-	var to, order string
+	var to, order, stored string
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
 		Short: "Write tensors to a file of another format",
@@ -60,12 +64,21 @@ Where IN holds a single one without a name, --name is the one it gets.
 
 --slice and then --dtype work on each tensor. Floats become integers toward zero
 and saturate; other integers keep their low bits. CSV is read as that type, raw
-elements are of it. Where OUT has a row of names, it is IN's, or numbers.
+elements are of it.
+
+--layout says how a safetensors file stores tensors: tile, for TT-NN's tiles of
+32x32, or another of its tiles, such as 16x32, each padded to whole ones; or rows,
+the way they are stored without it. --dtype takes also bfp8 and bfp4, TT-NN's block
+floats, which are always in tiles. Such tensors are read like any other; OUT has
+them as IN does when it's a safetensors file and nothing else is asked for.
+
+Where OUT has a row of names, it is IN's, or numbers.
 
 OUT appears when it is whole; an earlier file stays until then. Either file may
 be -, standard input or output, which --from and --to say the format of.`,
 		Example: `  ashlar convert testdata/digits-test.npy digits.csv --slice "0"
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
+  ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
   ashlar convert - out.npz --from csv --header --name table < in.csv`,
 		Args: arguments(2, 2, "two files"),
@@ -75,9 +88,13 @@ be -, standard input or output, which --from and --to say the format of.`,
 	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
 	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
+	f.StringVar(&stored, "layout", "", "how tensors are stored in a safetensors file: rows, tile, or the `tile`, as 16x32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if v.storage.Format, err = pack.FormatNamed(p.reading.dtype); err == nil {
+			p.reading.dtype = "float32"
+		}
 		if err := p.reading.parse(c); err != nil {
 			return err
 		}
@@ -95,6 +112,17 @@ be -, standard input or output, which --from and --to say the format of.`,
 		default:
 			if v.to = formatOf(v.out); v.to == nil {
 				return usagef(c, "%s: its name says no format that can be written: give --to, one of %s", v.out, formatNames)
+			}
+		}
+		if v.packed = stored != "" || v.storage.Format != nil; v.packed {
+			if v.storage.Tile, err = tileNamed(stored); err != nil {
+				return usagef(c, "--layout %s: %v", stored, err)
+			}
+			switch {
+			case v.to.kind != safetensorsKind:
+				return usagef(c, "--layout and block floats: %s files have no place for them, safetensors files have", v.to.name)
+			case v.storage.Format != nil && v.storage.Tile == pack.Tile{}:
+				return usagef(c, "--layout rows: %s is always in tiles", v.storage.Format.Name())
 			}
 		}
 		switch v.fortran = order == "F"; {
@@ -190,10 +218,40 @@ func (v *conversion) items(s *source) ([]item, error) {
 	return items, nil
 }
 
-// change converts the elements of a tensor.
+// tileNamed reads the value of --layout; block floats without one are in tiles.
+func tileNamed(text string) (pack.Tile, error) {
+	switch text {
+	case "rows":
+		return pack.Tile{}, nil
+	case "", "tile":
+		return pack.TileOf(32, 32), nil
+	}
+	h, w, ok := strings.Cut(text, "x")
+	height, err1 := strconv.Atoi(h)
+	width, err2 := strconv.Atoi(w)
+	if !ok || err1 != nil || err2 != nil {
+		return pack.Tile{}, fmt.Errorf("want rows, tile, or the sides of a tile, as in 16x32")
+	}
+	t := pack.TileOf(height, width)
+	_, err := t.Layout(height, width) // whether it is one of TT-NN's
+	return t, err
+}
+
+// change converts the elements of a tensor, and packs it.
 func (v *conversion) change(x *item) (err error) {
+	if v.to.kind == safetensorsKind && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
+		return nil
+	}
+	if x.t, err = unpacked(x.t); err != nil {
+		return err
+	}
 	if d := v.p.reading.as; d != dtype.Invalid && d != x.t.DType() {
-		x.t, err = cast(x.t, d)
+		if x.t, err = cast(x.t, d); err != nil {
+			return err
+		}
+	}
+	if v.packed && v.storage.Tile != (pack.Tile{}) {
+		x.t, err = pack.Pack(x.t, v.storage)
 	}
 	return err
 }

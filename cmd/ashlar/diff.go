@@ -130,7 +130,10 @@ func (d *difference) side(arg string) (side, error) {
 	}
 	return side{arg, names, func(name string) (tensor.Any, error) {
 		t, err := a.Tensor(name)
-		return t, s.in(err)
+		if err != nil {
+			return nil, s.in(err)
+		}
+		return unpacked(t)
 	}}, nil
 }
 

@@ -152,6 +152,9 @@ func (p *program) describeArrays(s *source) error {
 			var info safetensors.Info
 			info, err = a.Info(name)
 			text, size = typed(elemOf(info), info.Shape), int64(info.Bytes)
+			if info.Packed != nil {
+				text = info.Packed.String()
+			}
 		}
 		if err != nil {
 			failed = append(failed, s.in(err))
@@ -163,6 +166,9 @@ func (p *program) describeArrays(s *source) error {
 	if f, ok := a.(stored); ok {
 		meta := f.Metadata()
 		for _, k := range slices.Sorted(maps.Keys(meta)) {
+			if strings.HasPrefix(k, safetensors.PackKey) {
+				continue // the tensor's line says it
+			}
 			fmt.Fprintf(p.out, "  %s: %s\n", label(k), oneLine(meta[k], 500))
 		}
 	}

@@ -109,6 +109,9 @@ func (in *inputs) positional(i int, file string) error {
 				}
 				t, err := a.Tensor(name)
 				if err == nil {
+					t, err = unpacked(t)
+				}
+				if err == nil {
 					err = in.set(name, t, file+"#"+name)
 				} else {
 					err = s.in(err)
@@ -126,6 +129,9 @@ func (in *inputs) positional(i int, file string) error {
 			return err
 		}
 		t, err := a.Tensor(names[0])
+		if err == nil {
+			t, err = unpacked(t)
+		}
 		if err != nil {
 			return s.in(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
 )
@@ -60,9 +61,17 @@ of several.`,
 		if err != nil {
 			return err
 		}
-		t, err := p.tensor(s, idx...)
+		stored, err := p.stored(s, idx...)
 		if err != nil {
 			return badSlice(args[0], text, err)
+		}
+		t, err := unpacked(stored)
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		title := tensor.Describe(t)
+		if packed, ok := stored.(pack.Tensor); ok && len(idx) == 0 {
+			title = packed.Spec.String()
 		}
 		if picture != "" {
 			if err := p.heatmapFile(picture, args[0], t); err != nil {
@@ -75,9 +84,9 @@ of several.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			fmt.Fprintf(p.out, "%s\n%s", tensor.Describe(t), text)
+			fmt.Fprintf(p.out, "%s\n%s", title, text)
 		case picture == "":
-			fmt.Fprintf(p.out, "%s\n%v\n", tensor.Describe(t), t)
+			fmt.Fprintf(p.out, "%s\n%v\n", title, t)
 		}
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -263,9 +264,26 @@ func (w weights) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	return tensor.Slice(t, idx...)
 }
 
+// unpacked is t itself, or the values of a packed one.
+func unpacked(t tensor.Any) (tensor.Any, error) {
+	if packed, ok := t.(pack.Tensor); ok {
+		return packed.Unpack()
+	}
+	return t, nil
+}
+
 // tensor reads the one tensor that s is, or names with #, or the part of it that idx
 // selects; a picture as uint8 (C,H,W).
-func (p *program) tensor(s *source, idx ...tensor.Index) (t tensor.Any, err error) {
+func (p *program) tensor(s *source, idx ...tensor.Index) (tensor.Any, error) {
+	t, err := p.stored(s, idx...)
+	if err != nil {
+		return nil, err
+	}
+	return unpacked(t)
+}
+
+// stored is tensor, but all of a packed one stays packed.
+func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err error) {
 	if s.array != "" && s.kind != unknownKind && s.kind != onnxKind && !s.kind.several() {
 		return nil, s.single()
 	}

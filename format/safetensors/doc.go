@@ -23,6 +23,17 @@
 // tensor holds them: Info describes such an entry and Tensor refuses it.
 // complex128 has no name in the format.
 //
+// # Packed tensors
+//
+// A pack.Tensor, padded or in tiles or encoded, is an entry of rank 1: its elements in
+// the order of the storage, padding included, or as U8 the bytes of its format. The
+// metadata has under ashlar.pack:NAME what it is, as pack.Spec.MarshalText writes:
+//
+//	"ashlar.pack:w": "{\"format\":\"bfloat8_b\",\"shape\":[14,28],\"padded\":[32,32],\"tile\":[32,32]}"
+//
+// Other programs see the entry and the text. A description that doesn't fit its entry
+// is an error.
+//
 // The format: github.com/huggingface/safetensors, README, section "Format"; names
 // and sizes of types from its safetensors/src/tensor.rs.
 package safetensors

@@ -3,6 +3,7 @@ package safetensors
 import (
 	"errors"
 	"maps"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,6 +21,7 @@ type File struct {
 	buf    *mem.Buffer
 	header *header
 	byName map[string]int // index in header.entries
+	packed map[int]*pack.Spec
 
 	mu    sync.Mutex
 	views map[int]tensor.Any // those handed out that lie in buf
@@ -62,6 +65,9 @@ func New(buf *mem.Buffer) (*File, error) {
 	for i, e := range h.entries {
 		f.byName[e.name] = i
 	}
+	if err := f.readPacked(); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 
@@ -95,7 +101,7 @@ func (f *File) Info(name string) (Info, error) {
 	}
 	e := f.header.entries[i]
 	t := types[e.typ]
-	return Info{Name: e.name, Type: t.name, DType: t.d, Shape: slices.Clone(e.shape), Offset: f.header.start + e.begin, Bytes: e.end - e.begin}, nil
+	return Info{Name: e.name, Type: t.name, DType: t.d, Shape: slices.Clone(e.shape), Offset: f.header.start + e.begin, Bytes: e.end - e.begin, Packed: f.packed[i]}, nil
 }
 
 func (f *File) find(name string) (int, error) {
@@ -106,8 +112,8 @@ func (f *File) find(name string) (int, error) {
 	return i, nil
 }
 
-// Tensor returns a tensor of the file, row-major and read-only: its elements are
-// the file's own memory. They are copied, and writable, only where they can't be
+// Tensor returns a tensor of the file, row-major, or a pack.Tensor where the metadata
+// describes one, and read-only: its elements are the file's own memory. They are copied, and writable, only where they can't be
 // used in place: when they aren't aligned for their type, which files of old
 // writers may have, on a big-endian machine, and for a BOOL with bytes other
 // than 0 and 1, which count as true.
@@ -121,7 +127,7 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 	if a, ok := f.views[i]; ok && !f.buf.Closed() {
 		return a, nil
 	}
-	a, shared, err := f.part(f.header.entries[i], nil)
+	a, shared, err := f.whole(i)
 	if shared {
 		f.views[i] = a
 	}
@@ -129,7 +135,8 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 }
 
 // Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It is
-// a view of the file's memory or a copy, as Tensor's, and no other elements are read.
+// a view of the file's memory or a copy, as Tensor's, and no other elements are read;
+// but a pack.Tensor is unpacked in full for it.
 // An index that doesn't fit gives the error of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	i, err := f.find(name)
@@ -138,8 +145,41 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	a, _, err := f.part(f.header.entries[i], idx)
-	return a, err
+	if f.packed[i] == nil {
+		a, _, err := f.part(f.header.entries[i], idx)
+		return a, err
+	}
+	a, _, err := f.whole(i)
+	if err == nil {
+		a, err = a.(pack.Tensor).Unpack()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tensor.Slice(a, idx...)
+}
+
+// whole makes a tensor of an entry. shared says that it lies in f.buf.
+func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
+	e, s := f.header.entries[i], f.packed[i]
+	if a, shared, err = f.part(e, nil); err != nil || s == nil {
+		return a, shared, err
+	}
+	if shared {
+		a, err = pack.FromBytes(*s, f.buf, f.header.start+e.begin)
+	} else {
+		var own *mem.Buffer
+		if own, err = mem.AllocDirty(s.Bytes()); err == nil {
+			b, _ := tensor.Bytes(a)
+			copy(own.Bytes(), b)
+			runtime.KeepAlive(a)
+			a, err = pack.FromBytes(*s, own, 0)
+		}
+	}
+	if err != nil {
+		return nil, false, f.fail(e, err, "%v", err)
+	}
+	return a, shared, nil
 }
 
 // part makes a tensor of a part of an entry. shared says that it lies in f.buf.

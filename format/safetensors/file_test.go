@@ -107,7 +107,7 @@ func TestOpen(t *testing.T) {
 	}
 	start := (8 + len(two) + 7) / 8 * 8
 	info, err := f.Info("b")
-	if got, want := fmt.Sprintf("%+v %v", info, err), fmt.Sprintf("{Name:b Type:I16 DType:int16 Shape:[2] Offset:%d Bytes:4} <nil>", start+16); got != want {
+	if got, want := fmt.Sprintf("%+v %v", info, err), fmt.Sprintf("{Name:b Type:I16 DType:int16 Shape:[2] Offset:%d Bytes:4 Packed:<nil>} <nil>", start+16); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	info.Shape[0] = 99

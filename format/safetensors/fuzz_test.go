@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,6 +17,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(raw(`{"x":{"dtype":"F4","shape":[4],"data_offsets":[0,2]},"y":{"dtype":"BOOL","shape":[2],"data_offsets":[2,4]}}`, "12\x01\x02")))
 	f.Add([]byte(raw(`{"x":{"dtype":"F64","shape":[1099511627776],"data_offsets":[0,8796093022208]}}`, "12345678")))
 	f.Add([]byte(raw(`{"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, "12")))
+	f.Add([]byte(raw(`{"__metadata__":{"ashlar.pack:x":"{\"format\":\"bfp4\",\"shape\":[3],\"padded\":[1,16],\"tile\":[1,16]}"},"x":{"dtype":"U8","shape":[24],"data_offsets":[0,24]}}`, "123456781234567812345678")))
+	f.Add([]byte(raw(`{"__metadata__":{"ashlar.pack:x":"{\"format\":\"uint8\",\"shape\":[3],\"padded\":[4]}"},"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}`, "1234")))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		buf := memory(string(b))
@@ -52,7 +55,11 @@ func FuzzOpen(f *testing.F) {
 				t.Fatalf("%q of %s: %v", name, info.Type, err)
 			}
 			if err == nil {
-				if !slices.Equal(tensor.Shape(a), info.Shape) || a.DType() != info.DType || tensor.Len(a)*a.DType().Size() != info.Bytes {
+				if p, ok := a.(pack.Tensor); ok {
+					if info.Packed == nil || !p.Identical(*info.Packed) || p.Bytes() != info.Bytes {
+						t.Fatalf("%+v, but the tensor is %v", info, p.Spec)
+					}
+				} else if !slices.Equal(tensor.Shape(a), info.Shape) || a.DType() != info.DType || tensor.Len(a)*a.DType().Size() != info.Bytes {
 					t.Fatalf("%+v, but the tensor is %s", info, tensor.Describe(a))
 				}
 				names, ts = append(names, name), append(ts, a)

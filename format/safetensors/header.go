@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/pack"
 )
 
 const (
@@ -29,6 +30,9 @@ type Info struct {
 	Shape  []int
 	Offset int // the byte of the file where the elements begin
 	Bytes  int // their size
+
+	// Packed describes what Tensor makes of it where that is a pack.Tensor, else nil.
+	Packed *pack.Spec
 }
 
 // entry is a tensor of the header; its bytes count from the end of the header.

@@ -21,13 +21,20 @@ import (
 // metadata is free text by key, written with its keys ascending; nil leaves it
 // out. The same input gives the same bytes, whatever the order of names.
 //
-// Elements are row-major whatever a tensor's layout; one that isn't contiguous
+// A pack.Tensor is written as its storage, of rank 1, and described in the metadata;
+// see the package comment. Keys of metadata that would describe others are left out.
+//
+// Other elements are row-major whatever a tensor's layout; one that isn't contiguous
 // is gathered in pieces of about a MiB. It fails for a type that the format
 // doesn't have, a name or text that isn't UTF-8, a name twice, a rank over
 // MaxRank, a tensor without elements of its own, and with w's error.
 func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]string) error {
 	if len(names) != len(ts) {
 		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
+	}
+	ts, metadata, err := described(names, ts, metadata)
+	if err != nil {
+		return err
 	}
 	order := make([]int, len(names))
 	for i, name := range names {

@@ -125,11 +125,6 @@ func storage(p pack.Tensor, text string) error {
 	if err != nil {
 		return err
 	}
-	if p.Format() == nil && conv.BigEndian {
-		data = data.Clone()
-		b, _ := tensor.Bytes(data)
-		conv.Reverse(b, conv.Unit(p.DType()))
-	}
 	return sameBits("storage", data, text)
 }
 
