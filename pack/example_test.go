@@ -97,3 +97,22 @@ func ExampleShapeText() {
 	// Shape([14, 28])
 	// ttnn.Shape([32, 32]) 392 1024
 }
+
+func ExampleNewIntegers() {
+	w := tensor.FromSlice([]float32{0.1, -0.7, 0.25, 14, -3, 7}, 2, 3)
+	f, err := pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.FromSlice([]float32{0.1, 2}), Shape: w.Shape(), Axis: 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := pack.Pack(w, pack.Options{Format: f})
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, err := p.Data()
+	fmt.Printf("%x %v\n", data.(tensor.Tensor[uint8]).Elems(), err)
+	fmt.Println(p.Unpack())
+	// Output:
+	// 91724e <nil>
+	// [[ 0.1 -0.7  0.2]
+	//  [14.  -4.   8. ]] <nil>
+}

@@ -1,0 +1,180 @@
+package pack
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Integers describes a format of scaled integers, as ONNX's QuantizeLinear makes
+// them: value x becomes the integer nearest to x ÷ Scale, ties to even, plus Zero, what
+// is too large or too small the largest or smallest; and that is decoded as
+// (integer − Zero) · Scale. NaN becomes Zero, whose value is 0. Integers of four bits
+// are two in a byte, the first in its low half.
+//
+// One Scale is for any tensor. Several are for rows, without padding, of one Shape:
+// Scale is then a list with a number per position of Axis, or, with a Block, has that
+// shape but for Axis, along which Block neighbours share a number.
+type Integers struct {
+	Bits     int // 4 or 8
+	Unsigned bool
+	Scale    tensor.Tensor[float32]
+	Zero     tensor.Tensor[int32] // as many as Scale has; the zero value: all 0
+	Shape    []int                // of the tensor; not needed for one Scale
+	Axis     int                  // negative counts from the end
+	Block    int                  // 0: none
+}
+
+// NewIntegers returns the format. It copies Scale and Zero. It fails when Bits is
+// another number, a scale isn't positive and finite, a zero isn't among the integers,
+// or the shapes don't fit each other.
+func NewIntegers(o Integers) (Format, error) {
+	const op = "pack.NewIntegers"
+	f := &integers{bits: o.Bits, name: fmt.Sprintf("int%d", o.Bits)}
+	if o.Bits != 4 && o.Bits != 8 {
+		return nil, fail(op, tensor.ErrDType, "integers of %d bits; there are 4 and 8", o.Bits)
+	}
+	f.least = -1 << (o.Bits - 1)
+	if o.Unsigned {
+		f.least, f.name = 0, "u"+f.name
+	}
+	if o.Scale.IsZero() {
+		return nil, fail(op, tensor.ErrValue, "there is no scale")
+	}
+	if err := f.arrange(op, &o); err != nil {
+		return nil, err
+	}
+	err := tensor.Try(func() {
+		if o.Zero.IsZero() {
+			o.Zero = tensor.New[int32](o.Scale.Shape()...)
+		}
+		f.scale, f.zero = slices.Collect(o.Scale.Values()), slices.Collect(o.Zero.Values())
+	})
+	if err != nil {
+		return nil, in(op, err)
+	}
+	if got := o.Zero.Shape(); !slices.Equal(got, o.Scale.Shape()) {
+		return nil, fail(op, tensor.ErrShape, "zeros of shape %s for scales of %s", ints(got), ints(o.Scale.Shape()))
+	}
+	for i, v := range f.scale {
+		if !(v > 0) || math.IsInf(float64(v), 1) {
+			return nil, fail(op, tensor.ErrValue, "scale %d is %v; it must be positive and finite", i, v)
+		}
+		if z := f.zero[i]; z < f.least || z > f.most() {
+			return nil, fail(op, tensor.ErrValue, "zero %d is %d, which %s doesn't hold", i, z, f.name)
+		}
+	}
+	return f, nil
+}
+
+// integers is an Integers, checked. Element i of the storage is at coordinate
+// i/inner%axis of the axis, block of which share a scale; the scales of an outer
+// index stand every outer apart.
+type integers struct {
+	name        string
+	bits        int
+	least       int32
+	scale       []float32
+	zero        []int32
+	shape       []int // nil: one scale
+	inner, axis int
+	block       int
+	list        bool // a scale per position of the axis, whatever the others
+}
+
+// arrange checks where scales are.
+func (f *integers) arrange(op string, o *Integers) error {
+	if o.Scale.Rank() == 0 {
+		return nil
+	}
+	axis := o.Axis
+	if axis < 0 {
+		axis += len(o.Shape)
+	}
+	if axis < 0 || axis >= len(o.Shape) {
+		return fail(op, tensor.ErrAxis, "axis %d of shape %s: give the tensor's shape, and one of its axes", o.Axis, ints(o.Shape))
+	}
+	if _, err := tensor.NewSpec(o.Scale.DType(), o.Shape...); err != nil {
+		return in(op, err)
+	}
+	want := []int{o.Shape[axis]}
+	switch f.block = o.Block; {
+	case o.Block < 0 || o.Block > 0 && o.Shape[axis]%o.Block != 0:
+		return fail(op, tensor.ErrShape, "blocks of %d along axis %d of shape %s; they must divide it", o.Block, axis, ints(o.Shape))
+	case o.Block > 0:
+		want = slices.Clone(o.Shape)
+		want[axis] /= o.Block
+	default:
+		f.block, f.list = 1, true
+	}
+	if got := o.Scale.Shape(); !slices.Equal(got, want) {
+		return fail(op, tensor.ErrShape, "scales of shape %s; of shape %s along axis %d they have %s", ints(got), ints(o.Shape), axis, ints(want))
+	}
+	f.shape, f.axis, f.inner = slices.Clone(o.Shape), o.Shape[axis], 1
+	for _, n := range o.Shape[axis+1:] {
+		f.inner *= n
+	}
+	return nil
+}
+
+func (f *integers) most() int32 { return f.least + 1<<f.bits - 1 }
+
+func (f *integers) Name() string { return f.name }
+
+func (f *integers) Group() int { return 8 / f.bits }
+
+func (f *integers) Size(n int) int { return n/f.Group() + n%f.Group() }
+
+func (f *integers) Check(s *Spec) error {
+	if f.shape != nil && (s.tile != (Tile{}) || !slices.Equal(s.Shape(), f.shape) || s.Len() != s.StorageLen()) {
+		return fail("pack.NewSpec", tensor.ErrShape, "the scales are for rows without padding of shape %s, not for %s", ints(f.shape), ints(s.Shape()))
+	}
+	return nil
+}
+
+// of returns which scale element i has.
+func (f *integers) of(i int) int {
+	if f.shape == nil {
+		return 0
+	}
+	at := i / f.inner % f.axis / f.block
+	if f.list {
+		return at
+	}
+	return (i/f.inner/f.axis*(f.axis/f.block)+at)*f.inner + i%f.inner
+}
+
+func (f *integers) Encode(dst []byte, src []float32, first int) {
+	if f.bits == 4 {
+		clear(dst)
+	}
+	most := float64(f.most())
+	for i, v := range src {
+		k := f.of(first + i)
+		q := float64(f.zero[k])
+		if v == v {
+			q = min(max(math.RoundToEven(float64(v/f.scale[k]))+q, float64(f.least)), most)
+		}
+		if f.bits == 8 {
+			dst[i] = byte(int32(q))
+		} else {
+			dst[i/2] |= byte(int32(q)) & 15 << (i % 2 * 4)
+		}
+	}
+}
+
+func (f *integers) Decode(dst []float32, src []byte, first int) {
+	for i := range dst {
+		k := f.of(first + i)
+		q := int32(src[i*f.bits/8])
+		if f.bits == 4 {
+			q = q >> (i % 2 * 4) & 15
+		}
+		if q > f.most() { // a sign
+			q -= 1 << f.bits
+		}
+		dst[i] = float32(q-f.zero[k]) * f.scale[k]
+	}
+}
