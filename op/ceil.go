@@ -13,7 +13,7 @@ func Ceil[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&ceil, &a, opts)
 }
 
-var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}}, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]}}
+var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]}}
 
 // ceilRow defines Ceil.
 func ceilRow[T num.Float](dst, a []T) {

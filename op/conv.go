@@ -225,7 +225,7 @@ func packLine[T num.Float](dst, src []T, from, step int) {
 	}
 }
 
-var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2,
+var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Conv", c.Inputs...)
 		g := convOf("Conv", c.in(0), c.in(1), c.in(2), windowOf(c), int(c.Attrs.Int("group", 1)))

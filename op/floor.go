@@ -13,7 +13,7 @@ func Floor[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&floor, &a, opts)
 }
 
-var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}}, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]}}
+var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]}}
 
 // floorRow defines Floor.
 func floorRow[T num.Float](dst, a []T) {

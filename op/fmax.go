@@ -12,7 +12,7 @@ func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 	return apply2(&fMax, &a, &b, opts)
 }
 
-var fMax = op2{about: about{name: "FMax"}, rows: rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]}}
+var fMax = op2{about: about{name: "FMax", why: "integers have no NaN: use Max"}, rows: rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]}}
 
 // fMaxRow defines FMax.
 func fMaxRow[T num.Float](dst, a, b []T) {

@@ -12,7 +12,7 @@ func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 	return apply2(&fMin, &a, &b, opts)
 }
 
-var fMin = op2{about: about{name: "FMin"}, rows: rows2{F32: fMinRow[float32], F64: fMinRow[float64]}}
+var fMin = op2{about: about{name: "FMin", why: "integers have no NaN: use Min"}, rows: rows2{F32: fMinRow[float32], F64: fMinRow[float64]}}
 
 // fMinRow defines FMin.
 func fMinRow[T num.Float](dst, a, b []T) {

@@ -18,7 +18,7 @@ func isFiniteRow[T num.Float](dst []bool, a []T) {
 	}
 }
 
-var isFiniteOp = opN{about: about{name: "IsFinite"}, least: 1,
+var isFiniteOp = opN{about: about{name: "IsFinite", why: "integers are finite"}, least: 1,
 	run: perType{dtype.Float8E4M3: runIsFinite[num.F8E4M3], dtype.Float8E5M2: runIsFinite[num.F8E5M2], dtype.Float16: runIsFinite[num.F16],
 		dtype.BFloat16: runIsFinite[num.BF16], dtype.Float32: runIsFinite[float32], dtype.Float64: runIsFinite[float64]},
 	infer: func(c *Call) []tensor.Any {

@@ -31,7 +31,7 @@ func isInfRow[T num.Float](dst []bool, a []T, lo, hi T) {
 	}
 }
 
-var isInf = opN{about: about{name: "IsInf", onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}}, least: 1,
+var isInf = opN{about: about{name: "IsInf", onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1,
 	run: perType{dtype.Float8E4M3: runIsInf[num.F8E4M3], dtype.Float8E5M2: runIsInf[num.F8E5M2], dtype.Float16: runIsInf[num.F16],
 		dtype.BFloat16: runIsInf[num.BF16], dtype.Float32: runIsInf[float32], dtype.Float64: runIsInf[float64]},
 	infer: func(c *Call) []tensor.Any {

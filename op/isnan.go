@@ -36,7 +36,7 @@ func classify[T num.Float | num.Narrow](name string, a *tensor.Tensor[T], k32 ke
 	return dst
 }
 
-var isNaNOp = opN{about: about{name: "IsNaN", onnx: []int{9, 13, 20}}, least: 1,
+var isNaNOp = opN{about: about{name: "IsNaN", onnx: []int{9, 13, 20}, why: "integers have no NaN"}, least: 1,
 	run: perType{dtype.Float8E4M3: runIsNaN[num.F8E4M3], dtype.Float8E5M2: runIsNaN[num.F8E5M2], dtype.Float16: runIsNaN[num.F16],
 		dtype.BFloat16: runIsNaN[num.BF16], dtype.Float32: runIsNaN[float32], dtype.Float64: runIsNaN[float64]},
 	infer: func(c *Call) []tensor.Any {

@@ -208,7 +208,7 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2,
+var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("MatMul", c.Inputs...)
 		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", c.in(0), c.in(1)).shape...))

@@ -14,7 +14,7 @@ func Neg[T num.Int | num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option)
 	return apply1(&neg, &a, opts)
 }
 
-var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}}, fast: &simd.Neg, keep: true,
+var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}, why: "unsigned integers have no negative"}, fast: &simd.Neg, keep: true,
 	rows: rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
 		F32: negRow32, F64: negRow64, B16: negRowB16, B8: negRowB8}}
 

@@ -96,7 +96,7 @@ func nextAfterRowBF16(dst, a, b []num.BF16) {
 	}
 }
 
-var nextAfterOp = opN{about: about{name: "NextAfter"}, least: 2,
+var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2,
 	run: perType{dtype.Float16: runNextAfter[num.F16], dtype.BFloat16: runNextAfter[num.BF16],
 		dtype.Float32: runNextAfter[float32], dtype.Float64: runNextAfter[float64]},
 	infer: func(c *Call) []tensor.Any {

@@ -10,7 +10,7 @@ import (
 // rounded up; element i is start + i·delta, in float32 for the narrow floats, which
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
-var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}}, least: 3,
+var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
 	run: perType{dtype.Int8: runRange[int8], dtype.Int16: runRange[int16], dtype.Int32: runRange[int32], dtype.Int64: runRange[int64],
 		dtype.Uint8: runRange[uint8], dtype.Uint16: runRange[uint16], dtype.Uint32: runRange[uint32], dtype.Uint64: runRange[uint64],
 		dtype.Float16: runNarrowRange[num.F16], dtype.BFloat16: runNarrowRange[num.BF16], dtype.Float32: runRange[float32], dtype.Float64: runRange[float64]}}

@@ -12,7 +12,7 @@ func Relu[T num.Int | num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option
 	return apply1(&relu, &a, opts)
 }
 
-var relu = op1{about: about{name: "Relu", onnx: []int{6, 13, 14}}, fast: &simd.Relu,
+var relu = op1{about: about{name: "Relu", onnx: []int{6, 13, 14}, why: "unsigned integers are never negative"}, fast: &simd.Relu,
 	rows: rows1{I8: reluRow[int8], I16: reluRow[int16], I32: reluRow[int32], I64: reluRow[int64],
 		F32: reluRow[float32], F64: reluRow[float64]}}
 

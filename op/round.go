@@ -13,7 +13,7 @@ func Round[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&round, &a, opts)
 }
 
-var round = op1{about: about{name: "Round", onnx: []int{11, 22}}, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]}}
+var round = op1{about: about{name: "Round", onnx: []int{11, 22}, why: "integers are whole"}, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]}}
 
 // roundRow defines Round.
 func roundRow[T num.Float](dst, a []T) {

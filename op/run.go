@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,6 +27,8 @@ type opN struct {
 	move    func(c *Call) *transfer    // for those that move elements; it is their infer, too
 	takes   func(d dtype.DType) bool   // the types of the latter two; nil is all
 	infer   func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
+
+	fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
 
 // Supports reports whether the deciding input may hold d.
@@ -258,7 +261,10 @@ func (o *op2) Supports(d dtype.DType) bool {
 	if d.IsNarrow() {
 		d = dtype.Float32
 	}
-	r := &o.rows
+	return rowSet2(&o.rows, d)
+}
+
+func rowSet2(r *rows2, d dtype.DType) bool {
 	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
 		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
 		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil}[d]
@@ -329,7 +335,10 @@ func (o *cmp2) Supports(d dtype.DType) bool {
 	if d.IsNarrow() {
 		d = dtype.Float32
 	}
-	r := &o.rows
+	return rowSetCmp(&o.rows, d)
+}
+
+func rowSetCmp(r *rowsCmp, d dtype.DType) bool {
 	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
 		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
 		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil}[d]

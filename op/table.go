@@ -15,6 +15,7 @@ type about struct {
 	name  string
 	onnx  []int    // opsets that define it, ascending
 	attrs []string // ONNX attributes it understands
+	why   string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
 }
 
 func (a *about) Name() string         { return a.name }

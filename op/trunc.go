@@ -13,7 +13,7 @@ func Trunc[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&trunc, &a, opts)
 }
 
-var trunc = op1{about: about{name: "Trunc"}, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]}}
+var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]}}
 
 // truncRow defines Trunc.
 func truncRow[T num.Float](dst, a []T) {

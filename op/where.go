@@ -58,7 +58,7 @@ func whereWords[W num.Elem](fast func(dst []W, mask []bool, a, b []W), dst []W, 
 	}
 }
 
-var where = opN{about: about{name: "Where", onnx: []int{9, 16}}, least: 3, by: 1,
+var where = opN{about: about{name: "Where", onnx: []int{9, 16}}, least: 3, fast: whereFast, by: 1,
 	run: perType{dtype.Bool: runWhere[bool], dtype.Int8: runWhere[int8], dtype.Int16: runWhere[int16], dtype.Int32: runWhere[int32],
 		dtype.Int64: runWhere[int64], dtype.Uint8: runWhere[uint8], dtype.Uint16: runWhere[uint16], dtype.Uint32: runWhere[uint32],
 		dtype.Uint64: runWhere[uint64], dtype.Float8E4M3: runWhere[num.F8E4M3], dtype.Float8E5M2: runWhere[num.F8E5M2],

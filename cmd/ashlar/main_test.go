@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
+var update = flag.Bool("update", false, "rewrite the transcripts in testdata and docs/operators.md")
 
 // inRoot makes the root of the repository the working folder, where the files of the examples are.
 func inRoot(t testing.TB) { t.(*testing.T).Chdir(filepath.Join("..", "..")) }
@@ -141,7 +141,7 @@ func TestVersion(t *testing.T) {
 	if c.code != 0 {
 		t.Fatal(c.code, c.err.String())
 	}
-	for _, want := range []string{"ashlar", "revision", "go         go1.", "processor", "level", "kernels    pure Go", "warning    no such level"} {
+	for _, want := range []string{"ashlar", "revision", "go         go1.", "processor", "level", "kernels    plain Go", "warning    no such level"} {
 		if !strings.Contains("\n"+c.out.String(), "\n"+want) {
 			t.Errorf("no line begins with %q in\n%s", want, c.out.String())
 		}

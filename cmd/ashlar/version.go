@@ -10,8 +10,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// kernels says what computes the operators' rows, at every level.
-const kernels = "pure Go"
+// kernels says what the operators' rows are computed by at a level.
+func kernels(l cpu.Level) string {
+	if l == cpu.Generic {
+		return "plain Go"
+	}
+	return "plain Go, and " + l.String() + " assembly for what ashlar ops lists"
+}
 
 func (p *program) versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -34,7 +39,7 @@ bits at every level.`,
 				revision = revisionOf(b.Settings)
 			}
 			fmt.Fprintf(w, "ashlar\t%s\nrevision\t%s\ngo\t%s %s/%s\nprocessor\t%s, %d threads\nlevel\t%s\nkernels\t%s\n",
-				version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels)
+				version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels(cpu.Current()))
 			if err := p.cpuErr(); err != nil {
 				fmt.Fprintf(w, "warning\t%v\n", err)
 			}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/spf13/cobra"
+)
+
+func (p *program) opsCommand() *cobra.Command {
+	var markdown bool
+	var of string
+	c := &cobra.Command{
+		Use:   "ops",
+		Short: "Print the operators, the element types they take, and what computes them",
+		Long: `Ops prints every operator that a graph can name, the opsets of ONNX that define
+it, and a column for each element type of its deciding operand:
+
+  go    plain Go
+  avx   also AVX2 and AVX-512
+  512   also AVX-512
+  -     not defined; --dtype says why
+
+With --dtype there is a line for each operator instead: what it is computed with
+for that type, or why it is not defined. The results are the same bits whatever
+computes them.`,
+		Example: `  ashlar ops
+  ashlar ops --dtype bf16
+  ashlar ops --md > operators.md`,
+		Args: arguments(0, 0, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case markdown && of != "":
+				return &usageError{"ops: --md prints all element types; leave out --dtype; see ashlar ops --help"}
+			case markdown:
+				p.opsPage()
+				return nil
+			case of == "":
+				return p.opsGrid()
+			}
+			d, err := dtype.Parse(of)
+			if err != nil {
+				return &usageError{"ops: --dtype: " + err.Error()}
+			}
+			return p.opsOf(d)
+		},
+	}
+	c.Flags().BoolVar(&markdown, "md", false, "print a page of Markdown")
+	c.Flags().StringVar(&of, "dtype", "", "one element type")
+	return c
+}
+
+// shortTypes are the heads of the grid's columns.
+var shortTypes = map[dtype.DType]string{dtype.Bool: "bool", dtype.Int8: "i8", dtype.Int16: "i16", dtype.Int32: "i32", dtype.Int64: "i64",
+	dtype.Uint8: "u8", dtype.Uint16: "u16", dtype.Uint32: "u32", dtype.Uint64: "u64", dtype.Float8E4M3: "f8e4", dtype.Float8E5M2: "f8e5",
+	dtype.Float16: "f16", dtype.BFloat16: "bf16", dtype.Float32: "f32", dtype.Float64: "f64", dtype.Complex64: "c64", dtype.Complex128: "c128"}
+
+// cell says what an operator is computed with.
+func cell(o op.Op, d dtype.DType) string {
+	if !o.Supports(d) {
+		return "-"
+	}
+	switch k := op.Kernels(o, d); {
+	case slices.Contains(k, "avx2"):
+		return "avx"
+	case len(k) > 0:
+		return "512"
+	}
+	return "go"
+}
+
+func opsets(o op.Op) string {
+	v := make([]string, len(o.Versions()))
+	for i, n := range o.Versions() {
+		v[i] = fmt.Sprint(n)
+	}
+	return strings.Join(v, ",")
+}
+
+func (p *program) opsGrid() error {
+	w := tabwriter.NewWriter(p.out, 0, 0, 1, ' ', 0)
+	fmt.Fprint(w, "operator\topsets")
+	for _, d := range dtype.All() {
+		fmt.Fprint(w, "\t", shortTypes[d])
+	}
+	fmt.Fprintln(w)
+	for _, o := range op.All() {
+		fmt.Fprint(w, o.Name(), "\t", opsets(o))
+		for _, d := range dtype.All() {
+			fmt.Fprint(w, "\t", cell(o, d))
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+func (p *program) opsOf(d dtype.DType) error {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, o := range op.All() {
+		if why := op.Why(o, d); why != "" {
+			fmt.Fprintf(w, "%s\t-\t%s\n", o.Name(), why)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", o.Name(), cell(o, d), strings.Join(append([]string{"go"}, op.Kernels(o, d)...), ", "))
+	}
+	return w.Flush()
+}
+
+// opsPage prints docs/operators.md.
+func (p *program) opsPage() {
+	all := op.All()
+	filled := 0
+	for _, o := range all {
+		for _, d := range dtype.All() {
+			if o.Supports(d) {
+				filled++
+			}
+		}
+	}
+	fmt.Fprintf(p.out, `# Operators
+
+%d operators, %d of %d cells. `+"`ashlar ops --md`"+` prints this page from the tables that the operators are called by; `+"`ashlar ops --dtype T`"+` says of one
+type what computes each operator, or why it isn't defined. A column is the element type of the deciding operand. *go*: plain Go; *avx*: also
+AVX2 and AVX-512; *512*: also AVX-512. The bits are the same whatever computes them. Opsets are those of ONNX that define the operator; one without is
+NumPy's or an extension.
+
+| operator | opsets |`, len(all), filled, len(all)*len(dtype.All()))
+	for _, d := range dtype.All() {
+		fmt.Fprintf(p.out, " %s |", shortTypes[d])
+	}
+	fmt.Fprint(p.out, "\n|---|---|", strings.Repeat("---|", len(dtype.All())), "\n")
+	for _, o := range all {
+		fmt.Fprintf(p.out, "| %s | %s |", o.Name(), opsets(o))
+		for _, d := range dtype.All() {
+			fmt.Fprint(p.out, " ", strings.TrimPrefix(cell(o, d), "-"), " |")
+		}
+		fmt.Fprintln(p.out)
+	}
+	fmt.Fprint(p.out, "\n## Why a cell is empty\n\n| reason | operators | types |\n|---|---|---|\n")
+	type group struct {
+		why   string
+		names []string
+		types []string
+	}
+	var groups []*group
+	for _, o := range all {
+		for _, g := range reasonsOf(o) {
+			i := slices.IndexFunc(groups, func(h *group) bool { return h.why == g.why && slices.Equal(h.types, g.types) })
+			if i < 0 {
+				groups = append(groups, &group{why: g.why, types: g.types})
+				i = len(groups) - 1
+			}
+			groups[i].names = append(groups[i].names, o.Name())
+		}
+	}
+	for _, g := range groups {
+		fmt.Fprintf(p.out, "| %s | %s | %s |\n", g.why, strings.Join(g.names, ", "), strings.Join(g.types, ", "))
+	}
+}
+
+type reason struct {
+	why   string
+	types []string
+}
+
+// reasonsOf returns why an operator's cells are empty, and which.
+func reasonsOf(o op.Op) (rs []reason) {
+	for _, d := range dtype.All() {
+		why := op.Why(o, d)
+		if why == "" {
+			continue
+		}
+		i := slices.IndexFunc(rs, func(r reason) bool { return r.why == why })
+		if i < 0 {
+			rs = append(rs, reason{why: why})
+			i = len(rs) - 1
+		}
+		rs[i].types = append(rs[i].types, shortTypes[d])
+	}
+	return rs
+}

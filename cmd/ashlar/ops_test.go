@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/op"
+)
+
+// The page of operators is what the command prints.
+func TestOperatorsPage(t *testing.T) {
+	c := newCall(nil)
+	if c.with("ops", "--md"); c.code != 0 {
+		t.Fatal(c.code, c.err.String())
+	}
+	const page = "../../docs/operators.md"
+	if cpu.Detect() == cpu.Generic && !strings.Contains(c.out.String(), "avx |") {
+		t.Skip("this build or processor has plain Go alone; the page lists amd64's kernels")
+	}
+	if *update {
+		if err := os.WriteFile(page, c.out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.out.String() != string(want) {
+		t.Error("docs/operators.md isn't what ashlar ops --md prints: go test ./cmd/ashlar -run TestOperatorsPage -update")
+	}
+}
+
+// Every operator has a line, in the grid and for each type, and every empty cell a
+// reason, no filled one.
+func TestOps(t *testing.T) {
+	c := newCall(nil)
+	c.with("ops")
+	grid := c.out.String()
+	if lines := strings.Count(grid, "\n"); lines != len(op.All())+1 {
+		t.Errorf("%d lines of %d operators", lines, len(op.All()))
+	}
+	for _, d := range dtype.All() {
+		if shortTypes[d] == "" {
+			t.Errorf("no column for %v", d)
+		}
+		for _, o := range op.All() {
+			if o.Supports(d) != (op.Why(o, d) == "") {
+				t.Errorf("%s of %v: supported %v, reason %q", o.Name(), d, o.Supports(d), op.Why(o, d))
+			}
+			if !o.Supports(d) && op.Kernels(o, d) != nil {
+				t.Errorf("%s of %v has kernels but isn't defined", o.Name(), d)
+			}
+		}
+	}
+	c = newCall(nil)
+	c.with("ops", "--dtype", "int32")
+	for _, want := range []string{"Add", "Exp", "of floats alone: Cast first"} {
+		if !strings.Contains(c.out.String(), want) {
+			t.Errorf("no %q in\n%s", want, c.out.String())
+		}
+	}
+	for _, args := range [][]string{{"ops", "--dtype", "int33"}, {"ops", "Add"}, {"ops", "--md", "--dtype", "int8"}} {
+		c := newCall(nil)
+		if c.with(args...); c.code != 2 {
+			t.Errorf("%v: exit %d, %s", args, c.code, c.err.String())
+		}
+	}
+}

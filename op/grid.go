@@ -1,0 +1,77 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/simd"
+)
+
+// Why says in a few words why an operator isn't defined for an element type of its
+// deciding operand, and what to do instead. It is empty where the operator is.
+func Why(o Op, d dtype.DType) string {
+	if o.Supports(d) {
+		return ""
+	}
+	if a, ok := o.(interface{ only() string }); ok && a.only() != "" && !d.IsComplex() && d != dtype.Bool {
+		return a.only()
+	}
+	switch {
+	case d.IsComplex():
+		return "complex numbers are moved and converted; they have no order, and no arithmetic here yet"
+	case d == dtype.Bool:
+		return "truth values are no numbers: Cast them first"
+	case !o.Supports(dtype.Float32) && !o.Supports(dtype.Int32):
+		return "of truth values alone: compare with 0 first"
+	case d.IsInteger():
+		return "of floats alone: Cast first"
+	}
+	return "of integers alone: Cast first"
+}
+
+func (a *about) only() string { return a.why }
+
+// Kernels returns the levels of instructions, besides plain Go, that an operator has
+// rows of its own for, such as [avx2 avx512], for an element type of its deciding
+// operand. Narrow floats are computed by the rows of float32.
+func Kernels(o Op, d dtype.DType) (levels []string) {
+	if !o.Supports(d) {
+		return nil
+	}
+	computed := d
+	if d.IsNarrow() {
+		computed = dtype.Float32
+	}
+	for l := cpu.Generic + 1; l <= cpu.AVX512; l++ {
+		has := false
+		switch o := o.(type) {
+		case *op1:
+			has = o.fast != nil && o.fast[l] != nil && rowSet1(o.fast[l], computed)
+		case *op2:
+			has = o.fast != nil && o.fast[l] != nil && rowSet2(o.fast[l], computed)
+		case *cmp2:
+			has = o.fast != nil && o.fast[l] != nil && rowSetCmp(o.fast[l], computed)
+		case *opN:
+			has = o.fast != nil && o.fast(d, l)
+		}
+		if has {
+			levels = append(levels, l.String())
+		}
+	}
+	return levels
+}
+
+// What has rows for which type, of the operators without a table of rows.
+
+func productFast(d dtype.DType, l cpu.Level) bool {
+	if d == dtype.Float64 {
+		return simd.Product64[l] != nil
+	}
+	return d.IsFloat() && simd.Product32[l] != nil
+}
+
+func clipFast(d dtype.DType, l cpu.Level) bool {
+	r := simd.Clip[l]
+	return r != nil && (d == dtype.Float64 && r.F64 != nil || d.IsFloat() && d != dtype.Float64 && r.F32 != nil)
+}
+
+func whereFast(d dtype.DType, l cpu.Level) bool { return simd.Where[l] != nil && d.Size() <= 8 }
