@@ -93,7 +93,7 @@ func statement(code string) string {
 }
 
 // compiledPages are those pages, and how many lines their tables have at least.
-var compiledPages = map[string]int{"docs/coming-from-numpy.md": 80, "docs/from-cytnx.md": 60, "docs/from-serrano.md": 40}
+var compiledPages = map[string]int{"docs/coming-from-numpy.md": 80, "docs/from-cytnx.md": 60, "docs/from-serrano.md": 40, "docs/from-orion.md": 60}
 
 func TestPages(t *testing.T) {
 	var src strings.Builder // of all pages: one build
