@@ -380,6 +380,12 @@ func ExampleLayout_Downcast() {
 	// Output: (4,8):(8,1) <nil>
 }
 
+func ExampleLayout_Spread() {
+	l := layout.MustParse("((2,2),3):((1,6),2)")
+	fmt.Println(l.Spread(2))
+	// Output: ((2,2),3):((2,12),4) <nil>
+}
+
 func ExampleLayout_Recast() {
 	l := layout.MustParse("(8,4):(1,8)")
 	fmt.Println(l.Recast(8, 32))

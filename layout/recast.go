@@ -103,6 +103,18 @@ func gcd(a, b int) int {
 	return a
 }
 
+// Spread returns l with every stride multiplied by n: its elements are every n-th of
+// what they were. It fails when an offset doesn't fit an int.
+func (l *Layout) Spread(n int) (Layout, error) {
+	return l.rescale("Spread", func(e, s int) (int, int, error) {
+		str, ok := mul(s, n)
+		if !ok {
+			return 0, 0, fail("Spread", ErrOverflow, "%v by %d: stride %d times %d doesn't fit an int", *l, n, s, n)
+		}
+		return e, str, nil
+	})
+}
+
 // rescale replaces every leaf.
 func (l *Layout) rescale(op string, f func(e, s int) (int, int, error)) (Layout, error) {
 	var w writer

@@ -127,3 +127,21 @@ func downcastOf(t *testing.T, l, d Layout, leaves []node, n int) {
 		}
 	}
 }
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct{ l, want string }{
+		{"():()", "():()"}, {"(2,3):(3,-1)", "(2,3):(-9,3)"}, {"(0,4):(4,1)", "(0,4):(-12,-3)"}, {"(1,1,1,1,1,1,1,1,2):(9,8,7,6,5,4,3,2,1)", "(1,1,1,1,1,1,1,1,2):(-27,-24,-21,-18,-15,-12,-9,-6,-3)"},
+	} {
+		l := MustParse(c.l)
+		if got, err := l.Spread(-3); err != nil || got.String() != c.want {
+			t.Errorf("%s: %v, %v, want %s", c.l, got, err, c.want)
+		}
+	}
+	l := MustParse("(2,3):(3,1)")
+	if got, err := l.Spread(math.MaxInt); !errors.Is(err, ErrOverflow) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if got, err := l.Spread(math.MaxInt / 3); !errors.Is(err, ErrOverflow) { // the strides fit, the offsets don't
+		t.Errorf("got %v, %v", got, err)
+	}
+}

@@ -262,3 +262,43 @@ func TestIterate(t *testing.T) {
 		t.Error("an empty tensor has elements")
 	}
 }
+
+// The parts of complex numbers are views of them, whatever the layout.
+func TestRealImag(t *testing.T) {
+	x := tensor.New[complex64](3, 4)
+	for i := range x.Indices() {
+		x.Set(complex(float32(10*i[0]+i[1]), -float32(i[0]+i[1])), i...)
+	}
+	nested := tensor.FromLayout(x.Elems(), layout.MustParse("((2,2),3):((1,6),2)"))
+	for _, z := range []tensor.Tensor[complex64]{x, x.Transpose(), x.Flip(), x.S("1:, ::2"), x.S("-1, ::-3"), x.S("2, 3"), x.S("3:"), x.S(":, 4:"), x.S(":1").BroadcastTo(5, 4), nested} {
+		re, im := tensor.Real[float32](z), tensor.Imag[float32](z)
+		if !slices.Equal(re.Shape(), z.Shape()) || re.IsReadOnly() != z.IsReadOnly() || im.IsReadOnly() != z.IsReadOnly() || !tensor.SameData(re, z) || re.Overlaps(im) {
+			t.Errorf("%v: shape %v, read-only %v", z.Layout(), re.Shape(), re.IsReadOnly())
+		}
+		for i, v := range z.All() {
+			if re.At(i...) != real(v) || im.At(i...) != imag(v) {
+				t.Fatalf("%v at %v: %v and %v", z.Layout(), i, re.At(i...), im.At(i...))
+			}
+		}
+		if c := im.Clone(); !slices.Equal(values(c), values(im)) {
+			t.Errorf("%v: Clone %v, not %v", z.Layout(), c, im)
+		}
+	}
+	im := tensor.Imag[float32](x)
+	im.Fill(2)
+	if x.At(2, 1) != 21+2i {
+		t.Error("a write doesn't show:", x)
+	}
+	x.Close()
+	if err := tensor.Try(func() { im.At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
+		t.Error(err)
+	}
+	var zero tensor.Tensor[complex128]
+	for want, f := range map[error]func(){
+		tensor.ErrDType: func() { tensor.Real[float64](tensor.New[complex64](2)) }, tensor.ErrClosed: func() { tensor.Imag[float64](zero) },
+	} {
+		if err := tensor.Try(f); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+}

@@ -370,6 +370,7 @@ func gatherBytes(to, b []byte, off, size int, lay *layout.Layout) {
 		}
 	}
 }
+
 // Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0.
 func Describe(a Any) string {
 	text := a.DType().String() + "["

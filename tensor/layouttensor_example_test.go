@@ -318,6 +318,24 @@ func ExampleRecast() {
 	// Output: [2 4] [2 1]
 }
 
+func ExampleReal() {
+	z := tensor.FromSlice([]complex64{1 + 2i, 3 - 4i})
+	re := tensor.Real[float32](z)
+	re.Set(7, 0)
+	fmt.Println(re, z)
+	// Output: [7. 3.] [7.+2.j 3.-4.j]
+}
+
+func ExampleImag() {
+	z := tensor.FromSlice([]complex128{1 + 2i, 3 - 4i})
+	im := tensor.Imag[float64](z)
+	for i, v := range im.All() {
+		im.Set(-v, i...)
+	}
+	fmt.Println(z)
+	// Output: [1.-2.j 3.+4.j]
+}
+
 func ExampleTensor_ReadOnly() {
 	t := tensor.New[int32](2)
 	view := t.ReadOnly()

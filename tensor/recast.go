@@ -58,6 +58,40 @@ func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	return Tensor[To]{st: st, off: off, lay: lay}
 }
 
+// Real returns a view of the real parts of complex numbers, which shares their memory:
+// tensor.Real[float32](z) for complex64, float64 for complex128, else it panics. NumPy's
+// z.real. Closing one closes both.
+func Real[F float32 | float64, C complex64 | complex128](t Tensor[C]) Tensor[F] {
+	return partOf[F]("tensor.Real", &t, 0)
+}
+
+// Imag returns a view of the imaginary parts, as Real does of the real ones: NumPy's
+// z.imag. Negating it in place conjugates the numbers.
+func Imag[F float32 | float64, C complex64 | complex128](t Tensor[C]) Tensor[F] {
+	return partOf[F]("tensor.Imag", &t, 1)
+}
+
+// partOf returns a view of the first or the second half of every element.
+func partOf[F, C num.Elem](op string, t *Tensor[C], which int) Tensor[F] {
+	var f F
+	var c C
+	if 2*unsafe.Sizeof(f) != unsafe.Sizeof(c) {
+		panic(&Error{op, sprintf("the parts of %v are no %v", dtype.Of[C](), dtype.Of[F]()), ErrDType})
+	}
+	lay, err := t.lay.Spread(2)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	st, off := recastStorage[F](op, t), 2*t.origin()
+	if lay.Size() > 0 { // else there may be no element for it
+		off += which
+	}
+	if t.off < 0 {
+		off = ^off
+	}
+	return Tensor[F]{st: st, off: off, lay: lay}
+}
+
 // recastStorage returns a storage of t's memory as elements of another type; what
 // doesn't fill an element at its end is left out.
 func recastStorage[To, From num.Elem](op string, t *Tensor[From]) *storage[To] {
