@@ -374,6 +374,7 @@ func TestLayoutTensorErrors(t *testing.T) {
 		func() { row.LayoutIterator(layout.MustParse("2:-1"), 1, 0, false) },
 		func() { it := row.LayoutIterator(layout.MustParse("4:1"), 5, 0, true); it.Next(2); it.Tile() },
 		func() { x.Split(0, 0) },
+		func() { x.Split(0, 1<<30) },
 		func() { x.SplitPart(0, 2, 2, 1) },
 		func() { x.SplitPart(0, 2, 0, 0) },
 		func() { x.Distribute(threads, 4) },

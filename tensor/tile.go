@@ -114,17 +114,26 @@ func ceilDiv(n, d int) int {
 
 // Split cuts t along an axis into count views of Dim(axis)/count elements each,
 // rounded up, in order; the last ones have what is left, or none. Each element is
-// in one part. It panics when count isn't positive, there is no such axis, or a
-// part of a nested axis crosses its leaves unevenly.
+// in one part. It panics when count isn't positive or is above 2^20, where SplitPart
+// gives one part at a time, there is no such axis, or a part of a nested axis crosses
+// its leaves unevenly.
 func (t Tensor[T]) Split(axis, count int) []Tensor[T] {
 	const op = "tensor.Split"
 	axis = t.axis(op, axis)
+	checkParts(op, count)
 	var few stretches
 	var parts []Tensor[T]
 	for i := range max(count, 1) {
 		parts = append(parts, t.pick(op, part(few[:0], op, &t.lay, axis, count, i, 1)))
 	}
 	return parts
+}
+
+// checkParts refuses more views than memory is likely to hold.
+func checkParts(op string, count int) {
+	if count > 1<<20 {
+		panic(&Error{op, sprintf("%d parts; the most is %d, and SplitPart gives one at a time", count, 1<<20), ErrMemory})
+	}
 }
 
 // SplitPart returns part i of count of t along an axis, as Split cuts it, but with

@@ -323,6 +323,7 @@ func (v Vectors[T]) Tile(size []int, coord ...int) Vectors[T] {
 func (v Vectors[T]) Split(axis, count int) []Vectors[T] {
 	const op = "tensor.Vectors.Split"
 	axis = v.grid.axis(op, axis)
+	checkParts(op, count)
 	var parts []Vectors[T]
 	for i := range max(count, 1) {
 		var few stretches
