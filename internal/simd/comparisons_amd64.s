@@ -4,15 +4,15 @@
 
 #include "textflag.h"
 
-DATA all8_01<>+0(SB)/8, $0x0101010101010101
-DATA all8_01<>+8(SB)/8, $0x0101010101010101
-DATA all8_01<>+16(SB)/8, $0x0101010101010101
-DATA all8_01<>+24(SB)/8, $0x0101010101010101
-DATA all8_01<>+32(SB)/8, $0x0101010101010101
-DATA all8_01<>+40(SB)/8, $0x0101010101010101
-DATA all8_01<>+48(SB)/8, $0x0101010101010101
-DATA all8_01<>+56(SB)/8, $0x0101010101010101
-GLOBL all8_01<>(SB), RODATA|NOPTR, $64
+DATA c101010101010101<>+0(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+8(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+16(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+24(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+32(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+40(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+48(SB)/8, $0x0101010101010101
+DATA c101010101010101<>+56(SB)/8, $0x0101010101010101
+GLOBL c101010101010101<>(SB), RODATA|NOPTR, $64
 
 // func equalI32AVX2(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX2, CMOV
@@ -27,7 +27,7 @@ TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -120,7 +120,7 @@ TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -193,7 +193,7 @@ TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -292,7 +292,7 @@ TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -365,7 +365,7 @@ TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
@@ -442,7 +442,7 @@ TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+256, AX
 	JLT       single
@@ -515,7 +515,7 @@ TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -608,7 +608,7 @@ TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -681,7 +681,7 @@ TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -780,7 +780,7 @@ TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -853,7 +853,7 @@ TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -946,7 +946,7 @@ TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -1019,7 +1019,7 @@ TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -1118,7 +1118,7 @@ TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -1178,15 +1178,15 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all8_80<>+0(SB)/8, $0x8080808080808080
-DATA all8_80<>+8(SB)/8, $0x8080808080808080
-DATA all8_80<>+16(SB)/8, $0x8080808080808080
-DATA all8_80<>+24(SB)/8, $0x8080808080808080
-DATA all8_80<>+32(SB)/8, $0x8080808080808080
-DATA all8_80<>+40(SB)/8, $0x8080808080808080
-DATA all8_80<>+48(SB)/8, $0x8080808080808080
-DATA all8_80<>+56(SB)/8, $0x8080808080808080
-GLOBL all8_80<>(SB), RODATA|NOPTR, $64
+DATA c8080808080808080<>+0(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+8(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+16(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+24(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+32(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+40(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+48(SB)/8, $0x8080808080808080
+DATA c8080808080808080<>+56(SB)/8, $0x8080808080808080
+GLOBL c8080808080808080<>(SB), RODATA|NOPTR, $64
 
 // func lessU8AVX2(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX2, CMOV
@@ -1201,8 +1201,8 @@ TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_80<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS c8080808080808080<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
@@ -1291,7 +1291,7 @@ TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+256, AX
 	JLT       single
@@ -1364,7 +1364,7 @@ TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -1457,7 +1457,7 @@ TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -1530,7 +1530,7 @@ TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -1629,7 +1629,7 @@ TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -1689,15 +1689,15 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all32_ffffffff<>+0(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+8(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+16(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+24(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+32(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+40(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+48(SB)/8, $0xffffffffffffffff
-DATA all32_ffffffff<>+56(SB)/8, $0xffffffffffffffff
-GLOBL all32_ffffffff<>(SB), RODATA|NOPTR, $64
+DATA cffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+32(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+40(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+48(SB)/8, $0xffffffffffffffff
+DATA cffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
+GLOBL cffffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX2, CMOV
@@ -1712,8 +1712,8 @@ TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all32_ffffffff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -1812,7 +1812,7 @@ TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -1872,16 +1872,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all64_ffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+32(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+40(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+48(SB)/8, $0xffffffffffffffff
-DATA all64_ffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
-GLOBL all64_ffffffffffffffff<>(SB), RODATA|NOPTR, $64
-
 // func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
@@ -1895,8 +1885,8 @@ TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all64_ffffffffffffffff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -2001,7 +1991,7 @@ TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -2061,16 +2051,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA all8_ff<>+0(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+8(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+16(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+24(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+32(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+40(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+48(SB)/8, $0xffffffffffffffff
-DATA all8_ff<>+56(SB)/8, $0xffffffffffffffff
-GLOBL all8_ff<>(SB), RODATA|NOPTR, $64
-
 // func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
@@ -2084,9 +2064,9 @@ TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_80<>+0(SB), Y0
-	VMOVUPS all8_ff<>+0(SB), Y1
-	VMOVUPS all8_01<>+0(SB), Y2
+	VMOVUPS c8080808080808080<>+0(SB), Y0
+	VMOVUPS cffffffffffffffff<>+0(SB), Y1
+	VMOVUPS c101010101010101<>+0(SB), Y2
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
@@ -2181,7 +2161,7 @@ TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+256, AX
 	JLT       single
@@ -2254,7 +2234,7 @@ TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -2347,7 +2327,7 @@ TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -2420,7 +2400,7 @@ TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -2519,7 +2499,7 @@ TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -2592,8 +2572,8 @@ TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all32_ffffffff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -2692,7 +2672,7 @@ TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -2765,8 +2745,8 @@ TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all64_ffffffffffffffff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -2871,7 +2851,7 @@ TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -2944,8 +2924,8 @@ TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_ff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
@@ -3028,7 +3008,7 @@ TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+256, AX
 	JLT       single
@@ -3101,7 +3081,7 @@ TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -3194,7 +3174,7 @@ TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -3267,7 +3247,7 @@ TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -3366,7 +3346,7 @@ TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -3439,8 +3419,8 @@ TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all32_ffffffff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -3539,7 +3519,7 @@ TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -3612,8 +3592,8 @@ TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all64_ffffffffffffffff<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS cffffffffffffffff<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -3718,7 +3698,7 @@ TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -3791,9 +3771,9 @@ TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_80<>+0(SB), Y0
-	VMOVUPS all8_ff<>+0(SB), Y1
-	VMOVUPS all8_01<>+0(SB), Y2
+	VMOVUPS c8080808080808080<>+0(SB), Y0
+	VMOVUPS cffffffffffffffff<>+0(SB), Y1
+	VMOVUPS c101010101010101<>+0(SB), Y2
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
@@ -3888,7 +3868,7 @@ TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+256, AX
 	JLT       single
@@ -3961,7 +3941,7 @@ TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -4054,7 +4034,7 @@ TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -4127,7 +4107,7 @@ TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -4226,7 +4206,7 @@ TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -4299,7 +4279,7 @@ TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -4392,7 +4372,7 @@ TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -4465,7 +4445,7 @@ TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -4564,7 +4544,7 @@ TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single
@@ -4637,8 +4617,8 @@ TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_80<>+0(SB), Y0
-	VMOVUPS all8_01<>+0(SB), Y1
+	VMOVUPS c8080808080808080<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y1
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
@@ -4727,7 +4707,7 @@ TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+256, AX
 	JLT       single
@@ -4800,7 +4780,7 @@ TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
@@ -4893,7 +4873,7 @@ TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+64, AX
 	JLT       single
@@ -4966,7 +4946,7 @@ TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    b_len+56(FP), SI
 	CMPQ    SI, AX
 	CMOVQLT SI, AX
-	VMOVUPS all8_01<>+0(SB), Y0
+	VMOVUPS c101010101010101<>+0(SB), Y0
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
@@ -5065,7 +5045,7 @@ TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ      b_len+56(FP), SI
 	CMPQ      SI, AX
 	CMOVQLT   SI, AX
-	VMOVDQU64 all8_01<>+0(SB), Z0
+	VMOVDQU64 c101010101010101<>+0(SB), Z0
 	XORL      SI, SI
 	SUBQ      $+32, AX
 	JLT       single

@@ -211,6 +211,15 @@ func TestRows1(t *testing.T) {
 	})
 }
 
+func TestFunctions(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		check1(t, "expF32", Exp[l].F32, num.Exp32)
+		check1(t, "logF32", Log[l].F32, num.Log32)
+		check1(t, "tanhF32", Tanh[l].F32, num.Tanh32)
+		check1(t, "sigmoidF32", Sigmoid[l].F32, num.Sigmoid32)
+	})
+}
+
 func TestConversions(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); Canon32[l](dst) }, canonical[float32])

@@ -125,3 +125,23 @@ var NarrowF16 = Levels[func(dst []uint16, a []float32)]{
 	cpu.AVX2:   narrowF16AVX2,
 	cpu.AVX512: narrowF16AVX512,
 }
+
+var Exp = Levels[*Rows1]{
+	cpu.AVX2:   {F32: expF32AVX2},
+	cpu.AVX512: {F32: expF32AVX512},
+}
+
+var Log = Levels[*Rows1]{
+	cpu.AVX2:   {F32: logF32AVX2},
+	cpu.AVX512: {F32: logF32AVX512},
+}
+
+var Tanh = Levels[*Rows1]{
+	cpu.AVX2:   {F32: tanhF32AVX2},
+	cpu.AVX512: {F32: tanhF32AVX512},
+}
+
+var Sigmoid = Levels[*Rows1]{
+	cpu.AVX2:   {F32: sigmoidF32AVX2},
+	cpu.AVX512: {F32: sigmoidF32AVX512},
+}

@@ -51,3 +51,11 @@ var NarrowBF16 Levels[func(dst []uint16, a []float32)]
 var WidenF16 Levels[func(dst []float32, a []uint16)]
 
 var NarrowF16 Levels[func(dst []uint16, a []float32)]
+
+var Exp Levels[*Rows1]
+
+var Log Levels[*Rows1]
+
+var Tanh Levels[*Rows1]
+
+var Sigmoid Levels[*Rows1]

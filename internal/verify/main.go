@@ -1,12 +1,15 @@
 // Verify checks the functions of package num against oracles.
 //
-//	go run ./internal/verify [-update] [-n N] [NAME...]
+//	go run ./internal/verify [-update] [-n N] [-cpu LEVEL] [NAME...]
 //
 // A float32 function of one argument (exp32, log32, ...) is called on all 2^32 inputs, on two goroutines, and every result compared with
 // the correctly rounded value; a line per function gives the number of inputs, of wrong results, and a digest of the bits of all
 // results. With -update the line goes to digests.txt, which the tests read. The others (exp64, pow32, pow64, ...) are called on N random inputs and
 // the line gives the largest error in units in the last place. No name means all of them, which takes an hour or two on two idle cores. The exit status is 1
 // if anything is wrong, or an error is above its limit.
+//
+// With -cpu avx2 or avx512 the rows of package simd are checked instead, by comparison with package num, on all 2^32 inputs; no name means
+// all that there are. The digest is the one that digests.txt has for the function, or something is wrong.
 //
 // Where the right value comes from: approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
 // that distance rounds to the same float32, that is the right one. Otherwise package exact decides with 140 bits; no result of these
@@ -18,14 +21,21 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/ashlar-go/ashlar/internal/cpu"
 )
 
 func main() {
 	update := flag.Bool("update", false, "write the digests of correct functions to "+digestFile)
 	n := flag.Int("n", 1_000_000, "random inputs for functions that can't be checked on all")
+	level := flag.String("cpu", "", "check the rows of this instruction set, avx2 or avx512")
 	flag.Parse()
 	names := flag.Args()
+	if *level != "" {
+		os.Exit(checkRows(*level, names))
+	}
 	if len(names) == 0 {
 		for _, f := range functions32 {
 			names = append(names, f.name)
@@ -62,4 +72,46 @@ func main() {
 	if !ok {
 		os.Exit(1)
 	}
+}
+
+// checkRows is main for -cpu. It returns the exit status.
+func checkRows(name string, functions []string) int {
+	level := cpu.AVX2
+	for ; level.String() != name; level++ {
+		if level == cpu.Detect() {
+			fmt.Fprintf(os.Stderr, "verify: -cpu %s: this processor and build have rows for levels above %v up to %v\n", name, cpu.Generic, cpu.Detect())
+			return 2
+		}
+	}
+	lines, err := readDigests(digestFile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "verify:", err)
+		return 2
+	}
+	status, checked := 0, 0
+	for _, f := range functions32 {
+		row := rowOf(f.name, level)
+		if row == nil || len(functions) > 0 && !slices.Contains(functions, f.name) {
+			continue
+		}
+		checked++
+		start := time.Now()
+		r := f.allRows(row, 1)
+		verdict := "the digest of digests.txt"
+		if !strings.Contains(lines[f.name], fmt.Sprintf(" wrong 0 digest %016x ", r.digest)) {
+			verdict = "not the digest of digests.txt"
+		}
+		if r.wrong > 0 || !strings.HasPrefix(verdict, "the") {
+			status = 1
+		}
+		fmt.Printf("%s %v inputs %d different %d digest %016x: %s (%.0f s)\n", f.name, level, r.count, r.wrong, r.digest, verdict, time.Since(start).Seconds())
+		for _, w := range r.examples {
+			fmt.Println("  ", w)
+		}
+	}
+	if checked == 0 {
+		fmt.Fprintf(os.Stderr, "verify: no rows of %q at level %v\n", functions, level)
+		return 2
+	}
+	return status
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
 )
 
@@ -38,6 +39,28 @@ func TestDigests(t *testing.T) {
 				t.Errorf("%v %q", r, r.examples)
 			}
 		})
+	}
+}
+
+// One input of 512 goes through the rows of package simd; a wrong row must be found out.
+func TestRows(t *testing.T) {
+	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
+		for _, f := range functions32 {
+			row := rowOf(f.name, level)
+			if row == nil {
+				continue
+			}
+			if r := f.allRows(row, some); r.wrong != 0 || r.count != 1<<23 {
+				t.Errorf("%v: %v %q", level, r, r.examples)
+			}
+			bad := func(dst, a []float32) {
+				row(dst, a)
+				dst[len(dst)/3] = math.Nextafter32(dst[len(dst)/3], 7)
+			}
+			if r := f.allRows(bad, some); r.wrong == 0 {
+				t.Errorf("%v: %s with a wrong result per row isn't found out", level, f.name)
+			}
+		}
 	}
 }
 

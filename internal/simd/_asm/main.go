@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
 )
@@ -25,6 +27,7 @@ var outputs = []struct {
 	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
 	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
 	{"gemm", writeGEMM},
+	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
 }
 
 func main() {
@@ -54,6 +57,7 @@ func generate() (map[string][]byte, error) {
 		if err := pass.Compile.Execute(f); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
 		}
+		prune(f)
 		cfg := printer.Config{Name: "internal/simd/_asm", Pkg: "simd"}
 		for suffix, p := range map[string]printer.Printer{"_amd64.s": printer.NewGoAsm(cfg), "_amd64.go": printer.NewStubs(cfg)} {
 			if files[o.name+suffix], err = p.Print(f); err != nil {
@@ -62,4 +66,15 @@ func generate() (map[string][]byte, error) {
 		}
 	}
 	return files, tables(files)
+}
+
+// prune takes out moves of a vector register to itself. They are what remains where an operand dies of the copies that
+// instructions which overwrite it need.
+func prune(f *ir.File) {
+	for _, fn := range f.Functions() {
+		fn.Nodes = slices.DeleteFunc(fn.Nodes, func(n ir.Node) bool {
+			i, ok := n.(*ir.Instruction)
+			return ok && (i.Opcode == "VMOVDQU64" || i.Opcode == "VMOVUPS") && len(i.Operands) == 2 && i.Operands[0].Asm() == i.Operands[1].Asm()
+		})
+	}
 }

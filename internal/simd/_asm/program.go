@@ -87,10 +87,10 @@ type machine interface {
 	mask(bools value, like kind) value // lanes as wide as like's
 	bools(mask value) value
 
-	as(k kind, a value) value                 // the same bits
-	convert(k kind, a value) value            // float32 and float64 to each other; U16 to U32; U32 below 65536 to U16
-	half(a value) value                       // float32 to float16, in a U16
-	lookup(index value, t *[16]float64) value // by the low four bits of an I64
+	as(k kind, a value) value                // the same bits
+	convert(k kind, a value) value           // float32 and float64 to each other; U16 to U32; U32 below 65536 to U16
+	half(a value) value                      // float32 to float16, in a U16
+	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
 }
 
 func f32(m machine, x float32) value { return m.constant(F32, uint64(math.Float32bits(x))) }

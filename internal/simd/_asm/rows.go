@@ -12,6 +12,7 @@ type kernel struct {
 	field string // of the struct in that table; "" means the table holds functions
 	form  string // that struct
 	args  []arg
+	inner kind         // the widest in the program, if wider than those of the parameters
 	wide  bool         // AVX-512 alone
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
@@ -44,7 +45,7 @@ func (k *kernel) signature() string {
 
 // lanes returns how many elements fit a register, of the widest type.
 func (k *kernel) lanes(bytes int) int {
-	widest := 1
+	widest := k.inner.size()
 	for _, a := range k.args {
 		widest = max(widest, a.kind.size())
 	}

@@ -30,9 +30,14 @@ type x86 struct {
 	some   operand.Op    // AVX-512: the mask of the last step; nil before
 	single bool          // AVX2: one element
 
-	consts []string               // names in order of use
+	consts []constant             // in order of use
 	held   map[string]operand.Op  // where each is: in memory or in a register
 	memory map[string]operand.Mem // the symbols, of all kernels
+}
+
+type constant struct {
+	name  string
+	words []uint64
 }
 
 const unroll = 4 // vectors in a step of the main loop
@@ -75,9 +80,16 @@ func (x *x86) write() {
 			c.CMOVQLT(l, n)
 		}
 	}
-	for i, name := range x.consts {
-		if i < x.bytes/4 { // half of the registers
-			x.held[name] = x.inRegister(x.held[name], x.bytes)
+	for i, k := range x.consts {
+		switch m := x.memory[k.name]; {
+		case len(k.words) > 8:
+			address := c.GP64()
+			c.LEAQ(m, address)
+			x.held[k.name] = address
+		case i < x.most():
+			x.held[k.name] = x.inRegister(m, x.bytes)
+		default:
+			x.held[k.name] = m
 		}
 	}
 	x.index = c.GP64()
@@ -149,18 +161,24 @@ func (x *x86) findConstants() {
 	}
 	x.k.body(x)
 	x.c = c
-	for _, name := range x.consts {
-		if m, ok := x.memory[name]; ok {
-			x.held[name] = m
+	for _, k := range x.consts {
+		if _, ok := x.memory[k.name]; ok {
 			continue
 		}
-		m := c.StaticGlobal(name)
+		x.memory[k.name] = c.StaticGlobal(k.name)
 		c.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i, w := range x.words(name) {
+		for i, w := range k.words {
 			c.AddDatum(8*i, operand.U64(w))
 		}
-		x.memory[name], x.held[name] = m, m
 	}
+}
+
+// most returns how many constants stay in registers: the first ones of the program.
+func (x *x86) most() int {
+	if x.wide {
+		return 22
+	}
+	return 8
 }
 
 // do appends the instruction of a name: operands in Go's order, the result last.
@@ -241,7 +259,7 @@ func (x *x86) at(i int) operand.Mem {
 func (x *x86) load(i int) value {
 	k := x.k.args[i].kind
 	if x.k.args[i].number {
-		return value{k, x.base[i]}
+		return value{k, x.part(x.base[i], k)}
 	}
 	v := x.new(k)
 	n := x.lanes * k.size()
@@ -299,31 +317,26 @@ func (x *x86) store(i int, v value) {
 
 // constant refers to 64 bytes of the element repeated.
 func (x *x86) constant(k kind, bits uint64) value {
-	return value{k, x.named(fmt.Sprintf("all%d_%0*x", 8*k.size(), 2*k.size(), bits))}
+	for n := 8 * k.size(); n < 64; n *= 2 {
+		bits |= bits << n
+	}
+	return value{k, x.part(x.named(bits, bits, bits, bits, bits, bits, bits, bits), k)}
 }
 
-func (x *x86) named(name string) operand.Op {
+// named returns where a constant is: in memory, in a register, or, of one longer than a register, its address in one.
+func (x *x86) named(words ...uint64) operand.Op {
+	name := fmt.Sprintf("c%x", words[0])
+	if words[0] != words[1] {
+		name = fmt.Sprintf("c%x_%d_%x", words[0], len(words), words[1])
+	}
 	if _, ok := x.held[name]; !ok {
-		x.consts = append(x.consts, name)
+		x.consts = append(x.consts, constant{name, words})
 		x.held[name] = x.register(x.bytes)
+		if len(words) > 8 {
+			x.held[name] = x.c.GP64()
+		}
 	}
 	return x.held[name]
-}
-
-// words returns the contents of a constant from its name.
-func (x *x86) words(name string) (w []uint64) {
-	var bits int
-	var v uint64
-	if _, err := fmt.Sscanf(name, "all%d_%x", &bits, &v); err != nil {
-		panic(err)
-	}
-	for ; bits < 64; bits *= 2 {
-		v |= v << bits
-	}
-	for range 8 {
-		w = append(w, v)
-	}
-	return w
 }
 
 func (x *x86) add(a, b value) value { return x.op2(arith("ADD", a.kind), a, b) }
@@ -409,7 +422,7 @@ func (x *x86) cmp(p pred, a, b value) value {
 	a = x.loaded(a)
 	if a.kind.float() {
 		imm := operand.U8([...]uint8{eq: 0, lt: 1, le: 2, ne: 4, ge: 13, gt: 14, unordered: 3}[p])
-		if m.op = x.register(x.bytes); x.wide {
+		if m.op = x.register(x.lanes * a.kind.size()); x.wide {
 			m.op = x.c.K()
 		}
 		x.do("VCMP"+suffix(a.kind), imm, b.op, a.op, m.op)
@@ -443,12 +456,13 @@ func (x *x86) cmp(p pred, a, b value) value {
 }
 
 func (x *x86) sel(mask, yes, no value) value {
-	d := x.new(yes.kind)
 	if x.wide {
-		x.do("VPBLENDM"+size(yes.kind), yes.op, x.loaded(no).op, mask.op, d.op)
-	} else {
-		x.do("VPBLENDVB", mask.op, yes.op, x.loaded(no).op, d.op)
+		d := x.copied(no)
+		x.do("VMOVDQU"+fmt.Sprint(8*yes.kind.size()), yes.op, mask.op, d.op)
+		return d
 	}
+	d := x.new(yes.kind)
+	x.do("VPBLENDVB", mask.op, yes.op, x.loaded(no).op, d.op)
 	return d
 }
 
@@ -470,7 +484,7 @@ func (x *x86) bools(m value) value {
 	d := x.new(B8)
 	one := x.constant(B8, 1)
 	if x.wide {
-		x.do("VMOVDQU8_Z", x.part(one.op, d), m.op, d.op)
+		x.do("VMOVDQU8_Z", one.op, m.op, d.op)
 		return d
 	}
 	v := m.op
@@ -489,23 +503,22 @@ func (x *x86) bools(m value) value {
 		}
 		v = r
 	}
-	x.do("VPAND", x.part(one.op, d), v, d.op)
+	x.do("VPAND", one.op, v, d.op)
 	return d
 }
 
-// part is a constant as the operand of an instruction of d's width.
-func (x *x86) part(c operand.Op, d value) operand.Op {
-	v, ok := c.(reg.Vec)
-	if !ok {
-		return c
-	}
-	switch d.op.(reg.Register).Size() {
-	case 16:
+// part is the part of a register that the elements of a kind take up; of memory, all.
+func (x *x86) part(op operand.Op, k kind) operand.Op {
+	v, ok := op.(reg.Vec)
+	switch n := x.lanes * k.size(); {
+	case !ok:
+		return op
+	case n <= 16:
 		return v.AsX()
-	case 32:
+	case n <= 32:
 		return v.AsY()
 	}
-	return c
+	return op
 }
 
 func (x *x86) as(k kind, a value) value { return value{k, a.op} }
@@ -539,6 +552,17 @@ func (x *x86) half(a value) value {
 	return d
 }
 
-func (x *x86) lookup(index value, t *[16]float64) value {
-	panic("lookup")
+// lookup needs an index as wide as the entries. AVX-512 has the table in two registers.
+func (x *x86) lookup(index value, t *[16]uint64) value {
+	if x.wide {
+		lo, hi := x.named(t[:8]...), x.named(t[8:]...)
+		d := x.copied(index)
+		x.do("VPERMI2Q", hi, x.loaded(value{I64, lo}).op, d.op)
+		return d
+	}
+	table := x.named(t[:]...)
+	i := x.and(index, i64(x, 15))
+	d, all := x.copied(i), x.copied(i64(x, -1)) // the allocator takes what is gathered into for an operand
+	x.do("VPGATHERQQ", all.op, operand.Mem{Base: table.(reg.Register), Index: i.op.(reg.Register), Scale: 8}, d.op)
+	return d
 }

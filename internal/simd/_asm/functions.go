@@ -1,0 +1,128 @@
+package main
+
+import "math"
+
+// Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package num
+// whatever the method; internal/verify compares them on all inputs. The methods are those of num, except where a table
+// of 16 entries must do.
+
+func functions() (l list) {
+	f := func(name string, body func(m machine, a value) value) {
+		l.row1(name, func(m machine, a value) value { return canon(m, body(m, a)) }, F32)
+	}
+	f("Exp", exp)
+	f("Log", log)
+	f("Tanh", tanh)
+	f("Sigmoid", sigmoid)
+	for i := range l {
+		l[i].inner = F64
+	}
+	return l
+}
+
+// exp2Table has the bits of 2^(j/16), less j·2^48: adding n·2^48 to entry n mod 16 makes those of 2^(n/16).
+var exp2Table = func() (t [16]uint64) {
+	for j, x := range [16]float64{0x1p0, 0x1.0b5586cf9890fp0, 0x1.172b83c7d517bp0, 0x1.2387a6e756238p0, 0x1.306fe0a31b715p0,
+		0x1.3dea64c123422p0, 0x1.4bfdad5362a27p0, 0x1.5ab07dd485429p0, 0x1.6a09e667f3bcdp0, 0x1.7a11473eb0187p0, 0x1.8ace5422aa0dbp0,
+		0x1.9c49182a3f09p0, 0x1.ae89f995ad3adp0, 0x1.c199bdd85529cp0, 0x1.d5818dcfba487p0, 0x1.ea4afa2a490dap0} {
+		t[j] = math.Float64bits(x) - uint64(j)<<48
+	}
+	return t
+}()
+
+const shifter = 0x1.8p52 // adding it rounds to an integer, found in the low bits of the sum
+
+// expParts returns t and p so that exp(z) = t + t·p: t = 2^(n/16) with the n that is nearest to z·16/ln2.
+func expParts(m machine, z value) (t, p value) {
+	k := m.fma(z, f64(m, 0x1.71547652b82fep4), f64(m, shifter))
+	n := m.as(I64, k)
+	k = m.sub(k, f64(m, shifter))
+	r := m.fnma(k, f64(m, 0x1.62e42fefap-5), z)
+	r = m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), r)
+	q := horner(m, r, 0.5, 0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, 0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10)
+	p = m.fma(m.mul(r, r), q, r)
+	t = m.as(F64, m.add(m.lookup(n, &exp2Table), m.shl(n, 48)))
+	return t, p
+}
+
+func exp(m machine, a value) value {
+	z := m.convert(F64, a)
+	z = m.limit(f64(m, -110), z, true) // e to that is 0 in float32
+	z = m.limit(f64(m, 100), z, false) // and to that +Inf
+	t, p := expParts(m, z)
+	return m.convert(F32, m.fma(t, p, t))
+}
+
+// tanh is e/(e+2) with e = exp(2|a|) − 1.
+func tanh(m machine, a value) value {
+	sign := m.constant(F32, 1<<31)
+	z := m.convert(F64, m.and(a, m.constant(F32, 1<<31-1)))
+	z = m.limit(f64(m, 20), m.add(z, z), false)
+	t, p := expParts(m, z)
+	e := m.fma(t, p, m.sub(t, f64(m, 1)))
+	y := m.div(e, m.add(e, f64(m, 2)))
+	return m.or(m.convert(F32, y), m.and(a, sign))
+}
+
+// sigmoid is 1/(1+e) with e = exp(−a). Near 0 the results are close to halfway points and the direction must not be
+// lost: there it is 1/2 + a/4 − a³/48 + ….
+func sigmoid(m machine, a value) value {
+	x := m.convert(F64, a)
+	z := m.xor(x, m.constant(F64, 1<<63))
+	z = m.limit(f64(m, -20), z, true)
+	z = m.limit(f64(m, 110), z, false)
+	t, p := expParts(m, z)
+	y := m.div(f64(m, 1), m.add(f64(m, 1), m.fma(t, p, t)))
+	s := m.mul(x, x)
+	d := m.mul(x, horner(m, s, 1.0/4, -1.0/48, 1.0/480, -17.0/80640))
+	small := m.cmp(lt, m.and(x, m.constant(F64, 1<<63-1)), f64(m, 0x1p-5))
+	return m.convert(F32, m.sel(small, odd(m, f64(m, 0.5), d), y))
+}
+
+// odd returns s + d, |d| < |s| or s = 0, not rounded to nearest but so that rounding it again to a float32 rounds the
+// sum: its last bit is 1 and it is on the same side of every float32 and of every halfway point as the sum, if that
+// isn't one itself.
+func odd(m machine, s, d value) value {
+	y := m.add(s, d)
+	rest := m.sub(d, m.sub(y, s))
+	down := m.shr(m.as(I64, m.xor(rest, y)), 63) // 1 if the sum is nearer to 0 than y
+	return m.as(F64, m.or(m.sub(m.as(I64, y), down), i64(m, 1)))
+}
+
+// logTable has, for each sixteenth of the mantissas from 0.703 to 1.406, an inverse of about the middle of the
+// interval, but 1 where that holds 1, and minus its logarithm. The inverses have 28 bits after the point and were
+// chosen so that the logarithms, of 42 bits, are off by less than 2^-57.
+var logTable = [2][16]uint64{words(0x1.642878bp+0, 0x1.5558296p+0, 0x1.47aff0cp+0, 0x1.3b16a5p+0, 0x1.2f67e33p+0, 0x1.2496708p+0,
+	0x1.1a7ce64p+0, 0x1.11159b7p+0, 0x1.0842f62p+0, 1, 0x1.e1ef578p-1, 0x1.c717f34p-1, 0x1.af19ea6p-1, 0x1.99975f2p-1, 0x1.86148e4p-1,
+	0x1.7456832p-1),
+	words(-0x1.521f3b5c97p-2, -0x1.269e9d2a4ep-2, -0x1.f99d6772c8p-3, -0x1.a9520431aap-3, -0x1.5bf14438cap-3, -0x1.1195fb6da8p-3,
+		-0x1.9348f06a4p-4, -0x1.089da658fp-4, -0x1.0431a6726p-5, 0, 0x1.efbe3fb31p-5, 0x1.e298e9d5dp-4, 0x1.6037eeeb36p-3,
+		0x1.c90aa0e16cp-3, 0x1.167fd55f55p-2, 0x1.462ad3b2bp-2)}
+
+func words(xs ...float64) (w [16]uint64) {
+	for i, x := range xs {
+		w[i] = math.Float64bits(x)
+	}
+	return w
+}
+
+// log writes a = 2^k v with v from 0.703 to 1.406, and log(v) = log(v·inv) − log(inv).
+func log(m machine, a value) value {
+	const first, bias = 0x3fe6800000000000, 1 << 62 // of v; 1024 in the place of an exponent
+	b := m.sub(m.as(I64, m.convert(F64, a)), i64(m, first-bias))
+	k := m.sub(m.as(F64, m.or(m.shr(b, 52), f64(m, 0x1p52))), f64(m, 0x1p52+1024))
+	v := m.as(F64, m.add(m.and(b, i64(m, 1<<52-1)), i64(m, first)))
+	index := m.shr(b, 48)
+	r := m.fma(v, m.as(F64, m.lookup(index, &logTable[0])), f64(m, -1))                 // exact
+	w := m.fma(k, f64(m, 0x1.62e42fefa38p-1), m.as(F64, m.lookup(index, &logTable[1]))) // exact
+	// (log(1+r) − r)/r², minimax of degree 8: 2^-61 of log(1+r)
+	q := horner(m, r, -0.5, 0x1.5555555555521p-2, -0x1.fffffffffffap-3, 0x1.9999999af751bp-3, -0x1.5555555695eabp-3, 0x1.2492357975d4dp-3,
+		-0x1.ffffdbf0c4765p-4, 0x1.c7ee28ac92f04p-4, -0x1.9a59d76189686p-4)
+	s := m.add(w, r)
+	d := m.fma(k, f64(m, 0x1.ef35793c7673p-45), m.add(m.sub(w, s), r))
+	y := m.convert(F32, odd(m, s, m.fma(m.mul(r, r), q, d)))
+	inf := float32(math.Inf(1))
+	y = m.sel(m.cmp(eq, a, f32(m, inf)), a, y)
+	y = m.sel(m.cmp(eq, a, f32(m, 0)), f32(m, -inf), y)
+	return m.sel(m.cmp(ge, a, f32(m, 0)), y, nan(m, F32))
+}
