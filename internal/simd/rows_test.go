@@ -305,6 +305,109 @@ func checkClip[T float32 | float64](t *testing.T, name string, f func(dst, a []T
 	}
 }
 
+// checkLanes compares a fold with its definition: element i goes into accumulator i mod len(lanes), whole times that
+// many elements.
+func checkLanes[A, T any](t *testing.T, name string, n int, f func(lane []A, x []T), want func(acc A, x T) A) {
+	checked[name] = true
+	t.Run(name, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		mem, state := guard(t, 16384), guard(t, 1)
+		for length := 0; length <= 5*n; length++ {
+			for _, at := range []int{0, -1, int(bytesOf[T]())} {
+				x, lane, expect := elements[T](mem, length, at), elements[A](state, n, 0), make([]A, n)
+				fill(r, x)
+				if length%2 == 0 { // no infinities, NaNs or edges, after which all sums are alike
+					for i := range x {
+						x[i] = plain[T](r)
+					}
+				}
+				for i := range lane {
+					lane[i] = plain[A](r)
+				}
+				copy(expect, lane)
+				for i, v := range x[:length/n*n] {
+					expect[i%n] = want(expect[i%n], v)
+				}
+				f(lane, x)
+				for i := range lane {
+					if bits(same(lane[i])) != bits(same(expect[i])) {
+						t.Fatalf("accumulator %d of %d elements: %v, want %v", i, length, lane[i], expect[i])
+					}
+				}
+			}
+		}
+	})
+}
+
+// same makes NaNs equal: accumulators may hold any.
+func same[T any](v T) T {
+	switch x := any(v).(type) {
+	case float32:
+		return any(canonical(x)).(T)
+	case float64:
+		return any(canonical(x)).(T)
+	}
+	return v
+}
+
+func plain[T any](r *rand.Rand) (v T) {
+	switch p := any(&v).(type) {
+	case *float32:
+		*p = float32(r.NormFloat64())
+	case *float64:
+		*p = r.NormFloat64()
+	}
+	return v
+}
+
+func TestLanes(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checkLanes(t, "sumLanes32", 32, func(s []float64, x []float32) { SumLanes32[l]((*[32]float64)(s), x) }, func(s float64, x float32) float64 { return s + float64(x) })
+		checkLanes(t, "sumLanes64", 32, func(s []float64, x []float64) { SumLanes64[l]((*[32]float64)(s), x) }, func(s float64, x float64) float64 { return s + x })
+		square := func(s, x float64) float64 { return num.FMA64(x-0.3, x-0.3, s) }
+		checkLanes(t, "squareLanes32", 32, func(s []float64, x []float32) { SquareLanes32[l]((*[32]float64)(s), x, 0.3) }, func(s float64, x float32) float64 { return square(s, float64(x)) })
+		checkLanes(t, "squareLanes64", 32, func(s []float64, x []float64) { SquareLanes64[l]((*[32]float64)(s), x, 0.3) }, square)
+		checkLanes(t, "maxLanes32", 64, func(s []float32, x []float32) { MaxLanes32[l]((*[64]float32)(s), x) }, larger[float32])
+		checkLanes(t, "maxLanes64", 32, func(s []float64, x []float64) { MaxLanes64[l]((*[32]float64)(s), x) }, larger[float64])
+		checkLanes(t, "minLanes32", 64, func(s []float32, x []float32) { MinLanes32[l]((*[64]float32)(s), x) }, smaller[float32])
+		checkLanes(t, "minLanes64", 32, func(s []float64, x []float64) { MinLanes64[l]((*[32]float64)(s), x) }, smaller[float64])
+		checkSumRows(t, "sumRows32", SumRows32[l])
+		checkSumRows(t, "sumRows64", SumRows64[l])
+	})
+}
+
+func checkSumRows[T float32 | float64](t *testing.T, name string, f func(dst []float64, a, b, c, d []T)) {
+	checked[name] = true
+	t.Run(name, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(7, 8))
+		var mem [5]guarded
+		for i := range mem {
+			mem[i] = guard(t, 4096)
+		}
+		for n := 0; n <= 100; n++ {
+			dst, want := elements[float64](mem[0], n, 0), make([]float64, n)
+			var rows [4][]T
+			for i := range dst {
+				dst[i] = plain[float64](r)
+			}
+			copy(want, dst)
+			for i := range rows {
+				rows[i] = elements[T](mem[i+1], n, 0)
+				for j := range rows[i] {
+					rows[i][j] = plain[T](r)
+					want[j] += float64(rows[i][j])
+				}
+			}
+			f(dst, rows[0], rows[1], rows[2], rows[3])
+			for i := range dst {
+				if bits(dst[i]) != bits(want[i]) {
+					t.Fatalf("element %d of %d: %v, want %v", i, n, dst[i], want[i])
+				}
+			}
+		}
+	})
+}
+
 // TestMain wants every function that the tables list to have been compared.
 func TestMain(m *testing.M) {
 	flag.Parse()

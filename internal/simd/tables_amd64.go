@@ -145,3 +145,53 @@ var Sigmoid = Levels[*Rows1]{
 	cpu.AVX2:   {F32: sigmoidF32AVX2},
 	cpu.AVX512: {F32: sigmoidF32AVX512},
 }
+
+var SumLanes32 = Levels[func(lane *[32]float64, x []float32)]{
+	cpu.AVX2:   sumLanes32AVX2,
+	cpu.AVX512: sumLanes32AVX512,
+}
+
+var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
+	cpu.AVX2:   squareLanes32AVX2,
+	cpu.AVX512: squareLanes32AVX512,
+}
+
+var MaxLanes32 = Levels[func(lane *[64]float32, x []float32)]{
+	cpu.AVX2:   maxLanes32AVX2,
+	cpu.AVX512: maxLanes32AVX512,
+}
+
+var MinLanes32 = Levels[func(lane *[64]float32, x []float32)]{
+	cpu.AVX2:   minLanes32AVX2,
+	cpu.AVX512: minLanes32AVX512,
+}
+
+var SumRows32 = Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]{
+	cpu.AVX2:   sumRows32AVX2,
+	cpu.AVX512: sumRows32AVX512,
+}
+
+var SumLanes64 = Levels[func(lane *[32]float64, x []float64)]{
+	cpu.AVX2:   sumLanes64AVX2,
+	cpu.AVX512: sumLanes64AVX512,
+}
+
+var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
+	cpu.AVX2:   squareLanes64AVX2,
+	cpu.AVX512: squareLanes64AVX512,
+}
+
+var MaxLanes64 = Levels[func(lane *[32]float64, x []float64)]{
+	cpu.AVX2:   maxLanes64AVX2,
+	cpu.AVX512: maxLanes64AVX512,
+}
+
+var MinLanes64 = Levels[func(lane *[32]float64, x []float64)]{
+	cpu.AVX2:   minLanes64AVX2,
+	cpu.AVX512: minLanes64AVX512,
+}
+
+var SumRows64 = Levels[func(dst []float64, a []float64, b []float64, c []float64, d []float64)]{
+	cpu.AVX2:   sumRows64AVX2,
+	cpu.AVX512: sumRows64AVX512,
+}

@@ -59,3 +59,23 @@ var Log Levels[*Rows1]
 var Tanh Levels[*Rows1]
 
 var Sigmoid Levels[*Rows1]
+
+var SumLanes32 Levels[func(lane *[32]float64, x []float32)]
+
+var SquareLanes32 Levels[func(lane *[32]float64, x []float32, shift float64)]
+
+var MaxLanes32 Levels[func(lane *[64]float32, x []float32)]
+
+var MinLanes32 Levels[func(lane *[64]float32, x []float32)]
+
+var SumRows32 Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]
+
+var SumLanes64 Levels[func(lane *[32]float64, x []float64)]
+
+var SquareLanes64 Levels[func(lane *[32]float64, x []float64, shift float64)]
+
+var MaxLanes64 Levels[func(lane *[32]float64, x []float64)]
+
+var MinLanes64 Levels[func(lane *[32]float64, x []float64)]
+
+var SumRows64 Levels[func(dst []float64, a []float64, b []float64, c []float64, d []float64)]

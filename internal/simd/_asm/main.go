@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
@@ -26,6 +28,7 @@ var outputs = []struct {
 	{"signs", func(c *build.Context) { writeRows(c, signs()) }},
 	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
 	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
+	{"sums", func(c *build.Context) { writeRows(c, sums()) }},
 	{"gemm", writeGEMM},
 	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
 }
@@ -57,6 +60,9 @@ func generate() (map[string][]byte, error) {
 		if err := pass.Compile.Execute(f); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
 		}
+		if err := onlyAVX2(f); err != nil {
+			return nil, err
+		}
 		prune(f)
 		cfg := printer.Config{Name: "internal/simd/_asm", Pkg: "simd"}
 		for suffix, p := range map[string]printer.Printer{"_amd64.s": printer.NewGoAsm(cfg), "_amd64.go": printer.NewStubs(cfg)} {
@@ -77,4 +83,19 @@ func prune(f *ir.File) {
 			return ok && (i.Opcode == "VMOVDQU64" || i.Opcode == "VMOVUPS") && len(i.Operands) == 2 && i.Operands[0].Asm() == i.Operands[1].Asm()
 		})
 	}
+}
+
+// onlyAVX2 refuses registers that AVX2 doesn't have in functions for it; the allocator knows no levels.
+func onlyAVX2(f *ir.File) error {
+	high := regexp.MustCompile(`\b[XYZ](1[6-9]|[23]\d)\b|\b(Z|K)\d`)
+	for _, fn := range f.Functions() {
+		for _, i := range fn.Instructions() {
+			for _, o := range i.Operands {
+				if strings.HasSuffix(fn.Name, "AVX2") && high.MatchString(o.Asm()) {
+					return fmt.Errorf("%s: %s uses %s", fn.Name, i.Opcode, o.Asm())
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 )
 
-// kernel describes a row. Its parameters are slices, the first of which is written, and numbers.
+// kernel describes a row. Its parameters are slices, the first of which is written, and numbers. With fold n the first
+// is instead an array of n accumulators, and element i of the others, as many whole times n as there are, goes into
+// accumulator i mod n, in order.
 type kernel struct {
 	table string // the variable of package simd that lists it
 	field string // of the struct in that table; "" means the table holds functions
 	form  string // that struct
 	args  []arg
+	fold  int          // 0 of a row
 	inner kind         // the widest in the program, if wider than those of the parameters
 	wide  bool         // AVX-512 alone
 	same  []kernelName // functions of other element types that are the same instructions
@@ -35,7 +39,10 @@ func (k *kernel) signature() string {
 	var s []string
 	for _, a := range k.args {
 		t := a.kind.golang()
-		if !a.number {
+		switch {
+		case k.fold > 0 && len(s) == 0:
+			t = fmt.Sprintf("*[%d]%s", k.fold, t)
+		case !a.number:
 			t = "[]" + t
 		}
 		s = append(s, a.name+" "+t)
@@ -180,6 +187,43 @@ func conversions() (l list) {
 	}})
 	l.add(kernel{table: "NarrowF16", args: one(U16, F32), body: func(m machine) { m.store(0, m.half(canon(m, m.load(1)))) }})
 	return l
+}
+
+// sums are the reductions.
+func sums() (l list) {
+	for _, k := range []kind{F32, F64} {
+		lane, x := arg{"lane", F64, false}, arg{"x", k, false}
+		l.add(kernel{table: "SumLanes" + k.String()[1:], fold: 32, args: []arg{lane, x}, body: func(m machine) {
+			m.store(0, m.add(m.load(0), wide(m, m.load(1))))
+		}})
+		l.add(kernel{table: "SquareLanes" + k.String()[1:], fold: 32, args: []arg{lane, x, {"shift", F64, true}}, body: func(m machine) {
+			d := m.sub(wide(m, m.load(1)), m.load(2))
+			m.store(0, m.fma(d, d, m.load(0)))
+		}})
+		l.add(kernel{table: "MaxLanes" + k.String()[1:], fold: 256 / k.size(), args: []arg{{"lane", k, false}, x}, body: func(m machine) {
+			m.store(0, largest(m, m.load(0), m.load(1)))
+		}})
+		l.add(kernel{table: "MinLanes" + k.String()[1:], fold: 256 / k.size(), args: []arg{{"lane", k, false}, x}, body: func(m machine) {
+			m.store(0, smallest(m, m.load(0), m.load(1)))
+		}})
+		rows := append([]arg{{"dst", F64, false}}, arg{"a", k, false}, arg{"b", k, false}, arg{"c", k, false}, arg{"d", k, false})
+		l.add(kernel{table: "SumRows" + k.String()[1:], args: rows, body: func(m machine) {
+			s := m.load(0)
+			for i := range 4 {
+				s = m.add(s, wide(m, m.load(i+1)))
+			}
+			m.store(0, s)
+		}})
+	}
+	return l
+}
+
+// wide returns a float as a float64.
+func wide(m machine, v value) value {
+	if v.kind == F64 {
+		return v
+	}
+	return m.convert(F64, v)
 }
 
 // largest and smallest are max and min with the rule for NaN.

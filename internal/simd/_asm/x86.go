@@ -27,6 +27,7 @@ type x86 struct {
 	base   []operand.Op  // of each argument: the address of a slice, or a register with a number in each lane
 	index  reg.GPVirtual // elements done
 	off    int           // from there on
+	sums   []operand.Op  // of a fold: the registers of the accumulators
 	some   operand.Op    // AVX-512: the mask of the last step; nil before
 	single bool          // AVX2: one element
 
@@ -64,7 +65,12 @@ func (x *x86) write() {
 	c.Attributes(attr.NOSPLIT)
 	c.Pragma("noescape")
 	c.SignatureExpr(k.signature())
-	n := c.Load(c.Param(k.args[0].name).Len(), c.GP64())
+	var n reg.Register
+	if k.fold == 0 {
+		n = c.Load(c.Param(k.args[0].name).Len(), c.GP64())
+	} else {
+		n = c.Load(c.Param(k.args[1].name).Len(), c.GP64())
+	}
 	for i, a := range k.args {
 		if a.number {
 			v := c.Load(c.Param(a.name), c.XMM())
@@ -73,8 +79,12 @@ func (x *x86) write() {
 			x.base[i] = r
 			continue
 		}
+		if i == 0 && k.fold > 0 {
+			x.base[i] = c.Load(c.Param(a.name), c.GP64())
+			continue
+		}
 		x.base[i] = c.Load(c.Param(a.name).Base(), c.GP64())
-		if i > 0 { // no plan reads past an operand
+		if i > 0 && k.fold == 0 { // no plan reads past an operand
 			l := c.Load(c.Param(a.name).Len(), c.GP64())
 			c.CMPQ(l, n)
 			c.CMOVQLT(l, n)
@@ -94,6 +104,26 @@ func (x *x86) write() {
 	}
 	x.index = c.GP64()
 	c.XORL(x.index.As32(), x.index.As32())
+	if k.fold > 0 {
+		x.folding(n)
+	} else {
+		x.rowing(n)
+	}
+	c.VZEROUPPER()
+	c.RET()
+
+	for _, s := range k.same {
+		c.Function(k.function(s.field, x.level))
+		c.Attributes(attr.NOSPLIT)
+		c.Pragma("noescape")
+		c.SignatureExpr(strings.ReplaceAll(k.signature(), s.from, s.to))
+		c.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{operand.LabelRef("·" + k.function(k.field, x.level) + "(SB)")}, IsTerminal: true})
+	}
+}
+
+// rowing writes the loops over a row.
+func (x *x86) rowing(n reg.Register) {
+	c, k := x.c, x.k
 	step, lanes := unroll*x.lanes, x.lanes
 	c.SUBQ(operand.I32(step), n)
 	c.JLT(operand.LabelRef("single"))
@@ -134,15 +164,29 @@ func (x *x86) write() {
 		c.JNE(operand.LabelRef("element"))
 	}
 	c.Label("done")
-	c.VZEROUPPER()
-	c.RET()
+}
 
-	for _, s := range k.same {
-		c.Function(k.function(s.field, x.level))
-		c.Attributes(attr.NOSPLIT)
-		c.Pragma("noescape")
-		c.SignatureExpr(strings.ReplaceAll(k.signature(), s.from, s.to))
-		c.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []operand.Op{operand.LabelRef("·" + k.function(k.field, x.level) + "(SB)")}, IsTerminal: true})
+// folding writes the loop over whole groups of elements, the accumulators in registers.
+func (x *x86) folding(n reg.Register) {
+	c, k := x.c, x.k
+	index := x.index
+	for x.off = 0; x.off < k.fold; x.off += x.lanes { // here index is still 0
+		x.sums = append(x.sums, x.inRegister(x.at(0), x.bytes))
+	}
+	x.off = 0
+	c.SUBQ(operand.I32(k.fold), n)
+	c.JLT(operand.LabelRef("done"))
+	c.Label("many")
+	for x.off = 0; x.off < k.fold; x.off += x.lanes {
+		k.body(x)
+	}
+	c.ADDQ(operand.I32(k.fold), index)
+	c.SUBQ(operand.I32(k.fold), n)
+	c.JGE(operand.LabelRef("many"))
+	c.Label("done")
+	c.XORL(index.As32(), index.As32())
+	for x.off = 0; x.off < k.fold; x.off += x.lanes {
+		x.move(x.sums[x.off/x.lanes], x.at(0))
 	}
 }
 
@@ -159,8 +203,9 @@ func (x *x86) findConstants() {
 			x.base[i] = x.register(x.bytes)
 		}
 	}
+	x.sums = []operand.Op{x.register(x.bytes)}
 	x.k.body(x)
-	x.c = c
+	x.c, x.sums = c, nil
 	for _, k := range x.consts {
 		if _, ok := x.memory[k.name]; ok {
 			continue
@@ -215,12 +260,16 @@ func (x *x86) copied(v value) value { return value{v.kind, x.inRegister(v.op, x.
 
 func (x *x86) inRegister(from operand.Op, bytes int) operand.Op {
 	r := x.register(bytes)
-	if x.wide {
-		x.do("VMOVDQU64", from, r)
-	} else {
-		x.do("VMOVUPS", from, r)
-	}
+	x.move(from, r)
 	return r
+}
+
+func (x *x86) move(from, to operand.Op) {
+	if x.wide {
+		x.do("VMOVDQU64", from, to)
+	} else {
+		x.do("VMOVUPS", from, to)
+	}
 }
 
 // loaded returns a value in a register.
@@ -261,6 +310,9 @@ func (x *x86) load(i int) value {
 	if x.k.args[i].number {
 		return value{k, x.part(x.base[i], k)}
 	}
+	if i == 0 && x.k.fold > 0 {
+		return value{k, x.sums[x.off/x.lanes]}
+	}
 	v := x.new(k)
 	n := x.lanes * k.size()
 	switch {
@@ -294,6 +346,10 @@ func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
 }
 
 func (x *x86) store(i int, v value) {
+	if i == 0 && x.k.fold > 0 {
+		x.move(v.op, x.sums[x.off/x.lanes])
+		return
+	}
 	n := x.lanes * v.kind.size()
 	v = x.loaded(v)
 	lane := v.op.(reg.Vec).AsX()
