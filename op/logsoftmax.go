@@ -18,7 +18,7 @@ func LogSoftmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...
 func logSoftmaxRow32(row []float32) {
 	d := shifted(row)
 	e := make([]float32, len(row))
-	expRow32(e, d)
+	exponentials(e, d)
 	s := num.Log32(float32(sumRow(e)))
 	for i := range row {
 		row[i] = d[i] - s

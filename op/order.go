@@ -203,6 +203,7 @@ func canonicalRow[T num.Elem](row []T) {
 // extreme is the folder of the largest or the smallest element.
 type extreme[T num.Elem] struct {
 	better     func(v, best T) bool
+	whole      func(x []T) (best T, ok bool) // of many elements, with an instruction set; may be nil
 	none, best T
 	any        bool
 }
@@ -212,6 +213,14 @@ func (f *extreme[T]) start() { f.best, f.any = f.none, false }
 func (f *extreme[T]) take(x []T) {
 	if !f.any && len(x) > 0 {
 		f.best, f.any, x = x[0], true, x[1:]
+	}
+	if f.whole != nil {
+		if v, ok := f.whole(x); ok {
+			if f.better(v, f.best) {
+				f.best = v
+			}
+			return
+		}
 	}
 	for _, v := range x {
 		if f.better(v, f.best) {

@@ -248,6 +248,12 @@ func floatFolder[T num.Elem](f32 func() folder[float32, float64], f64 func() fol
 
 // reduceTo reduces a with the folders that fresh makes.
 func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fresh func() folder[T, R]) tensor.Tensor[R] {
+	return reduceBy(name, a, list, opts, fresh, nil)
+}
+
+// reduceBy is reduceTo that lets rows, if it isn't nil and can, do it instead.
+func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fresh func() folder[T, R],
+	rows func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[R]) bool) tensor.Tensor[R] {
 	s := read(opts)
 	x := reduced(name, a.LayoutRef(), list, s.keepDims)
 	dst := target[R](name, &s, x.shape)
@@ -255,7 +261,10 @@ func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 		a = a.Clone()
 		x = reduced(name, a.LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
 	}
-	fold(job{name: name, ctx: s.ctx(), cost: 1}, a, x, dst, fresh)
+	j := job{name: name, ctx: s.ctx(), cost: 1}
+	if rows == nil || !rows(j, &a, &x, &dst) {
+		fold(j, a, x, dst, fresh)
+	}
 	return dst
 }
 

@@ -10,11 +10,11 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
 // value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
 func ReduceMax[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceTo("ReduceMax", a, axes, opts, maxFolder[T])
+	return reduceBy("ReduceMax", a, axes, opts, maxFolder[T], extremeRows[T](&maxOp))
 }
 
 func maxFolder[T num.Elem]() folder[T, T] {
-	return &extreme[T]{better: greaterOf[T](), none: lowest[T]()}
+	return &extreme[T]{better: greaterOf[T](), none: lowest[T](), whole: maxOf[T]}
 }
 
 var reduceMax = opN{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,

@@ -11,7 +11,7 @@ import (
 // The mean of nothing is NaN. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceTo("ReduceMean", a, axes, opts, meanFolder[T])
+	return reduceBy("ReduceMean", a, axes, opts, meanFolder[T], sumRows[T](func(sum float64, n int) float64 { return sum / float64(n) }))
 }
 
 func meanFolder[T num.Elem]() folder[T, T] {

@@ -10,11 +10,11 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's largest
 // value, +∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMin.
 func ReduceMin[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceTo("ReduceMin", a, axes, opts, minFolder[T])
+	return reduceBy("ReduceMin", a, axes, opts, minFolder[T], extremeRows[T](&minOp))
 }
 
 func minFolder[T num.Elem]() folder[T, T] {
-	return &extreme[T]{better: lessOf[T](), none: highest[T]()}
+	return &extreme[T]{better: lessOf[T](), none: highest[T](), whole: minOf[T]}
 }
 
 var reduceMin = opN{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,

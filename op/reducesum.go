@@ -11,7 +11,7 @@ import (
 // wrap. Floats are added in float64 in the fixed order of this package and
 // rounded once. The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceTo("ReduceSum", a, axes, opts, sumFolder[T])
+	return reduceBy("ReduceSum", a, axes, opts, sumFolder[T], sumRows[T](func(sum float64, _ int) float64 { return sum }))
 }
 
 // sumFolder makes the folder of ReduceSum for T.

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,8 +17,11 @@ func Softmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Opt
 
 // softmaxRow32 and softmaxRow64 define Softmax.
 func softmaxRow32(row []float32) {
-	expRow32(row, shifted(row))
+	exponentials(row, shifted(row))
 	s := float32(sumRow(row))
+	if simd.TryDivNumber32(row, row, s) {
+		return
+	}
 	for i, e := range row {
 		row[i] = e / s
 	}
@@ -26,20 +30,43 @@ func softmaxRow32(row []float32) {
 func softmaxRow64(row []float64) {
 	expRow64(row, shifted(row))
 	s := sumRow(row)
+	if simd.TryDivNumber64(row, row, s) {
+		return
+	}
 	for i, e := range row {
 		row[i] = e / s
 	}
 }
 
+// exponentials is expRow32 with the instruction set in use.
+func exponentials(dst, a []float32) {
+	if r := simd.Exp.Best(); r != nil {
+		r.F32(dst, a)
+		return
+	}
+	expRow32(dst, a)
+}
+
 // shifted subtracts the largest element from all of a row, which has some, in
-// place. −∞ throughout gives
-// NaN, as ∞ − ∞ does.
+// place. −∞ throughout gives NaN, as ∞ − ∞ does.
 func shifted[T num.Float](row []T) []T {
-	top := row[0]
-	for _, v := range row[1:] {
-		if greaterFloat(v, top) {
-			top = v
+	top, ok := maxOf(row)
+	if !ok {
+		top = row[0]
+		for _, v := range row[1:] {
+			if greaterFloat(v, top) {
+				top = v
+			}
 		}
+	}
+	switch r := any(row).(type) {
+	case []float32:
+		ok = simd.TrySubNumber32(r, r, float32(top))
+	case []float64:
+		ok = simd.TrySubNumber64(r, r, float64(top))
+	}
+	if ok {
+		return row
 	}
 	for i, v := range row {
 		row[i] = v - top

@@ -3,6 +3,8 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -100,25 +102,37 @@ func addTerms[T num.Float](s *summer, x []T) {
 // addLanes adds x[i] to lane i mod 32, eight lanes in registers at a time.
 func addLanes[T num.Float](lane *[sumLanes]float64, x []T) {
 	whole := len(x) &^ (sumLanes - 1)
-	for l := 0; l < sumLanes && whole > 0; l += 8 {
-		a0, a1, a2, a3 := lane[l], lane[l+1], lane[l+2], lane[l+3]
-		a4, a5, a6, a7 := lane[l+4], lane[l+5], lane[l+6], lane[l+7]
-		for i := l; i+8 <= whole; i += sumLanes {
-			v := x[i : i+8 : i+8]
-			a0 += float64(v[0])
-			a1 += float64(v[1])
-			a2 += float64(v[2])
-			a3 += float64(v[3])
-			a4 += float64(v[4])
-			a5 += float64(v[5])
-			a6 += float64(v[6])
-			a7 += float64(v[7])
+	if whole > 0 && !tryLanes(lane, x[:whole]) {
+		for l := 0; l < sumLanes; l += 8 {
+			a0, a1, a2, a3 := lane[l], lane[l+1], lane[l+2], lane[l+3]
+			a4, a5, a6, a7 := lane[l+4], lane[l+5], lane[l+6], lane[l+7]
+			for i := l; i+8 <= whole; i += sumLanes {
+				v := x[i : i+8 : i+8]
+				a0 += float64(v[0])
+				a1 += float64(v[1])
+				a2 += float64(v[2])
+				a3 += float64(v[3])
+				a4 += float64(v[4])
+				a5 += float64(v[5])
+				a6 += float64(v[6])
+				a7 += float64(v[7])
+			}
+			lane[l], lane[l+1], lane[l+2], lane[l+3] = a0, a1, a2, a3
+			lane[l+4], lane[l+5], lane[l+6], lane[l+7] = a4, a5, a6, a7
 		}
-		lane[l], lane[l+1], lane[l+2], lane[l+3] = a0, a1, a2, a3
-		lane[l+4], lane[l+5], lane[l+6], lane[l+7] = a4, a5, a6, a7
 	}
 	for i, v := range x[whole:] {
 		lane[i] += float64(v)
+	}
+}
+
+// tryLanes does it with an instruction set, if there is one.
+func tryLanes[T num.Float](lane *[sumLanes]float64, x []T) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return simd.TrySumLanes32(lane, conv.As[float32](x))
+	default:
+		return simd.TrySumLanes64(lane, conv.As[float64](x))
 	}
 }
 
@@ -126,11 +140,25 @@ func addLanes[T num.Float](lane *[sumLanes]float64, x []T) {
 func addSquares[T num.Float](s *summer, x []T, shift float64) {
 	for len(x) > 0 {
 		m := min(len(x), sumBlock-s.n)
-		for i, v := range x[:m] {
+		whole := 0
+		if trySquares(&s.lane, x[:m], shift) {
+			whole = m &^ (sumLanes - 1)
+		}
+		for i, v := range x[whole:m] {
 			d := float64(v) - shift
 			s.lane[i%sumLanes] = num.FMA64(d, d, s.lane[i%sumLanes])
 		}
 		s.added(m)
 		x = x[m:]
+	}
+}
+
+// trySquares adds the squares of as many elements as are a multiple of 32 with an instruction set, if there is one.
+func trySquares[T num.Float](lane *[sumLanes]float64, x []T, shift float64) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return simd.TrySquareLanes32(lane, conv.As[float32](x), shift)
+	default:
+		return simd.TrySquareLanes64(lane, conv.As[float64](x), shift)
 	}
 }

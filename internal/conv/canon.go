@@ -12,8 +12,7 @@ import (
 // survives differs too. Two elements are looked at as one word: without its sign
 // a NaN is above 7f800000, so adding 007fffff carries into the top bit.
 func Canon32(row []float32) {
-	if f := simd.Canon32.Best(); f != nil {
-		f(row)
+	if simd.TryCanon32(row) {
 		return
 	}
 	const abs, add, top = 0x7fffffff7fffffff, 0x007fffff007fffff, 0x8000000080000000
@@ -43,8 +42,7 @@ func canon32(row []float32) {
 
 // Canon64 is Canon32 for float64.
 func Canon64(row []float64) {
-	if f := simd.Canon64.Best(); f != nil {
-		f(row)
+	if simd.TryCanon64(row) {
 		return
 	}
 	for i, v := range row {

@@ -7,8 +7,7 @@ import (
 
 // WidenF16 is num.WidenF16, with the instruction set in use; so with the others.
 func WidenF16(dst []float32, src []num.F16) {
-	if f := simd.WidenF16.Best(); f != nil {
-		f(dst, As[uint16](src))
+	if simd.TryWidenF16(dst, As[uint16](src)) {
 		return
 	}
 	num.WidenF16(dst, src)
@@ -16,8 +15,7 @@ func WidenF16(dst []float32, src []num.F16) {
 
 // WidenBF16 is num.WidenBF16.
 func WidenBF16(dst []float32, src []num.BF16) {
-	if f := simd.WidenBF16.Best(); f != nil {
-		f(dst, As[uint16](src))
+	if simd.TryWidenBF16(dst, As[uint16](src)) {
 		return
 	}
 	num.WidenBF16(dst, src)
@@ -25,8 +23,7 @@ func WidenBF16(dst []float32, src []num.BF16) {
 
 // NarrowF16 is num.NarrowF16.
 func NarrowF16(dst []num.F16, src []float32) {
-	if f := simd.NarrowF16.Best(); f != nil {
-		f(As[uint16](dst), src)
+	if simd.TryNarrowF16(As[uint16](dst), src) {
 		return
 	}
 	num.NarrowF16(dst, src)
@@ -34,8 +31,7 @@ func NarrowF16(dst []num.F16, src []float32) {
 
 // NarrowBF16 is num.NarrowBF16.
 func NarrowBF16(dst []num.BF16, src []float32) {
-	if f := simd.NarrowBF16.Best(); f != nil {
-		f(As[uint16](dst), src)
+	if simd.TryNarrowBF16(As[uint16](dst), src) {
 		return
 	}
 	num.NarrowBF16(dst, src)

@@ -287,6 +287,30 @@ func minF64AVX2(dst []float64, a []float64, b []float64)
 func minF64AVX512(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func subNumber32AVX2(dst []float32, a []float32, p float32)
+
+//go:noescape
+func subNumber32AVX512(dst []float32, a []float32, p float32)
+
+//go:noescape
+func divNumber32AVX2(dst []float32, a []float32, p float32)
+
+//go:noescape
+func divNumber32AVX512(dst []float32, a []float32, p float32)
+
+//go:noescape
+func subNumber64AVX2(dst []float64, a []float64, p float64)
+
+//go:noescape
+func subNumber64AVX512(dst []float64, a []float64, p float64)
+
+//go:noescape
+func divNumber64AVX2(dst []float64, a []float64, p float64)
+
+//go:noescape
+func divNumber64AVX512(dst []float64, a []float64, p float64)
+
+//go:noescape
 func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
 
 //go:noescape

@@ -5404,6 +5404,582 @@ done:
 	VZEROUPPER
 	RET
 
+// func subNumber32AVX2(dst []float32, a []float32, p float32)
+// Requires: AVX, AVX2, CMOV, SSE
+TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-52
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSS        p+48(FP), X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y2
+	VSUBPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y2
+	VSUBPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   64(DX)(BX*4), Y2
+	VSUBPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   96(DX)(BX*4), Y2
+	VSUBPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y2
+	VSUBPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X3
+	VSUBPS    Y0, Y3, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVD     X2, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func subNumber32AVX512(dst []float32, a []float32, p float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-52
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSS        p+48(FP), X0
+	VBROADCASTSS X0, Z0
+	VMOVDQU64    c7fc000007fc00000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VSUBPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VSUBPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z2
+	VSUBPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z2
+	VSUBPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VSUBPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z2
+	VSUBPS      Z0, Z2, Z0
+	VCMPPS      $0x03, Z0, Z0, K2
+	VMOVDQU32   Z1, K2, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func divNumber32AVX2(dst []float32, a []float32, p float32)
+// Requires: AVX, AVX2, CMOV, SSE
+TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-52
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSS        p+48(FP), X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y2
+	VDIVPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	VMOVUPS   32(DX)(BX*4), Y2
+	VDIVPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   64(DX)(BX*4), Y2
+	VDIVPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 64(CX)(BX*4)
+	VMOVUPS   96(DX)(BX*4), Y2
+	VDIVPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y2
+	VDIVPS    Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X3
+	VDIVPS    Y0, Y3, Y2
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVD     X2, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func divNumber32AVX512(dst []float32, a []float32, p float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-52
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSS        p+48(FP), X0
+	VBROADCASTSS X0, Z0
+	VMOVDQU64    c7fc000007fc00000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VDIVPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VDIVPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*4), Z2
+	VDIVPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, 128(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*4), Z2
+	VDIVPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VDIVPS    Z0, Z2, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z2
+	VDIVPS      Z0, Z2, Z0
+	VCMPPS      $0x03, Z0, Z0, K2
+	VMOVDQU32   Z1, K2, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func subNumber64AVX2(dst []float64, a []float64, p float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        p+48(FP), X0
+	VBROADCASTSD X0, Y0
+	VMOVUPS      c7ff8000000000000<>+0(SB), Y1
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y2
+	VSUBPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	VMOVUPS   32(DX)(BX*8), Y2
+	VSUBPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   64(DX)(BX*8), Y2
+	VSUBPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 64(CX)(BX*8)
+	VMOVUPS   96(DX)(BX*8), Y2
+	VSUBPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y2
+	VSUBPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X3
+	VSUBPD    Y0, Y3, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVQ     X2, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func subNumber64AVX512(dst []float64, a []float64, p float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        p+48(FP), X0
+	VBROADCASTSD X0, Z0
+	VMOVDQU64    c7ff8000000000000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VSUBPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VSUBPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z2
+	VSUBPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z2
+	VSUBPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VSUBPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	VSUBPD      Z0, Z2, Z0
+	VCMPPD      $0x03, Z0, Z0, K2
+	VMOVDQU64   Z1, K2, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func divNumber64AVX2(dst []float64, a []float64, p float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        p+48(FP), X0
+	VBROADCASTSD X0, Y0
+	VMOVUPS      c7ff8000000000000<>+0(SB), Y1
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y2
+	VDIVPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	VMOVUPS   32(DX)(BX*8), Y2
+	VDIVPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   64(DX)(BX*8), Y2
+	VDIVPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 64(CX)(BX*8)
+	VMOVUPS   96(DX)(BX*8), Y2
+	VDIVPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y2
+	VDIVPD    Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X3
+	VDIVPD    Y0, Y3, Y2
+	VCMPPD    $0x03, Y2, Y2, Y4
+	VPBLENDVB Y4, Y1, Y2, Y2
+	VMOVQ     X2, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func divNumber64AVX512(dst []float64, a []float64, p float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-56
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        p+48(FP), X0
+	VBROADCASTSD X0, Z0
+	VMOVDQU64    c7ff8000000000000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VDIVPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VDIVPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z2
+	VDIVPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z2
+	VDIVPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VDIVPD    Z0, Z2, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	VDIVPD      Z0, Z2, Z0
+	VCMPPD      $0x03, Z0, Z0, K2
+	VMOVDQU64   Z1, K2, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
 // func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
 // Requires: AVX, AVX2, CMOV, SSE
 TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56

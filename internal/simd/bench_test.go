@@ -34,7 +34,10 @@ func side2[R, T any](b *testing.B, name string, pure func(dst []R, a, c []T), ro
 	})
 }
 
-func bytesOf[T any]() int64 { var v T; return int64(unsafe.Sizeof(v)) }
+func bytesOf[T any]() int64 {
+	var v T
+	return int64(unsafe.Sizeof(v))
+}
 
 func side(b *testing.B, name string, bytes int64, pure func(), at func(l cpu.Level) func()) {
 	run := func(level string, f func()) {

@@ -290,6 +290,21 @@ func TestWhere(t *testing.T) {
 	})
 }
 
+func checkNumber[T float32 | float64](t *testing.T, name string, f func(dst, a []T, p T), want func(a, p T) T) {
+	for _, p := range []T{1.25, 0, T(math.Copysign(0, -1)), T(math.Inf(1)), T(math.NaN())} {
+		check1(t, name, func(dst, a []T) { f(dst, a, p) }, func(a T) T { return want(a, p) })
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checkNumber(t, "subNumber32", SubNumber32[l], minus[float32])
+		checkNumber(t, "subNumber64", SubNumber64[l], minus[float64])
+		checkNumber(t, "divNumber32", DivNumber32[l], over[float32])
+		checkNumber(t, "divNumber64", DivNumber64[l], over[float64])
+	})
+}
+
 func TestClip(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		checkClip(t, "clipF32", Clip[l].F32)

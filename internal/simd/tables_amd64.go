@@ -36,6 +36,78 @@ var Min = Levels[*Rows2]{
 	cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
 }
 
+// TrySubNumber32 calls what the level in use has and reports whether there is something.
+func TrySubNumber32(dst []float32, a []float32, p float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		subNumber32AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		subNumber32AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var SubNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
+	cpu.AVX2:   subNumber32AVX2,
+	cpu.AVX512: subNumber32AVX512,
+}
+
+// TryDivNumber32 calls what the level in use has and reports whether there is something.
+func TryDivNumber32(dst []float32, a []float32, p float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		divNumber32AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		divNumber32AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var DivNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
+	cpu.AVX2:   divNumber32AVX2,
+	cpu.AVX512: divNumber32AVX512,
+}
+
+// TrySubNumber64 calls what the level in use has and reports whether there is something.
+func TrySubNumber64(dst []float64, a []float64, p float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		subNumber64AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		subNumber64AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var SubNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
+	cpu.AVX2:   subNumber64AVX2,
+	cpu.AVX512: subNumber64AVX512,
+}
+
+// TryDivNumber64 calls what the level in use has and reports whether there is something.
+func TryDivNumber64(dst []float64, a []float64, p float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		divNumber64AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		divNumber64AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var DivNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
+	cpu.AVX2:   divNumber64AVX2,
+	cpu.AVX512: divNumber64AVX512,
+}
+
 var Clip = Levels[*RowsP]{
 	cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
 	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
@@ -96,9 +168,35 @@ var Where = Levels[*RowsWhere]{
 	cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
 }
 
+// TryCanon32 calls what the level in use has and reports whether there is something.
+func TryCanon32(dst []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		canon32AVX2(dst)
+		return true
+	case cpu.AVX512:
+		canon32AVX512(dst)
+		return true
+	}
+	return false
+}
+
 var Canon32 = Levels[func(dst []float32)]{
 	cpu.AVX2:   canon32AVX2,
 	cpu.AVX512: canon32AVX512,
+}
+
+// TryCanon64 calls what the level in use has and reports whether there is something.
+func TryCanon64(dst []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		canon64AVX2(dst)
+		return true
+	case cpu.AVX512:
+		canon64AVX512(dst)
+		return true
+	}
+	return false
 }
 
 var Canon64 = Levels[func(dst []float64)]{
@@ -106,9 +204,35 @@ var Canon64 = Levels[func(dst []float64)]{
 	cpu.AVX512: canon64AVX512,
 }
 
+// TryWidenBF16 calls what the level in use has and reports whether there is something.
+func TryWidenBF16(dst []float32, a []uint16) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		widenBF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		widenBF16AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
 var WidenBF16 = Levels[func(dst []float32, a []uint16)]{
 	cpu.AVX2:   widenBF16AVX2,
 	cpu.AVX512: widenBF16AVX512,
+}
+
+// TryNarrowBF16 calls what the level in use has and reports whether there is something.
+func TryNarrowBF16(dst []uint16, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		narrowBF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		narrowBF16AVX512(dst, a)
+		return true
+	}
+	return false
 }
 
 var NarrowBF16 = Levels[func(dst []uint16, a []float32)]{
@@ -116,9 +240,35 @@ var NarrowBF16 = Levels[func(dst []uint16, a []float32)]{
 	cpu.AVX512: narrowBF16AVX512,
 }
 
+// TryWidenF16 calls what the level in use has and reports whether there is something.
+func TryWidenF16(dst []float32, a []uint16) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		widenF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		widenF16AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
 var WidenF16 = Levels[func(dst []float32, a []uint16)]{
 	cpu.AVX2:   widenF16AVX2,
 	cpu.AVX512: widenF16AVX512,
+}
+
+// TryNarrowF16 calls what the level in use has and reports whether there is something.
+func TryNarrowF16(dst []uint16, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		narrowF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		narrowF16AVX512(dst, a)
+		return true
+	}
+	return false
 }
 
 var NarrowF16 = Levels[func(dst []uint16, a []float32)]{
@@ -146,9 +296,35 @@ var Sigmoid = Levels[*Rows1]{
 	cpu.AVX512: {F32: sigmoidF32AVX512},
 }
 
+// TrySumLanes32 calls what the level in use has and reports whether there is something.
+func TrySumLanes32(lane *[32]float64, x []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLanes32AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		sumLanes32AVX512(lane, x)
+		return true
+	}
+	return false
+}
+
 var SumLanes32 = Levels[func(lane *[32]float64, x []float32)]{
 	cpu.AVX2:   sumLanes32AVX2,
 	cpu.AVX512: sumLanes32AVX512,
+}
+
+// TrySquareLanes32 calls what the level in use has and reports whether there is something.
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		squareLanes32AVX2(lane, x, shift)
+		return true
+	case cpu.AVX512:
+		squareLanes32AVX512(lane, x, shift)
+		return true
+	}
+	return false
 }
 
 var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
@@ -156,9 +332,35 @@ var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
 	cpu.AVX512: squareLanes32AVX512,
 }
 
+// TryMaxLanes32 calls what the level in use has and reports whether there is something.
+func TryMaxLanes32(lane *[64]float32, x []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		maxLanes32AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		maxLanes32AVX512(lane, x)
+		return true
+	}
+	return false
+}
+
 var MaxLanes32 = Levels[func(lane *[64]float32, x []float32)]{
 	cpu.AVX2:   maxLanes32AVX2,
 	cpu.AVX512: maxLanes32AVX512,
+}
+
+// TryMinLanes32 calls what the level in use has and reports whether there is something.
+func TryMinLanes32(lane *[64]float32, x []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minLanes32AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		minLanes32AVX512(lane, x)
+		return true
+	}
+	return false
 }
 
 var MinLanes32 = Levels[func(lane *[64]float32, x []float32)]{
@@ -166,9 +368,35 @@ var MinLanes32 = Levels[func(lane *[64]float32, x []float32)]{
 	cpu.AVX512: minLanes32AVX512,
 }
 
+// TrySumRows32 calls what the level in use has and reports whether there is something.
+func TrySumRows32(dst []float64, a []float32, b []float32, c []float32, d []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumRows32AVX2(dst, a, b, c, d)
+		return true
+	case cpu.AVX512:
+		sumRows32AVX512(dst, a, b, c, d)
+		return true
+	}
+	return false
+}
+
 var SumRows32 = Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]{
 	cpu.AVX2:   sumRows32AVX2,
 	cpu.AVX512: sumRows32AVX512,
+}
+
+// TrySumLanes64 calls what the level in use has and reports whether there is something.
+func TrySumLanes64(lane *[32]float64, x []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLanes64AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		sumLanes64AVX512(lane, x)
+		return true
+	}
+	return false
 }
 
 var SumLanes64 = Levels[func(lane *[32]float64, x []float64)]{
@@ -176,9 +404,35 @@ var SumLanes64 = Levels[func(lane *[32]float64, x []float64)]{
 	cpu.AVX512: sumLanes64AVX512,
 }
 
+// TrySquareLanes64 calls what the level in use has and reports whether there is something.
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		squareLanes64AVX2(lane, x, shift)
+		return true
+	case cpu.AVX512:
+		squareLanes64AVX512(lane, x, shift)
+		return true
+	}
+	return false
+}
+
 var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
 	cpu.AVX2:   squareLanes64AVX2,
 	cpu.AVX512: squareLanes64AVX512,
+}
+
+// TryMaxLanes64 calls what the level in use has and reports whether there is something.
+func TryMaxLanes64(lane *[32]float64, x []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		maxLanes64AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		maxLanes64AVX512(lane, x)
+		return true
+	}
+	return false
 }
 
 var MaxLanes64 = Levels[func(lane *[32]float64, x []float64)]{
@@ -186,9 +440,35 @@ var MaxLanes64 = Levels[func(lane *[32]float64, x []float64)]{
 	cpu.AVX512: maxLanes64AVX512,
 }
 
+// TryMinLanes64 calls what the level in use has and reports whether there is something.
+func TryMinLanes64(lane *[32]float64, x []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minLanes64AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		minLanes64AVX512(lane, x)
+		return true
+	}
+	return false
+}
+
 var MinLanes64 = Levels[func(lane *[32]float64, x []float64)]{
 	cpu.AVX2:   minLanes64AVX2,
 	cpu.AVX512: minLanes64AVX512,
+}
+
+// TrySumRows64 calls what the level in use has and reports whether there is something.
+func TrySumRows64(dst []float64, a []float64, b []float64, c []float64, d []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumRows64AVX2(dst, a, b, c, d)
+		return true
+	case cpu.AVX512:
+		sumRows64AVX512(dst, a, b, c, d)
+		return true
+	}
+	return false
 }
 
 var SumRows64 = Levels[func(dst []float64, a []float64, b []float64, c []float64, d []float64)]{

@@ -16,6 +16,34 @@ var Max Levels[*Rows2]
 
 var Min Levels[*Rows2]
 
+var SubNumber32 Levels[func(dst []float32, a []float32, p float32)]
+
+// TrySubNumber32 calls what the level in use has and reports whether there is something.
+func TrySubNumber32(dst []float32, a []float32, p float32) bool {
+	return false
+}
+
+var DivNumber32 Levels[func(dst []float32, a []float32, p float32)]
+
+// TryDivNumber32 calls what the level in use has and reports whether there is something.
+func TryDivNumber32(dst []float32, a []float32, p float32) bool {
+	return false
+}
+
+var SubNumber64 Levels[func(dst []float64, a []float64, p float64)]
+
+// TrySubNumber64 calls what the level in use has and reports whether there is something.
+func TrySubNumber64(dst []float64, a []float64, p float64) bool {
+	return false
+}
+
+var DivNumber64 Levels[func(dst []float64, a []float64, p float64)]
+
+// TryDivNumber64 calls what the level in use has and reports whether there is something.
+func TryDivNumber64(dst []float64, a []float64, p float64) bool {
+	return false
+}
+
 var Clip Levels[*RowsP]
 
 var Abs Levels[*Rows1]
@@ -42,15 +70,45 @@ var Where Levels[*RowsWhere]
 
 var Canon32 Levels[func(dst []float32)]
 
+// TryCanon32 calls what the level in use has and reports whether there is something.
+func TryCanon32(dst []float32) bool {
+	return false
+}
+
 var Canon64 Levels[func(dst []float64)]
+
+// TryCanon64 calls what the level in use has and reports whether there is something.
+func TryCanon64(dst []float64) bool {
+	return false
+}
 
 var WidenBF16 Levels[func(dst []float32, a []uint16)]
 
+// TryWidenBF16 calls what the level in use has and reports whether there is something.
+func TryWidenBF16(dst []float32, a []uint16) bool {
+	return false
+}
+
 var NarrowBF16 Levels[func(dst []uint16, a []float32)]
+
+// TryNarrowBF16 calls what the level in use has and reports whether there is something.
+func TryNarrowBF16(dst []uint16, a []float32) bool {
+	return false
+}
 
 var WidenF16 Levels[func(dst []float32, a []uint16)]
 
+// TryWidenF16 calls what the level in use has and reports whether there is something.
+func TryWidenF16(dst []float32, a []uint16) bool {
+	return false
+}
+
 var NarrowF16 Levels[func(dst []uint16, a []float32)]
+
+// TryNarrowF16 calls what the level in use has and reports whether there is something.
+func TryNarrowF16(dst []uint16, a []float32) bool {
+	return false
+}
 
 var Exp Levels[*Rows1]
 
@@ -62,20 +120,70 @@ var Sigmoid Levels[*Rows1]
 
 var SumLanes32 Levels[func(lane *[32]float64, x []float32)]
 
+// TrySumLanes32 calls what the level in use has and reports whether there is something.
+func TrySumLanes32(lane *[32]float64, x []float32) bool {
+	return false
+}
+
 var SquareLanes32 Levels[func(lane *[32]float64, x []float32, shift float64)]
+
+// TrySquareLanes32 calls what the level in use has and reports whether there is something.
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
+	return false
+}
 
 var MaxLanes32 Levels[func(lane *[64]float32, x []float32)]
 
+// TryMaxLanes32 calls what the level in use has and reports whether there is something.
+func TryMaxLanes32(lane *[64]float32, x []float32) bool {
+	return false
+}
+
 var MinLanes32 Levels[func(lane *[64]float32, x []float32)]
+
+// TryMinLanes32 calls what the level in use has and reports whether there is something.
+func TryMinLanes32(lane *[64]float32, x []float32) bool {
+	return false
+}
 
 var SumRows32 Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]
 
+// TrySumRows32 calls what the level in use has and reports whether there is something.
+func TrySumRows32(dst []float64, a []float32, b []float32, c []float32, d []float32) bool {
+	return false
+}
+
 var SumLanes64 Levels[func(lane *[32]float64, x []float64)]
+
+// TrySumLanes64 calls what the level in use has and reports whether there is something.
+func TrySumLanes64(lane *[32]float64, x []float64) bool {
+	return false
+}
 
 var SquareLanes64 Levels[func(lane *[32]float64, x []float64, shift float64)]
 
+// TrySquareLanes64 calls what the level in use has and reports whether there is something.
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
+	return false
+}
+
 var MaxLanes64 Levels[func(lane *[32]float64, x []float64)]
+
+// TryMaxLanes64 calls what the level in use has and reports whether there is something.
+func TryMaxLanes64(lane *[32]float64, x []float64) bool {
+	return false
+}
 
 var MinLanes64 Levels[func(lane *[32]float64, x []float64)]
 
+// TryMinLanes64 calls what the level in use has and reports whether there is something.
+func TryMinLanes64(lane *[32]float64, x []float64) bool {
+	return false
+}
+
 var SumRows64 Levels[func(dst []float64, a []float64, b []float64, c []float64, d []float64)]
+
+// TrySumRows64 calls what the level in use has and reports whether there is something.
+func TrySumRows64(dst []float64, a []float64, b []float64, c []float64, d []float64) bool {
+	return false
+}

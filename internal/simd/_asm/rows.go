@@ -113,6 +113,11 @@ func arithmetic() (l list) {
 	l.only512("Max", I64, U64)
 	l.only512("Min", I64, U64)
 	for _, k := range []kind{F32, F64} {
+		number := append(one(k, k), arg{"p", k, true})
+		l.add(kernel{table: "SubNumber" + k.String()[1:], args: number, body: func(m machine) { m.store(0, canon(m, m.sub(m.load(1), m.load(2)))) }})
+		l.add(kernel{table: "DivNumber" + k.String()[1:], args: number, body: func(m machine) { m.store(0, canon(m, m.div(m.load(1), m.load(2)))) }})
+	}
+	for _, k := range []kind{F32, F64} {
 		l.add(kernel{table: "Clip", form: "RowsP", field: k.String(), args: append(one(k, k), arg{"p", k, true}, arg{"q", k, true}), body: func(m machine) {
 			m.store(0, smallest(m, largest(m, m.load(1), m.load(2)), m.load(3)))
 		}})

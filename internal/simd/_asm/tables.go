@@ -21,6 +21,10 @@ func tables(files map[string][]byte) error {
 			n++
 		}
 		fmt.Fprintf(&empty, "var %s Levels[%s]\n\n", k.table, k.rows())
+		if k.field == "" {
+			k.try(&full, true)
+			k.try(&empty, false)
+		}
 		fmt.Fprintf(&full, "var %s = Levels[%s]{\n", k.table, k.rows())
 		for _, level := range []string{"AVX2", "AVX512"} {
 			if k.field == "" {
@@ -63,4 +67,25 @@ func (k *kernel) rows() string {
 		return k.signature()
 	}
 	return "*" + k.form
+}
+
+// try writes a function that calls the kernel of the level in use and reports whether there is one. The arguments don't
+// escape through it, as they do through a function value.
+func (k *kernel) try(w *bytes.Buffer, full bool) {
+	var names []string
+	for _, a := range k.args {
+		names = append(names, a.name)
+	}
+	call := strings.Join(names, ", ")
+	fmt.Fprintf(w, "// Try%s calls what the level in use has and reports whether there is something.\nfunc Try%[1]s%s bool {\n", k.table, strings.TrimPrefix(k.signature(), "func"))
+	if full {
+		w.WriteString("\tswitch cpu.Current() {\n")
+		for _, level := range []string{"AVX2", "AVX512"} {
+			if best := k.best(level); best != "" {
+				fmt.Fprintf(w, "\tcase cpu.%s:\n\t\t%s(%s)\n\t\treturn true\n", level, k.function("", best), call)
+			}
+		}
+		w.WriteString("\t}\n")
+	}
+	w.WriteString("\treturn false\n}\n\n")
 }

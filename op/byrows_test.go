@@ -1,0 +1,68 @@
+package op
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Reductions of a matrix over its first axis, a row at a time, and of its transpose, copied, over the last one, where
+// each sequence is a run, give the same bits.
+func TestByRows(t *testing.T) {
+	for _, shape := range [][2]int{{1, 16}, {2, 16}, {31, 17}, {32, 20}, {33, 100}, {127, 33}, {128, 128}, {129, 1025}, {4095, 18}, {4096, 17}, {4097, 19},
+		{4096*3 + 70, 16}, {50, 2100}, {3, 15}, {0, 20}} {
+		byRowsOf[float32](t, shape[0], shape[1])
+		byRowsOf[float64](t, shape[0], shape[1])
+	}
+}
+
+func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(rows), uint64(cols)))
+	a := tensor.New[T](rows, cols)
+	for i := range a.Elems() {
+		a.Elems()[i] = T(r.NormFloat64() * math.Exp(8*r.NormFloat64()))
+	}
+	if rows > 1 {
+		for i, v := range []T{T(math.NaN()), T(math.Inf(1)), T(math.Inf(-1)), T(math.Copysign(0, -1))} {
+			a.Set(v, r.IntN(rows), i)
+			a.Set(v, rows-1, 5+i)
+		}
+		for i := range rows {
+			a.Set(T(math.Copysign(0, float64(i%2)-0.5)), i, 10) // zeros of both signs
+			a.Set(T(math.Copysign(0, -1)), i, 11)
+		}
+	}
+	b := a.Transpose().Contiguous()
+	for name, f := range map[string]func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T]{
+		"sum": func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+			return ReduceSum(a, []int{axis}, opts...)
+		},
+		"mean": func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+			return ReduceMean(a, []int{axis}, opts...)
+		},
+		"max": func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+			return ReduceMax(a, []int{axis}, opts...)
+		},
+		"min": func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+			return ReduceMin(a, []int{axis}, opts...)
+		},
+	} {
+		want := f(b, 1)
+		into := tensor.New[T](2, cols).Transpose() // a column of it, of stride 1, and a row of its transpose
+		column := into.Slice(tensor.Colon, tensor.I(1))
+		spread := tensor.New[T](cols, 3).Slice(tensor.Colon, tensor.I(1))
+		for how, got := range map[string]tensor.Tensor[T]{"": f(a, 0), " into a run": f(a, 0, Into(column)), " into every third": f(a, 0, Into(spread)),
+			" of the middle": f(a.Reshape(1, rows, cols), 1).Reshape(cols)} {
+			for i := range cols {
+				x, y := got.At(i), want.At(i)
+				if math.Float64bits(float64(x)) != math.Float64bits(float64(y)) {
+					t.Fatalf("%s%s of %d×%d, output %d: %v by rows, %v of runs", name, how, rows, cols, i, x, y)
+				}
+			}
+		}
+	}
+}
