@@ -12,7 +12,10 @@ import (
 func ArgMax[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgMax", axis, a.Rank())
 	refuseEmpty("ArgMax", a.LayoutRef(), axis)
-	return reduceTo("ArgMax", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: greaterOf[T](), last: last} })
+	if last {
+		return reduceTo("ArgMax", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: greaterOf[T](), last: true} })
+	}
+	return reduceBy("ArgMax", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: greaterOf[T](), whole: maxOf[T]} }, positionRows[T](false))
 }
 
 var argMax = opN{about: about{name: "ArgMax", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1,

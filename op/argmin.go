@@ -12,7 +12,10 @@ import (
 func ArgMin[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgMin", axis, a.Rank())
 	refuseEmpty("ArgMin", a.LayoutRef(), axis)
-	return reduceTo("ArgMin", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: lessOf[T](), last: last} })
+	if last {
+		return reduceTo("ArgMin", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: lessOf[T](), last: true} })
+	}
+	return reduceBy("ArgMin", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: lessOf[T](), whole: minOf[T]} }, positionRows[T](true))
 }
 
 var argMin = opN{about: about{name: "ArgMin", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1,

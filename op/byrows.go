@@ -23,7 +23,7 @@ const (
 // byRows calls work with the tile for up to stripLen neighbouring outputs and what
 // returns row i, of n, of the elements that go into them. It does nothing and
 // returns false if the memory isn't like that.
-func byRows[T num.Elem](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T], work func(tile []T, n int, row func(i int) []T)) bool {
+func byRows[T, R num.Elem](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[R], work func(tile []R, n int, row func(i int) []T)) bool {
 	seq, lay := sequenceOf(&x.gone), dst.LayoutRef()
 	if seq.n < 2 || lay.Size() == 0 {
 		return false
@@ -37,7 +37,7 @@ func byRows[T num.Elem](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[
 	out, at := dst.Mutable()
 	across := (wide + stripLen - 1) / stripLen
 	split(j.name, j.ctx, kept.n/wide*across, seq.n*min(wide, stripLen)*j.cost, func(from, upTo int) {
-		tile := make([]T, min(wide, stripLen))
+		tile := make([]R, min(wide, stripLen))
 		for s := from; s < upTo; s++ {
 			o := s/across*wide + s%across*stripLen
 			first, w := base+kept.offset(o), min(stripLen, wide-s%across*stripLen)
@@ -70,6 +70,47 @@ func extremeRows[T num.Elem](o *op2) func(j job, a *tensor.Tensor[T], x *axes, d
 			canonicalRow(tile)
 		})
 	}
+}
+
+// positionRows finds the first largest elements, or the first smallest, of float32
+// and float64 with an instruction set.
+func positionRows[T num.Elem](smallest bool) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64]) bool {
+	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64]) bool {
+		switch a := any(a).(type) {
+		case *tensor.Tensor[float32]:
+			try := simd.TryArgMaxRow32
+			if smallest {
+				try = simd.TryArgMinRow32
+			}
+			return x.gone.Size() <= math.MaxInt32 && positionsByRows(j, a, x, dst, math.MinInt32, try)
+		case *tensor.Tensor[float64]:
+			try := simd.TryArgMaxRow64
+			if smallest {
+				try = simd.TryArgMinRow64
+			}
+			return positionsByRows(j, a, x, dst, math.MinInt64, try)
+		}
+		return false
+	}
+}
+
+// positionsByRows runs try over rows, with a key below all others to begin with.
+func positionsByRows[I int32 | int64, T num.Float](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64], least I, try func(key, at []I, a []T, i I) bool) bool {
+	if !try(nil, nil, nil, 0) { // there are no kernels
+		return false
+	}
+	return byRows(j, a, x, dst, func(tile []int64, n int, row func(i int) []T) {
+		key, at := make([]I, len(tile)), make([]I, len(tile))
+		for i := range key {
+			key[i] = least
+		}
+		for i := range n {
+			try(key, at, row(i), I(i))
+		}
+		for i, p := range at {
+			tile[i] = int64(p)
+		}
+	})
 }
 
 // sumRows returns what finish makes of the sums of float32 or float64; it does

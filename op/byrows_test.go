@@ -37,6 +37,18 @@ func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
 		}
 	}
 	b := a.Transpose().Contiguous()
+	if rows > 0 {
+		for _, last := range []bool{false, true} {
+			for name, f := range map[string]func(a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64]{"argmax": ArgMax[T], "argmin": ArgMin[T]} {
+				got, want := f(a, 0, last), f(b, 1, last)
+				for i := range cols {
+					if x, y := got.At(i), position1(b.Slice(tensor.I(i)).Elems(), last, name == "argmin"); x != y || want.At(i) != y {
+						t.Fatalf("%s of %d×%d, output %d: %d by rows, %d of runs, want %d", name, rows, cols, i, x, want.At(i), y)
+					}
+				}
+			}
+		}
+	}
 	for name, f := range map[string]func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T]{
 		"sum": func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 			return ReduceSum(a, []int{axis}, opts...)
@@ -65,4 +77,18 @@ func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
 			}
 		}
 	}
+}
+
+// position1 is the definition of ArgMax and ArgMin.
+func position1[T num.Float](x []T, last, smallest bool) (at int64) {
+	better := greaterFloat[T]
+	if smallest {
+		better = lessFloat[T]
+	}
+	for i, v := range x {
+		if best := x[at]; better(v, best) || last && v == v && !better(best, v) {
+			at = int64(i)
+		}
+	}
+	return at
 }

@@ -238,7 +238,8 @@ func (f *extreme[T]) result() T {
 // position is the folder of ArgMax and ArgMin.
 type position[T num.Elem] struct {
 	better func(v, best T) bool
-	last   bool // of equals
+	whole  func(x []T) (best T, ok bool) // as that of extreme
+	last   bool                          // of equals
 	best   T
 	at     int64
 	n      int64
@@ -247,6 +248,22 @@ type position[T num.Elem] struct {
 func (f *position[T]) start() { f.n, f.at = 0, 0 }
 
 func (f *position[T]) take(x []T) {
+	for f.whole != nil && len(x) > 0 { // in parts, as the best's place in one must be found
+		part := x[:min(len(x), 1024)]
+		v, ok := f.whole(part)
+		if !ok {
+			break
+		}
+		if f.n == 0 || f.better(v, f.best) {
+			i := 0
+			for f.better(v, part[i]) {
+				i++
+			}
+			f.best, f.at = v, f.n+int64(i)
+		}
+		f.n += int64(len(part))
+		x = x[len(part):]
+	}
 	for _, v := range x {
 		if f.n == 0 || f.better(v, f.best) || f.last && !f.better(f.best, v) && !isNaN(v) {
 			f.best, f.at = v, f.n

@@ -423,6 +423,56 @@ func checkSumRows[T float32 | float64](t *testing.T, name string, f func(dst []f
 	})
 }
 
+func TestPositions(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		checkPositions(t, "argMaxRow32", ArgMaxRow32[l], math.MinInt32, func(v, best float32) bool { return beyond(v, best, 1) })
+		checkPositions(t, "argMaxRow64", ArgMaxRow64[l], math.MinInt64, func(v, best float64) bool { return beyond(v, best, 1) })
+		checkPositions(t, "argMinRow32", ArgMinRow32[l], math.MinInt32, func(v, best float32) bool { return beyond(v, best, -1) })
+		checkPositions(t, "argMinRow64", ArgMinRow64[l], math.MinInt64, func(v, best float64) bool { return beyond(v, best, -1) })
+	})
+}
+
+// beyond reports whether v takes the place of best as the largest, for way -1 the smallest.
+func beyond[T float32 | float64](v, best, way T) bool {
+	if v == 0 && best == 0 {
+		return math.Copysign(1, float64(v))*float64(way) > math.Copysign(1, float64(best))*float64(way)
+	}
+	return best == best && (v != v || v*way > best*way)
+}
+
+// checkPositions runs 20 rows of elements, few different ones among them, over one row of positions.
+func checkPositions[I int32 | int64, T float32 | float64](t *testing.T, name string, f func(key, at []I, a []T, i I), least I, better func(v, best T) bool) {
+	checked[name] = true
+	t.Run(name, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(9, 10))
+		var mem [3]guarded
+		for i := range mem {
+			mem[i] = guard(t, 4096)
+		}
+		for n := 0; n <= 150; n++ {
+			key, at, a := elements[I](mem[0], n, 0), elements[I](mem[1], n, 0), elements[T](mem[2], n, 0)
+			best, want := make([]T, n), make([]I, n)
+			for i := range key {
+				key[i], at[i] = least, -1
+			}
+			for row := range 20 {
+				fill(r, a)
+				for i, v := range a {
+					if row == 0 || better(v, best[i]) {
+						best[i], want[i] = v, I(row)
+					}
+				}
+				f(key, at, a, I(row))
+			}
+			for i := range at {
+				if at[i] != want[i] {
+					t.Fatalf("position %d of %d: %d, want %d", i, n, at[i], want[i])
+				}
+			}
+		}
+	})
+}
+
 // TestMain wants every function that the tables list to have been compared.
 func TestMain(m *testing.M) {
 	flag.Parse()

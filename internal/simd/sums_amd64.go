@@ -63,3 +63,27 @@ func sumRows64AVX2(dst []float64, a []float64, b []float64, c []float64, d []flo
 
 //go:noescape
 func sumRows64AVX512(dst []float64, a []float64, b []float64, c []float64, d []float64)
+
+//go:noescape
+func argMaxRow32AVX2(key []int32, at []int32, a []float32, i int32)
+
+//go:noescape
+func argMaxRow32AVX512(key []int32, at []int32, a []float32, i int32)
+
+//go:noescape
+func argMinRow32AVX2(key []int32, at []int32, a []float32, i int32)
+
+//go:noescape
+func argMinRow32AVX512(key []int32, at []int32, a []float32, i int32)
+
+//go:noescape
+func argMaxRow64AVX2(key []int64, at []int64, a []float64, i int64)
+
+//go:noescape
+func argMaxRow64AVX512(key []int64, at []int64, a []float64, i int64)
+
+//go:noescape
+func argMinRow64AVX2(key []int64, at []int64, a []float64, i int64)
+
+//go:noescape
+func argMinRow64AVX512(key []int64, at []int64, a []float64, i int64)

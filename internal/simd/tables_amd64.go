@@ -475,3 +475,75 @@ var SumRows64 = Levels[func(dst []float64, a []float64, b []float64, c []float64
 	cpu.AVX2:   sumRows64AVX2,
 	cpu.AVX512: sumRows64AVX512,
 }
+
+// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMaxRow32AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMaxRow32AVX512(key, at, a, i)
+		return true
+	}
+	return false
+}
+
+var ArgMaxRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
+	cpu.AVX2:   argMaxRow32AVX2,
+	cpu.AVX512: argMaxRow32AVX512,
+}
+
+// TryArgMinRow32 calls what the level in use has and reports whether there is something.
+func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMinRow32AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMinRow32AVX512(key, at, a, i)
+		return true
+	}
+	return false
+}
+
+var ArgMinRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
+	cpu.AVX2:   argMinRow32AVX2,
+	cpu.AVX512: argMinRow32AVX512,
+}
+
+// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMaxRow64AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMaxRow64AVX512(key, at, a, i)
+		return true
+	}
+	return false
+}
+
+var ArgMaxRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
+	cpu.AVX2:   argMaxRow64AVX2,
+	cpu.AVX512: argMaxRow64AVX512,
+}
+
+// TryArgMinRow64 calls what the level in use has and reports whether there is something.
+func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMinRow64AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMinRow64AVX512(key, at, a, i)
+		return true
+	}
+	return false
+}
+
+var ArgMinRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
+	cpu.AVX2:   argMinRow64AVX2,
+	cpu.AVX512: argMinRow64AVX512,
+}

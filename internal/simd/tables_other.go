@@ -187,3 +187,31 @@ var SumRows64 Levels[func(dst []float64, a []float64, b []float64, c []float64, 
 func TrySumRows64(dst []float64, a []float64, b []float64, c []float64, d []float64) bool {
 	return false
 }
+
+var ArgMaxRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
+
+// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
+	return false
+}
+
+var ArgMinRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
+
+// TryArgMinRow32 calls what the level in use has and reports whether there is something.
+func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
+	return false
+}
+
+var ArgMaxRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
+
+// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
+	return false
+}
+
+var ArgMinRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
+
+// TryArgMinRow64 calls what the level in use has and reports whether there is something.
+func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
+	return false
+}

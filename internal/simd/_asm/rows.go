@@ -220,7 +220,31 @@ func sums() (l list) {
 			m.store(0, s)
 		}})
 	}
+	positions(&l)
 	return l
+}
+
+// positions keep, for a row of outputs, the best element so far, as a key, and which one it is: the first of equals, the
+// first NaN, −0 < +0. Key are the bits of a number, so turned that they order as signed integers do; NaN's is the largest.
+func positions(l *list) {
+	for _, k := range []kind{F32, F64} {
+		for _, table := range []string{"ArgMaxRow", "ArgMinRow"} {
+			i := k - F32 + I32
+			args := []arg{{"key", i, false}, {"at", i, false}, {"a", k, false}, {"i", i, true}}
+			l.add(kernel{table: table + k.String()[1:], args: args, body: func(m machine) {
+				a := m.load(2)
+				if table == "ArgMinRow" {
+					a = m.xor(a, m.constant(k, k.top()))
+				}
+				key := m.as(i, canon(m, a))
+				key = m.sel(m.cmp(lt, key, m.constant(i, 0)), m.xor(key, m.constant(i, k.top()-1)), key)
+				better := m.cmp(gt, key, m.load(0))
+				at := m.sel(better, m.load(3), m.load(1))
+				m.store(0, m.sel(better, key, m.load(0)))
+				m.store(1, at)
+			}})
+		}
+	}
 }
 
 // wide returns a float as a float64.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strings"
 
@@ -73,9 +72,16 @@ func (x *x86) write() {
 	}
 	for i, a := range k.args {
 		if a.number {
-			v := c.Load(c.Param(a.name), c.XMM())
-			r := x.register(x.bytes)
-			x.do("VBROADCAST"+map[kind]string{F32: "SS", F64: "SD"}[a.kind], v, r)
+			lane, r := c.XMM(), x.register(x.bytes)
+			switch a.kind {
+			case I32:
+				c.VMOVD(c.Load(c.Param(a.name), c.GP32()), lane)
+			case I64:
+				c.VMOVQ(c.Load(c.Param(a.name), c.GP64()), lane)
+			default:
+				c.Load(c.Param(a.name), lane)
+			}
+			x.do("VPBROADCAST"+size(a.kind), lane, r)
 			x.base[i] = r
 			continue
 		}
@@ -393,232 +399,4 @@ func (x *x86) named(words ...uint64) operand.Op {
 		}
 	}
 	return x.held[name]
-}
-
-func (x *x86) add(a, b value) value { return x.op2(arith("ADD", a.kind), a, b) }
-func (x *x86) sub(a, b value) value { return x.op2(arith("SUB", a.kind), a, b) }
-func (x *x86) div(a, b value) value { return x.op2("VDIV"+suffix(a.kind), a, b) }
-
-func (x *x86) mul(a, b value) value {
-	if a.kind.float() {
-		return x.op2("VMUL"+suffix(a.kind), a, b)
-	}
-	return x.op2("VPMULL"+size(a.kind), a, b)
-}
-
-func arith(name string, k kind) string {
-	if k.float() {
-		return "V" + name + suffix(k)
-	}
-	return "VP" + name + size(k)
-}
-
-func (x *x86) sqrt(a value) value {
-	d := x.new(a.kind)
-	x.do("VSQRT"+suffix(a.kind), a.op, d.op)
-	return d
-}
-
-func (x *x86) fma(a, b, c value) value  { return x.fused("VFMADD213", a, b, c) }
-func (x *x86) fnma(a, b, c value) value { return x.fused("VFNMADD213", a, b, c) }
-
-func (x *x86) fused(name string, a, b, c value) value {
-	d := x.copied(a)
-	x.do(name+suffix(a.kind), c.op, x.loaded(b).op, d.op)
-	return d
-}
-
-func (x *x86) max(a, b value) value { return x.extreme("MAX", 5, x.and, a, b) }
-func (x *x86) min(a, b value) value { return x.extreme("MIN", 4, x.or, a, b) }
-
-// extreme takes care of zeros: VRANGE orders them; VMAX and VMIN return their second operand.
-func (x *x86) extreme(name string, imm uint8, join func(a, b value) value, a, b value) value {
-	switch {
-	case a.kind.float() && x.wide:
-		d := x.new(a.kind)
-		x.do("VRANGE"+suffix(a.kind), operand.U8(imm), b.op, x.loaded(a).op, d.op)
-		return d
-	case a.kind.float():
-		return join(x.op2("V"+name+suffix(a.kind), a, b), x.op2("V"+name+suffix(a.kind), b, a))
-	case a.kind.signed():
-		return x.op2("VP"+name+"S"+size(a.kind), a, b)
-	}
-	return x.op2("VP"+name+"U"+size(a.kind), a, b)
-}
-
-func (x *x86) limit(a, b value, up bool) value {
-	if up {
-		return x.op2("VMAX"+suffix(a.kind), a, b)
-	}
-	return x.op2("VMIN"+suffix(a.kind), a, b)
-}
-
-func (x *x86) and(a, b value) value { return x.logic("AND", a, b) }
-func (x *x86) or(a, b value) value  { return x.logic("OR", a, b) }
-func (x *x86) xor(a, b value) value { return x.logic("XOR", a, b) }
-
-func (x *x86) logic(name string, a, b value) value {
-	if x.wide {
-		name += "Q"
-	}
-	return x.op2("VP"+name, a, b)
-}
-
-func (x *x86) shl(a value, n int) value { return x.shift("VPSLL", a, n) }
-func (x *x86) shr(a value, n int) value { return x.shift("VPSRL", a, n) }
-
-func (x *x86) shift(name string, a value, n int) value {
-	d := x.new(a.kind)
-	x.do(name+size(a.kind), operand.U8(n), x.loaded(a).op, d.op)
-	return d
-}
-
-func (x *x86) cmp(p pred, a, b value) value {
-	m := value{kind: a.kind}
-	a = x.loaded(a)
-	if a.kind.float() {
-		imm := operand.U8([...]uint8{eq: 0, lt: 1, le: 2, ne: 4, ge: 13, gt: 14, unordered: 3}[p])
-		if m.op = x.register(x.lanes * a.kind.size()); x.wide {
-			m.op = x.c.K()
-		}
-		x.do("VCMP"+suffix(a.kind), imm, b.op, a.op, m.op)
-		return m
-	}
-	if x.wide {
-		name := "VPCMP"
-		if !a.kind.signed() {
-			name += "U"
-		}
-		m.op = x.c.K()
-		x.do(name+size(a.kind), operand.U8([...]uint8{eq: 0, lt: 1, le: 2, ne: 4, ge: 5, gt: 6}[p]), b.op, a.op, m.op)
-		return m
-	}
-	if !a.kind.signed() && p != eq && p != ne { // there are signed comparisons alone
-		top := x.constant(a.kind, a.kind.top())
-		a, b = x.xor(a, top), x.xor(b, top)
-	}
-	switch p {
-	case eq, ne:
-		m = x.op2("VPCMPEQ"+size(a.kind), a, b)
-	case gt, le:
-		m = x.op2("VPCMPGT"+size(a.kind), a, b)
-	case lt, ge:
-		m = x.op2("VPCMPGT"+size(a.kind), b, a)
-	}
-	if p == ne || p == le || p == ge {
-		m = x.xor(m, x.constant(m.kind, math.MaxUint64>>(64-8*m.kind.size())))
-	}
-	return m
-}
-
-func (x *x86) sel(mask, yes, no value) value {
-	if x.wide {
-		d := x.copied(no)
-		x.do("VMOVDQU"+fmt.Sprint(8*yes.kind.size()), yes.op, mask.op, d.op)
-		return d
-	}
-	d := x.new(yes.kind)
-	x.do("VPBLENDVB", mask.op, yes.op, x.loaded(no).op, d.op)
-	return d
-}
-
-func (x *x86) mask(b value, like kind) value {
-	if x.wide {
-		m := value{like, x.c.K()}
-		x.do("VPTESTMB", b.op, b.op, m.op)
-		return m
-	}
-	v := value{like, b.op}
-	if s := size(like); s != "B" {
-		v = x.new(like)
-		x.do("VPMOVZXB"+s, b.op, v.op)
-	}
-	return x.op2("VPSUB"+size(like), value{like, x.constant(like, 0).op}, v)
-}
-
-func (x *x86) bools(m value) value {
-	d := x.new(B8)
-	one := x.constant(B8, 1)
-	if x.wide {
-		x.do("VMOVDQU8_Z", one.op, m.op, d.op)
-		return d
-	}
-	v := m.op
-	for s := m.kind.size(); s > 1; s /= 2 { // saturating keeps all ones and zeros
-		lo, r := v, x.c.XMM()
-		if s == m.kind.size() {
-			hi := x.c.XMM()
-			x.do("VEXTRACTI128", operand.U8(1), v, hi)
-			lo = v.(reg.Vec).AsX()
-			v = hi
-		}
-		if s == 2 {
-			x.do("VPACKSSWB", v, lo, r)
-		} else {
-			x.do("VPACKSSDW", v, lo, r)
-		}
-		v = r
-	}
-	x.do("VPAND", one.op, v, d.op)
-	return d
-}
-
-// part is the part of a register that the elements of a kind take up; of memory, all.
-func (x *x86) part(op operand.Op, k kind) operand.Op {
-	v, ok := op.(reg.Vec)
-	switch n := x.lanes * k.size(); {
-	case !ok:
-		return op
-	case n <= 16:
-		return v.AsX()
-	case n <= 32:
-		return v.AsY()
-	}
-	return op
-}
-
-func (x *x86) as(k kind, a value) value { return value{k, a.op} }
-
-func (x *x86) convert(k kind, a value) value {
-	d := x.new(k)
-	a = x.loaded(a)
-	switch {
-	case a.kind == F32 && k == F64:
-		x.do("VCVTPS2PD", a.op, d.op)
-	case a.kind == F64 && k == F32 && x.wide:
-		x.do("VCVTPD2PS", a.op, d.op)
-	case a.kind == F64 && k == F32:
-		x.do("VCVTPD2PSY", a.op, d.op)
-	case a.kind == U16 && k == U32:
-		x.do("VPMOVZXWD", a.op, d.op)
-	case a.kind == U32 && k == U16 && x.wide:
-		x.do("VPMOVDW", a.op, d.op)
-	case a.kind == U32 && k == U16:
-		x.do("VEXTRACTI128", operand.U8(1), a.op, d.op)
-		x.do("VPACKUSDW", d.op, a.op.(reg.Vec).AsX(), d.op)
-	default:
-		panic(fmt.Sprintf("no conversion of %v to %v", a.kind, k))
-	}
-	return d
-}
-
-func (x *x86) half(a value) value {
-	d := x.new(U16)
-	x.do("VCVTPS2PH", operand.U8(0), x.loaded(a).op, d.op)
-	return d
-}
-
-// lookup needs an index as wide as the entries. AVX-512 has the table in two registers.
-func (x *x86) lookup(index value, t *[16]uint64) value {
-	if x.wide {
-		lo, hi := x.named(t[:8]...), x.named(t[8:]...)
-		d := x.copied(index)
-		x.do("VPERMI2Q", hi, x.loaded(value{I64, lo}).op, d.op)
-		return d
-	}
-	table := x.named(t[:]...)
-	i := x.and(index, i64(x, 15))
-	d, all := x.copied(i), x.copied(i64(x, -1)) // the allocator takes what is gathered into for an operand
-	x.do("VPGATHERQQ", all.op, operand.Mem{Base: table.(reg.Register), Index: i.op.(reg.Register), Scale: 8}, d.op)
-	return d
 }
