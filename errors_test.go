@@ -20,6 +20,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -78,6 +79,10 @@ func mistakes(dir string) []func() error {
 			add, _ := op.Lookup("Add")
 			return second(add.Run(&op.Call{Inputs: []tensor.Any{a, tensor.New[int32](3)}}))
 		},
+		func() error { return second(pack.Pack(a, pack.Options{Format: pack.BFP8})) },
+		func() error { return second(pack.Pack(a, pack.Options{Tile: pack.TileOf(24, 32)})) },
+		func() error { return second(pack.Pack(a, pack.Options{Padded: []int{1, 32}})) },
+		func() error { return second(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](0)})) },
 		func() error { return second(npy.Read(bytes.NewReader([]byte("not npy at all")))) },
 		func() error {
 			return second(npy.Open(file("lies.npy", []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }  \n"))))

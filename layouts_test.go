@@ -10,44 +10,54 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 const layoutsPage = "docs/layouts.md"
 
-// TestLayouts runs the page, and draws its pictures anew: every one is made by a command that the page shows.
-func TestLayouts(t *testing.T) {
+// TestLayouts runs the page, and draws its pictures anew.
+func TestLayouts(t *testing.T) { drawnPage(t, layoutsPage, 20, 8) }
+
+// TestTiles does the same with the page on tiles.
+func TestTiles(t *testing.T) { drawnPage(t, "docs/tiles.md", 8, 4) }
+
+// drawnPage runs a page of commands and a program; its pictures, in the folder of its name, are each made by a command
+// that it shows.
+func drawnPage(t *testing.T, page string, leastCommands, leastPictures int) {
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ashlar"), "./cmd/ashlar").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	commands, programs := runPage(t, filepath.FromSlash(layoutsPage))
-	if commands < 20 || programs != 1 {
-		t.Errorf("ran %d commands and %d programs, want at least 20 and 1", commands, programs)
+	commands, programs := runPage(t, filepath.FromSlash(page))
+	if commands < leastCommands || programs != 1 {
+		t.Errorf("ran %d commands and %d programs, want at least %d and 1", commands, programs, leastCommands)
 	}
-	text, err := os.ReadFile(filepath.FromSlash(layoutsPage))
+	text, err := os.ReadFile(filepath.FromSlash(page))
 	if err != nil {
 		t.Fatal(err)
 	}
+	folder := strings.TrimSuffix(filepath.Base(page), ".md")
 	var drawn, shown []string
 	for _, m := range regexp.MustCompile(`(?m)^\$ (ashlar layout .*) --svg /tmp/([a-z-]+)\.svg`).FindAllStringSubmatch(string(text), -1) {
-		got := output(t, layoutsPage, exec.Command("bash", "-ec", m[1]+" --svg -"))
-		file := filepath.Join("docs", "layouts", m[2]+".svg")
+		got := output(t, page, exec.Command("bash", "-ec", m[1]+" --svg -"))
+		file := filepath.Join("docs", folder, m[2]+".svg")
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if want, err := os.ReadFile(file); err != nil || string(want) != got {
-			t.Errorf("%s isn't what %s draws; go test -run TestLayouts -update . writes it: %v", file, m[1], err)
+			t.Errorf("%s isn't what %s draws; go test -run %s -update . writes it: %v", file, m[1], t.Name(), err)
 		}
 		drawn = append(drawn, m[2])
 	}
-	for _, m := range regexp.MustCompile(`!\[[^\]]+\]\(layouts/([a-z-]+)\.svg\)`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`!\[[^\]]+\]\(`+folder+`/([a-z-]+)\.svg\)`).FindAllStringSubmatch(string(text), -1) {
 		shown = append(shown, m[1])
 	}
-	files, err := filepath.Glob(filepath.FromSlash("docs/layouts/*"))
-	if err != nil || len(drawn) < 8 || len(files) != len(drawn) || !slices.Equal(drawn, shown) {
+	files, err := filepath.Glob(filepath.Join("docs", folder, "*"))
+	if err != nil || len(drawn) < leastPictures || len(files) != len(drawn) || !slices.Equal(drawn, shown) {
 		t.Errorf("%v: the page draws %v and shows %v, %d files are there", err, drawn, shown, len(files))
 	}
 }
@@ -80,6 +90,51 @@ func TestLayoutGrammar(t *testing.T) {
 			if !regexp.MustCompile(`\b` + m[1] + `\b`).MatchString(read(file)) {
 				t.Errorf("%s doesn't name %s", file, m[1])
 			}
+		}
+	}
+}
+
+// The bytes of a BFP8 tile are where the layouts of docs/tiles.md say: another value of an element changes its code alone,
+// and a large one its exponent, and the codes that share it.
+func TestTileBytes(t *testing.T) {
+	exponents, err := layout.Eval("((16,2),(16,2)):((1,32),(0,16))")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := layout.Eval("tile_to_shape (16,16):(16,1) (32,32) (1,0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := tensor.Full[float32](1, 32, 32)
+	bytesOf := func() []byte {
+		p, err := pack.Pack(x, pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := p.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data.(tensor.Tensor[uint8]).Elems()
+	}
+	before := bytesOf()
+	for r := range 32 {
+		for c := range 32 {
+			e, _ := exponents.OffsetAt(layout.Ints(r, c))
+			k, _ := codes.OffsetAt(layout.Ints(r, c))
+			for v, want := range map[float32][]int{0.5: {64 + k}, 2: {e}} {
+				x.Set(v, r, c)
+				var changed []int
+				for i, b := range bytesOf() {
+					if b != before[i] && (v < 1 || i < 64) {
+						changed = append(changed, i)
+					}
+				}
+				if !slices.Equal(changed, want) {
+					t.Fatalf("%v at (%d,%d) changes the bytes %v, want %v", v, r, c, changed, want)
+				}
+			}
+			x.Set(1, r, c)
 		}
 	}
 }

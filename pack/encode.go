@@ -132,7 +132,7 @@ func (p *Tensor) gather(band []float32, x tensor.Tensor[float32], n, width int) 
 	if err != nil {
 		return err
 	}
-	return copyPieces(tensor.FromLayout(band, lay), x, false)
+	return copyPieces(tensor.FromLayout(band, lay), x, nil, false)
 }
 
 // decode writes p's values to x, of as many axes as the padded shape.
@@ -161,7 +161,7 @@ func (p *Tensor) decode(x tensor.Tensor[float32]) error {
 		if err != nil {
 			return err
 		}
-		return copyPieces(tensor.FromLayout(band, lay), piece, true)
+		return copyPieces(tensor.FromLayout(band, lay), piece, nil, true)
 	})
 }
 
@@ -169,7 +169,7 @@ func (p *Tensor) decode(x tensor.Tensor[float32]) error {
 func (p *Tensor) encodeRows(x tensor.Tensor[float32], padding float32) error {
 	if p.Len() < p.StorageLen() {
 		whole := tensor.Full(padding, p.paddedShape()...)
-		if err := copyPieces(whole, x, false); err != nil {
+		if err := copyPieces(whole, x, nil, false); err != nil {
 			return err
 		}
 		x = whole
@@ -189,5 +189,66 @@ func (p *Tensor) decodeRows(x tensor.Tensor[float32]) error {
 	}
 	whole := tensor.Empty[float32](p.paddedShape()...)
 	p.format.Decode(run(whole), p.run(0, whole.Len()), 0)
-	return copyPieces(whole, x, true)
+	return copyPieces(whole, x, nil, true)
+}
+
+// UnpackRows writes the rows of a matrix from number row on, as many as dst has, to
+// dst. It decodes these rows alone, or in tiles those of their tiles: op.MatMulPacked
+// multiplies by it. It fails when p has another rank than 2 or no format, when dst has
+// other columns or more rows than there are, and as Unpack does.
+func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
+	const op = "pack.UnpackRows"
+	if err := p.open(op); err != nil {
+		return err
+	}
+	switch {
+	case p.Rank() != 2 || dst.Rank() != 2:
+		return fail(op, tensor.ErrShape, "rows of %s to %s; both must be matrices", ints(p.Shape()), ints(dst.Shape()))
+	case p.format == nil:
+		return fail(op, tensor.ErrDType, "the elements of %v aren't encoded; View and Unpack give them", p.Spec)
+	case dst.Dim(1) != p.Dim(1) || row < 0 || row > p.Dim(0)-dst.Dim(0):
+		return fail(op, tensor.ErrShape, "%s for rows from %d of %s", ints(dst.Shape()), row, ints(p.Shape()))
+	case dst.Len() == 0:
+		return nil
+	}
+	defer runtime.KeepAlive(p.buf)
+	_, width := p.PhysicalShape()
+	end := row + dst.Dim(0)
+	if p.tile == (Tile{}) {
+		start := row * width
+		skip := start % p.format.Group()
+		values := make([]float32, end*width-start+skip)
+		p.format.Decode(values, p.run(start-skip, len(values)), start-skip)
+		whole := tensor.FromSlice(values[skip:], dst.Dim(0), width)
+		return wrapped(op, copyPieces(whole, dst, nil, true))
+	}
+	h, page := p.tile.Height, p.tile.Len()
+	n := max(bandLen/width/h, 1) * h
+	scratch := make([]float32, min(n, (end+h-1)/h*h-row/h*h)*width)
+	for r := row / h * h; r < end; r += n {
+		rows := min(n, (end+h-1)/h*h-r)
+		band := scratch[:rows*width]
+		for at := 0; at < len(band); at += page {
+			first := r*width + at
+			p.format.Decode(band[at:at+page], p.run(first, page), first)
+		}
+		lay, err := p.tile.Layout(rows, width)
+		if err != nil {
+			return in(op, err)
+		}
+		from, to := max(row, r), min(end, r+rows)
+		part := dst.Slice(tensor.R(from-row, to-row))
+		if err := copyPieces(tensor.FromLayout(band, lay), part, []int{from - r, 0}, true); err != nil {
+			return in(op, err)
+		}
+	}
+	return nil
+}
+
+// wrapped is in, but nil for nil.
+func wrapped(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return in(op, err)
 }

@@ -130,3 +130,46 @@ func TestIntegersErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Any rows of a matrix, in tiles or without, are those of all of it.
+func TestUnpackRows(t *testing.T) {
+	f4, err := NewIntegers(Integers{Bits: 4, Scale: tensor.Scalar(float32(0.25))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		shape := []int{rapid.IntRange(0, 80).Draw(t, "height"), rapid.IntRange(0, 50).Draw(t, "width")}
+		o := Options{Tile: rapid.SampledFrom(tiles).Draw(t, "tile"), Format: BFP8}
+		if o.Tile == (Tile{}) {
+			o.Format = f4
+		}
+		p, err := Pack(tensor.RandomNormal[float32](5, 0, 1, shape...), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := p.Unpack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := rapid.IntRange(0, shape[0]).Draw(t, "row")
+		n := rapid.IntRange(0, shape[0]-row).Draw(t, "rows")
+		dst := tensor.New[float32](shape[1], n).Transpose()
+		if err := p.UnpackRows(dst, row); err != nil {
+			t.Fatal(err)
+		}
+		want := all.(tensor.Tensor[float32]).Slice(tensor.R(row, row+n))
+		if !slices.Equal(slices.Collect(dst.Values()), slices.Collect(want.Values())) {
+			t.Fatalf("rows %d of %v, %d of them: %v, want %v", row, p.Spec, n, dst, want)
+		}
+	})
+	p, _ := Pack(tensor.New[float32](3, 4), Options{Format: f4})
+	plain, _ := Pack(tensor.New[float32](3, 4), Options{})
+	for _, err := range []error{p.UnpackRows(tensor.New[float32](3, 5), 0), p.UnpackRows(tensor.New[float32](3, 4), 1), p.UnpackRows(tensor.New[float32](4), 0)} {
+		if !errors.Is(err, tensor.ErrShape) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := plain.UnpackRows(tensor.New[float32](3, 4), 0); !errors.Is(err, tensor.ErrDType) {
+		t.Errorf("got %v", err)
+	}
+}

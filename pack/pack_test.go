@@ -200,6 +200,43 @@ func TestEqual(t *testing.T) {
 	}
 }
 
+// Every element type can be in tiles, in memory that held anything.
+func TestTypes(t *testing.T) {
+	for range 3 {
+		for _, d := range dtype.All() {
+			x, err := tensor.Make(d, 20, 40)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := tensor.Bytes(x)
+			for i := range b {
+				if b[i] = byte(i); d == dtype.Bool {
+					b[i] &= 1
+				}
+			}
+			p, err := Pack(x, Options{Tile: TileOf(32, 32)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := p.Unpack()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, _ := tensor.Bytes(y); !bytes.Equal(b, c) {
+				t.Errorf("%v comes back as something else", d)
+			}
+			if data, err := p.Data(); err != nil {
+				t.Error(err)
+			} else if raw, _ := tensor.Bytes(data); d != dtype.Bool { // as if its memory were used again
+				for i := range raw {
+					raw[i] = 0xff
+				}
+			}
+			p.Close()
+		}
+	}
+}
+
 // Narrow floats are packed as the float32 of the same value.
 func TestNarrow(t *testing.T) {
 	x := tensor.RandomNormal[float32](3, 0, 1, 20, 40)

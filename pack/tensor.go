@@ -59,7 +59,11 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 	if padding.DType() != x.DType() || padding.Rank() != 0 {
 		return Tensor{}, fail(op, tensor.ErrDType, "the padding is %s; want a tensor of rank 0 and type %v", tensor.Describe(padding), x.DType())
 	}
-	buf, err := mem.AllocDirty(s.Bytes())
+	alloc := mem.AllocDirty
+	if s.DType() == dtype.Bool {
+		alloc = mem.Alloc // not any byte is a bool
+	}
+	buf, err := alloc(s.Bytes())
 	if err != nil {
 		return Tensor{}, fail(op, tensor.ErrMemory, "%v: %v", s, err)
 	}
@@ -97,7 +101,7 @@ func (p *Tensor) fill(x, padding tensor.Any) error {
 			return err
 		}
 	}
-	return copyPieces(all, x, false)
+	return copyPieces(all, x, nil, false)
 }
 
 func rowMajor(shape ...int) layout.Layout {
@@ -113,21 +117,24 @@ func (p *Tensor) view() (tensor.Any, error) {
 	return tensor.FromBytes(p.DType(), p.buf, p.from, p.Storage())
 }
 
-// copyPieces copies small to the beginning of large, or back. The shapes have as many
-// axes, those of large no smaller. A tile has no layout for 28 of its 32 columns: the
-// faces are whole or not there. So the region is cut where its axes' leaves end, into
-// two or three parts along an axis at most, each of which has a layout.
-func copyPieces(large, small tensor.Any, back bool) error {
+// copyPieces copies small to the part of large that begins at at, or back; at nil is
+// the beginning. The shapes have as many axes. A tile has no layout for 28 of its 32
+// columns: the faces are whole or not there. So the region is cut where its axes'
+// leaves end, into a few parts along an axis, each of which has a layout.
+func copyPieces(large, small tensor.Any, at []int, back bool) error {
 	lay := large.Layout()
 	rank := large.Rank()
+	if at == nil {
+		at = make([]int, rank)
+	}
 	idx := make([]tensor.Index, rank)
 	from := make([]tensor.Index, rank)
 	var cut func(axis int) error
 	cut = func(axis int) error {
 		if axis < rank {
-			for _, r := range pieces(&lay, axis, small.Dim(axis)) {
-				idx[axis] = tensor.R(r[0], r[1])
-				from[axis] = idx[axis]
+			first := at[axis]
+			for _, r := range pieces(&lay, axis, first, first+small.Dim(axis)) {
+				idx[axis], from[axis] = tensor.R(r[0], r[1]), tensor.R(r[0]-first, r[1]-first)
 				if err := cut(axis + 1); err != nil {
 					return err
 				}
@@ -150,18 +157,21 @@ func copyPieces(large, small tensor.Any, back bool) error {
 	return cut(0)
 }
 
-// pieces cuts [0, n) of an axis into ranges that the axis can be sliced at: whole
-// leaves, and the rest of the next finer one.
-func pieces(lay *layout.Layout, axis, n int) (list [][2]int) {
+// pieces cuts [from, to) of an axis into ranges that the axis can be sliced at: each
+// is as many as fit of one leaf's steps, within one step of the next coarser leaf.
+func pieces(lay *layout.Layout, axis, from, to int) (list [][2]int) {
 	lo, hi := lay.ModeLeaves(axis)
-	unit, start := lay.Dim(axis), 0
-	for k := hi - 1; k >= lo && start < n; k-- {
-		ext, _ := lay.Leaf(k)
-		unit /= ext
-		if end := start + (n-start)/unit*unit; end > start {
-			list = append(list, [2]int{start, end})
-			start = end
+	for from < to {
+		unit, end := lay.Dim(axis), from
+		for k := hi - 1; k >= lo && end == from; k-- {
+			ext, _ := lay.Leaf(k)
+			outer := unit
+			if unit /= ext; from%unit == 0 {
+				end = from + (min(to, from/outer*outer+outer)-from)/unit*unit
+			}
 		}
+		list = append(list, [2]int{from, end})
+		from = end
 	}
 	return list
 }
@@ -201,7 +211,7 @@ func (p *Tensor) unpackTo(out tensor.Any) error {
 	if err != nil {
 		return err
 	}
-	return copyPieces(all, shaped, true)
+	return copyPieces(all, shaped, nil, true)
 }
 
 func (p *Tensor) open(op string) error {

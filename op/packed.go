@@ -1,0 +1,44 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Packed is a float32 matrix whose elements aren't in memory as they are, and are had
+// by rows: a pack.Tensor of block floats or small integers.
+type Packed interface {
+	tensor.Any
+	// UnpackRows writes rows from number row on to dst, which has the matrix's columns.
+	UnpackRows(dst tensor.Tensor[float32], row int) error
+}
+
+// MatMulPacked returns a · b as MatMul does, bit for bit what that gives of b unpacked,
+// but no more than 256 rows of b are unpacked at a time. It panics when b isn't a
+// matrix, its rows don't fit a, or they can't be had.
+func MatMulPacked(a tensor.Tensor[float32], b Packed) tensor.Tensor[float32] {
+	const name, rows = "MatMulPacked", 256 // a block of the contraction's order
+	if b.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != b.Dim(0) {
+		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(a), tensor.Describe(b)))
+	}
+	k, n := b.Dim(0), b.Dim(1)
+	scratch := tensor.Empty[float32](min(rows, k), n)
+	defer scratch.Close()
+	var sum, product tensor.Tensor[float32]
+	for at := 0; at == 0 || at < k; at += rows {
+		block := scratch.Slice(tensor.R(0, min(rows, k-at)))
+		if err := b.UnpackRows(block, at); err != nil {
+			panic(fail(name, err, "rows from %d of %s: %v", at, tensor.Describe(b), err))
+		}
+		part := a.Slice(tensor.Ellipsis, tensor.R(at, min(at+rows, k)))
+		switch {
+		case at == 0:
+			sum = MatMul(part, block)
+			continue
+		case product.IsZero():
+			product = tensor.Empty[float32](sum.Shape()...)
+			defer product.Close()
+		}
+		Add(sum, MatMul(part, block, Into(product)), Into(sum))
+	}
+	return sum
+}
