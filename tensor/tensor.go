@@ -177,21 +177,17 @@ func (t Tensor[T]) Elems() []T {
 // At returns the element at idx, one index per axis. It panics when the number
 // of indices isn't the rank or an index is outside [0, extent).
 func (t Tensor[T]) At(idx ...int) T {
-	// What is common is done here, without another call; at does the rest, and the errors.
-	ext, str, rank := t.lay.Plain()
-	if st := t.st; len(idx) == rank && rank > 0 && st != nil && st.root == nil {
-		if b := st.buf; b == nil || !b.Closed() {
-			off := t.origin()
-			for k, i := range idx {
-				if uint(i) >= uint(ext[k&7]) {
-					return t.at(idx)
+	// A matrix is looked up here, without another call; at does the rest, and the errors.
+	if len(idx) == 2 {
+		i, j, st := idx[0], idx[1], t.st
+		ext, str, rank := t.lay.Plain()
+		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && st != nil && st.root == nil {
+			if b := st.buf; b == nil || !b.Closed() {
+				if off := t.origin() + i*str[0] + j*str[1]; uint(off) < uint(len(st.data)) {
+					v := st.data[off]
+					runtime.KeepAlive(st)
+					return v
 				}
-				off += i * str[k&7]
-			}
-			if uint(off) < uint(len(st.data)) {
-				v := st.data[off]
-				runtime.KeepAlive(st)
-				return v
 			}
 		}
 	}
@@ -204,7 +200,10 @@ func (t *Tensor[T]) at(idx []int) T {
 	if axis >= 0 {
 		panic(t.badIndex("tensor.At", slices.Clone(idx), axis))
 	}
-	v := t.data("tensor.At")[t.origin()+off]
+	if t.st == nil || !t.st.live() {
+		t.data("tensor.At")
+	}
+	v := t.st.data[t.origin()+off]
 	runtime.KeepAlive(t.st)
 	return v
 }
@@ -227,21 +226,16 @@ func (t Tensor[T]) AtOr(otherwise T, idx ...int) T {
 
 // Set sets the element at idx. It panics as At does, and when t is read-only.
 func (t Tensor[T]) Set(v T, idx ...int) {
-	ext, str, rank := t.lay.Plain()
-	if st := t.st; len(idx) == rank && rank > 0 && t.off >= 0 && st != nil && st.root == nil && !st.readOnly {
-		if b := st.buf; b == nil || !b.Closed() {
-			off := t.off
-			for k, i := range idx {
-				if uint(i) >= uint(ext[k&7]) {
-					t.set(v, idx)
+	if len(idx) == 2 {
+		i, j, st := idx[0], idx[1], t.st
+		ext, str, rank := t.lay.Plain()
+		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && t.off >= 0 && st != nil && st.root == nil && !st.readOnly {
+			if b := st.buf; b == nil || !b.Closed() {
+				if off := t.off + i*str[0] + j*str[1]; uint(off) < uint(len(st.data)) {
+					st.data[off] = v
+					runtime.KeepAlive(st)
 					return
 				}
-				off += i * str[k&7]
-			}
-			if uint(off) < uint(len(st.data)) {
-				st.data[off] = v
-				runtime.KeepAlive(st)
-				return
 			}
 		}
 	}
@@ -254,7 +248,10 @@ func (t *Tensor[T]) set(v T, idx []int) {
 	if axis >= 0 {
 		panic(t.badIndex("tensor.Set", slices.Clone(idx), axis))
 	}
-	t.writable("tensor.Set")[t.off+off] = v
+	if t.off < 0 || t.st == nil || t.st.readOnly || !t.st.live() {
+		t.writable("tensor.Set")
+	}
+	t.st.data[t.off+off] = v
 	runtime.KeepAlive(t.st)
 }
 
