@@ -36,6 +36,9 @@ type tiler[T num.Native] interface {
 	Largest() (rows, cols int)
 	// Tile is num.FMABlock32, and stores its sums as mode says.
 	Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode)
+	// Gather copies src[offs[i]+j] to dst[i·ldd+j] for j < n, at most cols; most is the
+	// largest offset.
+	Gather(dst []T, ldd int, src []T, offs []int, most, n int)
 }
 
 // A streamer is a tiler that also takes rows of b one after the other into
@@ -51,16 +54,15 @@ type gemm[T num.Native] struct {
 	batch, m, n, k int
 
 	a, b, c    []T
-	aAt        func(batch int) int // where a[0,0] of a batch entry is
+	aAt        entries
 	aRow, aCol int
-	bAt        func(batch int) int
+	bAt        entries
 	bRow, bCol int
-	cAt        func(batch int) int
+	cAt        entries
 	cRow, cCol int // one of them is 1, unless there is one row or one column
 
 	// pack, if not nil, stands for b: it writes b[k0:k0+kn, n0:n0+nn] of a batch
-	// entry to dst, row by row. dst has room for panelSlack elements more, which
-	// are overwritten with anything.
+	// entry to dst, row by row.
 	pack func(dst []T, batch, k0, kn, n0, nn int)
 	// finish, if not nil, goes over c[r:r+m, x:x+n] of a batch entry when its last
 	// block has been added.
@@ -70,8 +72,27 @@ type gemm[T num.Native] struct {
 	size  int // of an element
 }
 
+// entries says where the entries of a batch begin: entry i is at origin and, for
+// each axis of the batch, its coordinate times the stride.
+type entries struct {
+	origin   int
+	ext, str []int
+}
+
+func (e *entries) at(i int) int {
+	off := e.origin
+	for k := len(e.ext) - 1; k >= 0; k-- {
+		off += i % e.ext[k] * e.str[k]
+		i /= e.ext[k]
+	}
+	return off
+}
+
 // panels holds what one worker packs.
-type panels struct{ *mem.Buffer }
+type panels struct {
+	*mem.Buffer
+	offs [gemmK]int // of the rows of b in a block
+}
 
 var panelPool = sync.Pool{New: func() any { return new(panels) }}
 
@@ -103,7 +124,7 @@ func (g *gemm[T]) run() {
 	} else if g.m == 1 && g.cCol != 1 {
 		g.cRow = 1
 	}
-	if g.pack == nil && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
+	if g.pack == nil && g.finish == nil && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
 		g.a, g.aAt, g.aRow, g.aCol, g.b, g.bAt, g.bRow, g.bCol = g.b, g.bAt, g.bCol, g.bRow, g.a, g.aAt, g.aCol, g.aRow
 		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
 	}
@@ -131,7 +152,17 @@ func (g *gemm[T]) run() {
 		}
 	}
 	down, across := (g.m+m-1)/m, (g.n+n-1)/n
-	split(g.name, g.ctx, g.batch*down*across, m*n*steps, func(from, to int) {
+	if g.batch*down*across == 1 && g.ctx == nil {
+		g.block(0, 0, m, 0, n)
+	} else {
+		g.split(down, across, m, n, m*n*steps)
+	}
+}
+
+// split computes the batch in pieces of m rows and n columns. It works on a copy, so
+// that the gemm of a product in one piece stays on the stack.
+func (g gemm[T]) split(down, across, m, n, cost int) {
+	split(g.name, g.ctx, g.batch*down*across, cost, func(from, to int) {
 		for u := from; u < to; u++ {
 			b, r, x := u/(across*down), u/across%down*m, u%across*n
 			g.block(b, r, min(m, g.m-r), x, min(n, g.n-x))
@@ -140,9 +171,6 @@ func (g *gemm[T]) run() {
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
-
-// panelSlack is how many elements behind a packed panel may be overwritten.
-const panelSlack = 64
 
 // block computes c[r:r+m, x:x+n] of a batch entry.
 func (g *gemm[T]) block(batch, r, m, x, n int) {
@@ -156,15 +184,22 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	packB := g.pack != nil || g.bCol != 1 || m > 3*rows && n > 3*cols
 	packA := n > 3*cols && m > 3*rows && rows < cols
 	kb := min(g.k, gemmK)
-	p := panelsOf((kb*(nc+mc)+2*panelSlack)*g.size + 256)
-	defer panelPool.Put(p)
-	rest := p.Bytes()
-	bs, as := conv.Carve[T](&rest, kb*nc+panelSlack), conv.Carve[T](&rest, kb*mc+panelSlack)
-	c, a, b := g.c[g.cAt(batch)+r*g.cRow+x:], g.a, g.b
+	var bs, as []T
+	var p *panels
+	if packA || packB {
+		p = panelsOf(kb*(nc+mc)*g.size + 256)
+		defer panelPool.Put(p)
+		rest := p.Bytes()
+		bs, as = conv.Carve[T](&rest, kb*nc), conv.Carve[T](&rest, kb*mc)
+		for l := range min(kb, len(p.offs)) {
+			p.offs[l] = l * g.bRow
+		}
+	}
+	c, a, b := g.c[g.cAt.at(batch)+r*g.cRow+x:], g.a, g.b
 	if g.k > 0 {
-		a = a[g.aAt(batch)+r*g.aRow:]
+		a = a[g.aAt.at(batch)+r*g.aRow:]
 		if g.pack == nil {
-			b = b[g.bAt(batch)+x*g.bCol:]
+			b = b[g.bAt.at(batch)+x*g.bCol:]
 		}
 	}
 	stream := g.k <= gemmK && len(g.c)*g.size >= streamBytes && g.cRow*g.size%64 == 0 && uintptr(unsafe.Pointer(&c[0]))%64 == 0
@@ -178,8 +213,10 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			if packB {
 				for j := 0; j < nn && kn > 0; j += cols {
 					w := min(cols, nn-j)
-					if dst := bs[j*kn : (j+w)*kn+panelSlack]; g.pack != nil {
+					if dst := bs[j*kn : (j+w)*kn]; g.pack != nil {
 						g.pack(dst, batch, k0, kn, x+x0+j, w)
+					} else if g.bCol == 1 {
+						g.tiles.Gather(dst, w, b[k0*g.bRow+x0+j:], p.offs[:kn], (kn-1)*g.bRow, w)
 					} else {
 						conv.Pack(dst, b, conv.Block{Off: k0*g.bRow + (x0+j)*g.bCol, Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
 					}
@@ -195,20 +232,25 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 				}
 				for j := 0; j < nn; j += cols {
 					w := min(cols, nn-j)
-					bj, ldb := bs[j*kn:], w
-					if !packB && kn > 0 {
-						bj, ldb = b[k0*g.bRow+x0+j:], g.bRow
+					bj, ldb := b, g.bRow
+					if packB {
+						bj, ldb = bs[j*kn:], w
+					} else if kn > 0 {
+						bj = b[k0*g.bRow+x0+j:]
 					}
-					if mode == simd.StoreSums && stream && w == cols {
-						mode = simd.StreamSums
+					how := mode
+					if stream && w == cols {
+						how = simd.StreamSums
 					}
 					for i, t := 0, 0; i < mn; i += t {
 						t = tileRows(mn-i, rows)
-						ai, aRow, aCol := as[i*kn:], 1, t
-						if !packA && kn > 0 {
-							ai, aRow, aCol = a[(r0+i)*g.aRow+k0*g.aCol:], g.aRow, g.aCol
+						ai, aRow, aCol := a, g.aRow, g.aCol
+						if packA {
+							ai, aRow, aCol = as[i*kn:], 1, t
+						} else if kn > 0 {
+							ai = a[(r0+i)*g.aRow+k0*g.aCol:]
 						}
-						g.tiles.Tile(c[(r0+i)*g.cRow+x0+j:], g.cRow, ai, aRow, aCol, bj, ldb, t, w, kn, mode)
+						g.tiles.Tile(c[(r0+i)*g.cRow+x0+j:], g.cRow, ai, aRow, aCol, bj, ldb, t, w, kn, how)
 					}
 				}
 				if g.finish != nil && k0+gemmK >= g.k {
@@ -243,7 +285,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 	if g.bCol != 1 {
 		need += kb * width
 	}
-	p := panelsOf((need+2*panelSlack)*g.size + 256)
+	p := panelsOf((need)*g.size + 256)
 	defer panelPool.Put(p)
 	rest := p.Bytes()
 	acc := conv.Carve[T](&rest, m*width)
@@ -254,10 +296,10 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 			kn := min(gemmK, g.k-k0)
 			clear(acc[:m*w])
 			if kn > 0 {
-				a, b, ldb := g.a[g.aAt(batch)+r*g.aRow+k0*g.aCol:], g.b[g.bAt(batch)+k0*g.bRow+(x+x0)*g.bCol:], g.bRow
+				a, b, ldb := g.a[g.aAt.at(batch)+r*g.aRow+k0*g.aCol:], g.b[g.bAt.at(batch)+k0*g.bRow+(x+x0)*g.bCol:], g.bRow
 				if g.bCol != 1 {
 					packed := rest
-					bs := conv.Carve[T](&packed, kn*w+panelSlack)
+					bs := conv.Carve[T](&packed, kn*w)
 					conv.Pack(bs, b, conv.Block{Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
 					b, ldb = bs, w
 				}
@@ -268,7 +310,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 				}
 			}
 			for i := range m {
-				row, sums := g.c[g.cAt(batch)+(r+i)*g.cRow+x+x0:][:w], acc[i*w:(i+1)*w]
+				row, sums := g.c[g.cAt.at(batch)+(r+i)*g.cRow+x+x0:][:w], acc[i*w:(i+1)*w]
 				if k0 == 0 {
 					copy(row, sums)
 				} else {
@@ -316,6 +358,12 @@ type pureTiles[T num.Native] struct{ mac blockFunc[T] }
 type blockFunc[T num.Native] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
 
 func (p *pureTiles[T]) Largest() (rows, cols int) { return 64, 64 }
+
+func (p *pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
+	for i, at := range offs {
+		copy(dst[i*ldd:i*ldd+n], src[at:at+n])
+	}
+}
 
 func (p *pureTiles[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
 	if mode == simd.AddSums {

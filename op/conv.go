@@ -2,6 +2,7 @@ package op
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
@@ -107,19 +108,28 @@ func convolve[T num.Float](j job, g convolution, x, w, bias, dst tensor.Tensor[T
 	wd, w0 := w.Data()
 	cd, c0 := out.Mutable()
 	mg, cg := g.m/g.group, g.c/g.group
-	plane := 1
-	for i := range g.s {
-		plane *= g.s[i].in
-	}
-	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k,
-		a: wd, aRow: g.k, aCol: 1, aAt: func(b int) int { return w0 + b%g.group*mg*g.k },
-		c: cd, cRow: g.patch, cCol: 1, cAt: func(b int) int { return c0 + b*mg*g.patch },
+	batch := []int{g.n, g.group}
+	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, tiles: tilesOf[T](),
+		a: wd, aRow: g.k, aCol: 1, aAt: entries{w0, batch, []int{0, mg * g.k}},
+		c: cd, cRow: g.patch, cCol: 1, cAt: entries{c0, batch, []int{g.m * g.patch, mg * g.patch}},
 	}
 	if g.pointwise() {
-		e.b, e.bRow, e.bCol, e.bAt = xd, plane, 1, func(b int) int { return x0 + b*cg*plane }
-	} else {
+		e.b, e.bRow, e.bCol, e.bAt = xd, g.patch, 1, entries{x0, batch, []int{g.c * g.patch, cg * g.patch}}
+	} else if p, ok := newPatches(&g); !ok {
 		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
-			packPatches(&g, dst, xd[x0+b*cg*plane:x0+(b+1)*cg*plane], plane, k0, kn, n0, nn)
+			packPatches(&g, dst, xd[x0+b*cg*p.inPlane:x0+(b+1)*cg*p.inPlane], p.inPlane, k0, kn, n0, nn)
+		}
+	} else if g.k > 0 {
+		padded := tensor.Empty[T](g.n*g.c, p.plane)
+		pd, p0 := padded.Mutable()
+		split(j.name, j.ctx, g.n*g.c, p.plane/4, func(from, to int) {
+			for i := from; i < to; i++ {
+				padChannel(&g, &p, pd[p0+i*p.plane:p0+(i+1)*p.plane], xd, x0+i*p.inPlane)
+			}
+		})
+		defer runtime.KeepAlive(padded)
+		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
+			gatherPatches(&g, &p, e.tiles, dst, pd[p0+b*cg*p.plane:p0+(b+1)*cg*p.plane], p.offs[k0:k0+kn], n0, nn)
 		}
 	}
 	if !bias.IsZero() {
@@ -154,10 +164,122 @@ func (g *convolution) pointwise() bool {
 	return true
 }
 
+// patches says where the elements of patches are in a padded copy of the input in
+// which those of neighbouring outputs along the last axis are adjacent. For that a
+// line of the last axis is kept as one line for each remainder of the stride that
+// the kernel meets: the elements from it on, a stride apart.
+type patches struct {
+	lines   []int // of each axis; of the last its elements
+	phases  []int // the remainders
+	width   int   // of a line of one remainder
+	plane   int   // elements of a channel
+	inPlane int   // of the input
+	offs    []int // of each k, from the patch's position in the first channel of its group
+	most    int   // the largest offset
+}
+
+// newPatches plans the padded copy; ok is false when that would be much larger than
+// what is computed with it.
+func newPatches(g *convolution) (p patches, ok bool) {
+	rank := len(g.s)
+	last := &g.s[rank-1]
+	p = patches{plane: 1, inPlane: 1}
+	for i := range g.s {
+		p.inPlane *= g.s[i].in
+	}
+	most := 4*(p.inPlane+g.patch) + 1<<16
+	var phase, shift []int                  // of each kernel position along the last axis
+	for k := range min(last.kernel, most) { // at most: then it isn't ok
+		at := k * last.dilation
+		i := slices.Index(p.phases, at%last.stride)
+		if i < 0 {
+			i = len(p.phases)
+			p.phases = append(p.phases, at%last.stride)
+		}
+		phase, shift = append(phase, i), append(shift, at/last.stride)
+	}
+	p.width = last.out + (last.kernel-1)*last.dilation/last.stride
+	for i := range g.s {
+		s := &g.s[i]
+		n := (s.out-1)*s.stride + (s.kernel-1)*s.dilation + 1
+		if i == rank-1 {
+			n = p.width * len(p.phases)
+		}
+		if n > most/p.plane {
+			return p, false
+		}
+		p.plane *= n
+		p.lines = append(p.lines, n)
+	}
+	line := p.width * len(p.phases)
+	p.offs = make([]int, g.k)
+	for k := range p.offs {
+		c, off, step := k, 0, line
+		c, off = c/last.kernel, phase[c%last.kernel]*p.width+shift[c%last.kernel]
+		for i := rank - 2; i >= 0; i-- {
+			s := &g.s[i]
+			c, off = c/s.kernel, off+c%s.kernel*s.dilation*step
+			step *= p.lines[i]
+		}
+		p.offs[k] = off + c*p.plane
+		p.most = max(p.most, p.offs[k])
+	}
+	return p, true
+}
+
+// padChannel copies a channel of the input, which is at from in src.
+func padChannel[T num.Float](g *convolution, p *patches, dst, src []T, from int) {
+	rank := len(g.s)
+	last := &g.s[rank-1]
+	line := p.width * len(p.phases)
+	for l := 0; l*line < len(dst); l++ {
+		at, step, inside := from, last.in, true
+		rest := l
+		for i := rank - 2; i >= 0; i-- {
+			s := &g.s[i]
+			y := rest%p.lines[i] - s.begin
+			rest /= p.lines[i]
+			inside = inside && uint(y) < uint(s.in)
+			at += y * step
+			step *= s.in
+		}
+		for i, phase := range p.phases {
+			row := dst[l*line+i*p.width:][:p.width]
+			if inside {
+				packLine(row, src[at:at+last.in], phase-last.begin, last.stride)
+			} else {
+				clear(row)
+			}
+		}
+	}
+}
+
+// gatherPatches fills columns [n0, n0+nn) of some rows of the matrix of patches: row k
+// is one (channel, kernel position), column n one output position. src holds the
+// padded channels of one image and group.
+func gatherPatches[T num.Float](g *convolution, p *patches, tiles tiler[T], dst, src []T, offs []int, n0, nn int) {
+	rank := len(g.s)
+	last := &g.s[rank-1]
+	for n := n0; n < n0+nn; {
+		// A piece of one line of outputs along the last axis.
+		x := n % last.out
+		at, step, rest := x, p.width*len(p.phases), n/last.out
+		for i := rank - 2; i >= 0; i-- {
+			s := &g.s[i]
+			at += rest % s.out * s.stride * step
+			rest /= s.out
+			step *= p.lines[i]
+		}
+		w := min(last.out-x, n0+nn-n)
+		tiles.Gather(dst[n-n0:], nn, src[at:], offs, p.most, w)
+		n += w
+	}
+}
+
 // packPatches fills rows [k0, k0+kn) and columns [n0, n0+nn) of the matrix of
 // patches: row k is one (channel, kernel position), column n one output
 // position. src holds the channels of one image and group, one plane after the
-// other.
+// other. It needs no copy of the input, and is much slower than gatherPatches.
 func packPatches[T num.Float](g *convolution, dst, src []T, plane, k0, kn, n0, nn int) {
 	rank := len(g.s)
 	last := &g.s[rank-1]

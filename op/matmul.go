@@ -60,6 +60,11 @@ func productOf(name string, a, b tensor.Any) product {
 	if x.k != bk {
 		panic(fail(name, tensor.ErrShape, "shapes %s and %s: the left has %d columns, the right %d rows", la.ShapeString(), lb.ShapeString(), x.k, bk))
 	}
+	if la.Rank() == 2 && lb.Rank() == 2 {
+		x.m, x.n = la.Dim(0), lb.Dim(1)
+		x.shape = []int{x.m, x.n}
+		return x
+	}
 	sa, sb := la.Shape(), lb.Shape()
 	pa, pb := spec(name, dtype.Bool, sa[:max(len(sa)-2, 0)]...).Layout(), spec(name, dtype.Bool, sb[:max(len(sb)-2, 0)]...).Layout()
 	x.batch = broadcastShape(name, nil, &pa, &pb)
@@ -97,27 +102,27 @@ func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row fu
 
 // matmulNative unboxes T for matmul, which only native types reach.
 func matmulNative[T num.Elem](j job, x product, a, b, dst tensor.Tensor[T]) {
-	switch d := any(dst).(type) {
-	case tensor.Tensor[int8]:
-		matmul(j, x, any(a).(tensor.Tensor[int8]), any(b).(tensor.Tensor[int8]), d)
-	case tensor.Tensor[int16]:
-		matmul(j, x, any(a).(tensor.Tensor[int16]), any(b).(tensor.Tensor[int16]), d)
-	case tensor.Tensor[int32]:
-		matmul(j, x, any(a).(tensor.Tensor[int32]), any(b).(tensor.Tensor[int32]), d)
-	case tensor.Tensor[int64]:
-		matmul(j, x, any(a).(tensor.Tensor[int64]), any(b).(tensor.Tensor[int64]), d)
-	case tensor.Tensor[uint8]:
-		matmul(j, x, any(a).(tensor.Tensor[uint8]), any(b).(tensor.Tensor[uint8]), d)
-	case tensor.Tensor[uint16]:
-		matmul(j, x, any(a).(tensor.Tensor[uint16]), any(b).(tensor.Tensor[uint16]), d)
-	case tensor.Tensor[uint32]:
-		matmul(j, x, any(a).(tensor.Tensor[uint32]), any(b).(tensor.Tensor[uint32]), d)
-	case tensor.Tensor[uint64]:
-		matmul(j, x, any(a).(tensor.Tensor[uint64]), any(b).(tensor.Tensor[uint64]), d)
-	case tensor.Tensor[float32]:
-		matmul(j, x, any(a).(tensor.Tensor[float32]), any(b).(tensor.Tensor[float32]), d)
-	case tensor.Tensor[float64]:
-		matmul(j, x, any(a).(tensor.Tensor[float64]), any(b).(tensor.Tensor[float64]), d)
+	switch d := any(&dst).(type) { // by pointers, which aren't copied to the heap
+	case *tensor.Tensor[int8]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[int8]), *any(&b).(*tensor.Tensor[int8]), *d)
+	case *tensor.Tensor[int16]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[int16]), *any(&b).(*tensor.Tensor[int16]), *d)
+	case *tensor.Tensor[int32]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[int32]), *any(&b).(*tensor.Tensor[int32]), *d)
+	case *tensor.Tensor[int64]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[int64]), *any(&b).(*tensor.Tensor[int64]), *d)
+	case *tensor.Tensor[uint8]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[uint8]), *any(&b).(*tensor.Tensor[uint8]), *d)
+	case *tensor.Tensor[uint16]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[uint16]), *any(&b).(*tensor.Tensor[uint16]), *d)
+	case *tensor.Tensor[uint32]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[uint32]), *any(&b).(*tensor.Tensor[uint32]), *d)
+	case *tensor.Tensor[uint64]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[uint64]), *any(&b).(*tensor.Tensor[uint64]), *d)
+	case *tensor.Tensor[float32]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[float32]), *any(&b).(*tensor.Tensor[float32]), *d)
+	case *tensor.Tensor[float64]:
+		matmul(j, x, *any(&a).(*tensor.Tensor[float64]), *any(&b).(*tensor.Tensor[float64]), *d)
 	}
 }
 
@@ -129,31 +134,30 @@ func matmul[T num.Native](j job, x product, a, b, dst tensor.Tensor[T]) {
 	if !unitRows(dst.LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
-	c := out.View(append(append([]int{}, x.batch...), x.m, x.n)...) // adds axes of extent 1 at most
+	c := out
+	if c.Rank() != len(x.batch)+2 {
+		c = out.View(append(append([]int{}, x.batch...), x.m, x.n)...) // adds axes of extent 1 at most
+	}
 	ad, a0 := a.Data()
 	bd, b0 := b.Data()
 	cd, c0 := c.Mutable()
-	rank := len(x.batch)
-	at := func(t *tensor.Tensor[T], origin int) func(int) int {
-		lay := t.LayoutRef()
-		return func(i int) int {
-			off := origin
-			for k := rank - 1; k >= 0; k-- {
-				s, _ := lay.Stride(k)
-				off += i % x.batch[k] * s
-				i /= x.batch[k]
-			}
-			return off
-		}
-	}
-	stride := func(t *tensor.Tensor[T], axis int) int {
-		s, _ := t.LayoutRef().Stride(axis)
+	la, lb, lc := a.LayoutRef(), b.LayoutRef(), c.LayoutRef()
+	stride := func(lay *layout.Layout, axis int) int {
+		s, _ := lay.Stride(axis)
 		return s
 	}
+	rank := len(x.batch)
+	begins := func(lay *layout.Layout, origin int) entries {
+		e := entries{origin: origin, ext: x.batch}
+		for k := range rank {
+			e.str = append(e.str, stride(lay, k))
+		}
+		return e
+	}
 	g := gemm[T]{job: j, batch: 1, m: x.m, n: x.n, k: x.k,
-		a: ad, aAt: at(&a, a0), aRow: stride(&a, rank), aCol: stride(&a, rank+1),
-		b: bd, bAt: at(&b, b0), bRow: stride(&b, rank), bCol: stride(&b, rank+1),
-		c: cd, cAt: at(&c, c0), cRow: stride(&c, rank), cCol: stride(&c, rank+1)}
+		a: ad, aAt: begins(la, a0), aRow: stride(la, rank), aCol: stride(la, rank+1),
+		b: bd, bAt: begins(lb, b0), bRow: stride(lb, rank), bCol: stride(lb, rank+1),
+		c: cd, cAt: begins(lc, c0), cRow: stride(lc, rank), cCol: stride(lc, rank+1)}
 	for _, e := range x.batch {
 		g.batch *= e
 	}
@@ -174,6 +178,9 @@ func matrix[T num.Elem](a tensor.Tensor[T], batch []int, left bool) tensor.Tenso
 		c := tensor.Empty[T](a.Shape()...)
 		c.CopyFrom(a)
 		a = c
+	}
+	if a.Rank() == 2 && len(batch) == 0 {
+		return a
 	}
 	if a.Rank() == 1 && left {
 		a = a.Unsqueeze(0)

@@ -75,13 +75,10 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 		sb = max(0, k-1)*g.bRow + max(0, n-1)*g.bCol + 1
 	}
 	shared := r.IntN(3) == 0 // one a for all batch entries
-	g.aAt = func(b int) int {
-		if shared {
-			return 0
-		}
-		return b * sa
+	g.aAt, g.bAt, g.cAt = entries{0, []int{batch}, []int{sa}}, entries{0, []int{batch}, []int{sb}}, entries{0, []int{batch}, []int{sc}}
+	if shared {
+		g.aAt.str = []int{0}
 	}
-	g.bAt, g.cAt = func(b int) int { return b * sb }, func(b int) int { return b * sc }
 	g.a, g.b, g.c = fill(batch*sa), fill(batch*sb), fill(batch*sc)
 	want := append([]T(nil), g.c...)
 	bits := make([]bool, len(want)) // of computed elements
@@ -90,9 +87,9 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 		for i := range m {
 			for j := range n {
 				for l := range k {
-					x[l], y[l] = g.a[g.aAt(b)+i*g.aRow+l*g.aCol], g.b[g.bAt(b)+l*g.bRow+j*g.bCol]
+					x[l], y[l] = g.a[g.aAt.at(b)+i*g.aRow+l*g.aCol], g.b[g.bAt.at(b)+l*g.bRow+j*g.bCol]
 				}
-				at := g.cAt(b) + i*g.cRow + j*g.cCol
+				at := g.cAt.at(b) + i*g.cRow + j*g.cCol
 				want[at], bits[at] = definedChain(x, y), true
 			}
 		}
@@ -166,8 +163,7 @@ func TestTilesLarge(t *testing.T) {
 
 // exactProduct multiplies small integers and compares with the product in integers.
 func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
-	zero := func(int) int { return 0 }
-	g := gemm[T]{job: job{name: "Test"}, batch: 1, m: m, n: n, k: k, tiles: tiles, aAt: zero, bAt: zero, cAt: zero,
+	g := gemm[T]{job: job{name: "Test"}, batch: 1, m: m, n: n, k: k, tiles: tiles,
 		aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1, a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
 	r := rand.New(rand.NewPCG(3, 3))
 	ia, ib := make([]int, m*k), make([]int, k*n)

@@ -7,6 +7,7 @@ package conv
 import (
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -80,6 +81,11 @@ func Copy2[T any](dst, src []T, d, s Block) {
 		}
 		return
 	}
+	switch {
+	case d.Col == 1 && s.Row == 1 && turn(dst[d.Off:], d.Row, src[s.Off:], s.Col, d.Cols, d.Rows),
+		d.Row == 1 && s.Col == 1 && turn(dst[d.Off:], d.Col, src[s.Off:], s.Row, d.Rows, d.Cols):
+		return
+	}
 	const side = 16
 	if d.Rows < 4 {
 		for i := range d.Rows {
@@ -96,6 +102,56 @@ func Copy2[T any](dst, src []T, d, s Block) {
 			}
 		}
 	}
+}
+
+// turn copies src[i·lds+j] to dst[j·ldd+i] for i < m and j < n, if there is a kernel
+// for it.
+func turn[T any](dst []T, ldd int, src []T, lds, m, n int) bool {
+	var t T
+	if m < 4 || n < 4 || lds < 0 || ldd < 0 {
+		return false
+	}
+	switch unsafe.Sizeof(t) {
+	case 4:
+		return turnBy(simd.Transpose32.Best(), words[uint32](dst), ldd, words[uint32](src), lds, m, n)
+	case 8:
+		return turnBy(simd.Transpose64.Best(), words[uint64](dst), ldd, words[uint64](src), lds, m, n)
+	}
+	return false
+}
+
+func words[W, T any](s []T) []W {
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// Of copies that don't stay in the second-level cache a strip of dst is written in
+// order, a few lines wide, past the caches if that covers whole lines.
+const (
+	turnLarge = 1 << 20 // bytes
+	turnStrip = 64      // rows of dst
+)
+
+func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src []T, lds, m, n int) bool {
+	if k == nil {
+		return false
+	}
+	var t T
+	side, size := k.Side(), int(unsafe.Sizeof(t))
+	strip, ahead, stream := n, 0, false
+	if m*n*size >= turnLarge {
+		strip, ahead = turnStrip, 2*side*lds
+		stream = uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && ldd%side == 0
+	}
+	for j := 0; j < n; j += strip {
+		w := min(strip, n-j)
+		for i := 0; i < m; i += side {
+			k.Rows(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(side, m-i), w, ahead, stream)
+		}
+	}
+	if stream {
+		simd.Fence()
+	}
+	return true
 }
 
 func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {

@@ -6,6 +6,8 @@ type Product[T float32 | float64] struct {
 	rows, cols int              // of the largest tile; cols is two vectors
 	tiles      [2][]tileFunc[T] // by vectors in a row and rows, each less one
 	stream     [2]rowFunc[T]    // of 8 rows and of 1
+	gather     func(dst *T, ldd int, src *T, offs *int, rows, n int)
+	masks      bool // gather takes any n, else two vectors alone
 	probe      func(n int)
 }
 
@@ -62,6 +64,25 @@ func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, ldb, k int) {
 	for ; l < k; l++ {
 		p.stream[1](&c[0], &a[l*aStep], aStep, &b[l*ldb], ldb, len(c))
 	}
+}
+
+// Gather copies src[offs[i]+j] to dst[i*ldd+j] for j < n, which is at most that of the largest tile. The offsets are
+// from 0 to most; it panics when that or dst is out of range.
+func (p *Product[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
+	if len(offs) == 0 || n <= 0 {
+		return
+	}
+	if n > p.cols || min(ldd, most) < 0 {
+		panic("simd.Product.Gather: extents out of range")
+	}
+	_, _ = dst[(len(offs)-1)*ldd+n-1], src[most+n-1]
+	if !p.masks && n < p.cols {
+		for i, at := range offs {
+			copy(dst[i*ldd:i*ldd+n], src[at:at+n])
+		}
+		return
+	}
+	p.gather(&dst[0], ldd, &src[0], &offs[0], len(offs), n)
 }
 
 // Probe runs n times 48 vectors of fused steps that stay in registers, and returns how many steps of one element that

@@ -46,6 +46,9 @@ func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
 //go:noescape
 func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
 
+//go:noescape
+func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
+
 func fmaPeak_32AVX2(n int)
 
 //go:noescape
@@ -89,6 +92,9 @@ func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
 
 //go:noescape
 func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+
+//go:noescape
+func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
 
 func fmaPeak_64AVX2(n int)
 
@@ -182,6 +188,9 @@ func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n in
 //go:noescape
 func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
 
+//go:noescape
+func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
+
 func fmaPeak_32AVX512(n int)
 
 //go:noescape
@@ -273,6 +282,9 @@ func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n in
 
 //go:noescape
 func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+
+//go:noescape
+func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
 
 func fmaPeak_64AVX512(n int)
 

@@ -1939,6 +1939,29 @@ done:
 	VZEROUPPER
 	RET
 
+// func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
+// Requires: AVX
+TEXT ·gather_32AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), AX
+	SHLQ $0x02, AX
+	MOVQ src+16(FP), SI
+	MOVQ offs+24(FP), BX
+	MOVQ rows+32(FP), R8
+
+next:
+	MOVQ    (BX), R9
+	VMOVUPS (SI)(R9*4), Y0
+	VMOVUPS 32(SI)(R9*4), Y1
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $+8, BX
+	ADDQ    AX, DI
+	DECQ    R8
+	JNZ     next
+	VZEROUPPER
+	RET
+
 // func fmaPeak_32AVX2(n int)
 // Requires: AVX, FMA3
 TEXT ·fmaPeak_32AVX2(SB), NOSPLIT, $0-8
@@ -3936,6 +3959,29 @@ end1:
 	VMASKMOVPD  Y1, Y2, (AX)(BX*1)
 
 done:
+	VZEROUPPER
+	RET
+
+// func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
+// Requires: AVX
+TEXT ·gather_64AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ ldd+8(FP), AX
+	SHLQ $0x03, AX
+	MOVQ src+16(FP), SI
+	MOVQ offs+24(FP), BX
+	MOVQ rows+32(FP), R8
+
+next:
+	MOVQ    (BX), R9
+	VMOVUPD (SI)(R9*8), Y0
+	VMOVUPD 32(SI)(R9*8), Y1
+	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, 32(DI)
+	ADDQ    $+8, BX
+	ADDQ    AX, DI
+	DECQ    R8
+	JNZ     next
 	VZEROUPPER
 	RET
 
@@ -9210,6 +9256,36 @@ done:
 	VZEROUPPER
 	RET
 
+// func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
+// Requires: AVX, AVX512F
+TEXT ·gather_32AVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), DI
+	MOVQ  ldd+8(FP), AX
+	SHLQ  $0x02, AX
+	MOVQ  src+16(FP), SI
+	MOVQ  offs+24(FP), BX
+	MOVQ  rows+32(FP), R8
+	MOVQ  n+40(FP), CX
+	MOVQ  $-1, DX
+	SHLQ  CL, DX
+	NOTQ  DX
+	KMOVW DX, K1
+	SHRQ  $0x10, DX
+	KMOVW DX, K2
+
+next:
+	MOVQ      (BX), R9
+	VMOVUPS.Z (SI)(R9*4), K1, Z0
+	VMOVUPS.Z 64(SI)(R9*4), K2, Z1
+	VMOVUPS   Z0, K1, (DI)
+	VMOVUPS   Z1, K2, 64(DI)
+	ADDQ      $+8, BX
+	ADDQ      AX, DI
+	DECQ      R8
+	JNZ       next
+	VZEROUPPER
+	RET
+
 // func fmaPeak_32AVX512(n int)
 // Requires: AVX, AVX512F
 TEXT ·fmaPeak_32AVX512(SB), NOSPLIT, $0-8
@@ -14478,6 +14554,36 @@ end1:
 	VMOVUPD     Z1, K1, (AX)(BX*1)
 
 done:
+	VZEROUPPER
+	RET
+
+// func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
+// Requires: AVX, AVX512F
+TEXT ·gather_64AVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), DI
+	MOVQ  ldd+8(FP), AX
+	SHLQ  $0x03, AX
+	MOVQ  src+16(FP), SI
+	MOVQ  offs+24(FP), BX
+	MOVQ  rows+32(FP), R8
+	MOVQ  n+40(FP), CX
+	MOVQ  $-1, DX
+	SHLQ  CL, DX
+	NOTQ  DX
+	KMOVW DX, K1
+	SHRQ  $0x08, DX
+	KMOVW DX, K2
+
+next:
+	MOVQ      (BX), R9
+	VMOVUPD.Z (SI)(R9*8), K1, Z0
+	VMOVUPD.Z 64(SI)(R9*8), K2, Z1
+	VMOVUPD   Z0, K1, (DI)
+	VMOVUPD   Z1, K2, 64(DI)
+	ADDQ      $+8, BX
+	ADDQ      AX, DI
+	DECQ      R8
+	JNZ       next
 	VZEROUPPER
 	RET
 

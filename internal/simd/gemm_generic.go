@@ -5,6 +5,9 @@ package simd
 var (
 	Product32 Levels[*Product[float32]]
 	Product64 Levels[*Product[float64]]
+
+	Transpose32 Levels[*Transposition[uint32]]
+	Transpose64 Levels[*Transposition[uint64]]
 )
 
 // Fence makes streamed stores visible to other threads before what follows.

@@ -212,6 +212,31 @@ func TestAddRows(t *testing.T) {
 		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
 }
 
+func testGather[T float32 | float64](t *testing.T, p *Product[T]) {
+	r := rand.New(rand.NewPCG(10, 10))
+	for n := 0; n <= p.cols; n++ {
+		rows, ldd := r.IntN(20), n+r.IntN(5)
+		src := atEnd(t, awkward[T](r, n+50, true))
+		offs := make([]int, rows)
+		for i := range offs {
+			offs[i] = r.IntN(51)
+		}
+		dst := atEnd(t, awkward[T](r, max(0, (rows-1)*ldd+n), true))
+		want := append([]T(nil), dst...)
+		for i, at := range offs {
+			copy(want[i*ldd:i*ldd+n], src[at:])
+		}
+		p.Gather(dst, ldd, src, offs, 50, n)
+		for i := range want {
+			if bits(dst[i]) != bits(want[i]) {
+				t.Fatalf("n %d, rows %d, ldd %d: element %d is %#x, want %#x", n, rows, ldd, i, bits(dst[i]), bits(want[i]))
+			}
+		}
+	}
+}
+
+func TestGather(t *testing.T) { eachProduct(t, testGather[float32], testGather[float64]) }
+
 func TestTileRefuses(t *testing.T) {
 	eachProduct(t, func(t *testing.T, p *Product[float32]) {
 		s := make([]float32, 100)
@@ -225,6 +250,9 @@ func TestTileRefuses(t *testing.T) {
 			"stride":     func() { p.Tile(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, -1, 2) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], 2, 2) },
+			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },
+			"short dst":  func() { p.Gather(s[:1], 1, s, []int{0, 1}, 1, 1) },
+			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, p.cols+1) },
 			"short rows": func() { p.AddRows(s[:2], s[:1], 1, s, 2, 2) },
 		} {
 			func() {

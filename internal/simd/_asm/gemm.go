@@ -48,6 +48,7 @@ func writeGEMM(c *build.Context) {
 		}
 		g.streamed(8)
 		g.streamed(1)
+		g.gather()
 		g.peak()
 	}
 	fence(c)
@@ -413,6 +414,57 @@ func (g *product) peak() {
 		}
 	}
 	g.DECQ(n)
+	g.JNZ(op.LabelRef("next"))
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n, at most two
+// vectors. With AVX2 n is two vectors.
+func (g *product) gather() {
+	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
+	g.Function("gather_" + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(dst *%s, ldd int, src *%[1]s, offs *int, rows, n int)", elem))
+	dst, ldd, src, offs, rows, at, mask := reg.RDI, reg.RAX, reg.RSI, reg.RBX, reg.R8, reg.R9, reg.RDX
+	g.Load(g.Param("dst"), dst)
+	g.Load(g.Param("ldd"), ldd)
+	g.SHLQ(op.U8(map[int]uint64{4: 2, 8: 3}[g.size]), ldd)
+	g.Load(g.Param("src"), src)
+	g.Load(g.Param("offs"), offs)
+	g.Load(g.Param("rows"), rows)
+	if g.width == 64 {
+		g.Load(g.Param("n"), reg.RCX)
+		g.MOVQ(op.I32(-1), mask)
+		g.SHLQ(reg.CL, mask)
+		g.NOTQ(mask)
+		g.KMOVW(mask.As32(), reg.K1)
+		g.SHRQ(op.U8(uint8(64/g.size)), mask)
+		g.KMOVW(mask.As32(), reg.K2)
+	}
+	mov := ps(g, g.VMOVUPS, g.VMOVUPD)
+	g.Label("next")
+	g.MOVQ(op.Mem{Base: offs}, at)
+	for v, k := range []reg.OpmaskPhysical{reg.K1, reg.K2} {
+		from := op.Mem{Base: src, Index: at, Scale: uint8(g.size), Disp: v * g.width}
+		if g.width == 64 {
+			ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, k, g.vec(v))
+		} else {
+			mov(from, g.vec(v))
+		}
+	}
+	for v, k := range []reg.OpmaskPhysical{reg.K1, reg.K2} {
+		to := op.Mem{Base: dst, Disp: v * g.width}
+		if g.width == 64 {
+			mov(g.vec(v), k, to)
+		} else {
+			mov(g.vec(v), to)
+		}
+	}
+	g.ADDQ(op.I8(8), offs)
+	g.ADDQ(ldd, dst)
+	g.DECQ(rows)
 	g.JNZ(op.LabelRef("next"))
 	g.VZEROUPPER()
 	g.RET()

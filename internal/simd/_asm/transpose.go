@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// writeTranspose writes the transposition of as many rows as a vector has elements, for elements of 4 and 8 bytes.
+func writeTranspose(c *build.Context) {
+	for _, size := range []int{4, 8} {
+		for _, stream := range []bool{false, true} {
+			(&product{Context: c, target: target{size: size, width: 64}}).transpose(stream)
+		}
+	}
+}
+
+// transpose writes dst[j*ldd+i] = src[i*lds+j] for i < m, at most the elements of a vector, and j < n. Each block of
+// that many columns is loaded, turned in registers and stored; loads and stores stop at m and n. Each load prefetches
+// what is ahead bytes behind it. The streaming form needs m to be a whole vector and the stores aligned.
+func (g *product) transpose(stream bool) {
+	side := 64 / g.size
+	name := fmt.Sprintf("transpose%d_AVX512", 8*g.size)
+	if stream {
+		name = fmt.Sprintf("transposeStream%d_AVX512", 8*g.size)
+	}
+	g.Function(name)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(dst *uint%d, ldd int, src *uint%[1]d, lds, m, n, ahead int)", 8*g.size))
+	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
+	dst, ldd, src, lds, m, n, from, ahead, at := reg.RDI, reg.RAX, reg.RSI, reg.RBX, reg.R8, reg.R9, reg.R10, reg.R11, reg.RDX
+	g.Load(g.Param("dst"), dst)
+	g.Load(g.Param("ldd"), ldd)
+	g.SHLQ(shift, ldd)
+	g.Load(g.Param("src"), src)
+	g.Load(g.Param("lds"), lds)
+	g.SHLQ(shift, lds)
+	g.Load(g.Param("n"), n)
+	g.Load(g.Param("ahead"), ahead)
+	g.Load(g.Param("m"), m)
+	mask := func(count reg.GPPhysical, k reg.OpmaskPhysical) {
+		g.MOVQ(count, reg.RCX)
+		g.MOVQ(op.I32(-1), at)
+		g.SHLQ(reg.CL, at)
+		g.NOTQ(at)
+		g.KMOVW(at.As32(), k)
+	}
+	mask(m, reg.K1) // of stores
+	g.KXNORW(reg.K2, reg.K2, reg.K2)
+	g.TESTQ(n, n)
+	g.JLE(op.LabelRef("done"))
+	g.Label("next")
+	g.CMPQ(n, op.I8(int8(side)))
+	g.JGE(op.LabelRef("whole"))
+	mask(n, reg.K2) // of loads
+	g.Label("whole")
+	g.MOVQ(src, from)
+	for i := range side {
+		ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(op.Mem{Base: from}, reg.K2, g.vec(i))
+		g.PREFETCHT1(op.Mem{Base: from, Index: ahead, Scale: 1})
+		if i < side-1 {
+			if !stream {
+				g.CMPQ(m, op.I8(int8(i+1)))
+				g.JLE(op.LabelRef("loaded"))
+			}
+			g.ADDQ(lds, from)
+		}
+	}
+	g.Label("loaded")
+	g.ADDQ(op.I8(64), src)
+	out := g.turn(side)
+	for j := range side {
+		switch {
+		case stream:
+			ps(g, g.VMOVNTPS, g.VMOVNTPD)(out[j], op.Mem{Base: dst})
+		default:
+			ps(g, g.VMOVUPS, g.VMOVUPD)(out[j], reg.K1, op.Mem{Base: dst})
+		}
+		g.ADDQ(ldd, dst)
+		g.DECQ(n)
+		g.JZ(op.LabelRef("done"))
+	}
+	g.JMP(op.LabelRef("next"))
+	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}
+
+// turn writes the transposition of registers 0 to side-1, side is 16 or 8, and returns where the columns are. First
+// groups of four or two rows are turned within each 128 bits, then the 128 bits are put in order.
+func (g *product) turn(side int) []reg.VecPhysical {
+	group := 16 / g.size // rows, and columns, of 128 bits
+	a, b := 0, 16        // bases of the registers read and written
+	if side == 8 {
+		b = 8
+	}
+	if g.size == 4 {
+		for i := 0; i < side; i += 2 {
+			g.VUNPCKLPS(g.vec(a+i+1), g.vec(a+i), g.vec(b+i))
+			g.VUNPCKHPS(g.vec(a+i+1), g.vec(a+i), g.vec(b+i+1))
+		}
+		a, b = b, a
+		for i := 0; i < side; i += 4 {
+			for h := range 2 {
+				g.VUNPCKLPD(g.vec(a+i+h+2), g.vec(a+i+h), g.vec(b+i+2*h))
+				g.VUNPCKHPD(g.vec(a+i+h+2), g.vec(a+i+h), g.vec(b+i+2*h+1))
+			}
+		}
+	} else {
+		for i := 0; i < side; i += 2 {
+			g.VUNPCKLPD(g.vec(a+i+1), g.vec(a+i), g.vec(b+i))
+			g.VUNPCKHPD(g.vec(a+i+1), g.vec(a+i), g.vec(b+i+1))
+		}
+	}
+	a, b = b, a
+	// Now register a + r·group + c has, in its 128 bits number l, column c + l·group of rows r·group and on.
+	for c := range group {
+		for r := range 2 {
+			x, y := g.vec(a+2*r*group+c), g.vec(a+(2*r+1)*group+c)
+			g.VSHUFF32X4(op.U8(0x88), y, x, g.vec(b+2*r*group+c))
+			g.VSHUFF32X4(op.U8(0xdd), y, x, g.vec(b+(2*r+1)*group+c))
+		}
+	}
+	a, b = b, a
+	out := make([]reg.VecPhysical, side)
+	for c := range group {
+		for odd := range 2 {
+			x, y := g.vec(a+odd*group+c), g.vec(a+(2+odd)*group+c)
+			even, other := g.vec(b+odd*group+c), g.vec(b+(2+odd)*group+c)
+			g.VSHUFF32X4(op.U8(0x88), y, x, even)
+			g.VSHUFF32X4(op.U8(0xdd), y, x, other)
+			out[c+odd*group], out[c+(2+odd)*group] = even, other
+		}
+	}
+	return out
+}

@@ -1,0 +1,32 @@
+package simd
+
+// A Transposition copies elements of 4 or 8 bytes from rows to columns.
+type Transposition[T uint32 | uint64] struct {
+	side          int // most rows of a call
+	plain, stream func(dst *T, ldd int, src *T, lds, m, n, ahead int)
+}
+
+// Side returns how many rows Rows takes.
+func (t *Transposition[T]) Side() int { return t.side }
+
+// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < m ≤ Side and j < n. What lies ahead elements behind each load is
+// fetched from memory; it need not exist. With stream, which needs m = Side and every dst[j*ldd] at a multiple of 64
+// bytes, stores go past the caches: call Fence after. It panics when an index is out of range. Strides are not negative.
+func (t *Transposition[T]) Rows(dst []T, ldd int, src []T, lds, m, n, ahead int, stream bool) {
+	if m <= 0 || n <= 0 {
+		return
+	}
+	if m > t.side || min(ldd, lds) < 0 {
+		panic("simd.Transposition.Rows: extents out of range")
+	}
+	_, _ = dst[(n-1)*ldd+m-1], src[(m-1)*lds+n-1]
+	f := t.plain
+	if stream && m == t.side {
+		f = t.stream
+	}
+	var size = 4
+	if t.side == 8 {
+		size = 8
+	}
+	f(&dst[0], ldd, &src[0], lds, m, n, ahead*size)
+}
