@@ -3,7 +3,6 @@ package op
 import (
 	"runtime"
 	"sync"
-	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
@@ -202,7 +201,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			b = b[g.bAt.at(batch)+x*g.bCol:]
 		}
 	}
-	stream := g.k <= gemmK && len(g.c)*g.size >= streamBytes && g.cRow*g.size%64 == 0 && uintptr(unsafe.Pointer(&c[0]))%64 == 0
+	stream := g.k <= gemmK && len(g.c)*g.size >= streamBytes && g.cRow*g.size%64 == 0 && conv.LineAligned(c)
 	for x0 := 0; x0 < n; x0 += nc {
 		nn := min(nc, n-x0)
 		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {

@@ -232,6 +232,7 @@ func padChannel[T num.Float](g *convolution, p *patches, dst, src []T, from int)
 	rank := len(g.s)
 	last := &g.s[rank-1]
 	line := p.width * len(p.phases)
+	clear(dst)
 	for l := 0; l*line < len(dst); l++ {
 		at, step, inside := from, last.in, true
 		rest := l
@@ -243,13 +244,17 @@ func padChannel[T num.Float](g *convolution, p *patches, dst, src []T, from int)
 			at += y * step
 			step *= s.in
 		}
-		for i, phase := range p.phases {
-			row := dst[l*line+i*p.width:][:p.width]
-			if inside {
-				packLine(row, src[at:at+last.in], phase-last.begin, last.stride)
-			} else {
-				clear(row)
+		if !inside {
+			continue
+		}
+		if last.stride == 1 { // one line, moved by the padding
+			if last.begin < line {
+				copy(dst[l*line+last.begin:(l+1)*line], src[at:at+last.in])
 			}
+			continue
+		}
+		for i, phase := range p.phases {
+			packLine(dst[l*line+i*p.width:][:p.width], src[at:at+last.in], phase-last.begin, last.stride)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // end. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
 func MatMul[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
-	x := productOf("MatMul", a, b)
+	x := productOf("MatMul", a.LayoutRef(), b.LayoutRef())
 	dst := target[T]("MatMul", &s, x.shape)
 	if dst.Len() == 0 {
 		return dst
@@ -50,8 +50,7 @@ type product struct {
 }
 
 // productOf checks the shapes of a product.
-func productOf(name string, a, b tensor.Any) product {
-	la, lb := a.Layout(), b.Layout()
+func productOf(name string, la, lb *layout.Layout) product {
 	if la.Rank() == 0 || lb.Rank() == 0 {
 		panic(fail(name, tensor.ErrShape, "operands of shapes %s and %s; a matrix product needs at least one axis each", la.ShapeString(), lb.ShapeString()))
 	}
@@ -218,7 +217,8 @@ func forward(lay *layout.Layout) bool {
 var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("MatMul", c.Inputs...)
-		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", c.in(0), c.in(1)).shape...))
+		la, lb := c.in(0).Layout(), c.in(1).Layout()
+		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", &la, &lb).shape...))
 	},
 	run: perType{dtype.Int8: runMatMul[int8], dtype.Int16: runMatMul[int16], dtype.Int32: runMatMul[int32], dtype.Int64: runMatMul[int64],
 		dtype.Uint8: runMatMul[uint8], dtype.Uint16: runMatMul[uint16], dtype.Uint32: runMatMul[uint32], dtype.Uint64: runMatMul[uint64],

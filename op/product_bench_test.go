@@ -54,6 +54,9 @@ func benchmarkMatMul[T num.Float](b *testing.B, name string, of func(int) T, pro
 		{1, 1, 4096, 4096}, {1, 4096, 4096, 1}, {1, 128, 4096, 64}, {1, 4096, 16, 4096}, {64, 64, 64, 64}} {
 		b.Run(fmt.Sprintf("%s/%dx%dx%dx%d", name, s[0], s[1], s[2], s[3]), func(b *testing.B) {
 			x, y, c := filled(of, s[0], s[1], s[2]), filled(of, s[0], s[2], s[3]), tensor.New[T](s[0], s[1], s[3])
+			if s[0] == 1 {
+				x, y, c = x.Squeeze(0), y.Squeeze(0), c.Squeeze(0)
+			}
 			rate(b, 2*s[0]*s[1]*s[2]*s[3], probe, func() { op.MatMul(x, y, op.Into(c)) })
 		})
 	}

@@ -140,7 +140,7 @@ func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src [
 	strip, ahead, stream := n, 0, false
 	if m*n*size >= turnLarge {
 		strip, ahead = turnStrip, 2*side*lds
-		stream = uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && ldd%side == 0
+		stream = LineAligned(dst) && ldd%side == 0
 	}
 	for j := 0; j < n; j += strip {
 		w := min(strip, n-j)
@@ -205,6 +205,11 @@ func addresses[T any](s []T) (lo, hi uintptr) {
 	var t T
 	lo = uintptr(unsafe.Pointer(unsafe.SliceData(s)))
 	return lo, lo + uintptr(len(s))*unsafe.Sizeof(t)
+}
+
+// LineAligned reports whether a slice starts at a multiple of 64 bytes.
+func LineAligned[T any](s []T) bool {
+	return uintptr(unsafe.Pointer(unsafe.SliceData(s)))%64 == 0
 }
 
 // Same reports whether two slices start at the same address.
