@@ -8,12 +8,15 @@ import (
 
 // ReduceL1 returns the sums of magnitudes over axes, or over all when axes is nil,
 // added in float64 in the fixed order of this package and rounded once; 0 for
-// nothing. The reduced axes go, unless KeepDims. ONNX ReduceL1.
-func ReduceL1[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+// nothing. Integers wrap. The reduced axes go, unless KeepDims. ONNX ReduceL1.
+func ReduceL1[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	return reduceTo("ReduceL1", a, axes, opts, l1Folder[T])
 }
 
 func l1Folder[T num.Elem]() folder[T, T] {
+	if f := intFolder[T](magnitudes); f != nil {
+		return f
+	}
 	return floatFolder[T](newAbsSum[float32], newAbsSum[float64])
 }
 
@@ -39,11 +42,13 @@ func (f *absSum[T]) result() float64 { return f.total() }
 
 var reduceL1 = opN{about: about{name: "ReduceL1", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceL1", c, 18) },
-	run: perType{dtype.Float8E4M3: runReduceL1[num.F8E4M3], dtype.Float8E5M2: runReduceL1[num.F8E5M2],
+	run: perType{dtype.Int8: runReduceL1[int8], dtype.Int16: runReduceL1[int16], dtype.Int32: runReduceL1[int32], dtype.Int64: runReduceL1[int64],
+		dtype.Uint8: runReduceL1[uint8], dtype.Uint16: runReduceL1[uint16], dtype.Uint32: runReduceL1[uint32], dtype.Uint64: runReduceL1[uint64],
+		dtype.Float8E4M3: runReduceL1[num.F8E4M3], dtype.Float8E5M2: runReduceL1[num.F8E5M2],
 		dtype.Float16: runReduceL1[num.F16], dtype.BFloat16: runReduceL1[num.BF16],
 		dtype.Float32: runReduceL1[float32], dtype.Float64: runReduceL1[float64]}}
 
-func runReduceL1[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runReduceL1[T num.Native | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceL1", c, 18)
 	return one(ReduceL1(as[T]("ReduceL1", c, 0), axes, opts...))
 }

@@ -8,13 +8,17 @@ import (
 
 // ReduceMean returns the means over axes, or over all when axes is nil: the sum in
 // float64 in the fixed order of this package, divided by the count, rounded once.
-// The mean of nothing is NaN. The reduced axes go, unless KeepDims. ONNX
+// The mean of nothing is NaN. Of integers it is the exact mean toward zero, and 0 of
+// nothing; Cast them for NumPy's mean. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
-func ReduceMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceMean[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	return reduceBy("ReduceMean", a, axes, opts, meanFolder[T], sumRows[T](func(sum float64, n int) float64 { return sum / float64(n) }))
 }
 
 func meanFolder[T num.Elem]() folder[T, T] {
+	if f := intFolder[T](averages); f != nil {
+		return f
+	}
 	return floatFolder[T](newTermMean[float32], newTermMean[float64])
 }
 
@@ -40,11 +44,13 @@ func (f *termMean[T]) result() float64 { return f.total() / float64(f.n) }
 
 var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMean", c, 18) },
-	run: perType{dtype.Float8E4M3: runReduceMean[num.F8E4M3], dtype.Float8E5M2: runReduceMean[num.F8E5M2],
+	run: perType{dtype.Int8: runReduceMean[int8], dtype.Int16: runReduceMean[int16], dtype.Int32: runReduceMean[int32], dtype.Int64: runReduceMean[int64],
+		dtype.Uint8: runReduceMean[uint8], dtype.Uint16: runReduceMean[uint16], dtype.Uint32: runReduceMean[uint32], dtype.Uint64: runReduceMean[uint64],
+		dtype.Float8E4M3: runReduceMean[num.F8E4M3], dtype.Float8E5M2: runReduceMean[num.F8E5M2],
 		dtype.Float16: runReduceMean[num.F16], dtype.BFloat16: runReduceMean[num.BF16],
 		dtype.Float32: runReduceMean[float32], dtype.Float64: runReduceMean[float64]}}
 
-func runReduceMean[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runReduceMean[T num.Native | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMean", c, 18)
 	return one(ReduceMean(as[T]("ReduceMean", c, 0), axes, opts...))
 }

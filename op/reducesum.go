@@ -16,39 +16,11 @@ func ReduceSum[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts .
 
 // sumFolder makes the folder of ReduceSum for T.
 func sumFolder[T num.Elem]() folder[T, T] {
-	var f any
-	switch any((*T)(nil)).(type) {
-	case *int8:
-		f = new(intSum[int8])
-	case *int16:
-		f = new(intSum[int16])
-	case *int32:
-		f = new(intSum[int32])
-	case *int64:
-		f = new(intSum[int64])
-	case *uint8:
-		f = new(intSum[uint8])
-	case *uint16:
-		f = new(intSum[uint16])
-	case *uint32:
-		f = new(intSum[uint32])
-	case *uint64:
-		f = new(intSum[uint64])
-	default:
-		return floatFolder[T](newTermSum[float32], newTermSum[float64])
+	if f := intFolder[T](plain); f != nil {
+		return f
 	}
-	return f.(folder[T, T])
+	return floatFolder[T](newTermSum[float32], newTermSum[float64])
 }
-
-type intSum[T num.Integer] struct{ sum T }
-
-func (f *intSum[T]) start() { f.sum = 0 }
-func (f *intSum[T]) take(x []T) {
-	for _, v := range x {
-		f.sum += v
-	}
-}
-func (f *intSum[T]) result() T { return f.sum }
 
 // termSum adds the elements in the fixed order.
 type termSum[T num.Float] struct{ summer }

@@ -8,13 +8,16 @@ import (
 
 // ReduceSumSquare returns the sums of squares over axes, or over all when axes is
 // nil: each square enters a float64 sum in the fixed order of this package with
-// one rounding, and the total is rounded once; 0 for nothing. The reduced axes
+// one rounding, and the total is rounded once; 0 for nothing. Integers wrap. The reduced axes
 // go, unless KeepDims. ONNX ReduceSumSquare.
-func ReduceSumSquare[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceSumSquare[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	return reduceTo("ReduceSumSquare", a, axes, opts, sumSquareFolder[T])
 }
 
 func sumSquareFolder[T num.Elem]() folder[T, T] {
+	if f := intFolder[T](squares); f != nil {
+		return f
+	}
 	return floatFolder[T](newSquareSum[float32], newSquareSum[float64])
 }
 
@@ -28,11 +31,13 @@ func (f *squareSum[T]) result() float64 { return f.total() }
 
 var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSumSquare", c, 18) },
-	run: perType{dtype.Float8E4M3: runReduceSumSquare[num.F8E4M3], dtype.Float8E5M2: runReduceSumSquare[num.F8E5M2],
+	run: perType{dtype.Int8: runReduceSumSquare[int8], dtype.Int16: runReduceSumSquare[int16], dtype.Int32: runReduceSumSquare[int32], dtype.Int64: runReduceSumSquare[int64],
+		dtype.Uint8: runReduceSumSquare[uint8], dtype.Uint16: runReduceSumSquare[uint16], dtype.Uint32: runReduceSumSquare[uint32], dtype.Uint64: runReduceSumSquare[uint64],
+		dtype.Float8E4M3: runReduceSumSquare[num.F8E4M3], dtype.Float8E5M2: runReduceSumSquare[num.F8E5M2],
 		dtype.Float16: runReduceSumSquare[num.F16], dtype.BFloat16: runReduceSumSquare[num.BF16],
 		dtype.Float32: runReduceSumSquare[float32], dtype.Float64: runReduceSumSquare[float64]}}
 
-func runReduceSumSquare[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runReduceSumSquare[T num.Native | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceSumSquare", c, 18)
 	return one(ReduceSumSquare(as[T]("ReduceSumSquare", c, 0), axes, opts...))
 }

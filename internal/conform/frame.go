@@ -3,9 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 )
 
 // files returns the files of the suite's data, below conformance/ by default.
@@ -16,25 +14,6 @@ func (r *report) files(pattern string) ([]string, error) {
 		err = fmt.Errorf("no %s of suite %s in %s; -dir names another root", pattern, r.suite, root)
 	}
 	return files, err
-}
-
-// framed reads a suite that has no runner: every case of its files counts as
-// unsupported under the file's name.
-func framed(r *report) error {
-	files, err := r.files("*.json")
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			return err
-		}
-		if err := r.unsupportedFile(f, strings.TrimSuffix(filepath.Base(f), ".json"), b); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // unsupportedFile counts every case of a file as unsupported.

@@ -31,7 +31,7 @@ type suite struct {
 
 // suites in the order in which they are listed.
 var suites = []suite{
-	{"views", runViews}, {"layout", runLayout}, {"ttnn", runTTNN}, {"orion", framed}, {"numpy", runNumPy},
+	{"views", runViews}, {"layout", runLayout}, {"ttnn", runTTNN}, {"orion", runOrion}, {"numpy", runNumPy},
 	{"onnx", runONNX}, {"models", runModels},
 }
 

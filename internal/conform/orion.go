@@ -1,0 +1,518 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// runOrion runs the Orion suite: OP per file.
+func runOrion(r *report) error {
+	files, err := r.files("*.json")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimSuffix(filepath.Base(f), ".json")
+		if name == "fixedpoint_exact" { // scalars, not calls
+			if err := r.unsupportedFile(f, name, b); err != nil {
+				return err
+			}
+			continue
+		}
+		var data struct{ Cases []json.RawMessage }
+		if err := json.Unmarshal(b, &data); err != nil {
+			return fmt.Errorf("%s: %v", f, err)
+		}
+		for _, raw := range data.Cases {
+			var c orionCase
+			if err := json.Unmarshal(raw, &c); err != nil {
+				return fmt.Errorf("%s: %v", f, err)
+			}
+			if r.wants(name) {
+				r.judge(name, c.Name, c.run)
+			}
+		}
+	}
+	return nil
+}
+
+// orionValue is a tensor of the data, a list of them, a number or a list of numbers.
+type orionValue struct {
+	DType    string
+	Shape    *[]int
+	Data     []json.RawMessage
+	Sequence []orionValue
+	Scalar   json.RawMessage
+	List     []json.RawMessage
+}
+
+type orionCase struct {
+	Name, Op, DType, Compare, Note string
+	Inputs                         []orionValue
+	Args                           map[string]json.RawMessage
+	Outputs                        []orionValue
+}
+
+// orionTypes are the names of the element types there are. The others are fixed
+// point, or complex numbers of it.
+var orionTypes = map[string]string{"i8": "int8", "i32": "int32", "u32": "uint32", "bool": "bool"}
+
+func (v *orionValue) tensor() (tensor.Any, error) {
+	d, ok := orionTypes[v.DType]
+	if !ok {
+		return nil, unsupported{"there is no " + v.DType}
+	}
+	if v.Shape == nil {
+		n := []int{len(v.Data)}
+		v.Shape = &n
+	}
+	return (&array{DType: d, Shape: *v.Shape, Data: v.Data}).tensor()
+}
+
+func (c *orionCase) run() error {
+	if c.ownShape() {
+		return unsupported{"Orion keeps one axis where the result has none; there is no option for that"}
+	}
+	for name, raw := range c.Args {
+		if strings.HasSuffix(name, "_dtype") && strings.Contains(string(raw), "FP") {
+			return unsupported{"fixed point"}
+		}
+	}
+	for i := range c.Outputs {
+		if o := &c.Outputs[i]; o.DType != "" && orionTypes[o.DType] == "" {
+			return unsupported{"there is no " + o.DType}
+		}
+	}
+	call := &orionCall{c: c}
+	for i := range c.Inputs {
+		vs := []orionValue{c.Inputs[i]}
+		if c.Inputs[i].Sequence != nil {
+			vs = c.Inputs[i].Sequence
+		}
+		for k := range vs {
+			t, err := vs[k].tensor()
+			if err != nil {
+				return err
+			}
+			call.in = append(call.in, t)
+		}
+	}
+	f := orionOps[c.Op]
+	if f == nil {
+		return unsupported{"no operator for it"}
+	}
+	got, err := f(call)
+	if c.Compare == "error" {
+		if _, no := err.(unsupported); err == nil || no {
+			return fmt.Errorf("no error, but %v", err)
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.check(got)
+}
+
+// ownShape reports whether the result has rank 0 for ONNX and NumPy, and rank 1 for
+// Orion: a reduction of a vector without keepdims, and the product of two.
+func (c *orionCase) ownShape() bool {
+	for i := range c.Inputs {
+		if s := c.Inputs[i].Shape; s == nil || len(*s) != 1 {
+			return false
+		}
+	}
+	keep := string(c.Args["keepdims"])
+	return c.Op == "matmul" || keep == "false" && (strings.HasPrefix(c.Op, "arg") || strings.HasPrefix(c.Op, "reduce_"))
+}
+
+// check compares results. Orion's comparisons give 0 and 1 and its indices are
+// narrower: values are compared in the type that the data has.
+func (c *orionCase) check(got []tensor.Any) error {
+	want := c.Outputs
+	if len(want) == 1 && want[0].Sequence != nil {
+		want = want[0].Sequence
+	}
+	if len(got) < len(want) {
+		return fmt.Errorf("%d results, want %d", len(got), len(want))
+	}
+	for i := range want {
+		w := &want[i]
+		switch {
+		case w.Scalar != nil:
+			w.Data, w.Shape = []json.RawMessage{w.Scalar}, new([]int)
+		case w.List != nil:
+			w.Data, w.DType = w.List, "u32"
+		case w.Data == nil && w.Shape != nil:
+			if s := tensor.Shape(got[i]); !slices.Equal(s, *w.Shape) {
+				return fmt.Errorf("result %d has shape %v, want %v", i, s, *w.Shape)
+			}
+			continue
+		case w.Data == nil:
+			return unsupported{"nothing to compare"}
+		}
+		if w.Shape == nil { // the elements alone are known
+			w.Shape = new([]int)
+			*w.Shape = tensor.Shape(got[i])
+		}
+		t, err := w.tensor()
+		if err != nil {
+			return err
+		}
+		if err := compare(cast(got[i], t.DType()), t, exactly); err != nil {
+			return fmt.Errorf("result %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// orionCall is a case being run.
+type orionCall struct {
+	c  *orionCase
+	in []tensor.Any
+}
+
+// arg reads an argument into to; absent and null leave it alone and give false.
+func (o *orionCall) arg(name string, to any) bool {
+	raw, ok := o.c.Args[name]
+	if !ok || string(raw) == "null" {
+		return false
+	}
+	if b, isBool := to.(*int64); isBool { // an attribute of ONNX
+		switch string(raw) {
+		case "true":
+			*b = 1
+			return true
+		case "false":
+			*b = 0
+			return true
+		}
+	}
+	if err := json.Unmarshal(raw, to); err != nil {
+		panic(fmt.Sprintf("argument %s of %s: %v", name, o.c.Op, err))
+	}
+	return true
+}
+
+// attrs returns the named arguments that are given, all of them integers or lists.
+func (o *orionCall) attrs(names ...string) attrs {
+	a := attrs{}
+	for _, name := range names {
+		raw := o.c.Args[name]
+		var n int64
+		var list []int64
+		if strings.HasPrefix(string(raw), "[") {
+			if o.arg(name, &list) {
+				a[name] = list
+			}
+		} else if o.arg(name, &n) {
+			a[name] = n
+		}
+	}
+	return a
+}
+
+func int64sOf(v []int64) tensor.Any { return tensor.FromSlice(v, len(v)) }
+
+// list returns a list of integers as a tensor, nil when it isn't given.
+func (o *orionCall) list(name string) tensor.Any {
+	var v []int64
+	if !o.arg(name, &v) {
+		return nil
+	}
+	return int64sOf(v)
+}
+
+// orionFunc calls what an operator of Orion is here.
+type orionFunc func(o *orionCall) ([]tensor.Any, error)
+
+// orionNamed is an operator of ONNX with the arguments as attributes.
+func orionNamed(name string, opset int, names ...string) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) {
+		in := slices.Clone(o.in)
+		if strings.HasPrefix(name, "Gather") || strings.HasPrefix(name, "ReverseS") {
+			in[1] = cast(in[1], dtype.Int64)
+		}
+		return callOpset(name, opset, in, o.attrs(names...))
+	}
+}
+
+// orionLogic takes numbers as truth values: what isn't 0.
+func orionLogic(name string) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) { return call(name, castAll(o.in, dtype.Bool), attrs{}) }
+}
+
+func orionFold(name string) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) { return callOpset(name, 13, o.in, attrs{}) }
+}
+
+// orionReduce is a reduction by one axis, or all.
+func orionReduce(name string, opset int, axes string) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) {
+		a := o.attrs(axes, "keepdims", "noop_with_empty_axes")
+		if n, one := a[axes].(int64); one {
+			a[axes] = []int64{n}
+		}
+		if axes != "axes" && a[axes] != nil {
+			a["axes"] = a[axes]
+			delete(a, axes)
+		}
+		delete(a, "noop_with_empty_axes")
+		if v, ok := a["axes"].([]int64); ok && len(v) == 0 {
+			delete(a, "axes")
+		}
+		return callOpset(name, opset, o.in, a)
+	}
+}
+
+// orionScatter has the updates before the indices.
+func orionScatter(name string) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) {
+		a := o.attrs("axis")
+		var mode string
+		if o.arg("reduction", &mode) {
+			a["reduction"] = mode
+		}
+		return callOpset(name, 18, []tensor.Any{o.in[0], cast(o.in[2], dtype.Int64), o.in[1]}, a)
+	}
+}
+
+var orionOps map[string]orionFunc
+
+func init() {
+	orionOps = map[string]orionFunc{
+		"abs": orionNamed("Abs", 13), "neg": orionNamed("Neg", 13), "sign": orionNamed("Sign", 13), "relu": orionNamed("Relu", 14), "identity": orionNamed("Identity", 13),
+		"not": orionNamed("Not", 1), "add": orionNamed("Add", 13), "sub": orionNamed("Sub", 13), "mul": orionNamed("Mul", 13), "div": orionNamed("Div", 13),
+		"equal": orionNamed("Equal", 13), "greater": orionNamed("Greater", 13), "greater_equal": orionNamed("GreaterOrEqual", 13),
+		"less": orionNamed("Less", 13), "less_equal": orionNamed("LessOrEqual", 13), "matmul": orionNamed("MatMul", 13), "nonzero": orionNamed("NonZero", 13),
+		"and": orionLogic("And"), "or": orionLogic("Or"), "xor": orionLogic("Xor"),
+		"argmax": orionNamed("ArgMax", 13, "axis", "keepdims", "select_last_index"), "argmin": orionNamed("ArgMin", 13, "axis", "keepdims", "select_last_index"),
+		"concat": orionNamed("Concat", 13, "axis"), "flatten": orionNamed("Flatten", 13, "axis"),
+		"gather": orionNamed("Gather", 13, "axis"), "gather_elements": orionNamed("GatherElements", 13, "axis"), "gather_nd": orionNamed("GatherND", 13, "batch_dims"),
+		"reverse_sequence": orionNamed("ReverseSequence", 10, "batch_axis", "time_axis"),
+		"depth_to_space":   orionDepth, "space_to_depth": orionNamed("SpaceToDepth", 13, "blocksize"),
+		"squeeze": orionNamed("Squeeze", 11, "axes"), "unsqueeze": orionNamed("Unsqueeze", 11, "axes"), "eye_like": orionNamed("EyeLike", 9, "k"),
+		"max": orionFold("Max"), "min": orionFold("Min"), "max_in_tensor": orionAll("ReduceMax"), "min_in_tensor": orionAll("ReduceMin"),
+		"reduce_sum": orionReduce("ReduceSum", 11, "axes"), "reduce_mean": orionReduce("ReduceMean", 13, "axes"), "reduce_min": orionReduce("ReduceMin", 13, "axes"),
+		"reduce_max": orionReduce("ReduceMax", 13, "axes"), "reduce_prod": orionReduce("ReduceProd", 13, "axis"), "reduce_l1": orionReduce("ReduceL1", 13, "axis"),
+		"reduce_sum_square": orionReduce("ReduceSumSquare", 13, "axis"),
+		"scatter_elements":  orionScatter("ScatterElements"), "scatter_nd": orionScatter("ScatterND"),
+		"where": func(o *orionCall) ([]tensor.Any, error) {
+			return call("Where", []tensor.Any{cast(o.in[0], dtype.Bool), o.in[1], o.in[2]}, attrs{})
+		},
+		"compress": func(o *orionCall) ([]tensor.Any, error) {
+			return call("Compress", []tensor.Any{o.in[0], cast(o.in[1], dtype.Bool)}, o.attrs("axis"))
+		},
+		"transpose": func(o *orionCall) ([]tensor.Any, error) {
+			a := o.attrs("axes")
+			if v, ok := a["axes"]; ok {
+				a = attrs{"perm": v}
+			}
+			return call("Transpose", o.in, a)
+		},
+		"reshape": func(o *orionCall) ([]tensor.Any, error) {
+			return callOpset("Reshape", 14, append(o.in, o.list("target_shape")), o.attrs("allowzero"))
+		},
+		"slice": func(o *orionCall) ([]tensor.Any, error) {
+			return callOpset("Slice", 13, append(o.in, o.list("starts"), o.list("ends"), o.list("axes"), o.list("steps")), attrs{})
+		},
+		"cumsum": func(o *orionCall) ([]tensor.Any, error) {
+			var axis int64
+			o.arg("axis", &axis)
+			return callOpset("CumSum", 14, append(o.in, tensor.Scalar(axis)), o.attrs("exclusive", "reverse"))
+		},
+		"trilu": func(o *orionCall) ([]tensor.Any, error) {
+			var k int64
+			o.arg("k", &k)
+			return callOpset("Trilu", 14, append(o.in, tensor.Scalar(k)), o.attrs("upper"))
+		},
+		"clip": func(o *orionCall) ([]tensor.Any, error) {
+			in := slices.Clone(o.in)
+			for _, name := range []string{"min", "max"} {
+				var v int64
+				if o.arg(name, &v) {
+					in = append(in, cast(tensor.Scalar(v), o.in[0].DType()))
+				} else {
+					in = append(in, nil)
+				}
+			}
+			return callOpset("Clip", 13, in, attrs{})
+		},
+		"bit_shift": func(o *orionCall) ([]tensor.Any, error) {
+			var to string
+			o.arg("direction", &to)
+			return call("BitShift", o.in, attrs{"direction": to})
+		},
+		"range": func(o *orionCall) ([]tensor.Any, error) {
+			d, err := dtype.Parse(orionTypes[o.c.DType])
+			if err != nil {
+				return nil, unsupported{"there is no " + o.c.DType}
+			}
+			var in []tensor.Any
+			for _, name := range []string{"start", "end", "step"} {
+				var v int64
+				o.arg(name, &v)
+				in = append(in, cast(tensor.Scalar(v), d))
+			}
+			return call("Range", in, attrs{})
+		},
+		"constant_of_shape": func(o *orionCall) ([]tensor.Any, error) {
+			var v int64
+			o.arg("value", &v)
+			return callOpset("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
+		},
+		"unique": func(o *orionCall) ([]tensor.Any, error) {
+			u, ok := op.Lookup("Unique")
+			if !ok {
+				return nil, unsupported{"no operator Unique"}
+			}
+			return u.Run(&op.Call{Inputs: o.in, Attrs: o.attrs("axis", "sorted"), Opset: 11, Outputs: 4})
+		},
+		"linear": func(o *orionCall) ([]tensor.Any, error) { // Gemm is of floats
+			y, err := call("MatMul", []tensor.Any{o.in[1], o.in[0]}, attrs{})
+			if err != nil {
+				return nil, err
+			}
+			return call("Add", []tensor.Any{y[0], o.in[2]}, attrs{})
+		},
+		"split": orionSplit, "split_to_sequence": orionSplit, "concat_from_sequence": orionJoin,
+		"at": func(o *orionCall) (out []tensor.Any, err error) {
+			var at []int
+			o.arg("indices", &at)
+			idx := make([]tensor.Index, len(at))
+			for i, n := range at {
+				idx[i] = tensor.I(n)
+			}
+			if len(at) != o.in[0].Rank() {
+				return nil, fmt.Errorf("%d indices for rank %d", len(at), o.in[0].Rank())
+			}
+			t, err := tensor.Slice(o.in[0], idx...)
+			return []tensor.Any{t}, err
+		},
+		"stride": func(o *orionCall) ([]tensor.Any, error) {
+			lay := o.in[0].Layout()
+			t := lay.Strides()
+			strides, err := t.Flatten()
+			return []tensor.Any{intsOf(strides)}, err
+		},
+		"ravel_index": func(o *orionCall) (out []tensor.Any, err error) {
+			var shape, at []int
+			o.arg("shape", &shape)
+			o.arg("indices", &at)
+			err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(shape, at...)))} })
+			return out, err
+		},
+		"unravel_index": func(o *orionCall) (out []tensor.Any, err error) {
+			var shape []int
+			var n int
+			o.arg("shape", &shape)
+			o.arg("index", &n)
+			err = tensor.Try(func() { out = []tensor.Any{intsOf(op.UnravelIndex(shape, n))} })
+			return out, err
+		},
+	}
+}
+
+func intsOf(v []int) tensor.Any {
+	out := make([]int64, len(v))
+	for i, n := range v {
+		out[i] = int64(n)
+	}
+	return int64sOf(out)
+}
+
+func orionAll(name string) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) { return call(name, o.in, attrs{"keepdims": int64(0)}) }
+}
+
+func orionDepth(o *orionCall) ([]tensor.Any, error) {
+	a := o.attrs("blocksize")
+	var mode string
+	if o.arg("mode", &mode) {
+		a["mode"] = mode
+	}
+	return call("DepthToSpace", o.in, a)
+}
+
+// orionSplit is Split, by sizes, into as many parts as asked for, or, into a
+// sequence, by one.
+func orionSplit(o *orionCall) ([]tensor.Any, error) {
+	var axis, parts, keep int64 = 0, 0, 1
+	o.arg("axis", &axis)
+	o.arg("keepdims", &keep)
+	a := int(axis)
+	if a < 0 {
+		a += o.in[0].Rank()
+	}
+	in := slices.Clone(o.in)
+	var sizes []int64
+	switch {
+	case len(in) > 1: // the sizes, or one number: of parts
+		for v := range cast(in[1], dtype.Int64).(tensor.Tensor[int64]).Values() {
+			sizes = append(sizes, v)
+		}
+		if len(sizes) == 1 {
+			parts, sizes = sizes[0], nil
+		}
+		in = in[:1]
+	case o.arg("spl", &sizes) || o.arg("split", &sizes):
+	case o.arg("num_outputs", &parts):
+	default:
+		for range in[0].Dim(a) {
+			sizes = append(sizes, 1)
+		}
+	}
+	at := attrs{"axis": axis}
+	n := int(parts)
+	if sizes != nil {
+		in, n = append(in, int64sOf(sizes)), len(sizes)
+	} else {
+		at["num_outputs"] = parts
+	}
+	s, ok := op.Lookup("Split")
+	if !ok {
+		return nil, unsupported{"no operator Split"}
+	}
+	out, err := s.Run(&op.Call{Inputs: in, Attrs: at, Opset: 18, Outputs: n})
+	if err != nil || keep != 0 {
+		return out, err
+	}
+	for i := range out {
+		squeezed, err := callOpset("Squeeze", 11, out[i:i+1], attrs{"axes": []int64{axis}})
+		if err != nil {
+			return nil, err
+		}
+		out[i] = squeezed[0]
+	}
+	return out, nil
+}
+
+// orionJoin is Concat, or along a new axis.
+func orionJoin(o *orionCall) ([]tensor.Any, error) {
+	var axis, fresh int64
+	o.arg("axis", &axis)
+	o.arg("new_axis", &fresh)
+	in := slices.Clone(o.in)
+	if fresh != 0 {
+		for i := range in {
+			t, err := callOpset("Unsqueeze", 11, in[i:i+1], attrs{"axes": []int64{axis}})
+			if err != nil {
+				return nil, err
+			}
+			in[i] = t[0]
+		}
+	}
+	return callOpset("Concat", 13, in, attrs{"axis": axis})
+}
