@@ -3,30 +3,44 @@ package pack
 import "math"
 
 // The rows of both formats: code and value define them, these are the same without
-// branches. A kernel with vector instructions takes the place of one of them.
+// branches where the exponent isn't at an end of its range. A kernel with vector
+// instructions takes the place of one of them.
 
-// codes8 sets out to code(v, e, 7) for each v of g.
+// codes8 sets out to code(v, e, 7) for each v of g. A product by a power of two puts
+// the point where code's shift puts it, and the conversion to an integer drops the
+// bits that it drops; rounding is then as for any integer, of either sign.
 func codes8(out *[group]uint8, g *[group]float32, e uint32) {
+	if e < 25 || e == 255 {
+		for j, v := range g {
+			out[j] = uint8(code(v, e, 7))
+		}
+		return
+	}
+	unit := math.Float32frombits((277 - e) << 23) // 2^(150−e)
 	for j, v := range g {
-		b := math.Float32bits(v)
-		m := (b&0x7fffff | 0x800000) & some(b) >> (min(e-b>>23&0xff, 31) & 31)
-		m = min((m+1<<16-1+m>>17&1)>>17, 127)
-		out[j] = uint8(m | b>>31&(-m>>31)<<7)
+		q := int32(v * unit)
+		q = (q + 1<<16 - 1 + q>>17&1) >> 17
+		s := q >> 31
+		out[j] = uint8(min((q^s)-s, 127) | s&128)
 	}
 }
 
 // codes4 sets out to code(v, e, 3) for each v of g.
 func codes4(out *[group]uint8, g *[group]float32, e uint32) {
+	if e < 25 || e == 255 {
+		for j, v := range g {
+			out[j] = uint8(code(v, e, 3))
+		}
+		return
+	}
+	unit := math.Float32frombits((277 - e) << 23)
 	for j, v := range g {
-		b := math.Float32bits(v)
-		m := (b&0x7fffff | 0x800000) & some(b) >> (min(e-b>>23&0xff, 31) & 31)
-		m = min((m+1<<20-1+m>>21&1)>>21, 7)
-		out[j] = uint8(m | b>>31&(-m>>31)<<3)
+		q := int32(v * unit)
+		q = (q + 1<<20 - 1 + q>>21&1) >> 21
+		s := q >> 31
+		out[j] = uint8(min((q^s)-s, 7) | s&8)
 	}
 }
-
-// some is all ones for the bits of a float with an exponent other than 0, else 0.
-func some(b uint32) uint32 { return uint32(int32(0x7fffff-b&0x7fffffff) >> 31) }
 
 func packBFP8(exps, codes []byte, src []float32) {
 	for i := range exps {
