@@ -18,7 +18,7 @@ func ArgMax[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, last bool, 
 	return reduceBy("ArgMax", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: greaterOf[T](), whole: maxOf[T]} }, positionRows[T](false))
 }
 
-var argMax = opN{about: about{name: "ArgMax", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1,
+var argMax = opN{about: about{name: "ArgMax", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferArg("ArgMax", c) },
 	run: perType{dtype.Int8: runArgMax[int8], dtype.Int16: runArgMax[int16], dtype.Int32: runArgMax[int32],
 		dtype.Int64: runArgMax[int64], dtype.Uint8: runArgMax[uint8], dtype.Uint16: runArgMax[uint16],

@@ -18,7 +18,7 @@ func ArgMin[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, last bool, 
 	return reduceBy("ArgMin", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: lessOf[T](), whole: minOf[T]} }, positionRows[T](true))
 }
 
-var argMin = opN{about: about{name: "ArgMin", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1,
+var argMin = opN{about: about{name: "ArgMin", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferArg("ArgMin", c) },
 	run: perType{dtype.Int8: runArgMin[int8], dtype.Int16: runArgMin[int16], dtype.Int32: runArgMin[int32],
 		dtype.Int64: runArgMin[int64], dtype.Uint8: runArgMin[uint8], dtype.Uint16: runArgMin[uint16],

@@ -93,3 +93,33 @@ func BenchmarkAddTransposed16K(b *testing.B) {
 		Add(x, y, Into(d))
 	}
 }
+
+// Reductions of a 4096×4096 matrix, functions and softmax of it, into results that are kept.
+func BenchmarkMatrix(b *testing.B) {
+	const n = 4096
+	a, line, at, full := tensor.RandomNormal[float32](1, 0, 1, n, n), tensor.New[float32](n), tensor.New[int64](n), tensor.New[float32](n, n)
+	for _, c := range []struct {
+		name  string
+		bytes int64
+		f     func()
+	}{
+		{"sum last", 4, func() { ReduceSum(a, []int{1}, Into(line)) }},
+		{"sum first", 4, func() { ReduceSum(a, []int{0}, Into(line)) }},
+		{"max last", 4, func() { ReduceMax(a, []int{1}, Into(line)) }},
+		{"max first", 4, func() { ReduceMax(a, []int{0}, Into(line)) }},
+		{"argmax last", 4, func() { ArgMax(a, 1, false, Into(at)) }},
+		{"argmax first", 4, func() { ArgMax(a, 0, false, Into(at)) }},
+		{"softmax", 8, func() { Softmax(a, 1, Into(full)) }},
+		{"exp", 8, func() { Exp(a, Into(full)) }},
+		{"tanh", 8, func() { Tanh(a, Into(full)) }},
+		{"add", 12, func() { Add(a, a, Into(full)) }},
+		{"add row", 8, func() { Add(a, line, Into(full)) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(c.bytes * n * n)
+			for b.Loop() {
+				c.f()
+			}
+		})
+	}
+}

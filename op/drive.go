@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	tileLen = 512  // elements of a packed chunk: four operands stay in the first-level cache
-	runLen  = 2048 // elements of a chunk that needs no packing: a row is still in that cache when its NaNs are looked at
+	tileBytes = 8192 // of a packed chunk: four operands stay in the first-level cache
+	runLen    = 2048 // elements of a chunk that needs no packing: a row is still in that cache when its NaNs are looked at
 )
 
 // kernel is the rows of one operator for one element type: C is computed with,
@@ -265,6 +265,7 @@ type strides[T, C, D, R num.Elem] struct {
 	narrow func([]R, []D)
 
 	plan         *walk.Plan // dst, ins, sel
+	tile         int        // elements of a block, at most
 	rows, cols   int        // of a block of the two inner loops
 	across, down int        // blocks in them
 }
@@ -288,9 +289,10 @@ func strided[T, C, D, R num.Elem](j *job, s *strides[T, C, D, R]) {
 	s.plan = walk.New(ptrs[:ops]...)
 	defer s.plan.Free()
 	in, mid := &s.plan.Loops[0], &s.plan.Loops[1]
-	s.rows, s.cols = 1, min(in.Ext, tileLen)
-	if in.Ext <= tileLen {
-		s.rows = min(mid.Ext, tileLen/in.Ext)
+	s.tile = min(runLen, tileBytes/max(dtype.Of[T]().Size(), dtype.Of[C]().Size(), dtype.Of[D]().Size(), dtype.Of[R]().Size()))
+	s.rows, s.cols = 1, min(in.Ext, s.tile)
+	if in.Ext <= s.tile {
+		s.rows = min(mid.Ext, s.tile/in.Ext)
 	}
 	s.across, s.down = (in.Ext+s.cols-1)/s.cols, (mid.Ext+s.rows-1)/s.rows
 	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.cost
@@ -318,20 +320,20 @@ func (s *strides[T, C, D, R]) work(from, to int) {
 	var origin [walk.Max]int
 	for i := range s.n {
 		data, off := s.ins[i].Data()
-		src[i] = operand[T, C]{data: data, tile: conv.Carve[T](&rest, tileLen), widen: s.widen}
+		src[i] = operand[T, C]{data: data, tile: conv.Carve[T](&rest, s.tile), widen: s.widen}
 		if s.widen != nil {
-			src[i].wide = conv.Carve[C](&rest, tileLen)
+			src[i].wide = conv.Carve[C](&rest, s.tile)
 		}
 		origin[i+1] = off
 	}
 	var mask operand[bool, bool]
 	if !s.sel.IsZero() {
 		data, off := s.sel.Data()
-		mask, origin[s.n+1] = operand[bool, bool]{data: data, tile: conv.Carve[bool](&rest, tileLen)}, off
+		mask, origin[s.n+1] = operand[bool, bool]{data: data, tile: conv.Carve[bool](&rest, s.tile)}, off
 	}
 	dd, d0 := s.dst.Mutable()
 	origin[0] = d0
-	tile, wide := conv.Carve[R](&rest, tileLen), conv.Carve[D](&rest, tileLen)
+	tile, wide := conv.Carve[R](&rest, s.tile), conv.Carve[D](&rest, s.tile)
 	for c := from; c < to; c++ {
 		pass, r, x := c/(s.across*s.down), c/s.across%s.down*s.rows, c%s.across*s.cols
 		var row [3][]C
@@ -369,9 +371,9 @@ func (s *strides[T, C, D, R]) block(o, origin, pass, r, x int) conv.Block {
 		Off: origin + s.plan.At(o, pass) + r*mid.Str[o] + x*in.Str[o]}
 }
 
-// scratchpad holds the tiles of one worker: at most four of 16-byte elements,
-// twice where they are widened.
-type scratchpad struct{ bytes [5 * 2 * tileLen * 16]byte }
+// scratchpad holds the tiles of one worker: at most five, twice where they are
+// widened.
+type scratchpad struct{ bytes [5 * 2 * tileBytes]byte }
 
 var scratch = sync.Pool{New: func() any { return new(scratchpad) }}
 

@@ -35,7 +35,7 @@ func logSoftmaxRow64(row []float64) {
 	}
 }
 
-var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
+var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1, fast: softmaxFast,
 	infer: func(c *Call) []tensor.Any {
 		softAxis("LogSoftmax", c, c.in(0).Rank())
 		return one(spec("LogSoftmax", c.in(0).DType(), tensor.Shape(c.in(0))...))

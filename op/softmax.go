@@ -98,7 +98,7 @@ func softAxis(name string, c *Call, rank int) (axis, tail int) {
 	return axis, rank - axis
 }
 
-var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
+var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1, fast: softmaxFast,
 	infer: func(c *Call) []tensor.Any {
 		softAxis("Softmax", c, c.in(0).Rank())
 		return one(spec("Softmax", c.in(0).DType(), tensor.Shape(c.in(0))...))
