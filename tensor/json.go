@@ -12,10 +12,12 @@ import (
 // for rank 0 the element alone. Numbers have the digits that read back to the same
 // bits. What JSON has no number for is a string: "NaN" (whatever its bits), "Infinity",
 // "-Infinity", and complex numbers as "(1-2i)". Extents behind one that is 0 don't
-// show. It fails when the tensor is closed.
+// show. It fails when the tensor is closed, or extents before one that is 0 ask for
+// more than 2^20 lists.
 func (t Tensor[T]) MarshalJSON() (b []byte, err error) {
 	err = Try(func() {
 		t.data("tensor.MarshalJSON")
+		t.checkLists("tensor.MarshalJSON")
 		shape := t.lay.Shape()
 		elems := t.Contiguous().Elems()
 		b = appendNest(b, shape, &elems)

@@ -10,7 +10,8 @@ import (
 // rank 1, [][]T rank 2, and so on up to 8 levels; []any may stand for any level, and
 // for more. The elements are copied. An empty slice hides the extents of the levels
 // in it, which are 0 then. It panics when the slices of a level differ in length, with
-// the indices of the first that does, and when an entry is no T.
+// the indices of the first that does, when an entry is no T, and when slices nest
+// deeper than 1000.
 func FromNested[T num.Elem](nest any) Tensor[T] {
 	const op = "tensor.FromNested"
 	shape := []int{}
@@ -18,6 +19,9 @@ func FromNested[T num.Elem](nest any) Tensor[T] {
 		l, ok := listOf[T](v)
 		if !ok {
 			break
+		}
+		if len(shape) == maxNest { // of []any that hold themselves too
+			panic(&Error{op, sprintf("more than %d slices in each other", maxNest), ErrShape})
 		}
 		shape = append(shape, l.n)
 		if l.n == 0 {
@@ -126,11 +130,13 @@ func indexPath(path []int) string {
 // Nested returns a copy of the elements as nested slices: T for rank 0, []T for rank
 // 1, [][]T for rank 2 and so on up to 8; from there on the outer levels are []any. So
 // t.Nested().([][]float32) is a matrix of float32. FromNested is its inverse, but for
-// extents behind one that is 0.
+// extents behind one that is 0. It panics when those before it ask for more than 2^20
+// slices.
 func (t Tensor[T]) Nested() any {
 	if t.Rank() == 0 {
 		return t.Item()
 	}
+	t.checkLists("tensor.Nested")
 	shape := t.lay.Shape()
 	n1 := t.Flatten().Elems()
 	// Level k of the ladder is the entries of the axes before the last k-1.
@@ -178,6 +184,19 @@ func (t Tensor[T]) Nested() any {
 		outer = next
 	}
 	return outer
+}
+
+// checkLists refuses to make more than a million lists without an element: how many
+// extents before one of 0 ask for is limited by nothing else.
+func (t *Tensor[T]) checkLists(op string) {
+	n := 1
+	for i := range t.lay.Rank() {
+		e := t.lay.Dim(i)
+		if e == 0 && n > 1<<20 {
+			panic(&Error{op, sprintf("%s is %d lists without an element; the most is %d", t.lay.ShapeString(), n, 1<<20), ErrMemory})
+		}
+		n *= max(e, 1) // fits in a layout that exists
+	}
 }
 
 // group cuts a list into slices as long as the last extent of shape, as many as the

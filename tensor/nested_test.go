@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"errors"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -98,5 +99,31 @@ func TestNested(t *testing.T) {
 	}
 	if got := tensor.Scalar(2.5).Nested(); got != 2.5 {
 		t.Errorf("got %v", got)
+	}
+}
+
+// Extents before one of 0, and slices that hold themselves, don't take memory without end.
+func TestNestedLimits(t *testing.T) {
+	x := tensor.New[float32](1<<21, 0, 3)
+	for name, f := range map[string]func(){
+		"Nested": func() { x.Nested() }, "WriteNested": func() { x.WriteNested(io.Discard) },
+	} {
+		if err := tensor.Try(f); !errors.Is(err, tensor.ErrMemory) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if b, err := x.MarshalJSON(); !errors.Is(err, tensor.ErrMemory) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if b, err := x.S(":2").MarshalJSON(); err != nil || string(b) != "[[],[]]" {
+		t.Errorf("%s, %v", b, err)
+	}
+	if b, err := x.Transpose().MarshalJSON(); err != nil || string(b) != "[[],[],[]]" {
+		t.Errorf("%s, %v", b, err)
+	}
+	self := make([]any, 1)
+	self[0] = self
+	if err := tensor.Try(func() { tensor.FromNested[float32](self) }); !errors.Is(err, tensor.ErrShape) {
+		t.Error(err)
 	}
 }

@@ -24,9 +24,11 @@ func (t Tensor[T]) WriteTo(w io.Writer) (int64, error) {
 // WriteNested writes the elements in brackets, one pair per axis, in row-major
 // order, on one line: [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], the form of Mojo's newer
 // TileTensor. Rank 0 has no brackets, and an axis without elements is []. Numbers
-// are as WriteTo writes them. It fails as w fails.
+// are as WriteTo writes them. It fails as w fails, and panics when extents before one
+// that is 0 ask for more than 2^20 brackets.
 func (t Tensor[T]) WriteNested(w io.Writer) (int64, error) {
 	data := t.data("tensor.WriteNested")
+	t.checkLists("tensor.WriteNested")
 	defer runtime.KeepAlive(t.st)
 	var b strings.Builder
 	at := make([]int, t.Rank())
