@@ -7,7 +7,7 @@
 // reads it, and Unpack leaves it behind.
 //
 //	x, err := pack.Pack(t, pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
-//	t = x.Unpack().(tensor.Tensor[float32])
+//	y, err := x.Unpack() // a tensor.Tensor[float32]
 //
 // The order of elements in storage is a layout of package layout, for tiles as for
 // rows: Spec.Storage. Elements that no format encodes are there as they are, and
