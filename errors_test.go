@@ -82,7 +82,9 @@ func mistakes(dir string) []func() error {
 		func() error { return second(pack.Pack(a, pack.Options{Format: pack.BFP8})) },
 		func() error { return second(pack.Pack(a, pack.Options{Tile: pack.TileOf(24, 32)})) },
 		func() error { return second(pack.Pack(a, pack.Options{Padded: []int{1, 32}})) },
-		func() error { return second(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](0)})) },
+		func() error {
+			return second(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](0)}))
+		},
 		func() error { return second(npy.Read(bytes.NewReader([]byte("not npy at all")))) },
 		func() error {
 			return second(npy.Open(file("lies.npy", []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }  \n"))))
