@@ -121,11 +121,11 @@ func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 	two("add", op.Add[T], rows, cols)
 	two("mul", op.Mul[T], rows, cols)
 	two("addrow", op.Add[T], cols)
-	add("gt", 2*size+1, func() func() {
+	add("gt", float64(2*size)+1, func() func() {
 		a, b, into := values[T](true, rows, cols), values[T](true, rows, cols), op.Into(tensor.Empty[bool](rows, cols))
 		return func() { op.Greater(a, b, into) }
 	})
-	add("where", 3*size+1, func() func() {
+	add("where", float64(3*size)+1, func() func() {
 		a, b, into := values[T](true, rows, cols), values[T](true, rows, cols), op.Into(tensor.Empty[T](rows, cols))
 		mask := op.Greater(values[T](true, rows, cols), op.Scalar[T](0))
 		return func() { op.Where(mask, a, b, into) }
