@@ -254,14 +254,10 @@ func orionLogic(name string) orionFunc {
 	return func(o *orionCall) ([]tensor.Any, error) { return call(name, castAll(o.in, dtype.Bool), attrs{}) }
 }
 
-func orionFold(name string) orionFunc {
-	return func(o *orionCall) ([]tensor.Any, error) { return callOpset(name, 13, o.in, attrs{}) }
-}
-
 // orionReduce is a reduction by one axis, or all.
 func orionReduce(name string, opset int, axes string) orionFunc {
 	return func(o *orionCall) ([]tensor.Any, error) {
-		a := o.attrs(axes, "keepdims", "noop_with_empty_axes")
+		a := o.attrs(axes, "keepdims")
 		if n, one := a[axes].(int64); one {
 			a[axes] = []int64{n}
 		}
@@ -269,7 +265,6 @@ func orionReduce(name string, opset int, axes string) orionFunc {
 			a["axes"] = a[axes]
 			delete(a, axes)
 		}
-		delete(a, "noop_with_empty_axes")
 		if v, ok := a["axes"].([]int64); ok && len(v) == 0 {
 			delete(a, "axes")
 		}
@@ -289,140 +284,137 @@ func orionScatter(name string) orionFunc {
 	}
 }
 
-var orionOps map[string]orionFunc
-
-func init() {
-	orionOps = map[string]orionFunc{
-		"abs": orionNamed("Abs", 13), "neg": orionNamed("Neg", 13), "sign": orionNamed("Sign", 13), "relu": orionNamed("Relu", 14), "identity": orionNamed("Identity", 13),
-		"not": orionNamed("Not", 1), "add": orionNamed("Add", 13), "sub": orionNamed("Sub", 13), "mul": orionNamed("Mul", 13), "div": orionNamed("Div", 13),
-		"equal": orionNamed("Equal", 13), "greater": orionNamed("Greater", 13), "greater_equal": orionNamed("GreaterOrEqual", 13),
-		"less": orionNamed("Less", 13), "less_equal": orionNamed("LessOrEqual", 13), "matmul": orionNamed("MatMul", 13), "nonzero": orionNamed("NonZero", 13),
-		"and": orionLogic("And"), "or": orionLogic("Or"), "xor": orionLogic("Xor"),
-		"argmax": orionNamed("ArgMax", 13, "axis", "keepdims", "select_last_index"), "argmin": orionNamed("ArgMin", 13, "axis", "keepdims", "select_last_index"),
-		"concat": orionNamed("Concat", 13, "axis"), "flatten": orionNamed("Flatten", 13, "axis"),
-		"gather": orionNamed("Gather", 13, "axis"), "gather_elements": orionNamed("GatherElements", 13, "axis"), "gather_nd": orionNamed("GatherND", 13, "batch_dims"),
-		"reverse_sequence": orionNamed("ReverseSequence", 10, "batch_axis", "time_axis"),
-		"depth_to_space":   orionDepth, "space_to_depth": orionNamed("SpaceToDepth", 13, "blocksize"),
-		"squeeze": orionNamed("Squeeze", 11, "axes"), "unsqueeze": orionNamed("Unsqueeze", 11, "axes"), "eye_like": orionNamed("EyeLike", 9, "k"),
-		"max": orionFold("Max"), "min": orionFold("Min"), "max_in_tensor": orionAll("ReduceMax"), "min_in_tensor": orionAll("ReduceMin"),
-		"reduce_sum": orionReduce("ReduceSum", 11, "axes"), "reduce_mean": orionReduce("ReduceMean", 13, "axes"), "reduce_min": orionReduce("ReduceMin", 13, "axes"),
-		"reduce_max": orionReduce("ReduceMax", 13, "axes"), "reduce_prod": orionReduce("ReduceProd", 13, "axis"), "reduce_l1": orionReduce("ReduceL1", 13, "axis"),
-		"reduce_sum_square": orionReduce("ReduceSumSquare", 13, "axis"),
-		"scatter_elements":  orionScatter("ScatterElements"), "scatter_nd": orionScatter("ScatterND"),
-		"where": func(o *orionCall) ([]tensor.Any, error) {
-			return call("Where", []tensor.Any{cast(o.in[0], dtype.Bool), o.in[1], o.in[2]}, attrs{})
-		},
-		"compress": func(o *orionCall) ([]tensor.Any, error) {
-			return call("Compress", []tensor.Any{o.in[0], cast(o.in[1], dtype.Bool)}, o.attrs("axis"))
-		},
-		"transpose": func(o *orionCall) ([]tensor.Any, error) {
-			a := o.attrs("axes")
-			if v, ok := a["axes"]; ok {
-				a = attrs{"perm": v}
-			}
-			return call("Transpose", o.in, a)
-		},
-		"reshape": func(o *orionCall) ([]tensor.Any, error) {
-			return callOpset("Reshape", 14, append(o.in, o.list("target_shape")), o.attrs("allowzero"))
-		},
-		"slice": func(o *orionCall) ([]tensor.Any, error) {
-			return callOpset("Slice", 13, append(o.in, o.list("starts"), o.list("ends"), o.list("axes"), o.list("steps")), attrs{})
-		},
-		"cumsum": func(o *orionCall) ([]tensor.Any, error) {
-			var axis int64
-			o.arg("axis", &axis)
-			return callOpset("CumSum", 14, append(o.in, tensor.Scalar(axis)), o.attrs("exclusive", "reverse"))
-		},
-		"trilu": func(o *orionCall) ([]tensor.Any, error) {
-			var k int64
-			o.arg("k", &k)
-			return callOpset("Trilu", 14, append(o.in, tensor.Scalar(k)), o.attrs("upper"))
-		},
-		"clip": func(o *orionCall) ([]tensor.Any, error) {
-			in := slices.Clone(o.in)
-			for _, name := range []string{"min", "max"} {
-				var v int64
-				if o.arg(name, &v) {
-					in = append(in, cast(tensor.Scalar(v), o.in[0].DType()))
-				} else {
-					in = append(in, nil)
-				}
-			}
-			return callOpset("Clip", 13, in, attrs{})
-		},
-		"bit_shift": func(o *orionCall) ([]tensor.Any, error) {
-			var to string
-			o.arg("direction", &to)
-			return call("BitShift", o.in, attrs{"direction": to})
-		},
-		"range": func(o *orionCall) ([]tensor.Any, error) {
-			d, err := dtype.Parse(orionTypes[o.c.DType])
-			if err != nil {
-				return nil, unsupported{"there is no " + o.c.DType}
-			}
-			var in []tensor.Any
-			for _, name := range []string{"start", "end", "step"} {
-				var v int64
-				o.arg(name, &v)
-				in = append(in, cast(tensor.Scalar(v), d))
-			}
-			return call("Range", in, attrs{})
-		},
-		"constant_of_shape": func(o *orionCall) ([]tensor.Any, error) {
+// orionOps says what each operator is here.
+var orionOps = map[string]orionFunc{
+	"abs": orionNamed("Abs", 13), "neg": orionNamed("Neg", 13), "sign": orionNamed("Sign", 13), "relu": orionNamed("Relu", 14), "identity": orionNamed("Identity", 13),
+	"not": orionNamed("Not", 1), "add": orionNamed("Add", 13), "sub": orionNamed("Sub", 13), "mul": orionNamed("Mul", 13), "div": orionNamed("Div", 13),
+	"equal": orionNamed("Equal", 13), "greater": orionNamed("Greater", 13), "greater_equal": orionNamed("GreaterOrEqual", 13),
+	"less": orionNamed("Less", 13), "less_equal": orionNamed("LessOrEqual", 13), "matmul": orionNamed("MatMul", 13), "nonzero": orionNamed("NonZero", 13),
+	"and": orionLogic("And"), "or": orionLogic("Or"), "xor": orionLogic("Xor"),
+	"argmax": orionNamed("ArgMax", 13, "axis", "keepdims", "select_last_index"), "argmin": orionNamed("ArgMin", 13, "axis", "keepdims", "select_last_index"),
+	"concat": orionNamed("Concat", 13, "axis"), "flatten": orionNamed("Flatten", 13, "axis"),
+	"gather": orionNamed("Gather", 13, "axis"), "gather_elements": orionNamed("GatherElements", 13, "axis"), "gather_nd": orionNamed("GatherND", 13, "batch_dims"),
+	"reverse_sequence": orionNamed("ReverseSequence", 10, "batch_axis", "time_axis"),
+	"depth_to_space":   orionDepth, "space_to_depth": orionNamed("SpaceToDepth", 13, "blocksize"),
+	"squeeze": orionNamed("Squeeze", 11, "axes"), "unsqueeze": orionNamed("Unsqueeze", 11, "axes"), "eye_like": orionNamed("EyeLike", 9, "k"),
+	"max": orionNamed("Max", 13), "min": orionNamed("Min", 13), "max_in_tensor": orionAll("ReduceMax"), "min_in_tensor": orionAll("ReduceMin"),
+	"reduce_sum": orionReduce("ReduceSum", 11, "axes"), "reduce_mean": orionReduce("ReduceMean", 13, "axes"), "reduce_min": orionReduce("ReduceMin", 13, "axes"),
+	"reduce_max": orionReduce("ReduceMax", 13, "axes"), "reduce_prod": orionReduce("ReduceProd", 13, "axis"), "reduce_l1": orionReduce("ReduceL1", 13, "axis"),
+	"reduce_sum_square": orionReduce("ReduceSumSquare", 13, "axis"),
+	"scatter_elements":  orionScatter("ScatterElements"), "scatter_nd": orionScatter("ScatterND"),
+	"where": func(o *orionCall) ([]tensor.Any, error) {
+		return call("Where", []tensor.Any{cast(o.in[0], dtype.Bool), o.in[1], o.in[2]}, attrs{})
+	},
+	"compress": func(o *orionCall) ([]tensor.Any, error) {
+		return call("Compress", []tensor.Any{o.in[0], cast(o.in[1], dtype.Bool)}, o.attrs("axis"))
+	},
+	"transpose": func(o *orionCall) ([]tensor.Any, error) {
+		a := o.attrs("axes")
+		if v, ok := a["axes"]; ok {
+			a = attrs{"perm": v}
+		}
+		return call("Transpose", o.in, a)
+	},
+	"reshape": func(o *orionCall) ([]tensor.Any, error) {
+		return callOpset("Reshape", 14, append(o.in, o.list("target_shape")), o.attrs("allowzero"))
+	},
+	"slice": func(o *orionCall) ([]tensor.Any, error) {
+		return callOpset("Slice", 13, append(o.in, o.list("starts"), o.list("ends"), o.list("axes"), o.list("steps")), attrs{})
+	},
+	"cumsum": func(o *orionCall) ([]tensor.Any, error) {
+		var axis int64
+		o.arg("axis", &axis)
+		return callOpset("CumSum", 14, append(o.in, tensor.Scalar(axis)), o.attrs("exclusive", "reverse"))
+	},
+	"trilu": func(o *orionCall) ([]tensor.Any, error) {
+		var k int64
+		o.arg("k", &k)
+		return callOpset("Trilu", 14, append(o.in, tensor.Scalar(k)), o.attrs("upper"))
+	},
+	"clip": func(o *orionCall) ([]tensor.Any, error) {
+		in := slices.Clone(o.in)
+		for _, name := range []string{"min", "max"} {
 			var v int64
-			o.arg("value", &v)
-			return callOpset("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
-		},
-		"unique": func(o *orionCall) ([]tensor.Any, error) {
-			u, ok := op.Lookup("Unique")
-			if !ok {
-				return nil, unsupported{"no operator Unique"}
+			if o.arg(name, &v) {
+				in = append(in, cast(tensor.Scalar(v), o.in[0].DType()))
+			} else {
+				in = append(in, nil)
 			}
-			return u.Run(&op.Call{Inputs: o.in, Attrs: o.attrs("axis", "sorted"), Opset: 11, Outputs: 4})
-		},
-		"linear": func(o *orionCall) ([]tensor.Any, error) { // Gemm is of floats
-			y, err := call("MatMul", []tensor.Any{o.in[1], o.in[0]}, attrs{})
-			if err != nil {
-				return nil, err
-			}
-			return call("Add", []tensor.Any{y[0], o.in[2]}, attrs{})
-		},
-		"split": orionSplit, "split_to_sequence": orionSplit, "concat_from_sequence": orionJoin,
-		"at": func(o *orionCall) (out []tensor.Any, err error) {
-			var at []int
-			o.arg("indices", &at)
-			idx := make([]tensor.Index, len(at))
-			for i, n := range at {
-				idx[i] = tensor.I(n)
-			}
-			if len(at) != o.in[0].Rank() {
-				return nil, fmt.Errorf("%d indices for rank %d", len(at), o.in[0].Rank())
-			}
-			t, err := tensor.Slice(o.in[0], idx...)
-			return []tensor.Any{t}, err
-		},
-		"stride": func(o *orionCall) ([]tensor.Any, error) {
-			lay := o.in[0].Layout()
-			t := lay.Strides()
-			strides, err := t.Flatten()
-			return []tensor.Any{intsOf(strides)}, err
-		},
-		"ravel_index": func(o *orionCall) (out []tensor.Any, err error) {
-			var shape, at []int
-			o.arg("shape", &shape)
-			o.arg("indices", &at)
-			err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(shape, at...)))} })
-			return out, err
-		},
-		"unravel_index": func(o *orionCall) (out []tensor.Any, err error) {
-			var shape []int
-			var n int
-			o.arg("shape", &shape)
-			o.arg("index", &n)
-			err = tensor.Try(func() { out = []tensor.Any{intsOf(op.UnravelIndex(shape, n))} })
-			return out, err
-		},
-	}
+		}
+		return callOpset("Clip", 13, in, attrs{})
+	},
+	"bit_shift": func(o *orionCall) ([]tensor.Any, error) {
+		var to string
+		o.arg("direction", &to)
+		return call("BitShift", o.in, attrs{"direction": to})
+	},
+	"range": func(o *orionCall) ([]tensor.Any, error) {
+		d, err := dtype.Parse(orionTypes[o.c.DType])
+		if err != nil {
+			return nil, unsupported{"there is no " + o.c.DType}
+		}
+		var in []tensor.Any
+		for _, name := range []string{"start", "end", "step"} {
+			var v int64
+			o.arg(name, &v)
+			in = append(in, cast(tensor.Scalar(v), d))
+		}
+		return call("Range", in, attrs{})
+	},
+	"constant_of_shape": func(o *orionCall) ([]tensor.Any, error) {
+		var v int64
+		o.arg("value", &v)
+		return callOpset("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
+	},
+	"unique": func(o *orionCall) ([]tensor.Any, error) {
+		u, ok := op.Lookup("Unique")
+		if !ok {
+			return nil, unsupported{"no operator Unique"}
+		}
+		return u.Run(&op.Call{Inputs: o.in, Attrs: o.attrs("axis", "sorted"), Opset: 11, Outputs: 4})
+	},
+	"linear": func(o *orionCall) ([]tensor.Any, error) { // Gemm is of floats
+		y, err := call("MatMul", []tensor.Any{o.in[1], o.in[0]}, attrs{})
+		if err != nil {
+			return nil, err
+		}
+		return call("Add", []tensor.Any{y[0], o.in[2]}, attrs{})
+	},
+	"split": orionSplit, "split_to_sequence": orionSplit, "concat_from_sequence": orionJoin,
+	"at": func(o *orionCall) (out []tensor.Any, err error) {
+		var at []int
+		o.arg("indices", &at)
+		idx := make([]tensor.Index, len(at))
+		for i, n := range at {
+			idx[i] = tensor.I(n)
+		}
+		if len(at) != o.in[0].Rank() {
+			return nil, fmt.Errorf("%d indices for rank %d", len(at), o.in[0].Rank())
+		}
+		t, err := tensor.Slice(o.in[0], idx...)
+		return []tensor.Any{t}, err
+	},
+	"stride": func(o *orionCall) ([]tensor.Any, error) {
+		lay := o.in[0].Layout()
+		t := lay.Strides()
+		strides, err := t.Flatten()
+		return []tensor.Any{intsOf(strides)}, err
+	},
+	"ravel_index": func(o *orionCall) (out []tensor.Any, err error) {
+		var shape, at []int
+		o.arg("shape", &shape)
+		o.arg("indices", &at)
+		err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(shape, at...)))} })
+		return out, err
+	},
+	"unravel_index": func(o *orionCall) (out []tensor.Any, err error) {
+		var shape []int
+		var n int
+		o.arg("shape", &shape)
+		o.arg("index", &n)
+		err = tensor.Try(func() { out = []tensor.Any{intsOf(op.UnravelIndex(shape, n))} })
+		return out, err
+	},
 }
 
 func intsOf(v []int) tensor.Any {
