@@ -60,15 +60,33 @@ type gemm[T num.Native] struct {
 	cAt        entries
 	cRow, cCol int // one of them is 1, unless there is one row or one column
 
-	// pack, if not nil, stands for b: it writes b[k0:k0+kn, n0:n0+nn] of a batch
-	// entry to dst, row by row.
-	pack func(dst []T, batch, k0, kn, n0, nn int)
+	from source[T] // if not nil, stands for b
 	// finish, if not nil, goes over c[r:r+m, x:x+n] of a batch entry when its last
 	// block has been added.
 	finish func(batch, r, m, x, n int)
 
 	tiles tiler[T]
 	size  int // of an element
+}
+
+// A source makes the elements of b up, a block at a time.
+type source[T any] interface {
+	// room returns how many elements of scratch columns [n0, n0+nn) of a block take.
+	room(n0, nn int) int
+	// ready prepares a block.
+	ready(b *blockOfB[T])
+	// pack writes columns [n0, n0+nn) of a block to dst, row by row.
+	pack(dst []T, b *blockOfB[T], n0, nn int)
+}
+
+// blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and what its source keeps.
+type blockOfB[T any] struct {
+	batch, k0, kn, n0, nn int
+
+	scratch []T
+	offs    []int // one for each k
+	most    int   // of them
+	origin  int
 }
 
 // entries says where the entries of a batch begin: entry i is at origin and, for
@@ -123,7 +141,7 @@ func (g *gemm[T]) run() {
 	} else if g.m == 1 && g.cCol != 1 {
 		g.cRow = 1
 	}
-	if g.pack == nil && g.finish == nil && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
+	if g.from == nil && g.finish == nil && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
 		g.a, g.aAt, g.aRow, g.aCol, g.b, g.bAt, g.bRow, g.bCol = g.b, g.bAt, g.bCol, g.bRow, g.a, g.aAt, g.aCol, g.aRow
 		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
 	}
@@ -174,22 +192,28 @@ func roundUp(n, to int) int { return (n + to - 1) / to * to }
 // block computes c[r:r+m, x:x+n] of a batch entry.
 func (g *gemm[T]) block(batch, r, m, x, n int) {
 	rows, cols := g.tiles.Largest()
-	if s, ok := g.tiles.(streamer[T]); ok && m <= fewRows && n > cols && g.pack == nil {
+	if s, ok := g.tiles.(streamer[T]); ok && m <= fewRows && n > cols && g.from == nil {
 		g.skinny(s, batch, r, m, x, n)
 		return
 	}
 	nc, mc := min(n, max(cols, gemmB/g.size/gemmK/cols*cols)), min(m, max(rows, gemmA/g.size/gemmK/rows*rows))
 	// Copying pays when the copy is read often. The tiles take any strides of a.
-	packB := g.pack != nil || g.bCol != 1 || m > 3*rows && n > 3*cols
+	packB := g.from != nil || g.bCol != 1 || m > 3*rows && n > 3*cols
 	packA := n > 3*cols && m > 3*rows && rows < cols
 	kb := min(g.k, gemmK)
 	var bs, as []T
 	var p *panels
+	var made blockOfB[T]
 	if packA || packB {
-		p = panelsOf(kb*(nc+mc)*g.size + 256)
+		extra := 0
+		for x0 := 0; g.from != nil && x0 < n; x0 += nc {
+			extra = max(extra, g.from.room(x+x0, min(nc, n-x0)))
+		}
+		p = panelsOf((kb*(nc+mc)+extra)*g.size + 256)
 		defer panelPool.Put(p)
 		rest := p.Bytes()
 		bs, as = conv.Carve[T](&rest, kb*nc), conv.Carve[T](&rest, kb*mc)
+		made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.bRow
 		}
@@ -197,7 +221,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	c, a, b := g.c[g.cAt.at(batch)+r*g.cRow+x:], g.a, g.b
 	if g.k > 0 {
 		a = a[g.aAt.at(batch)+r*g.aRow:]
-		if g.pack == nil {
+		if g.from == nil {
 			b = b[g.bAt.at(batch)+x*g.bCol:]
 		}
 	}
@@ -210,10 +234,14 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 				mode = simd.AddSums
 			}
 			if packB {
+				if g.from != nil && kn > 0 {
+					made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
+					g.from.ready(&made)
+				}
 				for j := 0; j < nn && kn > 0; j += cols {
 					w := min(cols, nn-j)
-					if dst := bs[j*kn : (j+w)*kn]; g.pack != nil {
-						g.pack(dst, batch, k0, kn, x+x0+j, w)
+					if dst := bs[j*kn : (j+w)*kn]; g.from != nil {
+						g.from.pack(dst, &made, x+x0+j, w)
 					} else if g.bCol == 1 {
 						g.tiles.Gather(dst, w, b[k0*g.bRow+x0+j:], p.offs[:kn], (kn-1)*g.bRow, w)
 					} else {

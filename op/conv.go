@@ -115,22 +115,8 @@ func convolve[T num.Float](j job, g convolution, x, w, bias, dst tensor.Tensor[T
 	}
 	if g.pointwise() {
 		e.b, e.bRow, e.bCol, e.bAt = xd, g.patch, 1, entries{x0, batch, []int{g.c * g.patch, cg * g.patch}}
-	} else if p, ok := newPatches(&g); !ok {
-		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
-			packPatches(&g, dst, xd[x0+b*cg*p.inPlane:x0+(b+1)*cg*p.inPlane], p.inPlane, k0, kn, n0, nn)
-		}
-	} else if g.k > 0 {
-		padded := tensor.Empty[T](g.n*g.c, p.plane)
-		pd, p0 := padded.Mutable()
-		split(j.name, j.ctx, g.n*g.c, p.plane/4, func(from, to int) {
-			for i := from; i < to; i++ {
-				padChannel(&g, &p, pd[p0+i*p.plane:p0+(i+1)*p.plane], xd, x0+i*p.inPlane)
-			}
-		})
-		defer runtime.KeepAlive(padded)
-		e.pack = func(dst []T, b, k0, kn, n0, nn int) {
-			gatherPatches(&g, &p, e.tiles, dst, pd[p0+b*cg*p.plane:p0+(b+1)*cg*p.plane], p.offs[k0:k0+kn], n0, nn)
-		}
+	} else {
+		e.from = patchesOf(&g, e.tiles, xd[x0:])
 	}
 	if !bias.IsZero() {
 		canon := canonOf[T]()
@@ -164,30 +150,47 @@ func (g *convolution) pointwise() bool {
 	return true
 }
 
-// patches says where the elements of patches are in a padded copy of the input in
-// which those of neighbouring outputs along the last axis are adjacent. For that a
-// line of the last axis is kept as one line for each remainder of the stride that
-// the kernel meets: the elements from it on, a stride apart.
-type patches struct {
-	lines   []int // of each axis; of the last its elements
-	phases  []int // the remainders
-	width   int   // of a line of one remainder
-	plane   int   // elements of a channel
-	inPlane int   // of the input
-	offs    []int // of each k, from the patch's position in the first channel of its group
-	most    int   // the largest offset
+// patchesOf returns the matrix of patches of x: row k is one (channel, kernel
+// position), column n one output position.
+func patchesOf[T num.Float](g *convolution, tiles tiler[T], x []T) source[T] {
+	plane := 1
+	for i := range g.s {
+		plane *= g.s[i].in
+	}
+	p := &patches[T]{convolution: g, tiles: tiles, x: x, inPlane: plane}
+	if p.plan() {
+		return p
+	}
+	return &anyPatches[T]{g, x, plane}
 }
 
-// newPatches plans the padded copy; ok is false when that would be much larger than
-// what is computed with it.
-func newPatches(g *convolution) (p patches, ok bool) {
-	rank := len(g.s)
-	last := &g.s[rank-1]
-	p = patches{plane: 1, inPlane: 1}
-	for i := range g.s {
-		p.inPlane *= g.s[i].in
-	}
-	most := 4*(p.inPlane+g.patch) + 1<<16
+// patches makes a block of the matrix in two steps. First it copies the lines of
+// the input that the block's outputs meet, for the channels of its rows, with their
+// padding, so that the elements which a kernel position picks for neighbouring outputs
+// are adjacent. For that a line of the last axis is kept as one line for each
+// remainder of the stride that the kernel meets: the elements from it on, a stride
+// apart. Then it gathers rows from there.
+type patches[T num.Float] struct {
+	*convolution
+	tiles   tiler[T]
+	x       []T
+	inPlane int // elements of a channel of x
+
+	lines  []int // of each axis with its padding; of the last 1
+	phases []int // the remainders
+	width  int   // of a line of one remainder
+	line   int   // of all its remainders
+	plane  int   // lines of a channel
+	taps   []int // of each kernel position, from the output's position
+	reach  int   // lines that the kernel spans, less one
+}
+
+// plan reports whether the copies are not much larger than what is computed with
+// them.
+func (p *patches[T]) plan() bool {
+	rank := len(p.s)
+	last := &p.s[rank-1]
+	most := 4*(p.inPlane+p.patch) + 1<<16
 	var phase, shift []int                  // of each kernel position along the last axis
 	for k := range min(last.kernel, most) { // at most: then it isn't ok
 		at := k * last.dilation
@@ -199,45 +202,89 @@ func newPatches(g *convolution) (p patches, ok bool) {
 		phase, shift = append(phase, i), append(shift, at/last.stride)
 	}
 	p.width = last.out + (last.kernel-1)*last.dilation/last.stride
-	for i := range g.s {
-		s := &g.s[i]
-		n := (s.out-1)*s.stride + (s.kernel-1)*s.dilation + 1
-		if i == rank-1 {
-			n = p.width * len(p.phases)
+	p.line, p.plane = p.width*len(p.phases), 1
+	if p.width > most || p.line > most {
+		return false
+	}
+	for i := range p.s {
+		s, n := &p.s[i], 1
+		if i < rank-1 {
+			n = (s.out-1)*s.stride + (s.kernel-1)*s.dilation + 1
 		}
-		if n > most/p.plane {
-			return p, false
+		if n > most/(p.plane*max(p.line, 1)) {
+			return false
 		}
 		p.plane *= n
 		p.lines = append(p.lines, n)
 	}
-	line := p.width * len(p.phases)
-	p.offs = make([]int, g.k)
-	for k := range p.offs {
-		c, off, step := k, 0, line
-		c, off = c/last.kernel, phase[c%last.kernel]*p.width+shift[c%last.kernel]
+	volume := 1
+	for i := range p.s {
+		volume *= p.s[i].kernel
+	}
+	p.taps = make([]int, volume)
+	for k := range p.taps {
+		c, off, step := k/last.kernel, phase[k%last.kernel]*p.width+shift[k%last.kernel], p.line
 		for i := rank - 2; i >= 0; i-- {
-			s := &g.s[i]
+			s := &p.s[i]
 			c, off = c/s.kernel, off+c%s.kernel*s.dilation*step
 			step *= p.lines[i]
 		}
-		p.offs[k] = off + c*p.plane
-		p.most = max(p.most, p.offs[k])
+		p.taps[k] = off
+		p.reach = max(p.reach, off/max(p.line, 1))
 	}
-	return p, true
+	return true
 }
 
-// padChannel copies a channel of the input, which is at from in src.
-func padChannel[T num.Float](g *convolution, p *patches, dst, src []T, from int) {
-	rank := len(g.s)
-	last := &g.s[rank-1]
-	line := p.width * len(p.phases)
-	clear(dst)
-	for l := 0; l*line < len(dst); l++ {
-		at, step, inside := from, last.in, true
+// lineOf returns the line of output n in a channel with its padding.
+func (p *patches[T]) lineOf(n int) int {
+	rank := len(p.s)
+	at, step := 0, 1
+	n /= p.s[rank-1].out
+	for i := rank - 2; i >= 0; i-- {
+		s := &p.s[i]
+		at += n % s.out * s.stride * step
+		n /= s.out
+		step *= p.lines[i]
+	}
+	return at
+}
+
+// span returns the lines that outputs [n0, n0+nn) meet.
+func (p *patches[T]) span(n0, nn int) (from, n int) {
+	from = p.lineOf(n0)
+	return from, p.lineOf(n0+nn-1) + p.reach + 1 - from
+}
+
+func (p *patches[T]) room(n0, nn int) int {
+	_, lines := p.span(n0, nn)
+	return min((min(p.k, gemmK)-1)/len(p.taps)+2, p.c/p.group) * lines * p.line
+}
+
+func (p *patches[T]) ready(b *blockOfB[T]) {
+	from, lines := p.span(b.n0, b.nn)
+	size, first, past := lines*p.line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
+	b.origin = from * p.line
+	for c := first; c < past; c++ {
+		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.c/p.group)+c)*p.inPlane)
+	}
+	for i, k := 0, b.k0-first*len(p.taps); i < b.kn; i, k = i+1, k+1 {
+		b.offs[i] = k/len(p.taps)*size + p.taps[k%len(p.taps)]
+	}
+	b.most = slices.Max(b.offs[:b.kn])
+}
+
+// pad copies lines of a channel of the input, which is at src in x, from line first
+// on, with the padding.
+func (p *patches[T]) pad(dst []T, first, src int) {
+	rank := len(p.s)
+	last := &p.s[rank-1]
+	for l := first; len(dst) > 0; l++ {
+		line := dst[:p.line]
+		dst = dst[p.line:]
+		at, step, inside := src, last.in, true
 		rest := l
 		for i := rank - 2; i >= 0; i-- {
-			s := &g.s[i]
+			s := &p.s[i]
 			y := rest%p.lines[i] - s.begin
 			rest /= p.lines[i]
 			inside = inside && uint(y) < uint(s.in)
@@ -245,46 +292,44 @@ func padChannel[T num.Float](g *convolution, p *patches, dst, src []T, from int)
 			step *= s.in
 		}
 		if !inside {
-			continue
-		}
-		if last.stride == 1 { // one line, moved by the padding
-			if last.begin < line {
-				copy(dst[l*line+last.begin:(l+1)*line], src[at:at+last.in])
-			}
+			clear(line)
 			continue
 		}
 		for i, phase := range p.phases {
-			packLine(dst[l*line+i*p.width:][:p.width], src[at:at+last.in], phase-last.begin, last.stride)
+			packLine(line[i*p.width:(i+1)*p.width], p.x[at:at+last.in], phase-last.begin, last.stride)
 		}
 	}
 }
 
-// gatherPatches fills columns [n0, n0+nn) of some rows of the matrix of patches: row k
-// is one (channel, kernel position), column n one output position. src holds the
-// padded channels of one image and group.
-func gatherPatches[T num.Float](g *convolution, p *patches, tiles tiler[T], dst, src []T, offs []int, n0, nn int) {
-	rank := len(g.s)
-	last := &g.s[rank-1]
+func (p *patches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
+	last := &p.s[len(p.s)-1]
 	for n := n0; n < n0+nn; {
 		// A piece of one line of outputs along the last axis.
 		x := n % last.out
-		at, step, rest := x, p.width*len(p.phases), n/last.out
-		for i := rank - 2; i >= 0; i-- {
-			s := &g.s[i]
-			at += rest % s.out * s.stride * step
-			rest /= s.out
-			step *= p.lines[i]
-		}
 		w := min(last.out-x, n0+nn-n)
-		tiles.Gather(dst[n-n0:], nn, src[at:], offs, p.most, w)
+		p.tiles.Gather(dst[n-n0:], nn, b.scratch[p.lineOf(n)*p.line-b.origin+x:], b.offs[:b.kn], b.most, w)
 		n += w
 	}
 }
 
+// anyPatches makes the matrix of patches without a copy of the input, and is much
+// slower than patches.
+type anyPatches[T num.Float] struct {
+	*convolution
+	x     []T
+	plane int
+}
+
+func (p *anyPatches[T]) room(n0, nn int) int  { return 0 }
+func (p *anyPatches[T]) ready(b *blockOfB[T]) {}
+
+func (p *anyPatches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
+	cg := p.c / p.group
+	packPatches(p.convolution, dst, p.x[b.batch*cg*p.plane:(b.batch+1)*cg*p.plane], p.plane, b.k0, b.kn, n0, nn)
+}
+
 // packPatches fills rows [k0, k0+kn) and columns [n0, n0+nn) of the matrix of
-// patches: row k is one (channel, kernel position), column n one output
-// position. src holds the channels of one image and group, one plane after the
-// other. It needs no copy of the input, and is much slower than gatherPatches.
+// patches. src holds the channels of one image and group, one plane after the other.
 func packPatches[T num.Float](g *convolution, dst, src []T, plane, k0, kn, n0, nn int) {
 	rank := len(g.s)
 	last := &g.s[rank-1]
