@@ -99,7 +99,11 @@ var convCases = []convCase{
 	{x: []int{1, 3, 4, 3}, w: []int{2, 3, 1, 1}, group: 1, strides: []int{2, 2}},                // and with strides
 	{x: []int{1, 3, 4, 3}, w: []int{2, 3, 1, 1}, group: 1, pads: []int{1, 0, 0, 2}, bias: true}, // and with padding
 	{x: []int{1, 2, 9, 8}, w: []int{2, 2, 3, 3}, group: 1, dils: []int{2, 3}, pads: []int{2, 3, 2, 3}},
-	{x: []int{1, 2, 3, 3}, w: []int{1, 2, 2, 2}, group: 1, pads: []int{4, 4, 4, 4}, bias: true}, // patches of padding alone
+	{x: []int{1, 2, 3, 3}, w: []int{1, 2, 2, 2}, group: 1, pads: []int{4, 4, 4, 4}, bias: true},   // patches of padding alone
+	{x: []int{2, 3, 70, 66}, w: []int{3, 1, 3, 3}, group: 3, pads: []int{1, 1, 1, 1}, bias: true}, // one channel in a group
+	{x: []int{1, 3, 70, 66}, w: []int{6, 1, 5, 3}, group: 3, pads: []int{0, 1, 2, 3}, strides: []int{2, 1}, dils: []int{1, 2}},
+	{x: []int{1, 2, 70, 66}, w: []int{2, 1, 3, 4}, group: 2, pads: []int{1, 1, 1, 1}, strides: []int{1, 2}},
+	{x: []int{1, 60, 9, 40}, w: []int{2, 60, 3, 3}, group: 1, bias: true}, // three blocks of k
 	{x: []int{1, 40, 4, 4}, w: []int{3, 40, 3, 3}, group: 1, pads: []int{1, 1, 1, 1}, bias: true},
 	{x: []int{1, 1, 24, 24}, w: []int{1, 1, 2, 2}, group: 1},
 	{x: []int{1, 2, 3, 4, 5}, w: []int{2, 2, 2, 3, 2}, group: 1, pads: []int{1, 0, 1, 0, 1, 1}, strides: []int{1, 2, 2}, bias: true},

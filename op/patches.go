@@ -1,0 +1,351 @@
+package op
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// patchesOf returns the matrix of patches of x: row k is one (channel, kernel
+// position), column n one output position.
+func patchesOf[T num.Float](g *convolution, tiles tiler[T], x []T) source[T] {
+	plane := 1
+	for i := range g.s {
+		plane *= g.s[i].in
+	}
+	p := &patches[T]{convolution: g, tiles: tiles, x: x, inPlane: plane}
+	if p.plan() {
+		return p
+	}
+	return &anyPatches[T]{g, x, plane}
+}
+
+// patches makes a block of the matrix in two steps. First it copies the lines of
+// the input that the block's outputs meet, for the channels of its rows, with their
+// padding, so that the elements which a kernel position picks for neighbouring outputs
+// are adjacent. For that a line of the last axis is kept as one line for each
+// remainder of the stride that the kernel meets: the elements from it on, a stride
+// apart. Then it gathers rows from there.
+type patches[T num.Float] struct {
+	*convolution
+	tiles   tiler[T]
+	x       []T
+	inPlane int // elements of a channel of x
+
+	lines  []int // of each axis with its padding; of the last 1
+	phases []int // the remainders
+	width  int   // of a line of one remainder
+	line   int   // of all its remainders
+	plane  int   // lines of a channel
+	taps   []int // of each kernel position, from the output's position
+	reach  int   // lines that the kernel spans, less one
+}
+
+// plan reports whether the copies are not much larger than what is computed with
+// them.
+func (p *patches[T]) plan() bool {
+	rank := len(p.s)
+	last := &p.s[rank-1]
+	most := 4*(p.inPlane+p.patch) + 1<<16
+	var phase, shift []int                  // of each kernel position along the last axis
+	for k := range min(last.kernel, most) { // at most: then it isn't ok
+		at := k * last.dilation
+		i := slices.Index(p.phases, at%last.stride)
+		if i < 0 {
+			i = len(p.phases)
+			p.phases = append(p.phases, at%last.stride)
+		}
+		phase, shift = append(phase, i), append(shift, at/last.stride)
+	}
+	p.width = last.out + (last.kernel-1)*last.dilation/last.stride
+	p.line, p.plane = p.width*len(p.phases), 1
+	if p.width > most || p.line > most {
+		return false
+	}
+	for i := range p.s {
+		s, n := &p.s[i], 1
+		if i < rank-1 {
+			n = (s.out-1)*s.stride + (s.kernel-1)*s.dilation + 1
+		}
+		if n > most/(p.plane*max(p.line, 1)) {
+			return false
+		}
+		p.plane *= n
+		p.lines = append(p.lines, n)
+	}
+	volume := 1
+	for i := range p.s {
+		volume *= p.s[i].kernel
+	}
+	p.taps = make([]int, volume)
+	for k := range p.taps {
+		c, off, step := k/last.kernel, phase[k%last.kernel]*p.width+shift[k%last.kernel], p.line
+		for i := rank - 2; i >= 0; i-- {
+			s := &p.s[i]
+			c, off = c/s.kernel, off+c%s.kernel*s.dilation*step
+			step *= p.lines[i]
+		}
+		p.taps[k] = off
+		p.reach = max(p.reach, off/max(p.line, 1))
+	}
+	return true
+}
+
+// lineOf returns the line of output n in a channel with its padding.
+func (p *patches[T]) lineOf(n int) int {
+	rank := len(p.s)
+	at, step := 0, 1
+	n /= p.s[rank-1].out
+	for i := rank - 2; i >= 0; i-- {
+		s := &p.s[i]
+		at += n % s.out * s.stride * step
+		n /= s.out
+		step *= p.lines[i]
+	}
+	return at
+}
+
+// span returns the lines that outputs [n0, n0+nn) meet.
+func (p *patches[T]) span(n0, nn int) (from, n int) {
+	from = p.lineOf(n0)
+	return from, p.lineOf(n0+nn-1) + p.reach + 1 - from
+}
+
+func (p *patches[T]) room(n0, nn int) int {
+	_, lines := p.span(n0, nn)
+	return min((min(p.k, gemmK)-1)/len(p.taps)+2, p.c/p.group) * lines * p.line
+}
+
+func (p *patches[T]) ready(b *blockOfB[T]) {
+	from, lines := p.span(b.n0, b.nn)
+	size, first, past := lines*p.line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
+	b.origin = from * p.line
+	for c := first; c < past; c++ {
+		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.c/p.group)+c)*p.inPlane)
+	}
+	for i, k := 0, b.k0-first*len(p.taps); i < b.kn; i, k = i+1, k+1 {
+		b.offs[i] = k/len(p.taps)*size + p.taps[k%len(p.taps)]
+	}
+	b.most = slices.Max(b.offs[:b.kn])
+}
+
+// pad copies lines of a channel of the input, which is at src in x, from line first
+// on, with the padding.
+func (p *patches[T]) pad(dst []T, first, src int) {
+	rank := len(p.s)
+	last := &p.s[rank-1]
+	for l := first; len(dst) > 0; l++ {
+		line := dst[:p.line]
+		dst = dst[p.line:]
+		at, step, inside := src, last.in, true
+		rest := l
+		for i := rank - 2; i >= 0; i-- {
+			s := &p.s[i]
+			y := rest%p.lines[i] - s.begin
+			rest /= p.lines[i]
+			inside = inside && uint(y) < uint(s.in)
+			at += y * step
+			step *= s.in
+		}
+		if !inside {
+			clear(line)
+			continue
+		}
+		if last.stride == 1 {
+			n := max(0, min(p.line-last.begin, last.in))
+			clear(line[:min(last.begin, p.line)])
+			copy(line[min(last.begin, p.line):], p.x[at:at+n])
+			clear(line[min(last.begin+n, p.line):])
+			continue
+		}
+		for i, phase := range p.phases {
+			packLine(line[i*p.width:(i+1)*p.width], p.x[at:at+last.in], phase-last.begin, last.stride)
+		}
+	}
+}
+
+func (p *patches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
+	last := &p.s[len(p.s)-1]
+	for n := n0; n < n0+nn; {
+		// A piece of one line of outputs along the last axis.
+		x := n % last.out
+		w := min(last.out-x, n0+nn-n)
+		p.tiles.Gather(dst[n-n0:], nn, b.scratch[p.lineOf(n)*p.line-b.origin+x:], b.offs[:b.kn], b.most, w)
+		n += w
+	}
+}
+
+// few computes a convolution with few output channels in a group, a depthwise one
+// before all, and reports whether it did: packing patches that are read once or
+// twice would take longer than the sums. Lines of the padded input go into lines
+// of sums as they stand; those that follow each other go as one, with what is
+// between the ends of the one and the beginning of the next.
+func (p *patches[T]) few(g *gemm[T]) bool {
+	s, ok := g.tiles.(streamer[T])
+	if !ok || g.m > fewRows || g.k == 0 || g.n == 0 {
+		return false
+	}
+	g.size = dtype.Of[T]().Size()
+	const strip = 4096 // sums that stay in the first-level cache
+	out := p.s[len(p.s)-1].out
+	lines := g.n / out
+	most := max(1, strip/p.line/p.s[max(len(p.s)-2, 0)].stride)
+	pieces := (lines + most - 1) / most
+	split(g.name, g.ctx, g.batch*pieces, g.m*most*out*g.k, func(from, to int) {
+		for u := from; u < to; u++ {
+			l := u % pieces * most
+			p.fewLines(g, s, u/pieces, l, min(most, lines-l))
+		}
+	})
+	return true
+}
+
+// fewLines computes n lines of outputs of a batch entry, from line l on.
+func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
+	out := p.s[len(p.s)-1].out
+	n0, nn := l*out, n*out
+	room := p.room(n0, nn)
+	panel := panelsOf((room+g.m*n*p.line)*g.size + 256)
+	defer panelPool.Put(panel)
+	rest := panel.Bytes()
+	b := blockOfB[T]{batch: batch, n0: n0, nn: nn, scratch: conv.Carve[T](&rest, room), offs: panel.offs[:]}
+	acc := conv.Carve[T](&rest, g.m*n*p.line)
+	canon := canonOf[T]()
+	for k0 := 0; k0 < g.k; k0 += gemmK {
+		b.k0, b.kn = k0, min(gemmK, g.k-k0)
+		p.ready(&b)
+		clear(acc)
+		for i := 0; i < n; {
+			at, run := p.lineOf(n0+i*out), 1
+			for i+run < n && p.lineOf(n0+(i+run)*out) == at+run {
+				run++
+			}
+			src := b.scratch[at*p.line-b.origin:]
+			for k := 0; k < b.kn; {
+				// Neighbours along the last axis are equally far apart.
+				offs := b.offs[k:b.kn]
+				taps, step := 1, 0
+				if len(offs) > 1 && offs[1] >= offs[0] {
+					step = offs[1] - offs[0]
+					for taps < min(len(offs), 8) && offs[taps]-offs[taps-1] == step {
+						taps++
+					}
+				}
+				for r := range g.m {
+					sums := acc[(r*n+i)*p.line:][:(run-1)*p.line+out]
+					s.AddRows(sums, g.a[g.aAt.at(batch)+r*g.aRow+k0+k:], 1, src[offs[0]:], step, taps)
+				}
+				k += taps
+			}
+			i += run
+		}
+		for r := range g.m {
+			rows := g.c[g.cAt.at(batch)+r*g.cRow+n0:][:nn]
+			for i := range n {
+				row, sums := rows[i*out:(i+1)*out], acc[(r*n+i)*p.line:]
+				if k0 == 0 {
+					copy(row, sums)
+				} else {
+					for j := range row {
+						row[j] += sums[j]
+					}
+				}
+			}
+			if k0+gemmK >= g.k {
+				canon(rows)
+			}
+		}
+	}
+	if g.finish != nil {
+		g.finish(batch, 0, g.m, n0, nn)
+	}
+	runtime.KeepAlive(panel)
+}
+
+// anyPatches makes the matrix of patches without a copy of the input, and is much
+// slower than patches.
+type anyPatches[T num.Float] struct {
+	*convolution
+	x     []T
+	plane int
+}
+
+func (p *anyPatches[T]) room(n0, nn int) int  { return 0 }
+func (p *anyPatches[T]) ready(b *blockOfB[T]) {}
+
+func (p *anyPatches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
+	cg := p.c / p.group
+	packPatches(p.convolution, dst, p.x[b.batch*cg*p.plane:(b.batch+1)*cg*p.plane], p.plane, b.k0, b.kn, n0, nn)
+}
+
+// packPatches fills rows [k0, k0+kn) and columns [n0, n0+nn) of the matrix of
+// patches. src holds the channels of one image and group, one plane after the other.
+func packPatches[T num.Float](g *convolution, dst, src []T, plane, k0, kn, n0, nn int) {
+	rank := len(g.s)
+	last := &g.s[rank-1]
+	var fewK, fewO [4]int
+	kc, oc := append(fewK[:0], make([]int, rank)...), append(fewO[:0], make([]int, rank)...)
+	for k := range kn {
+		channel := k0 + k
+		for i := rank - 1; i >= 0; i-- {
+			kc[i] = channel % g.s[i].kernel
+			channel /= g.s[i].kernel
+		}
+		row := dst[k*nn : (k+1)*nn]
+		for n := n0; len(row) > 0; {
+			// One line of outputs along the last axis.
+			rest := n
+			for i := rank - 1; i >= 0; i-- {
+				oc[i] = rest % g.s[i].out
+				rest /= g.s[i].out
+			}
+			m := min(last.out-oc[rank-1], len(row))
+			base, inside := channel*plane, true
+			step := 1
+			for i := rank - 1; i >= 0; i-- {
+				s := &g.s[i]
+				if i < rank-1 {
+					at := s.at(oc[i], kc[i])
+					inside = inside && uint(at) < uint(s.in)
+					base += at * step
+				}
+				step *= s.in
+			}
+			if inside {
+				packLine(row[:m], src[base:base+last.in], last.at(oc[rank-1], kc[rank-1]), last.stride)
+			} else {
+				clear(row[:m])
+			}
+			row, n = row[m:], n+m
+		}
+	}
+}
+
+// packLine sets dst[i] to src[from + i·step], or to 0 outside of src.
+func packLine[T num.Float](dst, src []T, from, step int) {
+	before := 0
+	if from < 0 {
+		before = min(len(dst), (-from+step-1)/step)
+	}
+	clear(dst[:before])
+	dst, from = dst[before:], from+before*step
+	inside := 0
+	if from < len(src) {
+		inside = min(len(dst), (len(src)-from+step-1)/step)
+	}
+	clear(dst[inside:])
+	if inside == 0 {
+		return
+	}
+	if step == 1 {
+		copy(dst[:inside], src[from:])
+		return
+	}
+	for i := range inside {
+		dst[i] = src[from]
+		from += step
+	}
+}
