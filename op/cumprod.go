@@ -10,8 +10,8 @@ func CumProd[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, exclusive,
 	return moved[T](cumulated("CumProd", a, axisOf("CumProd", axis, a.Rank()), exclusive, reverse, multiplyUp), opts)
 }
 
-var multiplyUp = cumulation{none: 1, start: 1,
-	float: func(acc, v float64) float64 { return acc * v }, word: func(acc, v uint64) uint64 { return acc * v }}
+var multiplyUp = cumulation{none: 1, start: 1, times: true,
+	word: func(acc, v uint64) uint64 { return acc * v }}
 
 var cumProd = opN{about: about{name: "CumProd", onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: isReal,
 	move: func(c *Call) *transfer { return cumulatedCall("CumProd", c, multiplyUp) }}

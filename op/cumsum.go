@@ -21,12 +21,12 @@ func CumSum[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, exclusive, 
 // A cumulation is how a line is combined: none is what a result without elements is.
 type cumulation struct {
 	none, start float64
-	float       func(acc, v float64) float64
+	times       bool
 	word        func(acc, v uint64) uint64 // of integers of any size and sign: the low bits depend on low bits alone
 }
 
 var addUp = cumulation{none: 0, start: math.Copysign(0, -1), // −0 + v is v for either zero
-	float: func(acc, v float64) float64 { return acc + v }, word: func(acc, v uint64) uint64 { return acc + v }}
+	word: func(acc, v uint64) uint64 { return acc + v }}
 
 func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *transfer {
 	shape := tensor.Shape(a)
@@ -37,15 +37,22 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 		if n == 0 {
 			return
 		}
+		f32, is32 := elems[float32](dst, in[0])
+		f64, is64 := elems[float64](dst, in[0])
 		split(name, ctx, before*after, 4*n, func(from, to int) {
 			for l := from; l < to; l++ {
 				at, step := l/after*n*after+l%after, after
 				if reverse {
 					at, step = at+(n-1)*after, -after
 				}
-				if d.IsFloat() {
+				switch {
+				case is32:
+					cumulate(&by, f32[0], f32[1], at, step, n, exclusive)
+				case is64:
+					cumulate(&by, f64[0], f64[1], at, step, n, exclusive)
+				case d.IsFloat():
 					by.floats(out, src, at, step, n, exclusive)
-				} else {
+				default:
 					by.words(out, src, at, step, n, exclusive)
 				}
 			}
@@ -53,21 +60,61 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 	}}
 }
 
+// elems returns the elements of both as those of type T, if they are.
+func elems[T num.Elem](a, b words) (e [2][]T, ok bool) {
+	for i, w := range [2]words{a, b} {
+		t, ok := w.of.(tensor.Tensor[T])
+		if !ok {
+			return e, false
+		}
+		data, from := t.Data()
+		e[i] = data[from : from+t.Len()]
+	}
+	return e, true
+}
+
 func (by *cumulation) floats(dst, src numeric, at, step, n int, exclusive bool) {
 	acc := by.start
+	if exclusive {
+		dst.setFloat(at, by.none)
+	}
 	for i := range n {
 		v := src.float(at + i*step)
-		switch {
-		case !exclusive:
-			acc = by.float(acc, v)
-			dst.setFloat(at+i*step, acc)
-		case i == 0:
-			dst.setFloat(at, by.none)
-			acc = by.float(acc, v)
-		default:
-			dst.setFloat(at+i*step, acc)
-			acc = by.float(acc, v)
+		if by.times {
+			acc *= v
+		} else {
+			acc += v
 		}
+		if to := i + 1; !exclusive {
+			dst.setFloat(at+i*step, acc)
+		} else if to < n {
+			dst.setFloat(at+to*step, acc)
+		}
+	}
+}
+
+// cumulate is floats where every element's type is T.
+func cumulate[T num.Float](by *cumulation, dst, src []T, at, step, n int, exclusive bool) {
+	acc := by.start
+	to, more := at, n
+	if exclusive {
+		dst[at] = T(by.none)
+		to, more = at+step, n-1
+	}
+	for range more {
+		if v := float64(src[at]); by.times {
+			acc *= v
+		} else {
+			acc += v
+		}
+		if dst[to] = T(acc); acc != acc {
+			break
+		}
+		at, to, more = at+step, to+step, more-1
+	}
+	for range more { // from a NaN on
+		dst[to] = T(num.NaN64())
+		to += step
 	}
 }
 

@@ -1,19 +1,21 @@
 package op
 
 import (
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // The largest and the smallest of a run of floats with an instruction set: as
 // many accumulators side by side as fit registers, then the best of those. It
-// doesn't matter in which order elements are looked at, but for a NaN's payload,
-// which is canonical in the end.
+// doesn't matter in which order elements are looked at, nor how often, but for a
+// NaN's payload, which is canonical in the end.
 
-const fewest = 256 // elements for which that pays
-
-// maxOf returns the largest of x, for float32 and float64; false where it can't be
-// had so, or not gained by it.
+// maxOf returns the largest of x, for float32 and float64 of some length; false
+// where it can't be had so.
 func maxOf[T num.Elem](x []T) (best T, ok bool) {
 	switch x := any(x).(type) {
 	case []float32:
@@ -44,62 +46,89 @@ func minOf[T num.Elem](x []T) (best T, ok bool) {
 }
 
 func max32(x []float32) (float32, bool) {
-	var lane [64]float32
-	if len(x) < fewest {
+	if len(x) < 64 {
 		return 0, false
 	}
-	copy(lane[:], x)
+	lane := [64]float32(x)
 	if !simd.TryMaxLanes32(&lane, x[64:]) {
 		return 0, false
 	}
-	return bestOf(greaterFloat[float32], lane[:], x[len(x)&^63:]), true
+	simd.TryMaxLanes32(&lane, x[len(x)-64:]) // the rest, and some again
+	for h := 32; h > 0; h /= 2 {
+		for j := range h {
+			lane[j] = max(lane[j], lane[j+h])
+		}
+	}
+	return lane[0], true
 }
 
 func max64(x []float64) (float64, bool) {
-	var lane [32]float64
-	if len(x) < fewest {
+	if len(x) < 32 {
 		return 0, false
 	}
-	copy(lane[:], x)
+	lane := [32]float64(x)
 	if !simd.TryMaxLanes64(&lane, x[32:]) {
 		return 0, false
 	}
-	return bestOf(greaterFloat[float64], lane[:], x[len(x)&^31:]), true
+	simd.TryMaxLanes64(&lane, x[len(x)-32:]) // the rest, and some again
+	for h := 16; h > 0; h /= 2 {
+		for j := range h {
+			lane[j] = max(lane[j], lane[j+h])
+		}
+	}
+	return lane[0], true
 }
 
 func min32(x []float32) (float32, bool) {
-	var lane [64]float32
-	if len(x) < fewest {
+	if len(x) < 64 {
 		return 0, false
 	}
-	copy(lane[:], x)
+	lane := [64]float32(x)
 	if !simd.TryMinLanes32(&lane, x[64:]) {
 		return 0, false
 	}
-	return bestOf(lessFloat[float32], lane[:], x[len(x)&^63:]), true
+	simd.TryMinLanes32(&lane, x[len(x)-64:]) // the rest, and some again
+	for h := 32; h > 0; h /= 2 {
+		for j := range h {
+			lane[j] = min(lane[j], lane[j+h])
+		}
+	}
+	return lane[0], true
 }
 
 func min64(x []float64) (float64, bool) {
-	var lane [32]float64
-	if len(x) < fewest {
+	if len(x) < 32 {
 		return 0, false
 	}
-	copy(lane[:], x)
+	lane := [32]float64(x)
 	if !simd.TryMinLanes64(&lane, x[32:]) {
 		return 0, false
 	}
-	return bestOf(lessFloat[float64], lane[:], x[len(x)&^31:]), true
-}
-
-// bestOf returns the best of some accumulators and of the elements that went into none.
-func bestOf[T num.Float](better func(v, best T) bool, lane, rest []T) T {
-	best := lane[0]
-	for _, s := range [2][]T{lane[1:], rest} {
-		for _, v := range s {
-			if better(v, best) {
-				best = v
-			}
+	simd.TryMinLanes64(&lane, x[len(x)-32:]) // the rest, and some again
+	for h := 16; h > 0; h /= 2 {
+		for j := range h {
+			lane[j] = min(lane[j], lane[j+h])
 		}
 	}
-	return best
+	return lane[0], true
+}
+
+// indexOf returns where v, which x has, is first: the same zero, or any NaN for one.
+// x is of float32 or float64.
+func indexOf[T num.Elem](x []T, v T) int {
+	switch x := any(x).(type) {
+	case []float32:
+		v := any(v).(float32)
+		if v != v {
+			return slices.IndexFunc(x, func(e float32) bool { return e != e })
+		}
+		return slices.Index(conv.As[uint32](x), math.Float32bits(v))
+	case []float64:
+		v := any(v).(float64)
+		if v != v {
+			return slices.IndexFunc(x, func(e float64) bool { return e != e })
+		}
+		return slices.Index(conv.As[uint64](x), math.Float64bits(v))
+	}
+	panic("op: no float")
 }

@@ -255,11 +255,7 @@ func (f *position[T]) take(x []T) {
 			break
 		}
 		if f.n == 0 || f.better(v, f.best) {
-			i := 0
-			for f.better(v, part[i]) {
-				i++
-			}
-			f.best, f.at = v, f.n+int64(i)
+			f.best, f.at = v, f.n+int64(indexOf(part, v))
 		}
 		f.n += int64(len(part))
 		x = x[len(part):]
