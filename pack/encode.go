@@ -117,7 +117,7 @@ func (p *Tensor) encode(x tensor.Tensor[float32], padding float32) error {
 			}
 		}
 		for at := 0; at < len(band); at += page {
-			p.format.Encode(to[done:done+size], band[at:at+page], 0)
+			p.format.Encode(to[done:done+size], band[at:at+page], done/size*page)
 			done += size
 		}
 		return nil
@@ -154,7 +154,7 @@ func (p *Tensor) decode(x tensor.Tensor[float32]) error {
 			return nil
 		}
 		for at := 0; at < len(band); at += page {
-			p.format.Decode(band[at:at+page], from[done:done+size], 0)
+			p.format.Decode(band[at:at+page], from[done:done+size], done/size*page)
 			done += size
 		}
 		lay, err := p.tile.Layout(n, width)

@@ -12,7 +12,8 @@ import (
 // each other; else all elements are one run, which may be encoded and decoded in
 // parts that begin at a multiple of Group.
 type Format interface {
-	// Name is what the format is called: bfloat8_b.
+	// Name is what the format is called: bfloat8_b. Two formats of one name are taken
+	// for one, but for those of NewIntegers, whose scales count too.
 	Name() string
 	// Group is how many neighbours in storage are encoded together.
 	Group() int
@@ -42,4 +43,16 @@ func FormatNamed(name string) (Format, error) {
 		names = append(names, f.Name())
 	}
 	return nil, &tensor.Error{Op: "pack.FormatNamed", Text: fmt.Sprintf("no format is called %q; there are %s", name, strings.Join(names, ", ")), Err: tensor.ErrDType}
+}
+
+// sameFormat says that equal bytes of the formats are equal values.
+func sameFormat(a, b Format) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	x, scaled := a.(*integers)
+	if y, too := b.(*integers); scaled || too {
+		return scaled && too && x.same(y)
+	}
+	return a.Name() == b.Name()
 }

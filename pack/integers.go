@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -32,21 +33,14 @@ type Integers struct {
 // or the shapes don't fit each other.
 func NewIntegers(o Integers) (Format, error) {
 	const op = "pack.NewIntegers"
-	f := &integers{bits: o.Bits, name: fmt.Sprintf("int%d", o.Bits)}
-	if o.Bits != 4 && o.Bits != 8 {
-		return nil, fail(op, tensor.ErrDType, "integers of %d bits; there are 4 and 8", o.Bits)
-	}
-	f.least = -1 << (o.Bits - 1)
-	if o.Unsigned {
-		f.least, f.name = 0, "u"+f.name
-	}
 	if o.Scale.IsZero() {
-		return nil, fail(op, tensor.ErrValue, "there is no scale")
+		return nil, fail(op, tensor.ErrValue, "there is no scale; Calibrate makes them")
 	}
-	if err := f.arrange(op, &o); err != nil {
+	f, err := arrange(op, o, o.Scale.Shape())
+	if err != nil {
 		return nil, err
 	}
-	err := tensor.Try(func() {
+	err = tensor.Try(func() {
 		if o.Zero.IsZero() {
 			o.Zero = tensor.New[int32](o.Scale.Shape()...)
 		}
@@ -58,13 +52,8 @@ func NewIntegers(o Integers) (Format, error) {
 	if got := o.Zero.Shape(); !slices.Equal(got, o.Scale.Shape()) {
 		return nil, fail(op, tensor.ErrShape, "zeros of shape %s for scales of %s", ints(got), ints(o.Scale.Shape()))
 	}
-	for i, v := range f.scale {
-		if !(v > 0) || math.IsInf(float64(v), 1) {
-			return nil, fail(op, tensor.ErrValue, "scale %d is %v; it must be positive and finite", i, v)
-		}
-		if z := f.zero[i]; z < f.least || z > f.most() {
-			return nil, fail(op, tensor.ErrValue, "zero %d is %d, which %s doesn't hold", i, z, f.name)
-		}
+	if err := f.check(op); err != nil {
+		return nil, err
 	}
 	return f, nil
 }
@@ -76,47 +65,86 @@ type integers struct {
 	name        string
 	bits        int
 	least       int32
+	bare        bool // read from a description: scale and zero are still to come
+	zeros       bool // a zero isn't 0; of a bare one, zeros are to come too
 	scale       []float32
 	zero        []int32
+	scales      []int // the shape of both
 	shape       []int // nil: one scale
+	at          int   // which axis of shape
 	inner, axis int
 	block       int
 	list        bool // a scale per position of the axis, whatever the others
 }
 
-// arrange checks where scales are.
-func (f *integers) arrange(op string, o *Integers) error {
-	if o.Scale.Rank() == 0 {
-		return nil
+// arrange returns the format without scales, whose shape is scales.
+func arrange(op string, o Integers, scales []int) (*integers, error) {
+	f := &integers{bits: o.Bits, name: fmt.Sprintf("int%d", o.Bits), scales: append([]int{}, scales...)}
+	if o.Bits != 4 && o.Bits != 8 {
+		return nil, fail(op, tensor.ErrDType, "integers of %d bits; there are 4 and 8", o.Bits)
+	}
+	f.least = -1 << (o.Bits - 1)
+	if o.Unsigned {
+		f.least, f.name = 0, "u"+f.name
+	}
+	if len(scales) == 0 {
+		return f, nil
 	}
 	axis := o.Axis
 	if axis < 0 {
 		axis += len(o.Shape)
 	}
 	if axis < 0 || axis >= len(o.Shape) {
-		return fail(op, tensor.ErrAxis, "axis %d of shape %s: give the tensor's shape, and one of its axes", o.Axis, ints(o.Shape))
+		return nil, fail(op, tensor.ErrAxis, "axis %d of shape %s: give the tensor's shape, and one of its axes", o.Axis, ints(o.Shape))
 	}
-	if _, err := tensor.NewSpec(o.Scale.DType(), o.Shape...); err != nil {
-		return in(op, err)
+	s, err := tensor.NewSpec(dtype.Float32, o.Shape...)
+	if err != nil {
+		return nil, in(op, err)
 	}
 	want := []int{o.Shape[axis]}
 	switch f.block = o.Block; {
 	case o.Block < 0 || o.Block > 0 && o.Shape[axis]%o.Block != 0:
-		return fail(op, tensor.ErrShape, "blocks of %d along axis %d of shape %s; they must divide it", o.Block, axis, ints(o.Shape))
+		return nil, fail(op, tensor.ErrShape, "blocks of %d along axis %d of shape %s; they must divide it", o.Block, axis, ints(o.Shape))
 	case o.Block > 0:
 		want = slices.Clone(o.Shape)
 		want[axis] /= o.Block
 	default:
 		f.block, f.list = 1, true
 	}
-	if got := o.Scale.Shape(); !slices.Equal(got, want) {
-		return fail(op, tensor.ErrShape, "scales of shape %s; of shape %s along axis %d they have %s", ints(got), ints(o.Shape), axis, ints(want))
+	if !slices.Equal(scales, want) {
+		return nil, fail(op, tensor.ErrShape, "scales of shape %s; of shape %s along axis %d they have %s", ints(scales), ints(o.Shape), axis, ints(want))
 	}
-	f.shape, f.axis, f.inner = slices.Clone(o.Shape), o.Shape[axis], 1
+	if n := o.Shape[axis]; max(n, s.Len()) > maxInt/16 { // so that ScaleBytes fits
+		return nil, fail(op, tensor.ErrOverflow, "the scales of shape %s don't fit an int of bytes", ints(o.Shape))
+	}
+	f.shape, f.at, f.axis, f.inner = slices.Clone(o.Shape), axis, o.Shape[axis], 1
 	for _, n := range o.Shape[axis+1:] {
 		f.inner *= n
 	}
+	return f, nil
+}
+
+// check refuses scales and zeros that mean nothing.
+func (f *integers) check(op string) error {
+	for i, v := range f.scale {
+		if !(v > 0) || math.IsInf(float64(v), 1) {
+			return fail(op, tensor.ErrValue, "scale %d is %v; it must be positive and finite", i, v)
+		}
+		if z := f.zero[i]; z < f.least || z > f.most() {
+			return fail(op, tensor.ErrValue, "zero %d is %d, which %s doesn't hold", i, z, f.name)
+		}
+		f.zeros = f.zeros || f.zero[i] != 0
+	}
 	return nil
+}
+
+// count returns how many scales there are.
+func (f *integers) count() int {
+	n := 1
+	for _, e := range f.scales {
+		n *= e
+	}
+	return n
 }
 
 func (f *integers) most() int32 { return f.least + 1<<f.bits - 1 }

@@ -188,10 +188,11 @@ func (s *Spec) storage(shape []int) (layout.Layout, error) {
 
 // Identical reports whether two descriptions agree in everything.
 func (s Spec) Identical(o Spec) bool {
-	return s.Spec.Identical(o.Spec) && s.tile == o.tile && s.format == o.format
+	return s.Spec.Identical(o.Spec) && s.tile == o.tile && sameFormat(s.format, o.format)
 }
 
-// String writes bfloat8_b[14,28] in tiles of 32×32, padded to [32,32].
+// String writes bfloat8_b[14,28] in tiles of 32×32, padded to [32,32]; of integers
+// with several scales also where they are: int4[64,64], scales for 32 along axis 1.
 func (s Spec) String() string {
 	text := s.TypeName() + ints(s.Shape())
 	if s.tile != (Tile{}) {
@@ -199,6 +200,11 @@ func (s Spec) String() string {
 	}
 	if padded := s.paddedShape(); !slices.Equal(padded, s.Shape()) {
 		text += ", padded to " + ints(padded)
+	}
+	if f, ok := s.format.(*integers); ok && f.list {
+		text += fmt.Sprintf(", scales along axis %d", f.at)
+	} else if ok && f.shape != nil {
+		text += fmt.Sprintf(", scales for %d along axis %d", f.block, f.at)
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -16,21 +17,32 @@ type specText struct {
 	Padded     []int  `json:"padded"`
 	Tile       []int  `json:"tile,omitempty"`
 	Transposed bool   `json:"transposed,omitempty"`
+	Scales     *[]int `json:"scales,omitempty"`
+	Axis       int    `json:"axis,omitempty"`
+	Block      int    `json:"block,omitempty"`
+	Zeros      bool   `json:"zeros,omitempty"`
 }
 
 // MarshalText writes the description as JSON, for files:
 //
 //	{"format":"bfloat8_b","shape":[14,28],"padded":[32,32],"tile":[32,32]}
+//	{"format":"uint4","shape":[64,64],"padded":[64,64],"scales":[64,2],"axis":1,"block":32,"zeros":true}
 //
-// format is TypeName; rows have no tile; transposed tiles have "transposed":true. It
-// fails for a format that FormatNamed doesn't know, whose scales would be lost.
+// format is TypeName; rows have no tile; transposed tiles have "transposed":true. The
+// integers of NewIntegers have the shape of their scales, [] for one, and unless they
+// are 0 the axis, the block, and whether a zero point isn't 0; the numbers
+// themselves are AppendScales's. It fails for a format of another package, which
+// ParseSpec doesn't know.
 func (s Spec) MarshalText() ([]byte, error) {
-	if s.format != nil {
-		if _, err := FormatNamed(s.format.Name()); err != nil {
-			return nil, fail("pack.MarshalText", tensor.ErrDType, "%s needs more than its name to be read again; unpack the tensor, and write it and the scales", s.format.Name())
-		}
-	}
 	t := specText{Format: s.TypeName(), Shape: s.Shape(), Padded: s.paddedShape(), Transposed: s.tile.Transposed}
+	if f, ok := s.format.(*integers); ok {
+		t.Scales, t.Axis, t.Zeros = &f.scales, f.at, f.zeros
+		if !f.list {
+			t.Block = f.block
+		}
+	} else if s.format != nil && !slices.Contains(formats, s.format) {
+		return nil, fail("pack.MarshalText", tensor.ErrDType, "%s is a format of another package, which nothing that reads the text could find", s.format.Name())
+	}
 	if s.tile != (Tile{}) {
 		t.Tile = []int{s.tile.Height, s.tile.Width}
 	}
@@ -38,7 +50,7 @@ func (s Spec) MarshalText() ([]byte, error) {
 }
 
 // ParseSpec reads what MarshalText writes. It fails for anything else, and as NewSpec
-// does.
+// and NewIntegers do. Integers have no scales yet: WithScales gives them theirs.
 func ParseSpec(text []byte) (Spec, error) {
 	const op = "pack.ParseSpec"
 	var t specText
@@ -57,12 +69,19 @@ func ParseSpec(text []byte) (Spec, error) {
 	case t.Tile != nil || t.Transposed:
 		return Spec{}, fail(op, tensor.ErrSyntax, "%.200q: a tile has two sides", text)
 	}
+	if many := t.Scales != nil && len(*t.Scales) > 0; !many && (t.Axis != 0 || t.Block != 0) || t.Zeros && t.Scales == nil {
+		return Spec{}, fail(op, tensor.ErrSyntax, "%.200q: an axis and a block are about several scales, zeros about any", text)
+	}
 	e, err := dtype.Parse(t.Format)
-	if err != nil {
+	if t.Scales != nil {
 		e = dtype.Float32
-		if o.Format, err = FormatNamed(t.Format); err != nil {
-			return Spec{}, in(op, err)
-		}
+		o.Format, err = t.integers()
+	} else if err != nil {
+		e = dtype.Float32
+		o.Format, err = FormatNamed(t.Format)
+	}
+	if err != nil {
+		return Spec{}, in(op, err)
 	}
 	s, err := NewSpec(e, t.Shape, o)
 	if err != nil {

@@ -48,6 +48,9 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 		x = wide
 	}
 	s, err := NewSpec(x.DType(), tensor.Shape(x), o)
+	if err == nil {
+		err = s.whole()
+	}
 	if err != nil {
 		return Tensor{}, in(op, err)
 	}
@@ -249,6 +252,9 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 	if s.DType() == dtype.Invalid {
 		return Tensor{}, fail(op, tensor.ErrDType, "the spec is the zero value; NewSpec makes one")
 	}
+	if err := s.whole(); err != nil {
+		return Tensor{}, in(op, err)
+	}
 	if have, want := buf.Len(), s.Bytes(); from < 0 || from > have || want > have-from {
 		return Tensor{}, fail(op, tensor.ErrShape, "%v has %d bytes; from byte %d of %d there are %d", s, want, from, have, max(have-max(from, 0), 0))
 	}
@@ -344,7 +350,7 @@ func (p *Tensor) run(first, n int) []byte {
 // same bits in each element; padding, tiles and the rest of the storage may differ.
 // NaNs of the same bits are equal, and -0 isn't 0. It fails as Unpack does.
 func (p Tensor) Equal(q Tensor) (bool, error) {
-	if p.DType() != q.DType() || p.format != q.format || !p.Spec.Spec.Equal(q.Spec.Spec) {
+	if p.DType() != q.DType() || !sameFormat(p.format, q.format) || !p.Spec.Spec.Equal(q.Spec.Spec) {
 		return false, nil
 	}
 	a, err := p.Unpack()

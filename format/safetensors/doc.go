@@ -31,8 +31,13 @@
 //
 //	"ashlar.pack:w": "{\"format\":\"bfloat8_b\",\"shape\":[14,28],\"padded\":[32,32],\"tile\":[32,32]}"
 //
+// Integers with scales have these behind their bytes, as float32, and then the zero
+// points as int32 if one isn't 0; scales is the shape of both, [] for one of each:
+//
+//	"ashlar.pack:w": "{\"format\":\"uint4\",\"shape\":[64,64],\"padded\":[64,64],\"scales\":[64,2],\"axis\":1,\"block\":32,\"zeros\":true}"
+//
 // Other programs see the entry and the text. A description that doesn't fit its entry
-// is an error.
+// is an error, and so are scales that aren't positive and finite, once Tensor reads them.
 //
 // The format: github.com/huggingface/safetensors, README, section "Format"; names
 // and sizes of types from its safetensors/src/tensor.rs.

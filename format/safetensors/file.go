@@ -165,6 +165,18 @@ func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 	if a, shared, err = f.part(e, nil); err != nil || s == nil {
 		return a, shared, err
 	}
+	if n := s.ScaleBytes(); s.Format() != nil {
+		var full pack.Spec
+		err = mem.Guard(func() (err error) {
+			at := f.header.start + e.end - n
+			full, err = s.WithScales(f.buf.Bytes()[at : at+n])
+			return err
+		})
+		s = &full
+	}
+	if err != nil {
+		return nil, false, f.fail(e, err, "%v", err)
+	}
 	if shared {
 		a, err = pack.FromBytes(*s, f.buf, f.header.start+e.begin)
 	} else {

@@ -31,7 +31,8 @@ type Info struct {
 	Offset int // the byte of the file where the elements begin
 	Bytes  int // their size
 
-	// Packed describes what Tensor makes of it where that is a pack.Tensor, else nil.
+	// Packed describes what Tensor makes of it where that is a pack.Tensor, else nil;
+	// the scales of integers are among the elements, and aren't read for it.
 	Packed *pack.Spec
 }
 

@@ -2,6 +2,7 @@ package safetensors
 
 import (
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func described(names []string, ts []tensor.Any, metadata map[string]string) ([]t
 		}
 		text, err := p.MarshalText()
 		if err == nil {
-			ts[i], err = p.Data()
+			ts[i], err = stored(p)
 		}
 		if err != nil {
 			return nil, nil, fail(-1, names[i], err, "%v", err)
@@ -37,6 +38,20 @@ func described(names []string, ts []tensor.Any, metadata map[string]string) ([]t
 		metadata[PackKey+names[i]] = string(text)
 	}
 	return ts, metadata, nil
+}
+
+// stored returns what an entry holds of a packed tensor: its storage, and behind it the
+// scales if there are any.
+func stored(p pack.Tensor) (tensor.Any, error) {
+	data, err := p.Data()
+	if err != nil || p.ScaleBytes() == 0 {
+		return data, err
+	}
+	b, _ := tensor.Bytes(data)
+	all := make([]byte, 0, len(b)+p.ScaleBytes())
+	all = p.AppendScales(append(all, b...))
+	runtime.KeepAlive(data)
+	return tensor.FromSlice(all, len(all)), nil
 }
 
 // readPacked reads the descriptions of packed tensors, each of which must fit its
@@ -61,8 +76,8 @@ func (f *File) readPacked() error {
 		if s.Format() != nil {
 			d = dtype.Uint8
 		}
-		if types[e.typ].d != d || len(e.shape) != 1 || e.end-e.begin != s.Bytes() {
-			return fail(int64(8+e.at), name, ErrFormat, "its %d bytes of %s aren't the %d of %v that the metadata describes", e.end-e.begin, types[e.typ].name, s.Bytes(), s)
+		if want := s.Bytes() + s.ScaleBytes(); types[e.typ].d != d || len(e.shape) != 1 || e.end-e.begin != want {
+			return fail(int64(8+e.at), name, ErrFormat, "its %d bytes of %s aren't the %d of %v that the metadata describes", e.end-e.begin, types[e.typ].name, want, s)
 		}
 		if f.packed == nil {
 			f.packed = make(map[int]*pack.Spec)
