@@ -44,7 +44,7 @@ func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
 	for i, n := range image {
 		const most = 1 << 31
 		if block[i] < 1 || p.Strides[i] < 1 || p.Dilations[i] < 1 || p.Pads[i] < 0 || p.Pads[rank+i] < 0 || n < 0 ||
-			max(n, block[i], p.Strides[i], p.Dilations[i], p.Pads[i], p.Pads[rank+i]) >= most {
+			int64(max(n, block[i], p.Strides[i], p.Dilations[i], p.Pads[i], p.Pads[rank+i])) >= most {
 			panic(fail(name, tensor.ErrValue, "axis %d: extent %d, block %d, stride %d, dilation %d, pads %d and %d", i, n, block[i], p.Strides[i], p.Dilations[i], p.Pads[i], p.Pads[rank+i]))
 		}
 		span := extent(name, i, block[i]-1, p.Dilations[i]) + 1

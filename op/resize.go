@@ -149,7 +149,7 @@ func resamples(name string, shape []int, how *Resampling) []resample {
 			r.out = int(size)
 			continue
 		}
-		if r.out = how.Sizes[k]; r.out < 0 || r.out >= 1<<31 || r.in == 0 && r.out > 0 {
+		if r.out = how.Sizes[k]; r.out < 0 || int64(r.out) >= 1<<31 || r.in == 0 && r.out > 0 {
 			panic(fail(name, tensor.ErrShape, "size %d of axis %d with extent %d", r.out, i, r.in))
 		}
 		r.scale = 1

@@ -116,3 +116,59 @@ func ExampleNewIntegers() {
 	// [[ 0.1 -0.7  0.2]
 	//  [14.  -4.   8. ]] <nil>
 }
+
+func ExampleCalibrate() {
+	w := tensor.FromSlice([]float32{0.1, -0.7, 0.25, 14, -3, 7}, 2, 3)
+	f, err := pack.Calibrate(w, pack.Integers{Bits: 4, Shape: w.Shape(), Axis: 0})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := pack.Pack(w, pack.Options{Format: f})
+	if err != nil {
+		log.Fatal(err)
+	}
+	o, _ := p.Integers()
+	fmt.Println(p.Spec, o.Scale)
+	fmt.Println(p.Unpack())
+	// Output:
+	// int4[2,3], scales along axis 0 [0.1 2. ]
+	// [[ 0.1 -0.7  0.2]
+	//  [14.  -4.   8. ]] <nil>
+}
+
+// What TT-NN calls to_dtype: between storages Pack does it, of a packed tensor too;
+// between element types op.Cast, of the unpacked one.
+func ExamplePack() {
+	tile := pack.TileOf(32, 32)
+	x := tensor.FromSlice([]float32{0.25, -1.5, 2.53, 3}, 2, 2)
+	a, err := pack.Pack(x, pack.Options{Tile: tile})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, err := pack.Pack(a, pack.Options{Tile: tile, Format: pack.BFP8}) // float32 to bfloat8_b
+	if err != nil {
+		log.Fatal(err)
+	}
+	values, err := b.Unpack()
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := pack.Pack(op.Cast[int32](values.(tensor.Tensor[float32])), pack.Options{Tile: tile}) // bfloat8_b to int32
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range []pack.Tensor{a, b, c} {
+		values, err := p.Unpack()
+		fmt.Printf("%v:\n%v %v\n", p.Spec, values, err)
+	}
+	// Output:
+	// float32[2,2] in tiles of 32×32, padded to [32,32]:
+	// [[ 0.25 -1.5 ]
+	//  [ 2.53  3.  ]] <nil>
+	// bfloat8_b[2,2] in tiles of 32×32, padded to [32,32]:
+	// [[ 0.25    -1.5    ]
+	//  [ 2.53125  3.     ]] <nil>
+	// int32[2,2] in tiles of 32×32, padded to [32,32]:
+	// [[ 0 -1]
+	//  [ 2  3]] <nil>
+}

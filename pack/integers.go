@@ -156,8 +156,16 @@ func (f *integers) Group() int { return 8 / f.bits }
 func (f *integers) Size(n int) int { return n/f.Group() + n%f.Group() }
 
 func (f *integers) Check(s *Spec) error {
-	if f.shape != nil && (s.tile != (Tile{}) || !slices.Equal(s.Shape(), f.shape) || s.Len() != s.StorageLen()) {
-		return fail("pack.NewSpec", tensor.ErrShape, "the scales are for rows without padding of shape %s, not for %s", ints(f.shape), ints(s.Shape()))
+	const text = "the scales are for rows without padding of shape %s, not for %s"
+	switch {
+	case f.shape == nil:
+		return nil
+	case s.tile != (Tile{}):
+		return fail("pack.NewSpec", tensor.ErrShape, text+" in tiles; one scale is for any tensor", ints(f.shape), ints(s.Shape()))
+	case !slices.Equal(s.Shape(), f.shape):
+		return fail("pack.NewSpec", tensor.ErrShape, text, ints(f.shape), ints(s.Shape()))
+	case s.Len() != s.StorageLen():
+		return fail("pack.NewSpec", tensor.ErrShape, text+" padded to %s; one scale is for any tensor", ints(f.shape), ints(s.Shape()), ints(s.paddedShape()))
 	}
 	return nil
 }

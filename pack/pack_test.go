@@ -273,6 +273,12 @@ func TestErrors(t *testing.T) {
 		return func() error { _, err := PackPadded(x, o, padding); return err }
 	}
 	bare, _ := tensor.NewSpec(dtype.Float32, 2)
+	bare0, _ := tensor.NewSpec(dtype.Float32)
+	closed0 := tensor.Scalar(float32(1))
+	closed0.Close()
+	packed0, _ := Pack(tensor.Scalar(float32(1)), Options{})
+	gone := mem.Borrow(make([]byte, 8192), nil)
+	gone.Close()
 	large, _ := tensor.NewSpec(dtype.Float32, math.MaxInt/8)
 	for _, c := range []struct {
 		f    func() error
@@ -293,6 +299,18 @@ func TestErrors(t *testing.T) {
 		{pack(x, Options{Tile: tile}, tensor.Scalar(1.0)), tensor.ErrDType, "pack.Pack: the padding is float64[]; want a tensor of rank 0 and type float32"},
 		{pack(x, Options{Tile: tile}, x), tensor.ErrDType, "pack.Pack: the padding is float32[14,28]; want a tensor of rank 0 and type float32"},
 		{pack(large, Options{Tile: tile}, nil), tensor.ErrOverflow, ""},
+		{pack(nil, Options{}, nil), tensor.ErrDType, "pack.Pack: there is no tensor: it is nil"},
+		{pack(x, Options{Tile: tile, Format: BFP8}, bare0), tensor.ErrDType, "pack.Pack: the padding: tensor.Spec has no elements to view"},
+		{pack(x, Options{Tile: tile, Format: BFP8}, closed0), tensor.ErrClosed, "pack.Pack: the padding: the storage is closed"},
+		{pack(x, Options{Tile: tile, Format: BFP8}, packed0), tensor.ErrDType, "pack.Pack: the padding: pack.Tensor has no elements to view"},
+		{func() error { _, err := FromBytes(spec, nil, 0); return err }, tensor.ErrClosed, "pack.FromBytes: the buffer is nil or closed"},
+		{func() error { _, err := FromBytes(spec, gone, 0); return err }, tensor.ErrClosed, "pack.FromBytes: the buffer is nil or closed"},
+		{func() error { _, err := Spec{}.MarshalText(); return err }, tensor.ErrDType, "pack.MarshalText: the description is the zero value; NewSpec makes one"},
+		{func() error {
+			_, err := ParseSpec([]byte(`{"format":"int8","shape":[3],"padded":[3],"tile":[0,0]}`))
+			return err
+		}, tensor.ErrSyntax, ""},
+		{func() error { _, err := Text(nil, TextOptions{}); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is nil"},
 		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed"},
 		{func() error { _, err := Tensor{}.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the tensor is the zero value; Pack makes one"},
 		{func() error { _, err := bfp.View(); return err }, tensor.ErrView, "pack.View: bfloat8_b are no elements that a tensor holds; Unpack copies them"},

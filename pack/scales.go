@@ -123,7 +123,8 @@ func (t *specText) integers() (*integers, error) {
 //
 // Signed integers are symmetric: the largest absolute value becomes 7 or 127, and zero
 // points are 0. Unsigned ones take 0 and all values from the least to the largest.
-// Values that are all 0, or not finite, get the scale 1. It fails as NewIntegers does.
+// Values that are all 0, or not finite, get the scale 1; near the largest float32 a scale
+// is a little smaller, so that none comes back as an infinity. It fails as NewIntegers does.
 func Calibrate(x tensor.Tensor[float32], o Integers) (Format, error) {
 	const op = "pack.Calibrate"
 	var scales []int
@@ -174,7 +175,11 @@ func Calibrate(x tensor.Tensor[float32], o Integers) (Format, error) {
 		}
 		if hi > lo {
 			f.scale[k] = max(float32((hi-lo)/steps), math.SmallestNonzeroFloat32)
-			f.zero[k] = int32(min(math.RoundToEven(-lo/float64(f.scale[k])), steps))
+			zero := min(math.RoundToEven(-lo/float64(f.scale[k])), steps)
+			f.zero[k] = int32(zero)
+			for float64(f.scale[k])*max(zero, steps-zero) > math.MaxFloat32 { // it would decode as an infinity
+				f.scale[k] = min(math.Nextafter32(f.scale[k], 0), float32(math.MaxFloat32/max(zero, steps-zero)))
+			}
 		}
 	}
 	if err := f.check(op); err != nil {

@@ -192,7 +192,7 @@ func (s Spec) Identical(o Spec) bool {
 }
 
 // String writes bfloat8_b[14,28] in tiles of 32×32, padded to [32,32]; of integers
-// with several scales also where they are: int4[64,64], scales for 32 along axis 1.
+// also where scales are: int4[64,64], scales for 32 along axis 1.
 func (s Spec) String() string {
 	text := s.TypeName() + ints(s.Shape())
 	if s.tile != (Tile{}) {
@@ -201,10 +201,14 @@ func (s Spec) String() string {
 	if padded := s.paddedShape(); !slices.Equal(padded, s.Shape()) {
 		text += ", padded to " + ints(padded)
 	}
-	if f, ok := s.format.(*integers); ok && f.list {
+	switch f, ok := s.format.(*integers); {
+	case !ok:
+	case f.list:
 		text += fmt.Sprintf(", scales along axis %d", f.at)
-	} else if ok && f.shape != nil {
+	case f.shape != nil:
 		text += fmt.Sprintf(", scales for %d along axis %d", f.block, f.at)
+	default:
+		text += ", one scale"
 	}
 	return text
 }

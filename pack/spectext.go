@@ -34,6 +34,9 @@ type specText struct {
 // themselves are AppendScales's. It fails for a format of another package, which
 // ParseSpec doesn't know.
 func (s Spec) MarshalText() ([]byte, error) {
+	if s.DType() == dtype.Invalid {
+		return nil, fail("pack.MarshalText", tensor.ErrDType, "the description is the zero value; NewSpec makes one")
+	}
 	t := specText{Format: s.TypeName(), Shape: s.Shape(), Padded: s.paddedShape(), Transposed: s.tile.Transposed}
 	if f, ok := s.format.(*integers); ok {
 		t.Scales, t.Axis, t.Zeros = &f.scales, f.at, f.zeros
@@ -49,8 +52,8 @@ func (s Spec) MarshalText() ([]byte, error) {
 	return json.Marshal(t)
 }
 
-// ParseSpec reads what MarshalText writes. It fails for anything else, and as NewSpec
-// and NewIntegers do. Integers have no scales yet: WithScales gives them theirs.
+// ParseSpec reads what MarshalText writes. It fails for text that is no such
+// description, for other keys, and as NewSpec and NewIntegers do. Integers have no scales yet: WithScales gives them theirs.
 func ParseSpec(text []byte) (Spec, error) {
 	const op = "pack.ParseSpec"
 	var t specText
@@ -64,7 +67,7 @@ func ParseSpec(text []byte) (Spec, error) {
 	}
 	o := Options{Padded: append([]int{}, t.Padded...)}
 	switch {
-	case len(t.Tile) == 2:
+	case len(t.Tile) == 2 && t.Tile[0] != 0: // the others are refused as no tiles
 		o.Tile = Tile{t.Tile[0], t.Tile[1], t.Transposed}
 	case t.Tile != nil || t.Transposed:
 		return Spec{}, fail(op, tensor.ErrSyntax, "%.200q: a tile has two sides", text)

@@ -33,6 +33,9 @@ func Pack(x tensor.Any, o Options) (Tensor, error) { return PackPadded(x, o, nil
 // elements at the edge their precision.
 func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 	const op = "pack.Pack"
+	if x == nil {
+		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	}
 	if p, ok := x.(Tensor); ok {
 		t, err := p.unpack(op)
 		if err != nil {
@@ -62,6 +65,9 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 	if padding.DType() != x.DType() || padding.Rank() != 0 {
 		return Tensor{}, fail(op, tensor.ErrDType, "the padding is %s; want a tensor of rank 0 and type %v", tensor.Describe(padding), x.DType())
 	}
+	if padding, err = tensor.Clone(padding); err != nil { // it may be a Spec, or closed
+		return Tensor{}, fail(op, in(op, err).Err, "the padding: %s", in(op, err).Text)
+	}
 	alloc := mem.AllocDirty
 	if s.DType() == dtype.Bool {
 		alloc = mem.Alloc // not any byte is a bool
@@ -89,7 +95,9 @@ func (p *Tensor) fill(x, padding tensor.Any) error {
 		return err
 	}
 	if p.format != nil {
-		return p.encode(x.(tensor.Tensor[float32]), padding.(tensor.Tensor[float32]).Item())
+		return failing(func() error {
+			return p.encode(x.(tensor.Tensor[float32]), padding.(tensor.Tensor[float32]).Item())
+		})
 	}
 	all, err := p.view()
 	if err != nil {
@@ -105,6 +113,16 @@ func (p *Tensor) fill(x, padding tensor.Any) error {
 		}
 	}
 	return copyPieces(all, x, nil, false)
+}
+
+// failing returns f's error, or the one that it panics with: there is no memory for rows
+// in between.
+func failing(f func() error) error {
+	var err error
+	if e := tensor.Try(func() { err = f() }); e != nil {
+		return e
+	}
+	return err
 }
 
 func rowMajor(shape ...int) layout.Layout {
@@ -208,7 +226,7 @@ func (p *Tensor) unpackTo(out tensor.Any) error {
 	}
 	defer runtime.KeepAlive(p.buf)
 	if p.format != nil {
-		return p.decode(shaped.(tensor.Tensor[float32]))
+		return failing(func() error { return p.decode(shaped.(tensor.Tensor[float32])) })
 	}
 	all, err := p.view()
 	if err != nil {
@@ -251,6 +269,9 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 	const op = "pack.FromBytes"
 	if s.DType() == dtype.Invalid {
 		return Tensor{}, fail(op, tensor.ErrDType, "the spec is the zero value; NewSpec makes one")
+	}
+	if buf == nil || buf.Closed() {
+		return Tensor{}, fail(op, tensor.ErrClosed, "the buffer is nil or closed")
 	}
 	if err := s.whole(); err != nil {
 		return Tensor{}, in(op, err)

@@ -31,7 +31,7 @@ const (
 type TextOptions struct {
 	Profile   Profile
 	Notation  Notation
-	Precision int // digits behind the point; 0: four; negative: none
+	Precision int // digits behind the point; 0: four; negative: none; no float has more than 1074
 }
 
 // Text writes a as TT-NN prints tensors:
@@ -44,6 +44,9 @@ type TextOptions struct {
 // without elements to be had.
 func Text(a tensor.Any, o TextOptions) (string, error) {
 	const op = "pack.Text"
+	if a == nil {
+		return "", fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	}
 	name, order := strings.ToUpper(a.DType().String()), "ROW_MAJOR"
 	if p, ok := a.(Tensor); ok {
 		name = strings.ToUpper(p.TypeName())
@@ -60,7 +63,13 @@ func Text(a tensor.Any, o TextOptions) (string, error) {
 	if at == nil || a.DType().IsComplex() {
 		return "", fail(op, tensor.ErrDType, "%s can't be written as text", tensor.Describe(a))
 	}
-	t := &text{at: at, shape: tensor.Shape(a), full: o.Profile == Full, verb: -1, precision: max(o.Precision, 0)}
+	t := &text{at: at, shape: tensor.Shape(a), full: o.Profile == Full, verb: -1, precision: min(max(o.Precision, 0), 1074)}
+	switch x := a.(type) { // a float64 doesn't hold each of these
+	case tensor.Tensor[int64]:
+		t.whole = func(idx ...int) string { return strconv.FormatInt(x.At(idx...), 10) }
+	case tensor.Tensor[uint64]:
+		t.whole = func(idx ...int) string { return strconv.FormatUint(x.At(idx...), 10) }
+	}
 	if o.Precision == 0 {
 		t.precision = 4
 	}
@@ -88,6 +97,7 @@ func Text(a tensor.Any, o TextOptions) (string, error) {
 // text is a text in the making.
 type text struct {
 	at               func(idx ...int) float64
+	whole            func(idx ...int) string // of an integer that at would round; else nil
 	shape            []int
 	full             bool
 	verb             int // of a float; -1 for integers
@@ -126,6 +136,10 @@ func (t *text) uneven() bool {
 func (t *text) axis(idx []int) {
 	k := len(idx)
 	if k == len(t.shape) {
+		if t.whole != nil {
+			fmt.Fprintf(&t.out, "%*s", t.width, t.whole(idx...))
+			return
+		}
 		t.number(t.at(idx...))
 		return
 	}

@@ -33,6 +33,8 @@ type conversion struct {
 	sliceText string
 	packed    bool // --layout, or a format as --dtype
 	storage   pack.Options
+	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
+	several   bool          // scales
 }
 
 // An item is a tensor on its way from a file to another.
@@ -44,7 +46,7 @@ type item struct {
 
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
-	var to, order, stored string
+	var to, order, stored, scales string
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
 		Short: "Write tensors to a file of another format",
@@ -69,8 +71,12 @@ elements are of it.
 --layout says how a safetensors file stores tensors: tile, for TT-NN's tiles of
 32x32, or another of its tiles, such as 16x32, each padded to whole ones; or rows,
 the way they are stored without it. --dtype takes also bfp8 and bfp4, TT-NN's block
-floats, which are always in tiles. Such tensors are read like any other; OUT has
-them as IN does when it's a safetensors file and nothing else is asked for.
+floats, which are always in tiles, and int4 and uint4, which are scaled: a value is
+an integer times a scale, the smallest with which all values are in range, less a
+zero point in uint4. --scales says whether a tensor has one, or an AXIS has one for
+each position, or AXIS/BLOCK for each so many positions along it; with it int8 and
+uint8 are scaled too. Such tensors are read like any other; OUT has them as IN does
+when it's a safetensors file and nothing else is asked for.
 
 Where OUT has a row of names, it is IN's, or numbers.
 
@@ -79,6 +85,7 @@ be -, standard input or output, which --from and --to say the format of.`,
 		Example: `  ashlar convert testdata/digits-test.npy digits.csv --slice "0"
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
+  ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
   ashlar convert - out.npz --from csv --header --name table < in.csv`,
 		Args: arguments(2, 2, "two files"),
@@ -89,11 +96,15 @@ be -, standard input or output, which --from and --to say the format of.`,
 	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
 	f.StringVar(&stored, "layout", "", "how tensors are stored in a safetensors file: rows, tile, or the `tile`, as 16x32")
+	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if v.storage.Format, err = pack.FormatNamed(p.reading.dtype); err == nil {
 			p.reading.dtype = "float32"
+		}
+		if err := v.readScales(scales); err != nil {
+			return usagef(c, "--scales %s: %v", scales, err)
 		}
 		if err := p.reading.parse(c); err != nil {
 			return err
@@ -114,13 +125,19 @@ be -, standard input or output, which --from and --to say the format of.`,
 				return usagef(c, "%s: its name says no format that can be written: give --to, one of %s", v.out, formatNames)
 			}
 		}
-		if v.packed = stored != "" || v.storage.Format != nil; v.packed {
+		scaled := v.integers.Bits > 0
+		if v.packed = stored != "" || v.storage.Format != nil || scaled; v.packed {
+			if scaled && stored == "" {
+				stored = "rows"
+			}
 			if v.storage.Tile, err = tileNamed(stored); err != nil {
 				return usagef(c, "--layout %s: %v", stored, err)
 			}
 			switch {
 			case v.to.kind != safetensorsKind:
-				return usagef(c, "--layout and block floats: %s files have no place for them, safetensors files have", v.to.name)
+				return usagef(c, "--layout, block floats and scaled integers: %s files have no place for them, safetensors files have", v.to.name)
+			case v.several && v.storage.Tile != pack.Tile{}:
+				return usagef(c, "--layout %s: integers with several scales are in rows", stored)
 			case v.storage.Format != nil && v.storage.Tile == pack.Tile{}:
 				return usagef(c, "--layout rows: %s is always in tiles", v.storage.Format.Name())
 			}
@@ -237,6 +254,37 @@ func tileNamed(text string) (pack.Tile, error) {
 	return t, err
 }
 
+// readScales reads the value of --scales, and takes the names of scaled integers out of
+// --dtype.
+func (v *conversion) readScales(text string) (err error) {
+	d := &v.p.reading.dtype
+	o := pack.Integers{Bits: 4, Unsigned: strings.HasPrefix(*d, "u")}
+	switch *d {
+	case "int8", "uint8":
+		if o.Bits = 8; text == "" {
+			return nil
+		}
+	case "int4", "uint4":
+	default:
+		if text != "" {
+			return fmt.Errorf("it is about --dtype int4, uint4, int8 and uint8")
+		}
+		return nil
+	}
+	if text != "" && text != "one" {
+		axis, block, blocks := strings.Cut(text, "/")
+		if o.Axis, err = strconv.Atoi(axis); err == nil && blocks {
+			o.Block, err = strconv.Atoi(block)
+		}
+		if err != nil || blocks && o.Block < 1 {
+			return fmt.Errorf("want one, an axis, or an axis and a block, as 0/32")
+		}
+		v.several = true
+	}
+	*d, v.integers = "float32", o
+	return nil
+}
+
 // change converts the elements of a tensor, and packs it.
 func (v *conversion) change(x *item) (err error) {
 	if v.to.kind == safetensorsKind && v.sliceText == "" && v.p.reading.as == dtype.Invalid && !v.packed {
@@ -250,10 +298,21 @@ func (v *conversion) change(x *item) (err error) {
 			return err
 		}
 	}
-	if v.packed && v.storage.Tile != (pack.Tile{}) {
-		x.t, err = pack.Pack(x.t, v.storage)
+	storage := v.storage
+	if o := v.integers; o.Bits > 0 {
+		if v.several {
+			o.Shape = append([]int{}, tensor.Shape(x.t)...)
+		}
+		if storage.Format, err = pack.Calibrate(x.t.(tensor.Tensor[float32]), o); err != nil {
+			return fmt.Errorf("%s: %w", label(x.name), err)
+		}
 	}
-	return err
+	if storage.Format != nil || storage.Tile != (pack.Tile{}) {
+		if x.t, err = pack.Pack(x.t, storage); err != nil {
+			return fmt.Errorf("%s: %w", label(x.name), err)
+		}
+	}
+	return nil
 }
 
 // cast converts elements as op.Cast does.
