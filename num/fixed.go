@@ -1,0 +1,257 @@
+package num
+
+import (
+	"errors"
+	"math/bits"
+)
+
+// The fixed-point numbers are integers of 32, 64 or 128 bits, two's complement, counted in units of a power of two. There is one zero, and no
+// infinity or NaN: what has no result is an error. The names and the split of the bits are Orion's (gizatechxyz/orion), whose words have a
+// separate sign; here the sign takes the top bit, so that FP8x23 and FP16x16 end at 256 and 32768.
+
+// FP8x23 is a number of 32 bits in units of 2^-23: from -256 to 256 - 2^-23.
+type FP8x23 struct{ bits int32 }
+
+// FP16x16 is a number of 32 bits in units of 2^-16: from -32768 to 32768 - 2^-16.
+type FP16x16 struct{ bits int32 }
+
+// FP32x32 is a number of 64 bits in units of 2^-32: from -2^31 to 2^31 - 2^-32.
+type FP32x32 struct{ bits int64 }
+
+// FP64x64 is a number of 128 bits in units of 2^-64: from -2^63 to 2^63 - 2^-64.
+type FP64x64 struct{ bits Int128 }
+
+// Fixed is the fixed-point numbers.
+type Fixed interface {
+	FP8x23 | FP16x16 | FP32x32 | FP64x64
+}
+
+// FP8x23FromBits returns b·2^-23.
+func FP8x23FromBits(b int32) FP8x23 { return FP8x23{b} }
+
+// FP16x16FromBits returns b·2^-16.
+func FP16x16FromBits(b int32) FP16x16 { return FP16x16{b} }
+
+// FP32x32FromBits returns b·2^-32.
+func FP32x32FromBits(b int64) FP32x32 { return FP32x32{b} }
+
+// FP64x64FromBits returns b·2^-64.
+func FP64x64FromBits(b Int128) FP64x64 { return FP64x64{b} }
+
+// Bits returns x·2^23.
+func (x FP8x23) Bits() int32 { return x.bits }
+
+// Bits returns x·2^16.
+func (x FP16x16) Bits() int32 { return x.bits }
+
+// Bits returns x·2^32.
+func (x FP32x32) Bits() int64 { return x.bits }
+
+// Bits returns x·2^64.
+func (x FP64x64) Bits() Int128 { return x.bits }
+
+// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
+func (x FP8x23) String() string { return FormatFixed(x, -1) }
+
+// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
+func (x FP16x16) String() string { return FormatFixed(x, -1) }
+
+// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
+func (x FP32x32) String() string { return FormatFixed(x, -1) }
+
+// String returns the decimal with the fewest digits after the point that [ParseFixed] turns back into x.
+func (x FP64x64) String() string { return FormatFixed(x, -1) }
+
+// A FixedMode says how a result is made that lies between two numbers or beyond them all. Functions take any number of modes; none means the
+// nearest number, of two the one with an even last bit, and an error for what is beyond.
+type FixedMode uint8
+
+const (
+	// TowardZero drops what is below a unit.
+	TowardZero FixedMode = 1 << iota
+	// Saturate gives the last number in place of one beyond it. It doesn't give a logarithm of 0 a value: that stays an error.
+	Saturate
+	// Wrap gives the low bits of the rounded integer, and takes precedence over Saturate. It is for arithmetic and conversions; in the others,
+	// and for infinities, an overflow stays an error.
+	Wrap
+)
+
+func joinModes(modes []FixedMode) (m FixedMode) {
+	for _, x := range modes {
+		m |= x
+	}
+	return m
+}
+
+// What a [FixedError] wraps.
+var (
+	// ErrFixedOverflow: the result is beyond the numbers of the format.
+	ErrFixedOverflow = errors.New("overflow")
+	// ErrFixedDomain: the function has no value there.
+	ErrFixedDomain = errors.New("no value")
+	// ErrFixedSyntax: the text is no decimal number.
+	ErrFixedSyntax = errors.New("syntax")
+)
+
+// A FixedError says which function of which fixed-point numbers has no result.
+type FixedError struct {
+	Func   string // the function's name
+	Format string // the format of the result
+	Err    error  // one of the errors above
+
+	reason string       // what the function wants
+	text   string       // the argument, if it isn't
+	of     *fixedFormat // the format of args
+	args   [2]Int128
+	n      int
+}
+
+// Unwrap returns Err.
+func (e *FixedError) Unwrap() error { return e.Err }
+
+func (e *FixedError) Error() string {
+	arg := e.text
+	for i, a := range e.args[:e.n] {
+		if i > 0 {
+			arg += ", "
+		}
+		arg += e.of.text(a, -1)
+	}
+	s := "num." + e.Func + "(" + arg + ") in " + e.Format + ": " + e.Err.Error()
+	if e.Err == ErrFixedOverflow {
+		f := formatNamed(e.Format)
+		return s + ": the numbers end at " + f.text(f.last(true), -1) + " and " + f.text(f.last(false), -1)
+	}
+	return s + ": " + e.reason
+}
+
+// A fixedFormat is a format by its parameters.
+type fixedFormat struct {
+	name  string
+	width uint // bits
+	frac  uint // of which after the point
+}
+
+var fixedFormats = [4]fixedFormat{{"FP8x23", 32, 23}, {"FP16x16", 32, 16}, {"FP32x32", 64, 32}, {"FP64x64", 128, 64}}
+
+func formatNamed(name string) *fixedFormat {
+	for i := range fixedFormats {
+		if fixedFormats[i].name == name {
+			return &fixedFormats[i]
+		}
+	}
+	return nil
+}
+
+// fixedFormatOf returns the format of a type.
+func fixedFormatOf[T Fixed]() *fixedFormat {
+	var x T
+	switch any(x).(type) {
+	case FP8x23:
+		return &fixedFormats[0]
+	case FP16x16:
+		return &fixedFormats[1]
+	case FP32x32:
+		return &fixedFormats[2]
+	}
+	return &fixedFormats[3]
+}
+
+// fixedWord returns the integer that x is, in units.
+func fixedWord[T Fixed](x T) Int128 {
+	switch x := any(x).(type) {
+	case FP8x23:
+		return int128(int64(x.bits))
+	case FP16x16:
+		return int128(int64(x.bits))
+	case FP32x32:
+		return int128(x.bits)
+	case FP64x64:
+		return x.bits
+	}
+	panic("unreachable")
+}
+
+// fromFixedWord takes the low bits of w.
+func fromFixedWord[T Fixed](w Int128) (x T) {
+	switch x := any(&x).(type) {
+	case *FP8x23:
+		x.bits = int32(w.Lo)
+	case *FP16x16:
+		x.bits = int32(w.Lo)
+	case *FP32x32:
+		x.bits = int64(w.Lo)
+	case *FP64x64:
+		x.bits = w
+	}
+	return x
+}
+
+// last returns the last number of a sign.
+func (f *fixedFormat) last(neg bool) Int128 {
+	least := Int128{Hi: -1 << 63}
+	if f.width < 128 {
+		least = int128(-1 << (f.width - 1))
+	}
+	if neg {
+		return least
+	}
+	return Int128{^least.Hi, ^least.Lo}
+}
+
+// one returns the integer that 1 is.
+func (f *fixedFormat) one() Int128 { return int128(1).shl(f.frac) }
+
+// A magnitude is an integer by sign and absolute value, of which over says that there is more above 128 bits.
+type magnitude struct {
+	hi, lo    uint64
+	neg, over bool
+}
+
+// fits reports whether m is a number of the format.
+func (f *fixedFormat) fits(m magnitude) bool {
+	if m.over {
+		return false
+	}
+	hi, lo := uint64(0), uint64(1)<<(f.width-1)
+	if f.width == 128 {
+		hi, lo = 1<<63, 0
+	}
+	if m.neg { // least is one more than last
+		return m.hi < hi || m.hi == hi && m.lo <= lo
+	}
+	return m.hi < hi || m.hi == hi && m.lo < lo
+}
+
+// finish makes a result of m in the type T, or the error of the function name of the first n of x and y, numbers of the format of.
+func finish[T Fixed](name string, m magnitude, mode FixedMode, of *fixedFormat, n int, x, y Int128) (T, error) {
+	f := fixedFormatOf[T]()
+	switch {
+	case f.fits(m) || mode&Wrap != 0:
+		w := Int128{int64(m.hi), m.lo}
+		if m.neg {
+			w = w.neg()
+		}
+		return fromFixedWord[T](w), nil
+	case mode&Saturate != 0:
+		return fromFixedWord[T](f.last(m.neg)), nil
+	}
+	var zero T
+	return zero, &FixedError{Func: name, Format: f.name, Err: ErrFixedOverflow, of: of, args: [2]Int128{x, y}, n: n}
+}
+
+// noValue is the error of a function without a value for the first n of x and y.
+func noValue(name, reason string, f *fixedFormat, n int, x, y Int128) error {
+	return &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, reason: reason, of: f, args: [2]Int128{x, y}, n: n}
+}
+
+// rounded returns m + 1 if the part that m lacks asks for it: cmp is its order relative to a half, any whether it isn't 0.
+func (m magnitude) rounded(cmp int, mode FixedMode) magnitude {
+	if mode&TowardZero == 0 && (cmp > 0 || cmp == 0 && m.lo&1 == 1) {
+		var c uint64
+		m.lo, c = bits.Add64(m.lo, 1, 0)
+		m.hi, c = bits.Add64(m.hi, 0, c)
+		m.over = m.over || c != 0
+	}
+	return m
+}

@@ -1,0 +1,217 @@
+package num
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+)
+
+// AddFixed returns a + b, exactly, or an overflow.
+func AddFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
+	return addFixed("AddFixed", a, fixedWord(b), fixedWord(b), joinModes(mode))
+}
+
+// SubFixed returns a - b, exactly, or an overflow.
+func SubFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
+	w := fixedWord(b)
+	if w == (Int128{Hi: math.MinInt64}) { // has no negative; that of a number with its top bit changed has 2^127 less
+		m := fixedWord(a).plus(w).magnitude()
+		if fixedWord(a).Hi >= 0 {
+			m = magnitude{hi: uint64(fixedWord(a).Hi) | 1<<63, lo: fixedWord(a).Lo}
+		}
+		return finish[T]("SubFixed", m, joinModes(mode), fixedFormatOf[T](), 2, fixedWord(a), w)
+	}
+	return addFixed("SubFixed", a, w.neg(), w, joinModes(mode))
+}
+
+// addFixed returns a + b; shown is the argument that an error names.
+func addFixed[T Fixed](name string, a T, b, shown Int128, mode FixedMode) (T, error) {
+	x := fixedWord(a)
+	s := x.plus(b)
+	m := s.magnitude()
+	if (x.Hi^s.Hi)&(b.Hi^s.Hi) < 0 { // beyond 128 bits, so that the sign is the other one
+		m = magnitude{hi: uint64(s.Hi), lo: s.Lo}
+		if x.Hi < 0 {
+			n := s.neg()
+			m = magnitude{hi: uint64(n.Hi), lo: n.Lo, neg: true, over: s.isZero()}
+		}
+	}
+	return finish[T](name, m, mode, fixedFormatOf[T](), 2, x, shown)
+}
+
+// NegFixed returns -x: an overflow for the least number alone.
+func NegFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
+	m := fixedWord(x).magnitude()
+	m.neg = !m.neg
+	return finish[T]("NegFixed", m, joinModes(mode), fixedFormatOf[T](), 1, fixedWord(x), Int128{})
+}
+
+// AbsFixed returns |x|: an overflow for the least number alone.
+func AbsFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
+	m := fixedWord(x).magnitude()
+	m.neg = false
+	return finish[T]("AbsFixed", m, joinModes(mode), fixedFormatOf[T](), 1, fixedWord(x), Int128{})
+}
+
+// CompareFixed returns -1 if a < b, 0 if they are equal, and 1 if a > b.
+func CompareFixed[T Fixed](a, b T) int { return fixedWord(a).cmp(fixedWord(b)) }
+
+// MulFixed returns a b, rounded once.
+func MulFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)
+	x, y := fixedWord(a), fixedWord(b)
+	p, q := x.magnitude(), y.magnitude()
+	var m magnitude
+	if f.width <= 64 {
+		m.hi, m.lo = bits.Mul64(p.lo, q.lo)
+		m = m.shiftRight(f.frac, how)
+	} else {
+		m = mulShift64(p, q, how)
+	}
+	m.neg = p.neg != q.neg
+	return finish[T]("MulFixed", m, how, f, 2, x, y)
+}
+
+// mulShift64 returns p q 2^-64, rounded.
+func mulShift64(p, q magnitude, mode FixedMode) magnitude {
+	h0, rest := bits.Mul64(p.lo, q.lo)
+	h1, l1 := bits.Mul64(p.lo, q.hi)
+	h2, l2 := bits.Mul64(p.hi, q.lo)
+	h3, l3 := bits.Mul64(p.hi, q.hi)
+	lo, c := bits.Add64(h0, l1, 0)
+	hi, c2 := bits.Add64(h1, l3, c)
+	top := h3 + c2
+	lo, c = bits.Add64(lo, l2, 0)
+	hi, c = bits.Add64(hi, h2, c)
+	m := magnitude{hi: hi, lo: lo, over: top+c != 0}
+	return m.rounded(compareHalf(rest, 0), mode)
+}
+
+// DivFixed returns a / b, rounded once. Division by 0 is an error.
+func DivFixed[T Fixed](a, b T, mode ...FixedMode) (T, error) {
+	return divFixed("DivFixed", fixedWord(a), b, 2, joinModes(mode))
+}
+
+// ReciprocalFixed returns 1 / x, rounded once. For 0 it is an error.
+func ReciprocalFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
+	return divFixed("ReciprocalFixed", fixedFormatOf[T]().one(), x, 1, joinModes(mode))
+}
+
+// divFixed returns x / b. The error names both, or b alone.
+func divFixed[T Fixed](name string, x Int128, b T, args int, mode FixedMode) (T, error) {
+	f, y := fixedFormatOf[T](), fixedWord(b)
+	first, second := x, y
+	if args == 1 {
+		first = y
+	}
+	if y.isZero() {
+		var zero T
+		return zero, noValue(name, "division by 0", f, args, first, second)
+	}
+	p, d := x.magnitude(), y.magnitude()
+	var m magnitude
+	if n := p.shiftLeft(f.frac); d.hi == 0 && !n.over {
+		var r uint64
+		m.hi, r = n.hi/d.lo, n.hi%d.lo
+		m.lo, r = bits.Div64(r, n.lo, d.lo)
+		m = m.rounded(order(r, d.lo-r), mode)
+	} else {
+		wide := p.big()
+		wide.Lsh(wide, f.frac)
+		m = magnitudeOf(quotient(wide, d.big(), mode))
+	}
+	m.neg = p.neg != d.neg
+	return finish[T](name, m, mode, f, args, first, second)
+}
+
+func order(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a == b:
+		return 0
+	}
+	return 1
+}
+
+// quotient returns n / d, rounded, for n >= 0 and d > 0, in place of n.
+func quotient(n, d *big.Int, mode FixedMode) *big.Int {
+	q, r := n.QuoRem(n, d, new(big.Int))
+	if cmp := r.Lsh(r, 1).Cmp(d); mode&TowardZero == 0 && (cmp > 0 || cmp == 0 && q.Bit(0) == 1) {
+		q.Add(q, big.NewInt(1))
+	}
+	return q
+}
+
+// RemFixed returns a - b trunc(a/b), which is exact and has the sign of a, as Go's % of integers. For b = 0 it is an error.
+func RemFixed[T Fixed](a, b T) (T, error) {
+	f, x, y := fixedFormatOf[T](), fixedWord(a), fixedWord(b)
+	if y.isZero() {
+		var zero T
+		return zero, noValue("RemFixed", "division by 0", f, 2, x, y)
+	}
+	p, d := x.magnitude(), y.magnitude()
+	if p.hi|d.hi == 0 {
+		p.lo %= d.lo
+	} else {
+		neg := p.neg
+		p = magnitudeOf(new(big.Int).Rem(p.big(), d.big()))
+		p.neg = neg
+	}
+	return finish[T]("RemFixed", p, 0, f, 2, x, y)
+}
+
+// SqrtFixed returns the square root of x, rounded once. For x < 0 it is an error.
+func SqrtFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
+	f, w, how := fixedFormatOf[T](), fixedWord(x), joinModes(mode)
+	if w.Hi < 0 {
+		var zero T
+		return zero, noValue("SqrtFixed", "it wants a number from 0 on", f, 1, w, Int128{})
+	}
+	var m magnitude
+	if n := w.magnitude().shiftLeft(f.frac); !n.over {
+		m.lo = sqrt128(n.hi, n.lo)
+		h, l := bits.Mul64(m.lo, m.lo)
+		l, borrow := bits.Sub64(n.lo, l, 0)
+		h, _ = bits.Sub64(n.hi, h, borrow)
+		// The root is above m + 1/2 if the rest is above m. It is never there.
+		if h != 0 || l > m.lo {
+			m = m.rounded(1, how)
+		}
+	} else {
+		wide := w.Big()
+		wide.Lsh(wide, f.frac)
+		root := new(big.Int).Sqrt(wide)
+		rest := wide.Sub(wide, new(big.Int).Mul(root, root))
+		m = magnitudeOf(root).rounded(rest.Cmp(root)*2-1, how)
+	}
+	return finish[T]("SqrtFixed", m, how, f, 1, w, Int128{})
+}
+
+// sqrt128 returns the root of hi·2^64 + lo, rounded down: Newton's steps, each of which doubles the bits that are right, from 1 to 64, as in
+// Python's math.isqrt, which proves them.
+func sqrt128(hi, lo uint64) uint64 {
+	if hi == 0 && lo == 0 {
+		return 0
+	}
+	shift := uint(bits.LeadingZeros64(hi))
+	if hi == 0 {
+		shift = 64 + uint(bits.LeadingZeros64(lo))
+	}
+	shift &^= 1
+	n := magnitude{hi: hi, lo: lo}.shiftLeft(shift)
+	u := 1 + n.hi>>62
+	u = u<<1 + n.hi>>59/u
+	u = u<<3 + n.hi>>53/u
+	u = u<<7 + n.hi>>41/u
+	u = u<<15 + n.hi>>17/u
+	q, _ := bits.Div64(n.hi>>33, n.hi<<31|n.lo>>33, u)
+	r := u<<31 + q
+	if r < u<<31 { // 2^64 and more
+		r = math.MaxUint64
+	}
+	if h, l := bits.Mul64(r, r); h > n.hi || h == n.hi && l > n.lo {
+		r--
+	}
+	return r >> (shift / 2)
+}

@@ -1,0 +1,202 @@
+package num
+
+import (
+	"math/big"
+	"math/bits"
+)
+
+// A fixedFunction is a function of one fixed-point number, in integers alone. Each is defined by the true value, rounded, so there are
+// only two questions: how near is an approximation certain to be, and does everything that near round to the same number. fast answers for
+// formats of 32 bits. Where it doesn't settle the rounding, and for the wider formats, wide computes more and more bits until that does. It
+// ends, because the values that lie between two numbers exactly, or on one, come from exact; no others are rational.
+type fixedFunction struct {
+	name    string
+	wants   string                                           // of x, in the error
+	defined func(w Int128, f *fixedFormat) bool              // nil: everywhere
+	exact   func(w Int128, f *fixedFormat) (magnitude, bool) // rational values, and those too far from any doubt to compute
+	fast    func(w int64, frac uint) (y, e int64)            // the value times 2^(frac+31), and a bound of its error; anything from 2^62+e on for what is 2^62 or more
+	wide    func(x *big.Int, frac, p uint) *big.Int          // the value of x 2^-frac times 2^p, to wideError
+}
+
+// beyond is a result of fast for what is above all numbers of 32 bits, whatever it is.
+const beyond = 1<<62 + 1<<40
+
+// overflows is a result of exact above all numbers.
+var overflows = magnitude{over: true}
+
+func callFixed[T Fixed](fn *fixedFunction, x T, modes []FixedMode) (T, error) {
+	f, w, mode := fixedFormatOf[T](), fixedWord(x), joinModes(modes)&^Wrap
+	if fn.defined != nil && !fn.defined(w, f) {
+		var zero T
+		return zero, noValue(fn.name, fn.wants, f, 1, w, Int128{})
+	}
+	m, ok := fn.exact(w, f)
+	if !ok && f.width == 32 {
+		y, e := fn.fast(int64(w.Lo), f.frac)
+		m, ok = settleFast(y, e, mode)
+	}
+	if !ok {
+		m = settleWide(f, mode, func(p uint) *big.Int { return fn.wide(w.Big(), f.frac, p) })
+	}
+	return finish[T](fn.name, m, mode, f, 1, w, Int128{})
+}
+
+// settleFast rounds a result of fast and reports whether all numbers within its error round to the same.
+func settleFast(y, e int64, mode FixedMode) (magnitude, bool) {
+	neg := y < 0
+	if neg {
+		y = -y
+	}
+	half := int64(1 << 30)
+	if mode&TowardZero != 0 {
+		half = 0
+	}
+	a, b := (y+half-e)>>31, (y+half+e)>>31
+	return magnitude{lo: uint64(a), neg: neg && a != 0}, a == b
+}
+
+// settleWide rounds the value that wide gives to p bits, for p large enough.
+func settleWide(f *fixedFormat, mode FixedMode, wide func(p uint) *big.Int) magnitude {
+	for extra := uint(64); ; extra *= 2 {
+		v := wide(f.frac + extra)
+		neg := v.Sign() < 0
+		v.Abs(v)
+		if mode&TowardZero == 0 {
+			v.Add(v, unit(extra-1))
+		}
+		a := new(big.Int).Sub(v, big.NewInt(wideError))
+		b := v.Add(v, big.NewInt(wideError))
+		if a.Rsh(a, extra).Cmp(b.Rsh(b, extra)) == 0 {
+			m := magnitudeOf(a)
+			m.neg = neg
+			return m
+		}
+	}
+}
+
+// never is for functions without rational values.
+func never(Int128, *fixedFormat) (magnitude, bool) { return magnitude{}, false }
+
+// zeroAt0 is for functions whose only rational value is 0, at 0.
+func zeroAt0(w Int128, _ *fixedFormat) (magnitude, bool) { return magnitude{}, w.isZero() }
+
+// oneAt0 is for functions whose only rational value is 1, at 0.
+func oneAt0(w Int128, f *fixedFormat) (magnitude, bool) { return f.one().magnitude(), w.isZero() }
+
+// zeroAt1 is for functions whose only rational value is 0, at 1.
+func zeroAt1(w Int128, f *fixedFormat) (magnitude, bool) { return magnitude{}, w == f.one() }
+
+// atLeast reports whether |w| is n or more.
+func (f *fixedFormat) atLeast(w Int128, n int64) bool {
+	m := w.magnitude()
+	i := m.shiftRight(f.frac, TowardZero)
+	return i.lo >= uint64(n)
+}
+
+// clamped returns x, at most n in absolute value.
+func clamped(x *big.Int, frac uint, n int64) *big.Int {
+	limit := new(big.Int).Lsh(big.NewInt(n), frac)
+	if x.CmpAbs(limit) <= 0 {
+		return x
+	}
+	if x.Sign() < 0 {
+		limit.Neg(limit)
+	}
+	return limit
+}
+
+// ExpFixed returns e to the power x, correctly rounded.
+func ExpFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&expFixed, x, mode) }
+
+var expFixed = fixedFunction{name: "ExpFixed", exact: expExact, fast: fastExp, wide: func(x *big.Int, frac, p uint) *big.Int {
+	q := p + wideGuard
+	e := wideExp(x.Lsh(x, q-frac), q)
+	return e.Rsh(e, wideGuard)
+}}
+
+// expExact: e^64 is beyond all formats and e^-64 below half a unit of all.
+func expExact(w Int128, f *fixedFormat) (magnitude, bool) {
+	if f.atLeast(w, 64) {
+		if w.Hi < 0 {
+			return magnitude{}, true
+		}
+		return overflows, true
+	}
+	return oneAt0(w, f)
+}
+
+// Exp2Fixed returns 2 to the power x, correctly rounded.
+func Exp2Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&exp2Fixed, x, mode) }
+
+var exp2Fixed = fixedFunction{name: "Exp2Fixed", fast: fastExp2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+	m := w.magnitude()
+	n := m.shiftRight(f.frac, TowardZero)
+	switch {
+	case n.lo >= 66:
+		if m.neg {
+			return magnitude{}, true
+		}
+		return overflows, true
+	case n.shiftLeft(f.frac) != magnitude{hi: m.hi, lo: m.lo}:
+		return magnitude{}, false
+	case m.neg: // half a unit is a tie, with 0
+		one := f.one().magnitude()
+		return one.shiftRight(uint(n.lo), 0), true
+	}
+	return f.one().magnitude().shiftLeft(uint(n.lo)), true
+}, wide: func(x *big.Int, frac, p uint) *big.Int {
+	q := p + wideGuard
+	ln2 := wideLn2.at(q + 8)
+	e := wideExp(x.Rsh(x.Mul(x, ln2), frac+8), q)
+	return e.Rsh(e, wideGuard)
+}}
+
+// LogFixed returns the natural logarithm of x, correctly rounded. For x <= 0 it is an error.
+func LogFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&logFixed, x, mode) }
+
+const wantsPositive = "it wants a number above 0"
+
+func positive(w Int128, _ *fixedFormat) bool { return w.Hi >= 0 && !w.isZero() }
+
+var logFixed = fixedFunction{name: "LogFixed", wants: wantsPositive, defined: positive, exact: zeroAt1, fast: fastLog, wide: func(x *big.Int, frac, p uint) *big.Int {
+	l := wideLog(x, frac, p+wideGuard)
+	return l.Rsh(l, wideGuard)
+}}
+
+// Log2Fixed returns the logarithm of x to base 2, correctly rounded. For x <= 0 it is an error.
+func Log2Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&log2Fixed, x, mode) }
+
+var log2Fixed = fixedFunction{name: "Log2Fixed", wants: wantsPositive, defined: positive, fast: fastLog2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+	if bits.OnesCount64(uint64(w.Hi))+bits.OnesCount64(w.Lo) != 1 {
+		return magnitude{}, false
+	}
+	e := int64(bits.TrailingZeros64(w.Lo)) - int64(f.frac)
+	if w.Lo == 0 {
+		e += int64(bits.TrailingZeros64(uint64(w.Hi)))
+	}
+	return int128(e).shl(f.frac).magnitude(), true
+}, wide: func(x *big.Int, frac, p uint) *big.Int {
+	q := p + wideGuard
+	l := divQ(wideLog(x, frac, q), wideLn2.at(q), q)
+	return l.Rsh(l, wideGuard)
+}}
+
+// Log10Fixed returns the logarithm of x to base 10, correctly rounded. For x <= 0 it is an error.
+func Log10Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&log10Fixed, x, mode) }
+
+var log10Fixed = fixedFunction{name: "Log10Fixed", wants: wantsPositive, defined: positive, fast: fastLog10, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+	m := w.magnitude()
+	n := m.shiftRight(f.frac, TowardZero)
+	if n.shiftLeft(f.frac) != m {
+		return magnitude{}, false
+	}
+	e, power := int64(0), uint64(1)
+	for ; power < n.lo && power < 1e18; e++ {
+		power *= 10
+	}
+	return int128(e).shl(f.frac).magnitude(), power == n.lo
+}, wide: func(x *big.Int, frac, p uint) *big.Int {
+	q := p + wideGuard
+	l := divQ(wideLog(x, frac, q), wideLn10.at(q), q)
+	return l.Rsh(l, wideGuard)
+}}
