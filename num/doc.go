@@ -12,6 +12,17 @@
 // F8E4M3, which has no infinity. A NaN becomes the canonical NaN of the target, without sign or payload. Whole rows are converted by the
 // Widen and Narrow functions, which give the same bits for everything but the payload of a NaN when widening.
 //
+// # Fixed point
+//
+// [FP8x23], [FP16x16], [FP32x32] and [FP64x64] are integers in units of a power of two, structs as well. Their arithmetic and functions work for
+// all four and need integers alone, so that there is nothing for machines to differ in:
+//
+//	y, err := num.ExpFixed(x)                // any format
+//	p, err := num.MulFixed(a, b, num.Saturate)
+//
+// Every result is the true value rounded once, to nearest with ties to even, or toward zero on request, in the wide formats too. A result
+// beyond the format is an error, unless a [FixedMode] says otherwise; one below half a unit is 0. docs/fixed-point.md says how that is checked.
+//
 // # Functions
 //
 // The functions of one float32 ([Exp32], [Sin32], ...) return the float32 nearest to the true value, ties to even, for every one of the 2^32

@@ -137,7 +137,7 @@ var exp2Fixed = fixedFunction{name: "Exp2Fixed", fast: fastExp2, exact: func(w I
 			return magnitude{}, true
 		}
 		return overflows, true
-	case n.shiftLeft(f.frac) != magnitude{hi: m.hi, lo: m.lo}:
+	case n.shiftLeft(f.frac) != m:
 		return magnitude{}, false
 	case m.neg: // half a unit is a tie, with 0
 		one := f.one().magnitude()

@@ -1,6 +1,7 @@
 package num
 
 import (
+	"errors"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -43,7 +44,7 @@ func TestFixedFast(t *testing.T) {
 	for _, f := range fixedFormats[:2] {
 		for _, fn := range fixedFunctions {
 			worst, least := 0.0, 0.0
-			for range 20000 {
+			for range 4000 {
 				w := someWord(r, &f)
 				if fn.defined != nil && !fn.defined(w, &f) {
 					continue
@@ -72,6 +73,125 @@ func TestFixedFast(t *testing.T) {
 				}
 			}
 			t.Logf("%s in %s: largest error %.3g of the bound, %g", fn.name, f.name, worst, least)
+		}
+	}
+}
+
+// The tables are what their comments say.
+func TestFixedTables(t *testing.T) {
+	near := func(name string, got uint64, want *big.Int, q uint) {
+		want.Rsh(want.Add(want, unit(99-q)), 100-q)
+		if want.Uint64() != got {
+			t.Errorf("%s is %#x, want %#x", name, got, want)
+		}
+	}
+	const q = 100
+	for j, v := range exp2TableQ63 {
+		x := wideLn2.at(q)
+		near("exp2TableQ63", v, wideExp(x.Rsh(x.Mul(x, big.NewInt(int64(j))), 6), q), 63)
+	}
+	for j, v := range logTableQ61 {
+		near("logTableQ61", uint64(v), wideLog(big.NewInt(int64(2*j+129)), 7, q), 61)
+	}
+	for j, v := range atanTableQ62 {
+		near("atanTableQ62", uint64(v), wideAngle(big.NewInt(int64(j)), big.NewInt(32), q), 62)
+	}
+	for j, v := range erfTableQ62 {
+		near("erfTableQ62", uint64(v), wideErf(new(big.Int).Lsh(big.NewInt(int64(j)), q-4), q), 62)
+	}
+	factorial := big.NewInt(1)
+	for n := 2; n < len(inverseFactorialQ64); n++ {
+		factorial.Mul(factorial, big.NewInt(int64(n)))
+		near("inverseFactorialQ64", inverseFactorialQ64[n], divQ(big.NewInt(1), factorial, q), 64)
+	}
+	for n := 2; n < len(inverseQ64); n++ {
+		near("inverseQ64", inverseQ64[n], divQ(big.NewInt(1), big.NewInt(int64(n)), q), 64)
+	}
+	one := unit(q)
+	near("log2eQ62", log2eQ62, divQ(one, wideLn2.at(q), q), 62)
+	near("ln2Q64", ln2Q64, wideLn2.at(q), 64)
+	near("ln2Q57", ln2Q57, wideLn2.at(q), 57)
+	near("invLn10Q64", invLn10Q64, divQ(one, wideLn10.at(q), q), 64)
+	near("piQ61", piQ61, widePi.at(q), 61)
+	near("halfPiQ62", halfPiQ62, widePi.at(q-1), 62)
+	near("halfPiQ63", halfPiQ63, widePi.at(q-1), 63)
+	near("twoOverRootPiQ62", twoOverRootPiQ62, divQ(unit(q+1), sqrtQ(widePi.at(q), q), q), 62)
+	two := divQ(unit(301), widePi.at(300), 300)
+	two.Add(two, unit(300-129)).Rsh(two, 300-128)
+	if two.Uint64() != twoOverPiLow || two.Rsh(two, 64).Uint64() != twoOverPiHigh {
+		t.Error("twoOverPi")
+	}
+}
+
+// What is exactly a number, or exactly between two, and what is nearer to one than any fixed precision sees.
+func TestFixedExact(t *testing.T) {
+	p := func(s string) FP64x64 { x, _ := ParseFixed[FP64x64](s); return x }
+	unit64 := FP64x64FromBits(Int128{Lo: 1})
+	one, below := p("1"), FP64x64FromBits(Int128{Lo: 1<<64 - 1})
+	for _, c := range []struct {
+		name           string
+		f              func(FP64x64, ...FixedMode) (FP64x64, error)
+		x, near, under FP64x64
+	}{
+		{"exp 0", ExpFixed[FP64x64], p("0"), one, one},
+		{"exp of a unit", ExpFixed[FP64x64], unit64, FP64x64FromBits(Int128{1, 1}), FP64x64FromBits(Int128{1, 1})},
+		{"exp of minus a unit", ExpFixed[FP64x64], FP64x64FromBits(Int128{-1, 1<<64 - 1}), below, below},
+		{"exp2 of -65: half a unit", Exp2Fixed[FP64x64], p("-65"), p("0"), p("0")},
+		{"exp2 of -64", Exp2Fixed[FP64x64], p("-64"), unit64, unit64},
+		{"exp2 of -1", Exp2Fixed[FP64x64], p("-1"), p("0.5"), p("0.5")},
+		{"exp2 of 62", Exp2Fixed[FP64x64], p("62"), p("4611686018427387904"), p("4611686018427387904")},
+		{"log2 of a unit", Log2Fixed[FP64x64], unit64, p("-64"), p("-64")},
+		{"log10 of 10^18", Log10Fixed[FP64x64], p("1e18"), p("18"), p("18")},
+		{"sin of a unit", SinFixed[FP64x64], unit64, unit64, p("0")},
+		{"sinh of a unit", SinhFixed[FP64x64], unit64, unit64, unit64},
+		{"cos of a unit", CosFixed[FP64x64], unit64, one, below},
+		{"cosh of a unit", CoshFixed[FP64x64], unit64, one, one},
+		{"tanh of 2^62", TanhFixed[FP64x64], p("4611686018427387904"), one, below},
+		{"tanh of -2^62", TanhFixed[FP64x64], p("-4611686018427387904"), p("-1"), FP64x64FromBits(Int128{-1, 1})},
+		{"erf of 2^62", ErfFixed[FP64x64], p("4611686018427387904"), one, below},
+		{"sigmoid of 2^62", SigmoidFixed[FP64x64], p("4611686018427387904"), one, below},
+		{"sigmoid of -2^62", SigmoidFixed[FP64x64], p("-4611686018427387904"), p("0"), p("0")},
+		{"softplus of 2^62", SoftplusFixed[FP64x64], p("4611686018427387904"), p("4611686018427387904"), p("4611686018427387904")},
+		{"acos of 1", AcosFixed[FP64x64], one, p("0"), p("0")},
+		{"2 to the power", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(p("2.25"), x, mode...) }, p("1.5"), p("3.375"), p("3.375")},
+		{"0 to the power 0", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(x, x, mode...) }, p("0"), one, one},
+		{"-0.5 to the power -3", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(p("-0.5"), x, mode...) }, p("-3"), p("-8"), p("-8")},
+		{"2 to the power -65, a tie", func(x FP64x64, mode ...FixedMode) (FP64x64, error) { return PowFixed(p("2"), x, mode...) }, p("-65"), p("0"), p("0")},
+	} {
+		if got, err := c.f(c.x); got != c.near || err != nil {
+			t.Errorf("%s: %v, %v", c.name, got, err)
+		}
+		if got, err := c.f(c.x, TowardZero); got != c.under || err != nil {
+			t.Errorf("%s, toward zero: %v, %v", c.name, got, err)
+		}
+	}
+}
+
+func TestFixedDomains(t *testing.T) {
+	p := func(s string) FP16x16 { x, _ := ParseFixed[FP16x16](s); return x }
+	pow := func(y string) func(FP16x16, ...FixedMode) (FP16x16, error) {
+		return func(x FP16x16, mode ...FixedMode) (FP16x16, error) { return PowFixed(x, p(y), mode...) }
+	}
+	for _, c := range []struct {
+		f    func(FP16x16, ...FixedMode) (FP16x16, error)
+		x    string
+		want error
+	}{
+		{LogFixed[FP16x16], "0", ErrFixedDomain}, {Log2Fixed[FP16x16], "-1", ErrFixedDomain}, {Log10Fixed[FP16x16], "0", ErrFixedDomain},
+		{AsinFixed[FP16x16], "1.00002", ErrFixedDomain}, {AsinFixed[FP16x16], "-1", nil}, {AcosFixed[FP16x16], "-1.00002", ErrFixedDomain}, {AcosFixed[FP16x16], "-1", nil},
+		{AtanhFixed[FP16x16], "1", ErrFixedDomain}, {AtanhFixed[FP16x16], "-1", ErrFixedDomain}, {AtanhFixed[FP16x16], "0.99998", nil},
+		{AcoshFixed[FP16x16], "0.99998", ErrFixedDomain}, {AcoshFixed[FP16x16], "-32768", ErrFixedDomain}, {SqrtFixed[FP16x16], "-1", ErrFixedDomain},
+		{ReciprocalFixed[FP16x16], "0", ErrFixedDomain}, {Exp2Fixed[FP16x16], "15", ErrFixedOverflow},
+		{pow("-1"), "0", ErrFixedDomain}, {pow("0.5"), "-4", ErrFixedDomain}, {pow("0.5"), "0", nil}, {pow("3"), "-100", ErrFixedOverflow}, {pow("32767.5"), "1.5", ErrFixedOverflow},
+		{pow("-32767.5"), "1.5", nil}, {ExpFixed[FP16x16], "32767", ErrFixedOverflow}, {SinhFixed[FP16x16], "-32768", ErrFixedOverflow}, {TanFixed[FP16x16], "1.5708", ErrFixedOverflow},
+	} {
+		y, err := c.f(p(c.x), Wrap)
+		if !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("f(%s) = %v, %v, want %v", c.x, y, err, c.want)
+		}
+		_, err = c.f(p(c.x), Saturate)
+		if c.want == ErrFixedOverflow && err != nil || c.want == ErrFixedDomain && err == nil {
+			t.Errorf("f(%s) saturated: %v", c.x, err)
 		}
 	}
 }

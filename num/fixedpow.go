@@ -12,7 +12,7 @@ func PowFixed[T Fixed](x, y T, mode ...FixedMode) (T, error) {
 	abs, exponent := a.magnitude(), b.magnitude()
 	whole := exponent.shiftRight(f.frac, TowardZero)
 	odd := abs.neg && whole.lo&1 == 1
-	integer := whole.shiftLeft(f.frac) == magnitude{hi: exponent.hi, lo: exponent.lo}
+	integer := whole.shiftLeft(f.frac) == exponent
 	var zero T
 	switch {
 	case b.isZero():

@@ -1,0 +1,139 @@
+package num_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// parse is for examples, whose numbers are right.
+func parse[T num.Fixed](s string) T {
+	x, err := num.ParseFixed[T](s)
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func ExampleFP16x16() {
+	x := num.FP16x16FromBits(1<<16 | 1<<15)
+	fmt.Println(x, x.Bits(), x.Float64())
+	fmt.Println(num.FP16x16FromBits(-1 << 31))
+	// Output:
+	// 1.5 98304 1.5
+	// -32768
+}
+
+func ExampleFP8x23() {
+	x := parse[num.FP8x23]("0.1")
+	fmt.Println(x, x.Bits(), num.FormatFixed(x, 23))
+	// Output: 0.1 838861 0.10000002384185791015625
+}
+
+func ExampleFP32x32() {
+	x := parse[num.FP32x32]("-0.25")
+	fmt.Println(x, x.Bits())
+	// Output: -0.25 -1073741824
+}
+
+func ExampleFP64x64() {
+	x := parse[num.FP64x64]("3.14159265358979323846")
+	fmt.Println(x, x.Bits(), x.Float64())
+	// Output: 3.14159265358979323846 57952155664616982739 3.141592653589793
+}
+
+func ExampleInt128() {
+	fmt.Println(num.Int128{Hi: 1}, num.Int128{Hi: -1, Lo: 1<<64 - 1})
+	// Output: 18446744073709551616 -1
+}
+
+func ExampleFixedMode() {
+	x := parse[num.FP8x23]("200")
+	_, err := num.AddFixed(x, x)
+	fmt.Println(err)
+	high, _ := num.AddFixed(x, x, num.Saturate)
+	low, _ := num.AddFixed(x, x, num.Wrap)
+	fmt.Println(high, low)
+	// Output:
+	// num.AddFixed(200, 200) in FP8x23: overflow: the numbers end at -256 and 255.9999999
+	// 255.9999999 -112
+}
+
+func ExampleFixedError() {
+	_, err := num.LogFixed(parse[num.FP16x16]("-2"))
+	fmt.Println(err, errors.Is(err, num.ErrFixedDomain))
+	_, err = num.ParseFixed[num.FP16x16]("1,5")
+	fmt.Println(err, errors.Is(err, num.ErrFixedSyntax))
+	// Output:
+	// num.LogFixed(-2) in FP16x16: no value: it wants a number above 0 true
+	// num.ParseFixed("1,5") in FP16x16: syntax: it wants a decimal number such as -12.5 or 1e-3 true
+}
+
+func ExampleDivFixed() {
+	a, b := parse[num.FP16x16]("2"), parse[num.FP16x16]("3")
+	near, _ := num.DivFixed(a, b)
+	down, _ := num.DivFixed(a, b, num.TowardZero)
+	fmt.Println(near.Bits(), down.Bits())
+	// Output: 43691 43690
+}
+
+func ExampleRemFixed() {
+	r, _ := num.RemFixed(parse[num.FP16x16]("-7.5"), parse[num.FP16x16]("2"))
+	fmt.Println(r)
+	// Output: -1.5
+}
+
+func ExampleConvertFixed() {
+	x, err := num.ConvertFixed[num.FP8x23](parse[num.FP16x16]("300"))
+	fmt.Println(x, err)
+	y, _ := num.ConvertFixed[num.FP64x64](parse[num.FP16x16]("300.5"))
+	fmt.Println(y)
+	// Output:
+	// 0 num.ConvertFixed(300) in FP8x23: overflow: the numbers end at -256 and 255.9999999
+	// 300.5
+}
+
+func ExampleFixedFromFloat64() {
+	x, _ := num.FixedFromFloat64[num.FP16x16](2.718281828)
+	n, _ := num.FixedToInt64(x)
+	fmt.Println(x, n)
+	// Output: 2.71828 3
+}
+
+func ExampleFixedFromInt64() {
+	x, _ := num.FixedFromInt64[num.FP32x32](-7)
+	fmt.Println(x, x.Bits())
+	// Output: -7 -30064771072
+}
+
+func ExampleParseFixed() {
+	x, _ := num.ParseFixed[num.FP16x16]("-12.5e-3")
+	fmt.Println(x, num.FormatFixed(x, 16))
+	// Output: -0.0125 -0.0124969482421875
+}
+
+func ExampleExpFixed() {
+	for _, s := range []string{"1", "-12", "10.4"} {
+		y, err := num.ExpFixed(parse[num.FP16x16](s))
+		fmt.Println(y, err)
+	}
+	// Output:
+	// 2.71828 <nil>
+	// 0 <nil>
+	// 0 num.ExpFixed(10.4) in FP16x16: overflow: the numbers end at -32768 and 32767.99998
+}
+
+func ExampleSinFixed() {
+	x := parse[num.FP64x64]("1000000000000000000")
+	sin, _ := num.SinFixed(x)
+	fmt.Println(sin)
+	// Output: -0.9929693207404050762
+}
+
+func ExamplePowFixed() {
+	y, _ := num.PowFixed(parse[num.FP32x32]("2"), parse[num.FP32x32]("0.5"))
+	z, _ := num.PowFixed(parse[num.FP32x32]("-1.5"), parse[num.FP32x32]("3"))
+	fmt.Println(y, z)
+	// Output: 1.4142135624 -3.375
+}
