@@ -77,6 +77,32 @@ func TestFixedFast(t *testing.T) {
 	}
 }
 
+// The wide functions are as near as they say to what they give with 200 bits more, also where they are asked for few bits.
+func TestFixedWide(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	for _, f := range fixedFormats {
+		for _, fn := range fixedFunctions {
+			for range 50 {
+				w := someWord(r, &f)
+				if fn.defined != nil && !fn.defined(w, &f) {
+					continue
+				}
+				if _, exact := fn.exact(w, &f); exact {
+					continue
+				}
+				p := f.frac + r.UintN(100)
+				v, more := fn.wide(w.Big(), f.frac, p), fn.wide(w.Big(), f.frac, p+200)
+				if v.BitLen() > int(p+65) && more.BitLen() > int(p+265) {
+					continue // overflows
+				}
+				if d := more.Sub(v.Lsh(v, 200), more); d.CmpAbs(new(big.Int).Lsh(big.NewInt(2), 200)) > 0 {
+					t.Errorf("%s(%v) in %s to %d bits is off by 2^%d", fn.name, w, f.name, p, d.BitLen()-200)
+				}
+			}
+		}
+	}
+}
+
 // The tables are what their comments say.
 func TestFixedTables(t *testing.T) {
 	near := func(name string, got uint64, want *big.Int, q uint) {
@@ -194,4 +220,46 @@ func TestFixedDomains(t *testing.T) {
 			t.Errorf("f(%s) saturated: %v", c.x, err)
 		}
 	}
+}
+
+func BenchmarkFixed(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var words [1024]FP16x16
+	for i := range words {
+		words[i].bits = int32(r.Uint32()) >> 13 // ±4
+	}
+	var wide [1024]FP32x32
+	for i := range wide {
+		wide[i].bits = int64(r.Uint64()) >> 29
+	}
+	var widest [1024]FP64x64
+	for i := range widest {
+		widest[i].bits = Int128{int64(r.Uint64()) >> 61, r.Uint64()}
+	}
+	run := func(name string, f func(i int)) {
+		b.Run(name, func(b *testing.B) {
+			for i := range b.N {
+				f(i & 1023)
+			}
+		})
+	}
+	next := func(i int) int { return (i + 7) & 1023 }
+	run("Add/FP16x16", func(i int) { AddFixed(words[i], words[next(i)], Saturate) })
+	run("Mul/FP16x16", func(i int) { MulFixed(words[i], words[next(i)], Saturate) })
+	run("Div/FP16x16", func(i int) { DivFixed(words[i], words[next(i)], Saturate) })
+	run("Sqrt/FP16x16", func(i int) { SqrtFixed(words[i], Saturate) })
+	run("Mul/FP32x32", func(i int) { MulFixed(wide[i], wide[next(i)], Saturate) })
+	run("Div/FP32x32", func(i int) { DivFixed(wide[i], wide[next(i)], Saturate) })
+	run("Sqrt/FP32x32", func(i int) { SqrtFixed(wide[i], Saturate) })
+	run("Mul/FP64x64", func(i int) { MulFixed(widest[i], widest[next(i)], Saturate) })
+	run("Div/FP64x64", func(i int) { DivFixed(widest[i], widest[next(i)], Saturate) })
+	run("Sqrt/FP64x64", func(i int) { SqrtFixed(widest[i], Saturate) })
+	for _, fn := range fixedFunctions {
+		name := fn.name[:len(fn.name)-len("Fixed")]
+		run(name+"/FP16x16", func(i int) { callFixed(fn, words[i], nil) })
+		run(name+"/FP32x32", func(i int) { callFixed(fn, wide[i], nil) })
+		run(name+"/FP64x64", func(i int) { callFixed(fn, widest[i], nil) })
+	}
+	run("Pow/FP16x16", func(i int) { PowFixed(words[i], words[next(i)], Saturate) })
+	run("String/FP16x16", func(i int) { _ = words[i].String() })
 }

@@ -11,6 +11,15 @@
 // With -cpu avx2 or avx512 the rows of package simd are checked instead, by comparison with package num, on all 2^32 inputs; no name means
 // all that there are. The digest is the one that digests.txt has for the function, or something is wrong.
 //
+// With a fixed-point format the function is that of package num in it, exp, log and so on, all for all of them:
+//
+//	go run ./internal/verify [-update] [-sample] [-state FILE] [-n N] NAME FP8x23|FP16x16|FP32x32|FP64x64
+//
+// Formats of 32 bits are checked on all inputs, in 64 parts, which -state FILE lets a later run take up where an earlier one was stopped; with
+// -sample on one input in 255 and those near powers of two. The wider ones, and pow, are checked on N random inputs and those next to powers of
+// two, against package exact alone, and the line gives the largest error in units. A result that isn't the nearest number is wrong in all of them, and so
+// is a missing or undue error.
+//
 // Where the right value comes from: approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
 // that distance rounds to the same float32, that is the right one. Otherwise package exact decides with 140 bits; no result of these
 // functions is closer to a halfway point without being one.
@@ -31,8 +40,13 @@ func main() {
 	update := flag.Bool("update", false, "write the digests of correct functions to "+digestFile)
 	n := flag.Int("n", 1_000_000, "random inputs for functions that can't be checked on all")
 	level := flag.String("cpu", "", "check the rows of this instruction set, avx2 or avx512")
+	sampled := flag.Bool("sample", false, "fixed point of 32 bits: every 255th input, and all near powers of two, instead of all")
+	state := flag.String("state", os.DevNull, "fixed point of 32 bits: a file that remembers the parts that are done")
 	flag.Parse()
 	names := flag.Args()
+	if len(names) == 2 && fixedNames[names[1]] != 0 {
+		os.Exit(checkFixed(names[0], names[1], *sampled, *state, *n, *update))
+	}
 	if *level != "" {
 		os.Exit(checkRows(*level, names))
 	}

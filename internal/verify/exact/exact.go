@@ -121,8 +121,11 @@ func Erf(x float64) *big.Float {
 	if math.Abs(x) > 14 { // 1 - erf(14) is below 2^-286
 		return New(math.Copysign(1, x))
 	}
-	// erf(x) = 2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)), in which nothing cancels.
-	b := New(x)
+	return erf(New(x))
+}
+
+// erf is Erf where that isn't 1: 2/sqrt(π) exp(-x²) Σ 2ⁿ x^(2n+1) / (1·3·…·(2n+1)), in which nothing cancels.
+func erf(b *big.Float) *big.Float {
 	square := zero().Mul(b, b)
 	term := zero().Set(b)
 	sum := zero().Set(b)

@@ -12,13 +12,13 @@ var halfPi = sync.OnceValue(func() *big.Float {
 	return p.SetMantExp(p, -1)
 })
 
-// sinCos returns the sine and the cosine of finite x.
-func sinCos(x float64) (sin, cos *big.Float) {
-	wide := new(big.Float).SetPrec(1024 + Prec).SetFloat64(x)
+// sinCos returns the sine and the cosine of x.
+func sinCos(x *big.Float) (sin, cos *big.Float) {
+	wide := new(big.Float).SetPrec(1024 + Prec).Set(x)
 	k := new(big.Int)
-	if math.Abs(x) > 0.75 {
+	if f, _ := x.Float64(); math.Abs(f) > 0.75 {
 		q := new(big.Float).SetPrec(1024+Prec).Quo(wide, halfPi())
-		q.Add(q, big.NewFloat(math.Copysign(0.5, x))).Int(k)
+		q.Add(q, big.NewFloat(math.Copysign(0.5, f))).Int(k)
 		wide.Sub(wide, q.Mul(q.SetInt(k), halfPi()))
 	}
 	r := zero().Set(wide)
@@ -44,13 +44,13 @@ func sinCos(x float64) (sin, cos *big.Float) {
 }
 
 // Sin returns the sine of x, for any finite x.
-func Sin(x float64) *big.Float { s, _ := sinCos(x); return s }
+func Sin(x float64) *big.Float { s, _ := sinCos(New(x)); return s }
 
 // Cos returns the cosine of x.
-func Cos(x float64) *big.Float { _, c := sinCos(x); return c }
+func Cos(x float64) *big.Float { _, c := sinCos(New(x)); return c }
 
 // Tan returns the tangent of x.
-func Tan(x float64) *big.Float { s, c := sinCos(x); return s.Quo(s, c) }
+func Tan(x float64) *big.Float { s, c := sinCos(New(x)); return s.Quo(s, c) }
 
 // atan returns the arc tangent of t: that of t/(1+√(1+t²)) is half of it.
 func atan(t *big.Float) *big.Float {

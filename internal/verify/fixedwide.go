@@ -1,0 +1,219 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+
+	"github.com/ashlar-go/ashlar/internal/verify/exact"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// A wideFormat is a format of 64 or 128 bits, its functions from words to words.
+type wideFormat struct {
+	width, frac uint
+	call        func(name string) func(x *big.Int) (*big.Int, error)
+	pow         func(x, y *big.Int) (*big.Int, error)
+}
+
+var wideFormats = map[string]wideFormat{
+	"FP8x23": wideFormatOf(32, 23, func(b *big.Int) num.FP8x23 { return num.FP8x23FromBits(int32(b.Int64())) },
+		func(x num.FP8x23) *big.Int { return big.NewInt(int64(x.Bits())) }),
+	"FP16x16": wideFormatOf(32, 16, func(b *big.Int) num.FP16x16 { return num.FP16x16FromBits(int32(b.Int64())) },
+		func(x num.FP16x16) *big.Int { return big.NewInt(int64(x.Bits())) }),
+	"FP32x32": wideFormatOf(64, 32, func(b *big.Int) num.FP32x32 { return num.FP32x32FromBits(b.Int64()) },
+		func(x num.FP32x32) *big.Int { return big.NewInt(x.Bits()) }),
+	"FP64x64": wideFormatOf(128, 64, func(b *big.Int) num.FP64x64 {
+		w, _ := num.Int128FromBig(b)
+		return num.FP64x64FromBits(w)
+	}, func(x num.FP64x64) *big.Int { return x.Bits().Big() }),
+}
+
+func wideFormatOf[T num.Fixed](width, frac uint, of func(*big.Int) T, word func(T) *big.Int) wideFormat {
+	return wideFormat{width, frac, func(name string) func(x *big.Int) (*big.Int, error) {
+		f := fixedCalls[T]()[name]
+		return func(x *big.Int) (*big.Int, error) {
+			y, err := f(of(x))
+			return word(y), err
+		}
+	}, func(x, y *big.Int) (*big.Int, error) {
+		z, err := num.PowFixed(of(x), of(y))
+		return word(z), err
+	}}
+}
+
+// some returns a word, all magnitudes as likely as each other, or, one time in eight, one within 3 of a power of two.
+func (f *wideFormat) some(r *rand.Rand) *big.Int {
+	b := new(big.Int).SetUint64(r.Uint64())
+	b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(r.Uint64()))
+	b.Rsh(b, 129-f.width+r.UintN(f.width-1))
+	if r.UintN(8) == 0 {
+		b = powerOfTwo(r.UintN(f.width-2), r.Int64N(7)-3)
+	}
+	if r.UintN(2) == 0 {
+		b.Neg(b)
+	}
+	return b
+}
+
+func powerOfTwo(n uint, d int64) *big.Int {
+	b := big.NewInt(1)
+	return b.Add(b.Lsh(b, n), big.NewInt(d))
+}
+
+// value returns the number of a word.
+func (f *wideFormat) value(w *big.Int) *big.Float {
+	x := new(big.Float).SetPrec(exact.Prec).SetInt(w)
+	return x.SetMantExp(x, -int(f.frac))
+}
+
+// fits reports whether a word is one.
+func (f *wideFormat) fits(w *big.Int) bool {
+	last := powerOfTwo(f.width-1, 0)
+	return w.Cmp(last) < 0 && w.Cmp(last.Neg(last)) >= 0
+}
+
+// wideResult counts inputs that have a result, those whose result isn't the nearest, and the largest error in units.
+type wideResult struct {
+	inputs, errors, wrong int
+	worst                 float64
+	digest                uint64 // of the lower halves of the results
+	example               string
+}
+
+// judge takes in a result and the true value.
+func (r *wideResult) judge(f *wideFormat, what string, got *big.Int, err error, v *big.Float) {
+	want := roundUnits(v, f.frac)
+	r.inputs++
+	low, _ := num.Int128FromBig(got)
+	r.digest = fnv(r.digest, low.Lo)
+	if !f.fits(want) {
+		r.errors++
+		if !errors.Is(err, num.ErrFixedOverflow) {
+			r.fail(fmt.Sprintf("%s: %v, %v, want an overflow", what, got, err))
+		}
+		return
+	}
+	if err != nil {
+		r.fail(fmt.Sprintf("%s: %v, want %v", what, err, want))
+		return
+	}
+	units := new(big.Float).SetPrec(exact.Prec).Set(v)
+	units.SetMantExp(units, int(f.frac))
+	d, _ := units.Sub(units, new(big.Float).SetPrec(exact.Prec).SetInt(got)).Float64()
+	r.worst = max(r.worst, math.Abs(d))
+	if got.Cmp(want) != 0 {
+		r.fail(fmt.Sprintf("%s: got %v, want %v", what, got, want))
+	}
+}
+
+func (r *wideResult) fail(example string) {
+	r.wrong++
+	if r.example == "" {
+		r.example = example
+	}
+}
+
+// measured checks a function on n random words and all within 1 of a power of two.
+func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
+	w := wideFormats[format]
+	call, oracle := w.call(f.name), exact.Fixed[f.name]
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	var r wideResult
+	check := func(x *big.Int) {
+		got, err := call(x)
+		v := w.value(x)
+		if x64, _ := v.Float64(); f.defined != nil && !f.definedAt(v, x64) {
+			r.inputs++
+			r.errors++
+			if !errors.Is(err, num.ErrFixedDomain) {
+				r.fail(fmt.Sprintf("%v: %v, %v, want no value", x, got, err))
+			}
+			return
+		}
+		r.judge(&w, x.String(), got, err, oracle(v))
+	}
+	for k := range w.width - 1 {
+		for d := int64(-1); d <= 1; d++ {
+			b := powerOfTwo(k, d)
+			check(b)
+			check(new(big.Int).Neg(b))
+		}
+	}
+	for range n {
+		x := w.some(rnd)
+		if f.defined != nil && rnd.UintN(4) != 0 { // into the domain, most of the time
+			x.Abs(x)
+			if f.name[0] == 'a' && f.name != "acosh" {
+				x.Mod(x, powerOfTwo(w.frac, 0))
+			}
+		}
+		check(x)
+	}
+	return r
+}
+
+// definedAt is defined where x64, the float64 nearest to x, may lie on the other side of ±1.
+func (f *fixedFunction) definedAt(x *big.Float, x64 float64) bool {
+	if math.Abs(x64) == 1 {
+		x64 += 0.25 * float64(x.Cmp(big.NewFloat(x64)))
+	}
+	return f.defined(x64)
+}
+
+// measuredPow checks powers of n random pairs, and of all pairs of words within 1 of some powers of two.
+func measuredPow(format string, n int, seed uint64) wideResult {
+	w := wideFormats[format]
+	rnd := rand.New(rand.NewPCG(seed, 5))
+	var r wideResult
+	check := func(x, y *big.Int) {
+		got, err := w.pow(x, y)
+		whole := new(big.Int).Rsh(y, w.frac)
+		integer := new(big.Int).Lsh(whole, w.frac).Cmp(y) == 0
+		what := fmt.Sprintf("%v, %v", x, y)
+		switch {
+		case x.Sign() == 0 && y.Sign() < 0, x.Sign() < 0 && !integer:
+			r.inputs++
+			r.errors++
+			if !errors.Is(err, num.ErrFixedDomain) {
+				r.fail(fmt.Sprintf("%s: %v, %v, want no value", what, got, err))
+			}
+		case x.Sign() == 0 && y.Sign() > 0:
+			r.judge(&w, what, got, err, new(big.Float))
+		case y.Sign() == 0:
+			r.judge(&w, what, got, err, exact.New(1))
+		default:
+			v := exact.PowFixed(w.value(new(big.Int).Abs(x)), w.value(y))
+			if x.Sign() < 0 && whole.Bit(0) == 1 {
+				v.Neg(v)
+			}
+			r.judge(&w, what, got, err, v)
+		}
+	}
+	var edges []*big.Int
+	for k := uint(0); k < w.width-1; k += w.width / 16 {
+		for d := int64(-1); d <= 1; d++ {
+			edges = append(edges, powerOfTwo(k, d), new(big.Int).Neg(powerOfTwo(k, d)))
+		}
+	}
+	for _, x := range edges {
+		for _, y := range edges {
+			check(x, y)
+		}
+	}
+	for range n {
+		// The logarithm of x is between -8 and 8 or so and y below 32 most of the time, so that there is a result.
+		x, y := w.some(rnd), w.some(rnd)
+		if rnd.UintN(4) != 0 {
+			x.Mod(x, powerOfTwo(w.frac+min(8, w.width-w.frac-2), 0))
+			y.Rem(y, powerOfTwo(w.frac+min(5, w.width-w.frac-2), 0))
+		}
+		if rnd.UintN(8) == 0 { // an integer
+			y.Rsh(y, w.frac).Lsh(y, w.frac)
+		}
+		check(x, y)
+	}
+	return r
+}
