@@ -129,6 +129,12 @@ func TestStart(t *testing.T) {
 	}
 }
 
+func TestFixedPoint(t *testing.T) {
+	if _, programs := runPage(t, filepath.FromSlash("docs/fixed-point.md")); programs != 1 {
+		t.Errorf("ran %d programs, want 1", programs)
+	}
+}
+
 // TestContributing lays the operator of CONTRIBUTING.md over package op, adds it to the list, and runs what the page says.
 func TestContributing(t *testing.T) {
 	const page, list = "CONTRIBUTING.md", "op/all.go"
