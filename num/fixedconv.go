@@ -89,52 +89,35 @@ func (x FP8x23) Float64() float64 { return float64(x.bits) * 0x1p-23 }
 func (x FP16x16) Float64() float64 { return float64(x.bits) * 0x1p-16 }
 
 // Float64 returns x, rounded to nearest, ties to even.
-func (x FP32x32) Float64() float64 { return float64(x.bits) * 0x1p-32 }
+func (x FP32x32) Float64() float64 { return int128(x.bits).magnitude().float(32, 53) }
 
 // Float64 returns x, rounded to nearest, ties to even.
-func (x FP64x64) Float64() float64 {
-	hi, odd := x.leading()
-	return float64(hi) * odd
-}
+func (x FP64x64) Float64() float64 { return x.bits.magnitude().float(64, 53) }
 
 // Float32 returns x, rounded once to nearest, ties to even.
-func (x FP8x23) Float32() float32 { return float32(x.bits) * 0x1p-23 }
+func (x FP8x23) Float32() float32 { return float32(x.Float64()) }
 
 // Float32 returns x, rounded once to nearest, ties to even.
-func (x FP16x16) Float32() float32 { return float32(x.bits) * 0x1p-16 }
+func (x FP16x16) Float32() float32 { return float32(x.Float64()) }
 
 // Float32 returns x, rounded once to nearest, ties to even.
-func (x FP32x32) Float32() float32 { return float32(x.bits) * 0x1p-32 }
+func (x FP32x32) Float32() float32 { return float32(int128(x.bits).magnitude().float(32, 24)) }
 
 // Float32 returns x, rounded once to nearest, ties to even.
-func (x FP64x64) Float32() float32 {
-	hi, unit := x.leading()
-	return float32(hi) * float32(unit)
-}
+func (x FP64x64) Float32() float32 { return float32(x.bits.magnitude().float(64, 24)) }
 
-// leading returns x as an integer of 63 bits, the last of which stands for all that is dropped, times a power of two: what is rounded from
-// it to at most 60 bits is what is rounded from x.
-func (x FP64x64) leading() (int64, float64) {
-	m := x.bits.magnitude()
-	n := bits.Len64(m.hi)
-	if n > 0 {
-		n++
+// float returns m 2^-frac, rounded to so many bits in integers: float32 of an int64 is rounded twice on 386.
+func (m magnitude) float(frac, digits uint) float64 {
+	n := uint(bits.Len64(m.lo))
+	if m.hi != 0 {
+		n = 64 + uint(bits.Len64(m.hi))
 	}
-	rest := m.lo & (1<<n - 1)
-	v := int64(m.shiftRight(uint(n), TowardZero).lo)
-	if n == 0 && v < 0 { // 64 bits
-		v, n, rest = int64(m.lo>>1), 1, m.lo&1
-	}
-	if n > 64 {
-		rest = m.lo
-	}
-	if rest != 0 {
-		v |= 1
-	}
+	shift := n - min(n, digits)
+	v := float64(m.shiftRight(shift, 0).lo) * math.Float64frombits(uint64(1023+shift-frac)<<52) // both exact
 	if m.neg {
-		v = -v
+		return -v
 	}
-	return v, math.Float64frombits(uint64(1023-64+n) << 52)
+	return v
 }
 
 // FormatFixed returns x as a decimal with that many digits after the point, rounded to nearest, ties to even. With -1 they are the fewest
