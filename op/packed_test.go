@@ -37,8 +37,16 @@ func TestMatMulPacked(t *testing.T) {
 			e := a.Elems()
 			e[300], e[700], e[901] = float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))
 		}
-		for _, f := range []pack.Format{pack.BFP8, pack.BFP4} {
-			p, err := pack.Pack(b, pack.Options{Tile: pack.TileOf(32, 32), Format: f})
+		int4, err := pack.Calibrate(b, pack.Integers{Bits: 4, Shape: b.Shape(), Axis: 1, Block: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []pack.Format{pack.BFP8, pack.BFP4, int4} {
+			o := pack.Options{Tile: pack.TileOf(32, 32), Format: f}
+			if f == int4 {
+				o.Tile = pack.Tile{} // of several scales
+			}
+			p, err := pack.Pack(b, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,6 +90,10 @@ func TestMatMulPackedErrors(t *testing.T) {
 	}
 	err = tensor.Try(func() { op.MatMulPacked(tensor.New[float32](2, 4), p) })
 	if !errors.Is(err, tensor.ErrShape) || err.Error() != "op.MatMulPacked: float32[2,4] and float32[3,2] don't multiply: want […,k] and [k,n]" {
+		t.Error(err)
+	}
+	abs, _ := op.Lookup("Abs")
+	if _, err := abs.Run(&op.Call{Inputs: []tensor.Any{p}}); !errors.Is(err, tensor.ErrDType) || err.Error() != "op.Abs: input 0 is a pack.Tensor of float32, whose elements can't be read; unpack it" {
 		t.Error(err)
 	}
 	p.Close()

@@ -125,6 +125,9 @@ func held[T num.Elem](name string, a tensor.Any, i int) tensor.Tensor[T] {
 		if _, spec := a.(tensor.Spec); spec {
 			panic(unknown(name, i))
 		}
+		if want := dtype.Of[T](); a.DType() == want {
+			panic(fail(name, tensor.ErrDType, "input %d is a %T of %v, whose elements can't be read; unpack it", i, a, want))
+		}
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want %v", i, a.DType(), dtype.Of[T]()))
 	}
 	return t

@@ -259,6 +259,19 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+func TestCloseAny(t *testing.T) {
+	p, err := Pack(tensor.New[float32](3), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tensor.Close(p); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Unpack(); !errors.Is(err, tensor.ErrClosed) {
+		t.Errorf("tensor.Close leaves it open: %v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	x := tensor.New[float32](14, 28)
 	tile := TileOf(32, 32)

@@ -134,9 +134,10 @@ func SameData(a, b Any) bool {
 	return id != nil && id == w.storageID()
 }
 
-// Close is Tensor.Close for a run-time element type.
+// Close is Tensor.Close for a run-time element type, or what another type of tensors has
+// of that name.
 func Close(a Any) error {
-	if v, ok := a.(viewer); ok {
+	if v, ok := a.(interface{ Close() error }); ok {
 		return v.Close()
 	}
 	return nil
