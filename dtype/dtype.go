@@ -108,8 +108,13 @@ func Parse(name string) (DType, error) {
 }
 
 // Of returns the DType of T.
-func Of[T num.Elem]() DType {
-	switch any((*T)(nil)).(type) {
+func Of[T num.Elem]() DType { return of((*T)(nil)) }
+
+// of is apart from Of so that there is one switch, not one wherever Of is used.
+//
+//go:noinline
+func of(p any) DType {
+	switch p.(type) {
 	case *bool:
 		return Bool
 	case *int8:

@@ -20,7 +20,7 @@ type viewer interface {
 	anyBroadcast(shape []int) Any
 	anyContiguous() Any
 	anyClone() Any
-	text(o PrintOptions) string
+	elements() *elements
 	anyCopy(src Any)
 	storageID() any
 	bytes() ([]byte, bool)
@@ -37,13 +37,18 @@ func (t Tensor[T]) anyClone() Any                { return t.Clone() }
 
 func (t Tensor[T]) anyCopy(src Any) {
 	u, ok := src.(Tensor[T])
-	switch {
-	case !ok && src.DType() == t.DType():
-		panic(&Error{"tensor.Copy", sprintf("%T has no elements to copy", src), ErrDType})
-	case !ok:
-		panic(&Error{"tensor.Copy", sprintf("%v can't be copied to %v; convert it with op.Cast", src.DType(), t.DType()), ErrDType})
+	if !ok {
+		panic(noCopy(t.DType(), src))
 	}
 	t.CopyFrom(u)
+}
+
+func noCopy(d dtype.DType, src Any) *Error {
+	const op = "tensor.Copy"
+	if src.DType() == d {
+		return &Error{op, sprintf("%T has no elements to copy", src), ErrDType}
+	}
+	return &Error{op, sprintf("%v can't be copied to %v; convert it with op.Cast", src.DType(), d), ErrDType}
 }
 
 func (t Tensor[T]) storageID() any {
@@ -57,9 +62,7 @@ func (t Tensor[T]) bytes() ([]byte, bool) {
 	if t.st == nil || t.st.closed() || !t.lay.IsRowMajor() {
 		return nil, false
 	}
-	var z T
-	r := t.reach()
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(r))), len(r)*int(unsafe.Sizeof(z))), true
+	return bytesOf(t.reach()), true
 }
 
 // view runs f on the tensor behind a, and returns the *Error it panics with.
@@ -233,37 +236,41 @@ func FromBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any,
 }
 
 func place[T num.Elem](buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
-	const op = "tensor.FromBytes"
 	var z T
-	size, b := int(unsafe.Sizeof(z)), buf.Bytes()
+	view, w, err := bytesAt("tensor.FromBytes", dtype.Of[T](), int(unsafe.Alignof(z)), buf, off, lay)
+	if err != nil {
+		return nil, err
+	}
+	return Tensor[T]{st: fromBuffer(buf, typed[T](view)), where: w}, nil
+}
+
+// bytesAt returns the bytes of buf that elements reach over.
+func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay layout.Layout) ([]byte, where, error) {
+	size, b := d.Size(), buf.Bytes()
 	if buf.Closed() {
-		return nil, &Error{op, "the buffer is closed", ErrClosed}
+		return nil, where{}, &Error{op, "the buffer is closed", ErrClosed}
 	}
 	lo, hi := lay.Span()
 	if !within(lay, off, len(b), size) {
-		return nil, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, dtype.Of[T](), off, len(b)), ErrShape}
+		return nil, where{}, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, d, off, len(b)), ErrShape}
+	}
+	if hi < lo {
+		return nil, where{0, lay}, nil
 	}
 	from := off + lo*size
-	if hi < lo {
-		from = off
-	}
 	view := b[from : from+(hi-lo+1)*size]
-	if len(view) == 0 {
-		return Tensor[T]{st: fromBuffer(buf, []T{}), lay: lay}, nil
+	if int(uintptr(unsafe.Pointer(unsafe.SliceData(view)))%uintptr(align)) != 0 {
+		return nil, where{}, &Error{op, sprintf("byte %d is not aligned for %v; copy the bytes to a tensor of its own", off, d), ErrView}
 	}
-	if a := uintptr(unsafe.Pointer(unsafe.SliceData(view))) % unsafe.Alignof(z); a != 0 {
-		return nil, &Error{op, sprintf("byte %d is not aligned for %v; copy the bytes to a tensor of its own", off, dtype.Of[T]()), ErrView}
-	}
-	if _, isBool := any(z).(bool); isBool {
+	if d == dtype.Bool {
 		for i, v := range view {
 			if v > 1 {
-				return nil, &Error{op, sprintf("byte %d is %d, no bool", from+i, v), ErrValue}
+				return nil, where{}, &Error{op, sprintf("byte %d is %d, no bool", from+i, v), ErrValue}
 			}
 		}
 	}
-	a := Tensor[T]{st: fromBuffer(buf, typed[T](view)), off: -lo, lay: lay}
 	runtime.KeepAlive(buf)
-	return a, nil
+	return view, where{-lo, lay}, nil
 }
 
 // SliceBytes is what a file's reader makes of its bytes: the part that idx selects, as

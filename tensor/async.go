@@ -37,10 +37,12 @@ func (t Tensor[T]) CopyFromAsync(g *CopyGroup, src Tensor[T], o AsyncCopy) {
 		t.copyInOrder(op, src, false)
 		return
 	}
-	t.checkSizesMatch(op, &src)
-	to := t.swizzled(op, o)
+	t.writable(op)
+	src.data(op)
+	checkSizesMatch(op, &t.lay, &src.lay)
+	to := swizzled(op, &t.lay, &o)
 	if t.Overlaps(src) {
-		src = src.snapshot(op)
+		src.snapshot(op)
 	}
 	data, from := t.st.data, src.st.data
 	for i := range src.Len() {
@@ -63,34 +65,33 @@ func (t Tensor[T]) CopyFromAsync(g *CopyGroup, src Tensor[T], o AsyncCopy) {
 
 // swizzled returns where each element goes, in colexicographic order; nil when
 // nothing moves.
-func (t *Tensor[T]) swizzled(op string, o AsyncCopy) []int {
+func swizzled(op string, lay *layout.Layout, o *AsyncCopy) []int {
 	w := o.Swizzle
 	if w == (layout.Swizzle{}) {
 		return nil
 	}
-	lo, hi := t.lay.Span()
-	if !t.lay.IsCompact() || lo < 0 || o.Base < 0 || o.Base > maxInt-w.Size() {
-		panic(&Error{op, sprintf("%v with base %d; a swizzle needs a compact layout and a base from 0 on", t.lay, o.Base), ErrView})
+	lo, hi := lay.Span()
+	if !lay.IsCompact() || lo < 0 || o.Base < 0 || o.Base > maxInt-w.Size() {
+		panic(&Error{op, sprintf("%v with base %d; a swizzle needs a compact layout and a base from 0 on", *lay, o.Base), ErrView})
 	}
-	to := make([]int, t.Len())
+	to := make([]int, lay.Size())
 	for i := range to {
-		d, _ := t.lay.Offset(i)
+		d, _ := lay.Offset(i)
 		in := d % w.Size()
 		to[i] = w.At(o.Base+in) + (d - in) - o.Base
 		if to[i] < 0 || to[i] > hi {
-			panic(&Error{op, sprintf("%v with base %d moves offset %d to %d, outside %v", w, o.Base, d, to[i], t.lay), ErrIndex})
+			panic(&Error{op, sprintf("%v with base %d moves offset %d to %d, outside %v", w, o.Base, d, to[i], *lay), ErrIndex})
 		}
 	}
 	return to
 }
 
-// snapshot returns a tensor of the same layout over a copy of the storage that t
-// reaches.
-func (t *Tensor[T]) snapshot(op string) Tensor[T] {
+// snapshot gives t a copy of the storage that it reaches.
+func (t *Tensor[T]) snapshot(op string) {
 	lo, _ := t.lay.Span()
 	r := t.reach()
 	c := create[T](op, []int{len(r)}, true)
 	copy(c.st.data, r)
 	runtime.KeepAlive(t.st)
-	return Tensor[T]{st: c.st, off: -lo, lay: t.lay}
+	t.st, t.off = c.st, -lo
 }

@@ -2,9 +2,7 @@ package tensor
 
 import "github.com/ashlar-go/ashlar/layout"
 
-// axis counts a negative axis from the end, and panics when there is none.
-func (t *Tensor[T]) axis(op string, axis int) int { return axisOf(op, axis, t.lay.Rank()) }
-
+// axisOf counts a negative axis from the end, and panics when there is none.
 func axisOf(op string, axis, rank int) int {
 	a := axis
 	if a < 0 {
@@ -22,49 +20,69 @@ func axisOf(op string, axis, rank int) int {
 // Permute returns a view whose axis i is axis axes[i] of t. Axes may be negative.
 // It panics unless axes names each axis once.
 func (t Tensor[T]) Permute(axes ...int) Tensor[T] {
-	lay, err := t.lay.Permute(axes...)
+	permute(&t.lay, axes)
+	return t
+}
+
+func permute(lay *layout.Layout, axes []int) {
+	to, err := lay.Permute(axes...)
 	if err != nil {
 		panic(wrap("tensor.Permute", err))
 	}
-	return t.like(lay, 0)
+	*lay = to
 }
 
 // PermuteInPlace makes t its own Permute. Other tensors on the same elements keep
 // their axes.
-func (t *Tensor[T]) PermuteInPlace(axes ...int) { *t = t.Permute(axes...) }
+func (t *Tensor[T]) PermuteInPlace(axes ...int) { permute(&t.lay, axes) }
 
 // Transpose returns a view with the axes in reverse order.
 func (t Tensor[T]) Transpose() Tensor[T] {
+	transpose(&t.lay)
+	return t
+}
+
+func transpose(lay *layout.Layout) {
 	var few [layout.Inline]int
 	axes := few[:0]
-	for i := t.Rank() - 1; i >= 0; i-- {
+	for i := lay.Rank() - 1; i >= 0; i-- {
 		axes = append(axes, i)
 	}
-	return t.Permute(axes...)
+	permute(lay, axes)
 }
 
 // SwapAxes returns a view with two axes exchanged. Axes may be negative. It
 // panics when there is no such axis.
 func (t Tensor[T]) SwapAxes(a, b int) Tensor[T] {
-	const op = "tensor.SwapAxes"
-	i, j := t.axis(op, a), t.axis(op, b)
+	swapAxes("tensor.SwapAxes", &t.lay, a, b)
+	return t
+}
+
+func swapAxes(op string, lay *layout.Layout, a, b int) {
+	rank := lay.Rank()
+	i, j := axisOf(op, a, rank), axisOf(op, b, rank)
 	var few [layout.Inline]int
 	axes := few[:0]
-	for k := range t.Rank() {
+	for k := range rank {
 		axes = append(axes, k)
 	}
 	axes[i], axes[j] = j, i
-	return t.Permute(axes...)
+	permute(lay, axes)
 }
 
 // MoveAxis returns a view with axis from at position to, the other axes in their
 // order. Both may be negative. It panics when there is no such axis.
 func (t Tensor[T]) MoveAxis(from, to int) Tensor[T] {
-	const op = "tensor.MoveAxis"
-	i, j := t.axis(op, from), t.axis(op, to)
+	moveAxis("tensor.MoveAxis", &t.lay, from, to)
+	return t
+}
+
+func moveAxis(op string, lay *layout.Layout, from, to int) {
+	rank := lay.Rank()
+	i, j := axisOf(op, from, rank), axisOf(op, to, rank)
 	var few [layout.Inline]int
 	axes := few[:0]
-	for k := range t.Rank() {
+	for k := range rank {
 		switch {
 		case k == j:
 			axes = append(axes, i)
@@ -76,37 +94,46 @@ func (t Tensor[T]) MoveAxis(from, to int) Tensor[T] {
 			axes = append(axes, k-1)
 		}
 	}
-	return t.Permute(axes...)
+	permute(lay, axes)
 }
 
 // Squeeze returns a view without the given axes, which must have extent 1, or
 // without all axes of extent 1 when none is given. It panics when an axis has
 // another extent, doesn't exist or is named twice.
 func (t Tensor[T]) Squeeze(axes ...int) Tensor[T] {
-	const op = "tensor.Squeeze"
+	squeeze("tensor.Squeeze", &t.where, axes)
+	return t
+}
+
+func squeeze(op string, w *where, axes []int) {
+	rank := w.lay.Rank()
 	var few [layout.Inline]Index
 	idx := few[:0]
-	for i := range t.Rank() {
+	for i := range rank {
 		idx = append(idx, Colon)
-		if len(axes) == 0 && t.lay.Dim(i) == 1 {
+		if len(axes) == 0 && w.lay.Dim(i) == 1 {
 			idx[i] = I(0)
 		}
 	}
 	for _, a := range axes {
-		i := t.axis(op, a)
-		if n := t.lay.Dim(i); n != 1 {
+		i := axisOf(op, a, rank)
+		if n := w.lay.Dim(i); n != 1 {
 			panic(&Error{op, sprintf("axis %d has extent %d, not 1", a, n), ErrShape})
 		}
 		mark(op, idx, i, a, I(0))
 	}
-	return t.Slice(idx...)
+	slice("tensor.Slice", w, idx)
 }
 
 // Unsqueeze returns a view with new axes of extent 1 at the given positions of
 // the result, which may be negative and must differ.
 func (t Tensor[T]) Unsqueeze(axes ...int) Tensor[T] {
-	const op = "tensor.Unsqueeze"
-	rank := t.Rank() + len(axes)
+	unsqueeze("tensor.Unsqueeze", &t.where, axes)
+	return t
+}
+
+func unsqueeze(op string, w *where, axes []int) {
+	rank := w.lay.Rank() + len(axes)
 	var few [layout.Inline]Index
 	idx := few[:0]
 	for range rank {
@@ -115,26 +142,30 @@ func (t Tensor[T]) Unsqueeze(axes ...int) Tensor[T] {
 	for _, a := range axes {
 		mark(op, idx, axisOf(op, a, rank), a, NewAxis)
 	}
-	return t.Slice(idx...)
+	slice("tensor.Slice", w, idx)
 }
 
 // Flip returns a view with the given axes reversed, or all when none is given.
 // It panics when an axis doesn't exist or is named twice.
 func (t Tensor[T]) Flip(axes ...int) Tensor[T] {
-	const op = "tensor.Flip"
+	flip("tensor.Flip", &t.where, axes)
+	return t
+}
+
+func flip(op string, w *where, axes []int) {
 	back := R(None, None, -1)
 	var few [layout.Inline]Index
 	idx := few[:0]
-	for range t.Rank() {
+	for range w.lay.Rank() {
 		idx = append(idx, Colon)
 		if len(axes) == 0 {
 			idx[len(idx)-1] = back
 		}
 	}
 	for _, a := range axes {
-		mark(op, idx, t.axis(op, a), a, back)
+		mark(op, idx, axisOf(op, a, len(idx)), a, back)
 	}
-	return t.Slice(idx...)
+	slice("tensor.Slice", w, idx)
 }
 
 // mark sets the index of an axis, which the caller called by name.

@@ -3,7 +3,6 @@ package tensor
 import (
 	"bytes"
 	"encoding/binary"
-	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
@@ -29,14 +28,18 @@ func (t Tensor[T]) MarshalBinary() ([]byte, error) {
 	if err := Try(func() { t.data("tensor.MarshalBinary") }); err != nil {
 		return nil, err
 	}
+	return marshalBinary(t)
+}
+
+func marshalBinary(t Any) ([]byte, error) {
 	name := t.DType().String()
 	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(t.Rank()))
-	for _, e := range t.lay.Shape() {
+	for _, e := range Shape(t) {
 		b = binary.LittleEndian.AppendUint64(b, uint64(e))
 	}
 	out := bytes.NewBuffer(b)
-	out.Grow(t.Len() * t.DType().Size())
+	out.Grow(Len(t) * t.DType().Size())
 	if err := Encode(out, t); err != nil {
 		return nil, err
 	}
@@ -49,7 +52,29 @@ func (t Tensor[T]) MarshalBinary() ([]byte, error) {
 // than T, and with ErrValue when a bool is neither 0 nor 1.
 func (t *Tensor[T]) UnmarshalBinary(b []byte) error {
 	const op = "tensor.UnmarshalBinary"
-	syntax := func(text string, args ...any) error { return &Error{op, sprintf(text, args...), ErrSyntax} }
+	shape, elems, err := unmarshalBinary(op, b, t.DType())
+	if err != nil {
+		return err
+	}
+	return Try(func() {
+		u := create[T](op, shape, true)
+		inOrder(bytesOf(u.st.data), elems, t.DType())
+		*t = u
+	})
+}
+
+// inOrder copies elements in ascending byte order to the machine's.
+func inOrder(to, from []byte, d dtype.DType) {
+	copy(to, from)
+	if unit := conv.Unit(d); conv.BigEndian && unit > 1 {
+		conv.Reverse(to, unit)
+	}
+}
+
+func unmarshalBinary(op string, b []byte, d dtype.DType) (shape []int, elems []byte, err error) {
+	syntax := func(text string, args ...any) ([]int, []byte, error) {
+		return nil, nil, &Error{op, sprintf(text, args...), ErrSyntax}
+	}
 	if len(b) < len(binaryMagic)+1 || string(b[:len(binaryMagic)-1]) != binaryMagic[:len(binaryMagic)-1] {
 		return syntax("the bytes don't begin with ASHLAR: they were not written by MarshalBinary")
 	}
@@ -60,17 +85,17 @@ func (t *Tensor[T]) UnmarshalBinary(b []byte) error {
 	if b = b[len(binaryMagic)+1:]; len(b) < n+4 {
 		return syntax("%d bytes are too few for the header", len(b))
 	}
-	if name := string(b[:n]); name != t.DType().String() {
+	if name := string(b[:n]); name != d.String() {
 		if _, err := dtype.Parse(name); err != nil {
 			return syntax("the element type %.40q doesn't exist", name)
 		}
-		return &Error{op, sprintf("the elements are %s, not %v; read them as what they are and convert with op.Cast", name, t.DType()), ErrDType}
+		return nil, nil, &Error{op, sprintf("the elements are %s, not %v; read them as what they are and convert with op.Cast", name, d), ErrDType}
 	}
 	rank := uint64(binary.LittleEndian.Uint32(b[n:]))
 	if b = b[n+4:]; rank > uint64(len(b))/8 {
 		return syntax("rank %d with %d bytes left", rank, len(b))
 	}
-	shape := make([]int, rank)
+	shape = make([]int, rank)
 	for i := range shape {
 		e := binary.LittleEndian.Uint64(b[8*i:])
 		if shape[i] = int(e); e > uint64(maxInt) {
@@ -80,24 +105,13 @@ func (t *Tensor[T]) UnmarshalBinary(b []byte) error {
 	b = b[8*rank:]
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
-		return wrap(op, err)
+		return nil, nil, wrap(op, err)
 	}
-	if size := t.DType().Size(); len(b)%size != 0 || len(b)/size != lay.Size() {
+	if size := d.Size(); len(b)%size != 0 || len(b)/size != lay.Size() {
 		return syntax("%d bytes for %d elements of %d", len(b), lay.Size(), size)
 	}
-	if t.DType() == dtype.Bool && !conv.IsBool(b) {
-		return &Error{op, "a bool is neither 0 nor 1", ErrValue}
+	if d == dtype.Bool && !conv.IsBool(b) {
+		return nil, nil, &Error{op, "a bool is neither 0 nor 1", ErrValue}
 	}
-	var u Tensor[T]
-	if err := Try(func() { u = create[T](op, shape, true) }); err != nil {
-		return err
-	}
-	to, _ := u.bytes()
-	copy(to, b)
-	if unit := conv.Unit(u.DType()); conv.BigEndian && unit > 1 {
-		conv.Reverse(to, unit)
-	}
-	runtime.KeepAlive(u.st)
-	*t = u
-	return nil
+	return shape, b, nil
 }

@@ -7,23 +7,27 @@ import "github.com/ashlar-go/ashlar/layout"
 // has no single stride.
 func (t Tensor[T]) Stride(axis int) int {
 	const op = "tensor.Stride"
-	return t.stride(op, t.axis(op, axis))
+	return strideOf(op, &t.lay, axisOf(op, axis, t.lay.Rank()))
 }
 
 // Coalesce returns the view with the fewest axes that has the elements of t in the
 // same colexicographic order, the first axis fastest: of (4,4):(1,4) it has the
 // layout 16:1, of (4,4):(4,1) the same as before.
-func (t Tensor[T]) Coalesce() Tensor[T] { return t.like(t.lay.Coalesce(), 0) }
+func (t Tensor[T]) Coalesce() Tensor[T] {
+	t.lay = t.lay.Coalesce()
+	return t
+}
 
 // Compose returns the view whose element at c is element rhs(c) of t, counted in
 // colexicographic order, the first axis fastest: layout.Compose of t's layout and
 // rhs. It panics when an offset of rhs is negative or not below Len, or the
 // composition is no layout.
 func (t Tensor[T]) Compose(rhs layout.Layout) Tensor[T] {
-	return t.compose("tensor.Compose", &t.lay, &rhs)
+	compose("tensor.Compose", &t.lay, &rhs)
+	return t
 }
 
-func (t *Tensor[T]) compose(op string, lay, rhs *layout.Layout) Tensor[T] {
+func compose(op string, lay, rhs *layout.Layout) {
 	if lo, hi := rhs.Span(); lo < 0 || hi >= lay.Size() {
 		panic(&Error{op, sprintf("%v has the offsets %d to %d, the tensor %d elements", *rhs, lo, hi, lay.Size()), ErrIndex})
 	}
@@ -31,7 +35,7 @@ func (t *Tensor[T]) compose(op string, lay, rhs *layout.Layout) Tensor[T] {
 	if err != nil {
 		panic(wrap(op, err))
 	}
-	return t.like(out, 0)
+	*lay = out
 }
 
 // ReshapeLayout returns the view whose element at c is element lay(c) of t, counted
@@ -41,15 +45,19 @@ func (t *Tensor[T]) compose(op string, lay, rhs *layout.Layout) Tensor[T] {
 // any layout. It panics when lay isn't compact or has another size, or the view is
 // no layout; a copy can then be reshaped.
 func (t Tensor[T]) ReshapeLayout(lay layout.Layout) Tensor[T] {
-	const op = "tensor.ReshapeLayout"
-	if lay.Size() != t.Len() {
-		panic(&Error{op, sprintf("%s has %d elements, %v has %d", t.lay.ShapeString(), t.Len(), lay, lay.Size()), ErrShape})
+	reshapeLayout("tensor.ReshapeLayout", &t.lay, &lay)
+	return t
+}
+
+func reshapeLayout(op string, lay, to *layout.Layout) {
+	if to.Size() != lay.Size() {
+		panic(&Error{op, sprintf("%s has %d elements, %v has %d", lay.ShapeString(), lay.Size(), *to, to.Size()), ErrShape})
 	}
-	if !lay.IsCompact() {
-		panic(&Error{op, sprintf("%v is not compact, so elements would be lost or repeated; Compose takes it", lay), ErrShape})
+	if !to.IsCompact() {
+		panic(&Error{op, sprintf("%v is not compact, so elements would be lost or repeated; Compose takes it", *to), ErrShape})
 	}
-	turned := t.Transpose() // its colexicographic order is t's row-major order
-	return t.compose(op, &turned.lay, &lay)
+	transpose(lay) // then its colexicographic order is what was its row-major order
+	compose(op, lay, to)
 }
 
 // Distance returns how many elements of the storage element 0 of t is behind

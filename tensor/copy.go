@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"slices"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/walk"
@@ -18,7 +19,8 @@ func (t Tensor[T]) Contiguous() Tensor[T] {
 		t.data("tensor.Contiguous")
 		return t
 	}
-	return t.compact("tensor.Contiguous")
+	t.compact("tensor.Contiguous")
+	return t
 }
 
 // MakeContiguous makes t itself contiguous: if it isn't, t gets a storage of its
@@ -26,13 +28,13 @@ func (t Tensor[T]) Contiguous() Tensor[T] {
 // ones.
 func (t *Tensor[T]) MakeContiguous() { *t = t.Contiguous() }
 
-// compact returns a row-major copy and counts it.
-func (t *Tensor[T]) compact(op string) Tensor[T] {
+// compact makes t a row-major copy of itself and counts it.
+func (t *Tensor[T]) compact(op string) {
 	t.data(op)
 	c := create[T](op, t.lay.Shape(), true)
 	copyElems(&c, t)
-	mem.AddCopied(c.Len() * c.DType().Size())
-	return c
+	mem.AddCopied(len(bytesOf(c.st.data)))
+	*t = c
 }
 
 // Clone returns a copy with a storage of its own, which holds no more than the
@@ -118,14 +120,20 @@ func dense(l *layout.Layout) layout.Layout {
 func (t Tensor[T]) Flatten(order ...Order) Tensor[T] {
 	const op = "tensor.Flatten"
 	t.data(op)
+	orderAxes(op, &t.lay, order)
+	c := create[T](op, t.lay.Shape(), true)
+	copyElems(&c, &t)
+	viewAs(op, &c.lay, []int{c.lay.Size()})
+	return c
+}
+
+// orderAxes turns a layout so that its row-major order is the order given.
+func orderAxes(op string, lay *layout.Layout, order []Order) {
 	if len(order) > 0 && order[0] == OrderF {
-		t = t.Transpose()
+		transpose(lay)
 	} else if len(order) > 0 && order[0] != OrderC {
 		panic(&Error{op, sprintf("no order %d; there are OrderC and OrderF", order[0]), ErrValue})
 	}
-	c := create[T](op, t.lay.Shape(), true)
-	copyElems(&c, &t)
-	return c.View(c.Len())
 }
 
 // CopyFrom copies src, stretched to t's shape if need be, to t's elements. Where
@@ -136,14 +144,10 @@ func (t Tensor[T]) CopyFrom(src Tensor[T]) {
 	t.writable(op)
 	src.data(op)
 	if t.Overlaps(src) {
-		src = src.compact(op)
+		src.compact(op)
 	}
 	if !sameShape(&t.lay, &src.lay) {
-		lay, err := src.lay.BroadcastTo(t.lay.Shape()...)
-		if err != nil {
-			panic(wrap(op, err))
-		}
-		src.lay = lay
+		stretchTo(op, &src.lay, t.lay.Shape())
 	}
 	copyElems(&t, &src)
 }
@@ -169,14 +173,15 @@ func (t *Tensor[T]) reach() []T {
 
 // Fill sets every element to v, and returns t. It panics when t is read-only.
 func (t Tensor[T]) Fill(v T) Tensor[T] {
-	t.writable("tensor.Fill")
+	const op = "tensor.Fill"
+	t.writable(op)
 	if t.lay.IsCompact() {
 		conv.Fill(t.reach(), v)
 		runtime.KeepAlive(t.st)
 		return t
 	}
 	one := Tensor[T]{st: &storage[T]{data: []T{v}}}
-	one.lay, _ = one.lay.BroadcastTo(t.lay.Shape()...) // a scalar stretches to any shape that exists
+	stretchTo(op, &one.lay, t.lay.Shape()) // a scalar stretches to any shape that exists
 	copyElems(&t, &one)
 	return t
 }
@@ -192,61 +197,80 @@ func (t Tensor[T]) CopyColex(src Tensor[T]) { t.copyInOrder("tensor.CopyColex", 
 func (t Tensor[T]) CopyLogical(src Tensor[T]) { t.copyInOrder("tensor.CopyLogical", src, true) }
 
 func (t *Tensor[T]) copyInOrder(op string, src Tensor[T], rowMajor bool) {
-	t.checkSizesMatch(op, &src)
-	if t.Overlaps(src) {
-		src = src.compact(op)
-	}
-	if sameShape(&t.lay, &src.lay) {
-		copyElems(t, &src)
-		return
-	}
-	a, b := t.inOneAxis(op, rowMajor), src.inOneAxis(op, rowMajor)
-	copyElems(&a, &b)
-}
-
-// checkSizesMatch also asks whether there is something to read and to write.
-func (t *Tensor[T]) checkSizesMatch(op string, src *Tensor[T]) {
 	t.writable(op)
 	src.data(op)
-	if t.Len() != src.Len() {
-		panic(&Error{op, sprintf("%s has %d elements, %s has %d", src.lay.ShapeString(), src.Len(), t.lay.ShapeString(), t.Len()), ErrShape})
+	checkSizesMatch(op, &t.lay, &src.lay)
+	if t.Overlaps(src) {
+		src.compact(op)
+	}
+	a, b := t.where, src.where
+	if !sameShape(&a.lay, &b.lay) {
+		inOneAxis(op, &a.lay, rowMajor)
+		inOneAxis(op, &b.lay, rowMajor)
+	}
+	copyAt(t.st, src.st, &a, &b)
+}
+
+func checkSizesMatch(op string, dst, src *layout.Layout) {
+	if dst.Size() != src.Size() {
+		panic(&Error{op, sprintf("%s has %d elements, %s has %d", src.ShapeString(), src.Size(), dst.ShapeString(), dst.Size()), ErrShape})
 	}
 }
 
-// inOneAxis returns the view with one axis, which goes through the elements in
-// row-major or in colexicographic order.
-func (t *Tensor[T]) inOneAxis(op string, rowMajor bool) Tensor[T] {
-	one := *t
+// inOneAxis makes lay one axis, which goes through the elements in row-major or in
+// colexicographic order.
+func inOneAxis(op string, lay *layout.Layout, rowMajor bool) {
 	if rowMajor {
-		one = t.Transpose()
+		transpose(lay)
 	}
-	if one.lay.Rank() == 0 {
-		one.lay = leaf(op, 1, 0)
+	if lay.Rank() == 0 {
+		*lay = leaf(op, 1, 0)
 	}
-	one.lay = one.join(op, []layout.Layout{one.lay.Flatten()}) // several leaves become one nested axis
-	return one
+	*lay = join(op, []layout.Layout{lay.Flatten()}) // several leaves become one nested axis
 }
 
 // copyElems copies src to dst of the same shape, which don't overlap.
-func copyElems[T num.Elem](dst, src *Tensor[T]) {
-	d, s := dst.st.data, src.st.data
-	if dst.lay.IsRowMajor() && src.lay.IsRowMajor() {
-		copy(dst.reach(), src.reach())
-	} else {
-		lead, other, di, si := &dst.lay, &src.lay, 0, 1
-		if !other.Flat() { // of tiles, going through the tiled side in order is worth more than writing in order
-			lead, other, di, si = other, lead, 1, 0
-		}
-		p := walk.New(lead, other)
-		in, mid := &p.Loops[0], &p.Loops[1]
-		db := conv.Block{Rows: mid.Ext, Row: mid.Str[di], Cols: in.Ext, Col: in.Str[di]}
-		sb := conv.Block{Rows: mid.Ext, Row: mid.Str[si], Cols: in.Ext, Col: in.Str[si]}
-		for k := range p.Outer() {
-			db.Off, sb.Off = dst.origin()+p.At(di, k), src.origin()+p.At(si, k)
-			conv.Copy2(d, s, db, sb)
-		}
-		p.Free()
+func copyElems[T num.Elem](dst, src *Tensor[T]) { copyAt(dst.st, src.st, &dst.where, &src.where) }
+
+// copyAt is copyElems of the tensors at those places of the storages.
+func copyAt[T num.Elem](dst, src *storage[T], to, from *where) {
+	// Elements of one size and alignment are moved by the same code.
+	d, s, z := bytesOf(dst.data), bytesOf(src.data), *new(T)
+	switch size := unsafe.Sizeof(z); {
+	case size == 1:
+		copyWords[uint8](d, s, to, from)
+	case size == 2:
+		copyWords[uint16](d, s, to, from)
+	case size == 4:
+		copyWords[uint32](d, s, to, from)
+	case size == 8 && unsafe.Alignof(z) == unsafe.Alignof(uint64(0)):
+		copyWords[uint64](d, s, to, from)
+	case size == 8:
+		copyWords[[2]uint32](d, s, to, from)
+	default:
+		copyWords[[2]uint64](d, s, to, from)
 	}
-	runtime.KeepAlive(dst.st)
-	runtime.KeepAlive(src.st)
+	runtime.KeepAlive(dst)
+	runtime.KeepAlive(src)
+}
+
+func copyWords[T any](dst, src []byte, to, from *where) {
+	d, s := typed[T](dst), typed[T](src)
+	if to.lay.IsRowMajor() && from.lay.IsRowMajor() {
+		copy(d[to.origin():][:to.lay.Size()], s[from.origin():][:from.lay.Size()])
+		return
+	}
+	lead, other, di, si := &to.lay, &from.lay, 0, 1
+	if !other.Flat() { // of tiles, going through the tiled side in order is worth more than writing in order
+		lead, other, di, si = other, lead, 1, 0
+	}
+	p := walk.New(lead, other)
+	in, mid := &p.Loops[0], &p.Loops[1]
+	db := conv.Block{Rows: mid.Ext, Row: mid.Str[di], Cols: in.Ext, Col: in.Str[di]}
+	sb := conv.Block{Rows: mid.Ext, Row: mid.Str[si], Cols: in.Ext, Col: in.Str[si]}
+	for k := range p.Outer() {
+		db.Off, sb.Off = to.origin()+p.At(di, k), from.origin()+p.At(si, k)
+		conv.Copy2(d, s, db, sb)
+	}
+	p.Free()
 }

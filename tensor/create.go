@@ -3,6 +3,7 @@ package tensor
 import (
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -19,33 +20,38 @@ func Empty[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.Empty"
 // NewIn is New with the memory of a scratch: closing that closes the tensor.
 func NewIn[T num.Elem](s *mem.Scratch, shape ...int) Tensor[T] {
 	const op = "tensor.NewIn"
-	lay, err := layout.RowMajor(shape...)
-	if err != nil {
-		panic(wrap(op, err))
-	}
+	lay := rowMajor(op, shape)
 	var z T
 	var buf *mem.Buffer
-	if n, size := lay.Size(), int(unsafe.Sizeof(z)); n > maxInt/size {
-		err = mem.ErrSize
-	} else {
+	err := mem.ErrSize
+	if n, size := lay.Size(), int(unsafe.Sizeof(z)); n <= maxInt/size {
 		buf, err = s.Alloc(n * size)
 	}
 	if err != nil {
-		panic(&Error{op, sprintf("%s of %v: %v", lay.ShapeString(), Tensor[T]{}.DType(), err), ErrMemory})
+		panic(noMemory(op, &lay, dtype.Of[T](), err))
 	}
-	return Tensor[T]{st: fromBuffer(buf, typed[T](buf.Bytes())), lay: lay}
+	return Tensor[T]{st: fromBuffer(buf, typed[T](buf.Bytes())), where: where{lay: lay}}
 }
 
 func create[T num.Elem](op string, shape []int, dirty bool) Tensor[T] {
+	t := Tensor[T]{where: where{lay: rowMajor(op, shape)}}
+	var err error
+	if t.st, err = allocate[T](t.lay.Size(), dirty); err != nil {
+		panic(noMemory(op, &t.lay, dtype.Of[T](), err))
+	}
+	return t
+}
+
+func rowMajor(op string, shape []int) layout.Layout {
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
 		panic(wrap(op, err))
 	}
-	st, err := allocate[T](lay.Size(), dirty)
-	if err != nil {
-		panic(&Error{op, sprintf("%s of %v: %v", lay.ShapeString(), Tensor[T]{}.DType(), err), ErrMemory})
-	}
-	return Tensor[T]{st: st, lay: lay}
+	return lay
+}
+
+func noMemory(op string, lay *layout.Layout, d dtype.DType, err error) *Error {
+	return &Error{op, sprintf("%s of %v: %v", lay.ShapeString(), d, err), ErrMemory}
 }
 
 // FromSlice returns a row-major tensor over data itself: both see each other's
@@ -55,17 +61,20 @@ func FromSlice[T num.Elem](data []T, shape ...int) Tensor[T] {
 	if shape == nil {
 		shape = []int{len(data)}
 	}
-	lay, err := layout.RowMajor(shape...)
-	if err != nil {
-		panic(wrap("tensor.FromSlice", err))
-	}
-	if lay.Size() != len(data) {
-		panic(&Error{"tensor.FromSlice", sprintf("%d elements don't fill shape %s of %d", len(data), lay.ShapeString(), lay.Size()), ErrShape})
-	}
+	lay := filled("tensor.FromSlice", shape, len(data))
 	if data == nil {
 		data = []T{}
 	}
-	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, lay: lay}
+	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, where: where{lay: lay}}
+}
+
+// filled returns the row-major layout of a shape that n elements fill.
+func filled(op string, shape []int, n int) layout.Layout {
+	lay := rowMajor(op, shape)
+	if lay.Size() != n {
+		panic(&Error{op, sprintf("%d elements don't fill shape %s of %d", n, lay.ShapeString(), lay.Size()), ErrShape})
+	}
+	return lay
 }
 
 // FromLayout returns a tensor over data itself with any layout, whose smallest
@@ -76,14 +85,21 @@ func FromLayout[T num.Elem](data []T, lay layout.Layout) Tensor[T] {
 }
 
 func fromLayout[T num.Elem](op string, data []T, lay layout.Layout) Tensor[T] {
-	lo, hi := lay.Span()
-	if hi-lo >= len(data) {
-		panic(&Error{op, sprintf("%v reaches over %d elements, the data has %d", lay, hi-lo+1, len(data)), ErrShape})
-	}
+	w := fit(op, &lay, len(data))
 	if data == nil {
 		data = []T{}
 	}
-	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, off: -lo, lay: lay}
+	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, where: w}
+}
+
+// fit returns where a layout is in a storage that begins with its smallest offset and
+// has n elements.
+func fit(op string, lay *layout.Layout, n int) where {
+	lo, hi := lay.Span()
+	if hi-lo >= n {
+		panic(&Error{op, sprintf("%v reaches over %d elements, the data has %d", *lay, hi-lo+1, n), ErrShape})
+	}
+	return where{-lo, *lay}
 }
 
 // EmptyLayout returns a tensor of that layout with unspecified elements, whose smallest
@@ -92,29 +108,35 @@ func fromLayout[T num.Elem](op string, data []T, lay layout.Layout) Tensor[T] {
 // two, or the memory isn't to be had.
 func EmptyLayout[T num.Elem](lay layout.Layout, align int) Tensor[T] {
 	const op = "tensor.EmptyLayout"
-	if align <= 0 || align&(align-1) != 0 {
-		panic(&Error{op, sprintf("alignment %d is not a power of two", align), ErrAlign})
-	}
 	var z T
-	lo, hi := lay.Span()
 	size := int(unsafe.Sizeof(z))
-	room := hi - lo + 1
-	spare := 0
-	if align > leastAlign {
-		spare = align / size // memory begins at a multiple of 64
-	}
-	if room > maxInt-spare {
-		panic(&Error{op, sprintf("%v reaches over %d elements, which with the alignment don't fit an int", lay, room), ErrOverflow})
-	}
+	w, room, spare := aligned(op, &lay, align, size)
 	st, err := allocate[T](room+spare, true)
 	if err != nil {
-		panic(&Error{op, sprintf("%v of %v: %v", lay, Tensor[T]{}.DType(), err), ErrMemory})
+		panic(&Error{op, sprintf("%v of %v: %v", lay, dtype.Of[T](), err), ErrMemory})
 	}
 	if spare > 0 {
 		past := int(uintptr(unsafe.Pointer(unsafe.SliceData(st.data))) & uintptr(align-1))
 		st.data = st.data[((align-past)&(align-1))/size:][:room]
 	}
-	return Tensor[T]{st: st, off: -lo, lay: lay}
+	return Tensor[T]{st: st, where: w}
+}
+
+// aligned returns where a layout is in memory that begins with its smallest offset, how
+// many elements it reaches over, and how many more are needed for the alignment.
+func aligned(op string, lay *layout.Layout, align, size int) (w where, room, spare int) {
+	if align <= 0 || align&(align-1) != 0 {
+		panic(&Error{op, sprintf("alignment %d is not a power of two", align), ErrAlign})
+	}
+	lo, hi := lay.Span()
+	room = hi - lo + 1
+	if align > leastAlign {
+		spare = align / size // memory begins at a multiple of 64
+	}
+	if room > maxInt-spare {
+		panic(&Error{op, sprintf("%v reaches over %d elements, which with the alignment don't fit an int", *lay, room), ErrOverflow})
+	}
+	return where{-lo, *lay}, room, spare
 }
 
 // leastAlign is where every storage of package mem begins.

@@ -31,13 +31,17 @@ func Swizzled(w layout.Swizzle) DistributeOption { return DistributeOption{swizz
 // rank than t, or a fragment of a nested axis crosses its leaves unevenly; with
 // Swizzled also when t isn't compact, or a fragment doesn't stay inside it.
 func (t Tensor[T]) Distribute(threads layout.Layout, thread int, opts ...DistributeOption) Tensor[T] {
-	const op = "tensor.Distribute"
-	d := newDistribution(op, &t.lay, &threads, thread, opts)
-	lay, off := d.apply(op, &t.lay)
+	distribute("tensor.Distribute", &t.where, &threads, thread, opts)
+	return t
+}
+
+func distribute(op string, w *where, threads *layout.Layout, thread int, opts []DistributeOption) {
+	d := newDistribution(op, &w.lay, threads, thread, opts)
+	lay, off := d.apply(op, &w.lay)
 	if lay.Size() > 0 {
-		off = d.swizzle(op, &t.lay, &lay, off, 1)
+		off = d.swizzle(op, &w.lay, &lay, off, 1)
 	}
-	return t.like(lay, off)
+	move(w, &lay, off)
 }
 
 // A distribution is one thread's share.

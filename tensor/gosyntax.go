@@ -10,31 +10,31 @@ import (
 
 // goSyntax writes an expression that makes a row-major tensor of the same elements.
 // Beyond 1000 of them all but the first are a comment.
-func (t *Tensor[T]) goSyntax() string {
+func (e *elements) goSyntax() string {
 	const most, edge = 1000, 3
-	name := fmt.Sprintf("%T", *new(T))
-	var b strings.Builder
-	if t.Rank() == 0 {
-		fmt.Fprintf(&b, "tensor.Scalar[%s](%s)", name, goValue(any(t.Item())))
-		return b.String()
+	list := fmt.Sprintf("%T", e.all)
+	shape := e.w.lay.Shape()
+	if len(shape) == 0 {
+		return fmt.Sprintf("tensor.Scalar[%s](%s)", list[len("[]"):], goValue(e.at(e.w.origin())))
 	}
-	n, i := t.Len(), 0
-	fmt.Fprintf(&b, "tensor.FromSlice([]%s{", name)
-	for v := range t.Values() {
+	var b strings.Builder
+	n, i := e.w.lay.Size(), 0
+	fmt.Fprintf(&b, "tensor.FromSlice(%s{", list)
+	for idx := range positions(shape) {
 		if n > most && i == edge {
 			break
 		}
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(goValue(any(v)))
+		b.WriteString(goValue(e.at(offsetAt("tensor.Format", e.w, idx))))
 		i++
 	}
 	if n > most {
 		fmt.Fprintf(&b, " /* … %d more … */", n-edge)
 	}
 	b.WriteString("}")
-	for _, e := range t.Shape() {
+	for _, e := range shape {
 		fmt.Fprintf(&b, ", %d", e)
 	}
 	return b.String() + ")"

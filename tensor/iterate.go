@@ -58,20 +58,28 @@ func (t Tensor[T]) Values() iter.Seq[T] {
 //	}
 func (t Tensor[T]) All() iter.Seq2[[]int, T] {
 	return func(yield func([]int, T) bool) {
-		idx, given := make([]int, t.Rank()), make([]int, t.Rank())
+		shape := t.lay.Shape()
+		idx, given := make([]int, len(shape)), make([]int, len(shape))
 		for v := range t.Values() {
 			copy(given, idx) // the loop may have written to it
 			if !yield(given, v) {
 				return
 			}
-			for k := len(idx) - 1; k >= 0; k-- {
-				if idx[k]++; idx[k] < t.lay.Dim(k) {
-					break
-				}
-				idx[k] = 0
-			}
+			step(idx, shape)
 		}
 	}
+}
+
+// step goes to the next index of a shape in row-major order, and reports whether there
+// is one.
+func step(idx, shape []int) bool {
+	for k := len(idx) - 1; k >= 0; k-- {
+		if idx[k]++; idx[k] < shape[k] {
+			return true
+		}
+		idx[k] = 0
+	}
+	return false
 }
 
 // Indices enumerates the indices of all elements in row-major order, the last axis
@@ -87,17 +95,7 @@ func positions(shape []int) iter.Seq[[]int] {
 		idx, given := make([]int, len(shape)), make([]int, len(shape))
 		for {
 			copy(given, idx) // the loop may have written to it
-			if !yield(given) {
-				return
-			}
-			k := len(idx) - 1
-			for ; k >= 0; k-- {
-				if idx[k]++; idx[k] < shape[k] {
-					break
-				}
-				idx[k] = 0
-			}
-			if k < 0 {
+			if !yield(given) || !step(idx, shape) {
 				return
 			}
 		}
@@ -108,10 +106,10 @@ func positions(shape []int) iter.Seq[[]int] {
 // lack that axis: t.Axis(0) gives the rows of a matrix. It panics when there is no
 // such axis.
 func (t Tensor[T]) Axis(axis int) iter.Seq2[int, Tensor[T]] {
-	first := t.MoveAxis(t.axis("tensor.Axis", axis), 0)
+	moveAxis("tensor.Axis", &t.lay, axis, 0)
 	return func(yield func(int, Tensor[T]) bool) {
-		for i := range first.lay.Dim(0) {
-			if !yield(i, first.Slice(I(i))) {
+		for i := range t.lay.Dim(0) {
+			if !yield(i, t.Slice(I(i))) {
 				return
 			}
 		}
@@ -125,9 +123,15 @@ func (t Tensor[T]) Axis(axis int) iter.Seq2[int, Tensor[T]] {
 // there is one size per axis and each is from 0 to the extent, and while running
 // when a range of a nested axis has no layout.
 func (t Tensor[T]) Windows(size ...int) iter.Seq2[[]int, Tensor[T]] {
-	const op = "tensor.Windows"
-	if len(size) != t.Rank() {
-		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), t.Rank(), t.lay.ShapeString()), ErrShape})
+	each := windows("tensor.Windows", &t.where, size)
+	return func(yield func([]int, Tensor[T]) bool) {
+		each(func(at []int, w where) bool { return yield(at, Tensor[T]{st: t.st, where: w}) })
+	}
+}
+
+func windows(op string, t *where, size []int) iter.Seq2[[]int, where] {
+	if len(size) != t.lay.Rank() {
+		panic(&Error{op, sprintf("%d sizes for the %d axes of %s", len(size), t.lay.Rank(), t.lay.ShapeString()), ErrShape})
 	}
 	size = slices.Clone(size)
 	count := make([]int, len(size))
@@ -137,13 +141,15 @@ func (t Tensor[T]) Windows(size ...int) iter.Seq2[[]int, Tensor[T]] {
 		}
 		count[k] = t.lay.Dim(k) - n + 1
 	}
-	return func(yield func([]int, Tensor[T]) bool) {
+	return func(yield func([]int, where) bool) {
 		idx := make([]Index, len(size))
 		for at := range positions(count) {
 			for k, i := range at {
 				idx[k] = R(i, i+size[k])
 			}
-			if !yield(at, t.Slice(idx...)) {
+			w := *t
+			slice("tensor.Slice", &w, idx)
+			if !yield(at, w) {
 				return
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -17,26 +18,23 @@ import (
 func (t Tensor[T]) MarshalJSON() (b []byte, err error) {
 	err = Try(func() {
 		t.data("tensor.MarshalJSON")
-		t.checkLists("tensor.MarshalJSON")
-		shape := t.lay.Shape()
-		elems := t.Contiguous().Elems()
-		b = appendNest(b, shape, &elems)
+		checkLists("tensor.MarshalJSON", &t.lay)
+		elems, i := t.Contiguous().Elems(), -1
+		b = appendNest(b, t.lay.Shape(), func() any { i++; return elems[i] })
 	})
 	return b, err
 }
 
-func appendNest[T num.Elem](b []byte, shape []int, rest *[]T) []byte {
+func appendNest(b []byte, shape []int, next func() any) []byte {
 	if len(shape) == 0 {
-		v := (*rest)[0]
-		*rest = (*rest)[1:]
-		return appendJSON(b, v)
+		return appendJSON(b, next())
 	}
 	b = append(b, '[')
 	for i := range shape[0] {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendNest(b, shape[1:], rest)
+		b = appendNest(b, shape[1:], next)
 	}
 	return append(b, ']')
 }
@@ -97,10 +95,30 @@ const maxNest = 1000
 // has the element's indices.
 func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
 	const op = "tensor.UnmarshalJSON"
-	p := nestParser[T]{text: text, leaf: -1}
+	var elems []T
+	shape, err := parseNest(op, text, t.DType(), func(word string) bool {
+		var v T
+		ok := parseElement(word, &v)
+		elems = append(elems, v)
+		return ok
+	})
+	if shape == nil {
+		return err
+	}
+	return Try(func() {
+		u := create[T](op, shape, true)
+		copy(u.st.data, elems)
+		*t = u
+	})
+}
+
+// parseNest reads nested lists and returns their shape; nil, without an error, for
+// null. It gives each element to add, which reports whether it is one of type d.
+func parseNest(op string, text []byte, d dtype.DType, add func(word string) bool) (shape []int, err error) {
+	p := nestParser{text: text, shape: []int{}, leaf: -1, dtype: d, add: add}
 	p.space()
 	if string(bytes.TrimSpace(text)) == "null" {
-		return nil
+		return nil, nil
 	}
 	what := p.value()
 	if p.space(); what == "" && p.at < len(text) {
@@ -111,32 +129,29 @@ func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
 		if len(p.path) > 0 {
 			where = "entry " + indexPath(p.path) + ": "
 		}
-		return &Error{op, sprintf("%s%s, at byte %d", where, what, p.at), ErrSyntax}
+		return nil, &Error{op, sprintf("%s%s, at byte %d", where, what, p.at), ErrSyntax}
 	}
-	return Try(func() {
-		u := create[T](op, p.shape, true)
-		copy(u.st.data, p.elems)
-		*t = u
-	})
+	return p.shape, nil
 }
 
 // nestParser reads nested lists. Its methods return what is wrong, or "".
-type nestParser[T num.Elem] struct {
+type nestParser struct {
 	text  []byte
 	at    int
 	path  []int // of the entry being read
 	shape []int // as far as it is known: -1 until the first list of the level ends
 	leaf  int   // the level of the elements, -1 until the first one
-	elems []T
+	dtype dtype.DType
+	add   func(word string) bool
 }
 
-func (p *nestParser[T]) space() {
+func (p *nestParser) space() {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\n' || p.text[p.at] == '\t' || p.text[p.at] == '\r') {
 		p.at++
 	}
 }
 
-func (p *nestParser[T]) value() string {
+func (p *nestParser) value() string {
 	p.space()
 	if p.at == len(p.text) {
 		return "the text ends"
@@ -191,7 +206,7 @@ func (p *nestParser[T]) value() string {
 }
 
 // element reads a number, a string or a truth value.
-func (p *nestParser[T]) element() string {
+func (p *nestParser) element() string {
 	from := p.at
 	quoted := p.text[from] == '"'
 	end := bytes.IndexAny(p.text[from:], ",] \n\t\r")
@@ -207,20 +222,18 @@ func (p *nestParser[T]) element() string {
 		return "an element is missing"
 	}
 	word := string(p.text[from : from+end])
-	v, ok := elementOf[T](word)
-	if !ok {
+	if !p.add(word) {
 		if len(word) > 40 {
 			word = word[:40] + "…"
 		}
-		return sprintf("%s is no %v", word, Tensor[T]{}.DType())
+		return sprintf("%s is no %v", word, p.dtype)
 	}
 	p.at += end
-	p.elems = append(p.elems, v)
 	return ""
 }
 
-// elementOf reads an element as MarshalJSON writes it.
-func elementOf[T num.Elem](word string) (v T, ok bool) {
+// parseElement reads an element as MarshalJSON writes it to where v points.
+func parseElement(word string, v any) (ok bool) {
 	integer := func(bits int) int64 {
 		i, err := strconv.ParseInt(word, 10, bits)
 		ok = err == nil && isNumber(word)
@@ -263,7 +276,7 @@ func elementOf[T num.Elem](word string) (v T, ok bool) {
 	narrow := func(f, rounded float64) {
 		ok = ok && (rounded-rounded == 0) == (f-f == 0) && (rounded != rounded) == (f != f)
 	}
-	switch p := any(&v).(type) {
+	switch p := v.(type) {
 	case *bool:
 		*p, ok = word == "true", word == "true" || word == "false"
 	case *int8:
@@ -310,7 +323,7 @@ func elementOf[T num.Elem](word string) (v T, ok bool) {
 		*p = num.F8E5M2FromFloat64(f)
 		narrow(f, p.Float64())
 	}
-	return v, ok
+	return ok
 }
 
 // isNumber reports whether word is a number by JSON's grammar (RFC 8259, section 6).

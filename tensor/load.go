@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"runtime"
-	"slices"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -12,9 +11,11 @@ import (
 // axis from idx on, whatever its strides; the tensor's edge leaves 0 for the lanes
 // beyond it. It returns how many elements were there. It panics as At does.
 func (t Tensor[T]) Load(dst []T, idx ...int) int {
-	data, from, n := t.lanes("tensor.Load", t.data("tensor.Load"), idx, len(dst))
+	const op = "tensor.Load"
+	data := t.data(op)
+	from, n := lanesFrom(op, &t.where, idx, len(dst))
 	clear(dst[n:])
-	t.along(idx, n, func(lane, off int) { dst[lane] = data[from+off] })
+	along(&t.lay, idx, n, func(lane, off int) { dst[lane] = data[from+off] })
 	runtime.KeepAlive(t.st)
 	return n
 }
@@ -23,8 +24,10 @@ func (t Tensor[T]) Load(dst []T, idx ...int) int {
 // beyond the tensor's edge are passed over. It returns how many elements were set.
 // It panics as Set does.
 func (t Tensor[T]) Store(src []T, idx ...int) int {
-	data, from, n := t.lanes("tensor.Store", t.writable("tensor.Store"), idx, len(src))
-	t.along(idx, n, func(lane, off int) { data[from+off] = src[lane] })
+	const op = "tensor.Store"
+	data := t.writable(op)
+	from, n := lanesFrom(op, &t.where, idx, len(src))
+	along(&t.lay, idx, n, func(lane, off int) { data[from+off] = src[lane] })
 	runtime.KeepAlive(t.st)
 	return n
 }
@@ -43,8 +46,9 @@ func (t Tensor[T]) LoadRowAligned(dst []T, idx ...int) int {
 }
 
 func (t *Tensor[T]) loadRow(op string, dst []T, idx []int, aligned bool) int {
-	data, from, n := t.lanes(op, t.data(op), idx, len(dst))
-	t.checkRow(op, data, from, len(dst), aligned)
+	data := t.data(op)
+	from, n := lanesFrom(op, &t.where, idx, len(dst))
+	checkRow(op, &t.lay, unsafe.Pointer(&data[from]), int(unsafe.Sizeof(data[0])), len(dst), aligned)
 	copy(dst, data[from:from+n])
 	clear(dst[n:])
 	runtime.KeepAlive(t.st)
@@ -63,44 +67,41 @@ func (t Tensor[T]) StoreRowAligned(src []T, idx ...int) int {
 }
 
 func (t *Tensor[T]) storeRow(op string, src []T, idx []int, aligned bool) int {
-	data, from, n := t.lanes(op, t.writable(op), idx, len(src))
-	t.checkRow(op, data, from, len(src), aligned)
+	data := t.writable(op)
+	from, n := lanesFrom(op, &t.where, idx, len(src))
+	checkRow(op, &t.lay, unsafe.Pointer(&data[from]), int(unsafe.Sizeof(data[0])), len(src), aligned)
 	copy(data[from:from+n], src)
 	runtime.KeepAlive(t.st)
 	return n
 }
 
-// lanes returns where the element at idx is, and how many of width there are from
+// lanesFrom returns where the element at idx is, and how many of width there are from
 // it on along the last axis.
-func (t *Tensor[T]) lanes(op string, data []T, idx []int, width int) (_ []T, from, n int) {
-	off, axis := t.lay.At(idx)
-	if axis >= 0 {
-		panic(t.badIndex(op, slices.Clone(idx), axis))
+func lanesFrom(op string, w *where, idx []int, width int) (from, n int) {
+	from, n = offsetAt(op, w, idx), 1
+	if last := w.lay.Rank() - 1; last >= 0 {
+		n = w.lay.Dim(last) - idx[last]
 	}
-	left := 1
-	if last := t.lay.Rank() - 1; last >= 0 {
-		left = t.lay.Dim(last) - idx[last]
-	}
-	return data, t.origin() + off, min(width, left)
+	return from, min(width, n)
 }
 
 // along calls f for n lanes along the last axis with their offsets from the one at
 // idx.
-func (t *Tensor[T]) along(idx []int, n int, f func(lane, off int)) {
-	last := t.lay.Rank() - 1
+func along(lay *layout.Layout, idx []int, n int, f func(lane, off int)) {
+	last := lay.Rank() - 1
 	if last < 0 {
 		if n > 0 {
 			f(0, 0)
 		}
 		return
 	}
-	if s, ok := t.lay.Stride(last); ok {
+	if s, ok := lay.Stride(last); ok {
 		for lane := range n {
 			f(lane, lane*s)
 		}
 		return
 	}
-	mode := t.lay.Mode(last) // of rank > 1
+	mode := lay.Mode(last) // of rank > 1
 	at := idx[last]
 	from, _ := mode.Offset(at)
 	for lane := range n {
@@ -109,10 +110,11 @@ func (t *Tensor[T]) along(idx []int, n int, f func(lane, off int)) {
 	}
 }
 
-func (t *Tensor[T]) checkRow(op string, data []T, from, width int, aligned bool) {
-	if last := t.lay.Rank() - 1; last >= 0 && t.lay.Dim(last) > 1 {
-		if s, ok := t.lay.Stride(last); !ok || s != 1 {
-			panic(&Error{op, sprintf("the last axis of %v doesn't have stride 1; Load follows any stride", t.lay), ErrView})
+// checkRow checks the row of width elements of that size from first on.
+func checkRow(op string, lay *layout.Layout, first unsafe.Pointer, size, width int, aligned bool) {
+	if last := lay.Rank() - 1; last >= 0 && lay.Dim(last) > 1 {
+		if s, ok := lay.Stride(last); !ok || s != 1 {
+			panic(&Error{op, sprintf("the last axis of %v doesn't have stride 1; Load follows any stride", *lay), ErrView})
 		}
 	}
 	if !aligned {
@@ -121,9 +123,8 @@ func (t *Tensor[T]) checkRow(op string, data []T, from, width int, aligned bool)
 	if width <= 0 || width&(width-1) != 0 {
 		panic(&Error{op, sprintf("%d elements; a power of two can be aligned", width), ErrShape})
 	}
-	var z T
-	bytes := width * int(unsafe.Sizeof(z))
-	if r := int(uintptr(unsafe.Pointer(&data[from])) % uintptr(bytes)); r != 0 {
+	bytes := width * size
+	if r := int(uintptr(first) % uintptr(bytes)); r != 0 {
 		panic(&Error{op, sprintf("the address is %d bytes past a multiple of %d; LoadRow and StoreRow take any", r, bytes), ErrAlign})
 	}
 }
@@ -132,9 +133,7 @@ func (t *Tensor[T]) checkRow(op string, data []T, from, width int, aligned bool)
 // beyond that it is a hint, and this implementation leaves fetching to the processor,
 // because Go programs have no instruction for it.
 func (t Tensor[T]) Prefetch(idx ...int) {
-	if _, axis := t.lay.At(idx); axis >= 0 {
-		panic(t.badIndex("tensor.Prefetch", slices.Clone(idx), axis))
-	}
+	offsetAt("tensor.Prefetch", &t.where, idx)
 	t.data("tensor.Prefetch")
 }
 
@@ -143,21 +142,25 @@ func (t Tensor[T]) Prefetch(idx ...int) {
 // An integer in place of a list counts through it in colexicographic order, the
 // first entry fastest. It panics when the coordinate doesn't fit the layout.
 func (t Tensor[T]) AtCoord(coord layout.Tuple) T {
-	off, err := t.lay.OffsetAt(coord)
-	if err != nil {
-		panic(wrap("tensor.AtCoord", err))
-	}
-	v := t.data("tensor.AtCoord")[t.origin()+off]
+	const op = "tensor.AtCoord"
+	off := offsetOf(op, &t.where, coord)
+	v := t.data(op)[off]
 	runtime.KeepAlive(t.st)
 	return v
 }
 
 // SetCoord is Set with a coordinate as AtCoord takes it.
 func (t Tensor[T]) SetCoord(v T, coord layout.Tuple) {
-	off, err := t.lay.OffsetAt(coord)
-	if err != nil {
-		panic(wrap("tensor.SetCoord", err))
-	}
-	t.writable("tensor.SetCoord")[t.off+off] = v
+	const op = "tensor.SetCoord"
+	off := offsetOf(op, &t.where, coord)
+	t.writable(op)[off] = v
 	runtime.KeepAlive(t.st)
+}
+
+func offsetOf(op string, w *where, coord layout.Tuple) int {
+	off, err := w.lay.OffsetAt(coord)
+	if err != nil {
+		panic(wrap(op, err))
+	}
+	return w.origin() + off
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"strconv"
 
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -136,7 +137,7 @@ func (t Tensor[T]) Nested() any {
 	if t.Rank() == 0 {
 		return t.Item()
 	}
-	t.checkLists("tensor.Nested")
+	checkLists("tensor.Nested", &t.lay)
 	shape := t.lay.Shape()
 	n1 := t.Flatten().Elems()
 	// Level k of the ladder is the entries of the axes before the last k-1.
@@ -188,12 +189,12 @@ func (t Tensor[T]) Nested() any {
 
 // checkLists refuses to make more than a million lists without an element: how many
 // extents before one of 0 ask for is limited by nothing else.
-func (t *Tensor[T]) checkLists(op string) {
+func checkLists(op string, lay *layout.Layout) {
 	n := 1
-	for i := range t.lay.Rank() {
-		e := t.lay.Dim(i)
+	for i := range lay.Rank() {
+		e := lay.Dim(i)
 		if e == 0 && n > 1<<20 {
-			panic(&Error{op, sprintf("%s is %d lists without an element; the most is %d", t.lay.ShapeString(), n, 1<<20), ErrMemory})
+			panic(&Error{op, sprintf("%s is %d lists without an element; the most is %d", lay.ShapeString(), n, 1<<20), ErrMemory})
 		}
 		n *= max(e, 1) // fits in a layout that exists
 	}

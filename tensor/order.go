@@ -1,6 +1,11 @@
 package tensor
 
-import "errors"
+import (
+	"errors"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
 
 // An Order is the order in which a reshape takes the elements.
 type Order uint8
@@ -15,19 +20,27 @@ const (
 // shares under the same conditions, and panics as Reshape does.
 func (t Tensor[T]) ReshapeIn(order Order, shape ...int) Tensor[T] {
 	const op = "tensor.ReshapeIn"
+	back := shapeIn(op, &t.lay, order, shape)
+	t.reshape(op, back)
+	if order == OrderF {
+		transpose(&t.lay)
+	}
+	return t
+}
+
+// shapeIn turns a layout, and shape, so that their row-major order is the order given.
+func shapeIn(op string, lay *layout.Layout, order Order, shape []int) []int {
 	switch order {
 	case OrderC:
-		return t.reshape(op, shape)
+		return shape
 	case OrderF:
-		if _, err := t.viewLayout(shape); err != nil && !errors.Is(err, ErrView) {
+		if _, err := viewLayout(lay, shape); err != nil && !errors.Is(err, ErrView) {
 			panic(wrap(op, err)) // with the caller's shape in the text
 		}
-		back := make([]int, len(shape))
-		for i, e := range shape {
-			back[len(shape)-1-i] = e
-		}
-		turned := t.Transpose()
-		return turned.reshape(op, back).Transpose()
+		back := slices.Clone(shape)
+		slices.Reverse(back)
+		transpose(lay)
+		return back
 	}
 	panic(&Error{op, sprintf("no order %d; there are OrderC and OrderF", order), ErrValue})
 }

@@ -8,22 +8,23 @@ import (
 
 // page writes the brackets and lines around the elements. words is called once
 // with the storage offsets of the elements shown, in the order of printing.
-func (t *Tensor[T]) page(o *PrintOptions, words func(offs []int) func(i int) string) string {
-	if t.Len() == 0 {
+func (e *elements) page(o *PrintOptions, words func(offs []int) func(i int) string) string {
+	lay := &e.w.lay
+	n := lay.Size()
+	if n == 0 {
 		return "[]"
 	}
-	p := page{o: o, shape: t.Shape(), elide: t.Len() > o.Threshold}
-	p.word = words(p.offsets(t.shown(p.elide, o.EdgeItems), t))
+	p := page{o: o, shape: lay.Shape(), elide: n > o.Threshold}
+	p.word = words(p.offsets(shown(p.shape, p.elide, o.EdgeItems), e.w))
 	p.axis(0, 1+o.Indent, o.LineWidth)
-	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(e.Any)
 	return string(p.out)
 }
 
 // shown lists the positions of each axis that are printed.
-func (t *Tensor[T]) shown(elide bool, edge int) [][]int {
-	lists := make([][]int, t.Rank())
-	for k := range lists {
-		n := t.lay.Dim(k)
+func shown(shape []int, elide bool, edge int) [][]int {
+	lists := make([][]int, len(shape))
+	for k, n := range shape {
 		for i := 0; i < n; i++ {
 			if elide && 2*edge < n && i == edge {
 				i = n - edge
@@ -45,7 +46,7 @@ type page struct {
 }
 
 // offsets returns where the elements shown are, in row-major order.
-func (p *page) offsets(lists [][]int, at interface{ offsetOf(idx []int) int }) []int {
+func (p *page) offsets(lists [][]int, w *where) []int {
 	idx, pos := make([]int, len(lists)), make([]int, len(lists))
 	n := 1
 	for k, l := range lists {
@@ -54,7 +55,8 @@ func (p *page) offsets(lists [][]int, at interface{ offsetOf(idx []int) int }) [
 	}
 	offs := make([]int, 0, n)
 	for range n {
-		offs = append(offs, at.offsetOf(idx))
+		off, _ := w.lay.At(idx)
+		offs = append(offs, w.origin()+off)
 		for k := len(lists) - 1; k >= 0; k-- {
 			if pos[k]++; pos[k] == len(lists[k]) {
 				pos[k] = 0
@@ -66,11 +68,6 @@ func (p *page) offsets(lists [][]int, at interface{ offsetOf(idx []int) int }) [
 		}
 	}
 	return offs
-}
-
-func (t *Tensor[T]) offsetOf(idx []int) int {
-	off, _ := t.lay.At(idx)
-	return t.origin() + off
 }
 
 // axis writes one bracket. Lines after the first start at column indent, and

@@ -16,12 +16,11 @@ import (
 // when there is no such axis or position.
 func (t Tensor[T]) Take(axis int, at ...int) Tensor[T] {
 	const op = "tensor.Take"
-	p := t.onAxis(op, axis, at)
-	shape := t.lay.Shape()
-	a := t.axis(op, axis)
-	shape[a] = len(at)
+	t.data(op)
+	p, shape, parts := taken(op, t.where, axis, at)
 	c := create[T](op, shape, true)
-	copyPicked(&c, &t, c.MoveAxis(a, 0).lead(op, 1), p)
+	to := parts(c.where)
+	copyPicked(&c, &t, &to, &p)
 	return c
 }
 
@@ -33,12 +32,35 @@ func (t Tensor[T]) Take(axis int, at ...int) Tensor[T] {
 func (t Tensor[T]) SetTake(src Tensor[T], axis int, at ...int) {
 	const op = "tensor.SetTake"
 	t.writable(op)
-	p := t.onAxis(op, axis, at)
-	a := t.axis(op, axis)
-	shape := t.lay.Shape()
+	p, shape, parts := taken(op, t.where, axis, at)
+	stretchFor(op, &t, &src, shape)
+	from := parts(src.where)
+	copyPicked(&t, &src, &p, &from)
+}
+
+// taken returns the parts at positions of an axis, their shape together, and the
+// function that finds them in a tensor of that shape.
+func taken(op string, w where, axis int, at []int) (p picked, shape []int, parts func(w where) picked) {
+	a := axisOf(op, axis, w.lay.Rank())
+	shape = w.lay.Shape()
 	shape[a] = len(at)
-	src = t.stretched(op, src, shape)
-	copyPicked(&t, &src, p, src.MoveAxis(a, 0).lead(op, 1))
+	moveAxis(op, &w.lay, a, 0)
+	for _, i := range at {
+		if n := w.lay.Dim(0); i < -n || i >= n {
+			panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", i, axis, n), ErrIndex})
+		}
+	}
+	p = partsAt(op, &w, 1, func(yield func([]int) bool) {
+		for k := range at {
+			if !yield(at[k : k+1]) {
+				return
+			}
+		}
+	})
+	return p, shape, func(w where) picked {
+		moveAxis(op, &w.lay, a, 0)
+		return lead(op, &w, 1)
+	}
 }
 
 // Index returns a copy of what the index arrays select on the first axes, one array
@@ -48,9 +70,11 @@ func (t Tensor[T]) SetTake(src Tensor[T], axis int, at ...int) {
 // don't stretch to a common shape, or an index is outside its axis.
 func (t Tensor[T]) Index(at ...Tensor[int64]) Tensor[T] {
 	const op = "tensor.Index"
-	lead, p := t.indexed(op, at)
-	c := create[T](op, append(lead, p.rest.Shape()...), true)
-	copyPicked(&c, &t, c.lead(op, len(lead)), p)
+	t.data(op)
+	p, shape, n := indexed(op, &t.where, at)
+	c := create[T](op, shape, true)
+	to := lead(op, &c.where, n)
+	copyPicked(&c, &t, &to, &p)
 	return c
 }
 
@@ -62,9 +86,10 @@ func (t Tensor[T]) Index(at ...Tensor[int64]) Tensor[T] {
 func (t Tensor[T]) SetIndex(src Tensor[T], at ...Tensor[int64]) {
 	const op = "tensor.SetIndex"
 	t.writable(op)
-	lead, p := t.indexed(op, at)
-	src = t.stretched(op, src, append(slices.Clone(lead), p.rest.Shape()...))
-	copyPicked(&t, &src, p, src.lead(op, len(lead)))
+	p, shape, n := indexed(op, &t.where, at)
+	stretchFor(op, &t, &src, shape)
+	from := lead(op, &src.where, n)
+	copyPicked(&t, &src, &p, &from)
 }
 
 // Mask returns a copy of the parts of t where mask is true, one after the other in
@@ -72,9 +97,11 @@ func (t Tensor[T]) SetIndex(src Tensor[T], at ...Tensor[int64]) {
 // axes, and the result one axis in their place. It panics when the shapes don't fit.
 func (t Tensor[T]) Mask(mask Tensor[bool]) Tensor[T] {
 	const op = "tensor.Mask"
-	p := t.masked(op, mask)
-	c := create[T](op, append([]int{len(p.offs)}, p.rest.Shape()...), true)
-	copyPicked(&c, &t, c.lead(op, 1), p)
+	t.data(op)
+	p, shape := masked(op, &t.where, mask)
+	c := create[T](op, shape, true)
+	to := lead(op, &c.where, 1)
+	copyPicked(&c, &t, &to, &p)
 	return c
 }
 
@@ -85,9 +112,10 @@ func (t Tensor[T]) Mask(mask Tensor[bool]) Tensor[T] {
 func (t Tensor[T]) SetMask(src Tensor[T], mask Tensor[bool]) {
 	const op = "tensor.SetMask"
 	t.writable(op)
-	p := t.masked(op, mask)
-	src = t.stretched(op, src, append([]int{len(p.offs)}, p.rest.Shape()...))
-	copyPicked(&t, &src, p, src.lead(op, 1))
+	p, shape := masked(op, &t.where, mask)
+	stretchFor(op, &t, &src, shape)
+	from := lead(op, &src.where, 1)
+	copyPicked(&t, &src, &p, &from)
 }
 
 // picked is parts of a tensor: they begin at offs, counted in the storage, and have
@@ -98,17 +126,17 @@ type picked struct {
 }
 
 // partsAt returns the parts at the given indices of the first axes, n indices for each.
-func (t *Tensor[T]) partsAt(op string, n int, parts func(yield func(at []int) bool)) picked {
+func partsAt(op string, w *where, n int, parts func(yield func(at []int) bool)) picked {
 	idx := make([]Index, n)
-	p := picked{rest: t.tail(op, n)}
-	if t.lay.Size() == 0 { // the indices are still to be checked
+	p := picked{rest: tail(op, &w.lay, n)}
+	if w.lay.Size() == 0 { // the indices are still to be checked
 		for at := range parts {
 			for k, i := range at {
-				if e := t.lay.Dim(k); i < -e || i >= e {
+				if e := w.lay.Dim(k); i < -e || i >= e {
 					panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", i, k, e), ErrIndex})
 				}
 			}
-			p.offs = append(p.offs, t.origin())
+			p.offs = append(p.offs, w.origin())
 		}
 		return p
 	}
@@ -116,73 +144,53 @@ func (t *Tensor[T]) partsAt(op string, n int, parts func(yield func(at []int) bo
 		for k, i := range at {
 			idx[k] = I(i)
 		}
-		_, off, err := t.lay.Slice(idx...)
+		_, off, err := w.lay.Slice(idx...)
 		if err != nil {
 			panic(wrap(op, err))
 		}
-		p.offs = append(p.offs, t.origin()+off)
+		p.offs = append(p.offs, w.origin()+off)
 	}
 	return p
 }
 
 // tail returns the layout of the axes from n on.
-func (t *Tensor[T]) tail(op string, n int) layout.Layout {
-	modes := make([]layout.Layout, 0, t.lay.Rank())
-	for k := n; k < t.lay.Rank(); k++ {
-		modes = append(modes, t.lay.Mode(k))
+func tail(op string, lay *layout.Layout, n int) layout.Layout {
+	modes := make([]layout.Layout, 0, lay.Rank())
+	for k := n; k < lay.Rank(); k++ {
+		modes = append(modes, lay.Mode(k))
 	}
-	return t.join(op, modes)
+	return join(op, modes)
 }
 
 // lead returns the parts at all indices of the first n axes.
-func (t Tensor[T]) lead(op string, n int) picked {
-	return t.partsAt(op, n, positions(t.lay.Shape()[:n]))
+func lead(op string, w *where, n int) picked {
+	return partsAt(op, w, n, positions(w.lay.Shape()[:n]))
 }
 
-func (t *Tensor[T]) onAxis(op string, axis int, at []int) picked {
-	t.data(op)
-	first := t.MoveAxis(t.axis(op, axis), 0)
-	for _, i := range at {
-		if n := first.lay.Dim(0); i < -n || i >= n {
-			panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", i, axis, n), ErrIndex})
-		}
-	}
-	return first.partsAt(op, 1, func(yield func([]int) bool) {
-		for k := range at {
-			if !yield(at[k : k+1]) {
-				return
-			}
-		}
-	})
-}
-
-func (t *Tensor[T]) indexed(op string, at []Tensor[int64]) (lead []int, p picked) {
-	t.data(op)
-	if len(at) > t.Rank() {
-		panic(&Error{op, sprintf("%d index arrays for the %d axes of %s", len(at), t.Rank(), t.lay.ShapeString()), ErrAxis})
+// indexed returns the parts that index arrays select, and their shape together, whose
+// first n axes are those of the arrays.
+func indexed(op string, w *where, at []Tensor[int64]) (p picked, shape []int, n int) {
+	if len(at) > w.lay.Rank() {
+		panic(&Error{op, sprintf("%d index arrays for the %d axes of %s", len(at), w.lay.Rank(), w.lay.ShapeString()), ErrAxis})
 	}
 	if len(at) == 0 {
 		panic(&Error{op, "no index array; give one per axis, beginning with axis 0", ErrAxis})
 	}
 	for _, a := range at {
 		a.data(op)
-		lead = longer(lead, a.lay.Shape())
+		shape = longer(shape, a.lay.Shape())
 	}
 	var lists [][]int64
 	for _, a := range at {
-		lay, err := a.lay.BroadcastTo(lead...)
-		if err != nil {
-			panic(wrap(op, err))
-		}
-		a.lay = lay
+		stretchTo(op, &a.lay, shape)
 		lists = append(lists, slices.Collect(a.Values()))
 	}
-	p = t.partsAt(op, len(at), func(yield func([]int) bool) {
+	p = partsAt(op, w, len(at), func(yield func([]int) bool) {
 		idx := make([]int, len(at))
 		for i := range lists[0] {
 			for k, l := range lists {
 				if idx[k] = int(l[i]); int64(idx[k]) != l[i] {
-					panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", l[i], k, t.lay.Dim(k)), ErrIndex})
+					panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", l[i], k, w.lay.Dim(k)), ErrIndex})
 				}
 			}
 			if !yield(idx) {
@@ -190,7 +198,7 @@ func (t *Tensor[T]) indexed(op string, at []Tensor[int64]) (lead []int, p picked
 			}
 		}
 	})
-	return lead, p
+	return p, append(shape, p.rest.Shape()...), len(shape)
 }
 
 // longer returns the shape that both shapes stretch to, if there is one.
@@ -207,45 +215,42 @@ func longer(a, b []int) []int {
 	return a
 }
 
-func (t *Tensor[T]) masked(op string, mask Tensor[bool]) picked {
-	t.data(op)
+// masked returns the parts where mask is true, and their shape together.
+func masked(op string, w *where, mask Tensor[bool]) (p picked, shape []int) {
 	n := mask.Rank()
-	fits := n <= t.Rank()
+	fits := n <= w.lay.Rank()
 	for k := 0; fits && k < n; k++ {
-		fits = mask.lay.Dim(k) == t.lay.Dim(k)
+		fits = mask.lay.Dim(k) == w.lay.Dim(k)
 	}
 	if !fits {
-		panic(&Error{op, sprintf("a mask of shape %s for %s; it has the extents of the first axes", mask.lay.ShapeString(), t.lay.ShapeString()), ErrShape})
+		panic(&Error{op, sprintf("a mask of shape %s for %s; it has the extents of the first axes", mask.lay.ShapeString(), w.lay.ShapeString()), ErrShape})
 	}
 	mask.data(op)
-	return t.partsAt(op, n, func(yield func([]int) bool) {
+	p = partsAt(op, w, n, func(yield func([]int) bool) {
 		for i, ok := range mask.All() {
 			if ok && !yield(i) {
 				return
 			}
 		}
 	})
+	return p, append([]int{len(p.offs)}, p.rest.Shape()...)
 }
 
-// stretched returns src in the given shape, and as a copy where t overlaps it.
-func (t *Tensor[T]) stretched(op string, src Tensor[T], shape []int) Tensor[T] {
+// stretchFor gives src the shape, and makes it a copy where dst overlaps it.
+func stretchFor[T num.Elem](op string, dst, src *Tensor[T], shape []int) {
 	src.data(op)
-	lay, err := src.lay.BroadcastTo(shape...)
-	if err != nil {
-		panic(wrap(op, err))
-	}
-	if t.Overlaps(src) {
-		src = src.compact(op)
-		if lay, err = src.lay.BroadcastTo(shape...); err != nil {
-			panic(wrap(op, err))
-		}
+	lay := src.lay
+	stretchTo(op, &lay, shape)
+	if dst.Overlaps(*src) {
+		src.compact(op)
+		lay = src.lay
+		stretchTo(op, &lay, shape)
 	}
 	src.lay = lay
-	return src
 }
 
 // copyPicked copies parts of src to as many parts of dst, in order.
-func copyPicked[T num.Elem](dst, src *Tensor[T], to, from picked) {
+func copyPicked[T num.Elem](dst, src *Tensor[T], to, from *picked) {
 	if n := to.rest.Size(); n == 1 {
 		d, s := dst.st.data, src.st.data
 		for k, off := range from.offs {
@@ -253,8 +258,7 @@ func copyPicked[T num.Elem](dst, src *Tensor[T], to, from picked) {
 		}
 	} else if n > 1 {
 		for k, off := range from.offs {
-			a, b := Tensor[T]{st: dst.st, off: to.offs[k], lay: to.rest}, Tensor[T]{st: src.st, off: off, lay: from.rest}
-			copyElems(&a, &b)
+			copyAt(dst.st, src.st, &where{to.offs[k], to.rest}, &where{off, from.rest})
 		}
 	}
 	runtime.KeepAlive(dst.st)

@@ -2,9 +2,11 @@ package tensor
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -47,34 +49,57 @@ const (
 // without elements print what they are.
 func Sprint(a Any, o PrintOptions) string {
 	if v, ok := a.(viewer); ok {
-		return v.text(o)
+		return v.elements().text(o)
 	}
 	return Describe(a)
 }
 
 // String returns Sprint with the default options.
-func (t Tensor[T]) String() string { return t.text(PrintOptions{}) }
+func (t Tensor[T]) String() string { return t.elements().text(PrintOptions{}) }
 
-func (t Tensor[T]) text(o PrintOptions) string {
-	if s, none := t.nothing(); none {
+// elements is what printing knows of a tensor.
+type elements struct {
+	Any                   // the tensor
+	w   *where            // nil: it is the zero value
+	all any               // a []T, the storage; nil when it is closed
+	at  func(off int) any // an element of it
+}
+
+func (t Tensor[T]) elements() *elements {
+	e := &elements{Any: t}
+	if st := t.st; st != nil {
+		e.w = &t.where
+		if !st.closed() {
+			e.all, e.at = st.data, func(off int) any {
+				defer runtime.KeepAlive(st)
+				return st.data[off]
+			}
+		}
+	}
+	return e
+}
+
+func (e *elements) text(o PrintOptions) string {
+	if s, none := e.nothing(); none {
 		return s
 	}
-	if t.Rank() == 0 && o == (PrintOptions{}) {
-		if s, ok := scalarText(any(t.Item())); ok {
+	rank := e.w.lay.Rank()
+	if rank == 0 && o == (PrintOptions{}) {
+		if s, ok := scalarText(e.at(e.w.origin())); ok {
 			return s
 		}
 	}
 	o = o.filled()
-	return t.page(&o, func(offs []int) func(i int) string { return words(t.st.data, offs, &o, t.Rank()) })
+	return e.page(&o, func(offs []int) func(i int) string { return words(e.all, offs, &o, rank) })
 }
 
 // nothing describes a tensor whose storage can't be read.
-func (t *Tensor[T]) nothing() (text string, none bool) {
+func (e *elements) nothing() (text string, none bool) {
 	switch {
-	case t.st == nil:
-		return "tensor.Tensor[" + t.DType().String() + "](zero value)", true
-	case t.st.closed():
-		return Describe(*t) + "(closed)", true
+	case e.w == nil:
+		return "tensor.Tensor[" + e.DType().String() + "](zero value)", true
+	case e.all == nil:
+		return Describe(e.Any) + "(closed)", true
 	}
 	return "", false
 }
@@ -113,15 +138,17 @@ func (o PrintOptions) filled() PrintOptions {
 //	%#v      a Go expression that makes the tensor
 //	others   each element by that verb, flags, width and precision, where its type
 //	         has the verb: %.3f, %8.2e, %x, %t; columns get a common width
-func (t Tensor[T]) Format(f fmt.State, verb rune) {
-	if s, none := t.nothing(); none {
+func (t Tensor[T]) Format(f fmt.State, verb rune) { t.elements().format(f, verb) }
+
+func (e *elements) format(f fmt.State, verb rune) {
+	if s, none := e.nothing(); none {
 		fmt.Fprint(f, s)
 		return
 	}
 	var o PrintOptions
 	switch {
 	case verb == 'v' && f.Flag('#'):
-		fmt.Fprint(f, t.goSyntax())
+		fmt.Fprint(f, e.goSyntax())
 		return
 	case verb == 'v' || verb == 's':
 		if p, ok := f.Precision(); ok {
@@ -136,23 +163,23 @@ func (t Tensor[T]) Format(f fmt.State, verb rune) {
 		}
 		width, ok := f.Width()
 		if !ok {
-			fmt.Fprint(f, t.text(o))
+			fmt.Fprint(f, e.text(o))
 			return
 		}
 		o = o.filled()
-		fmt.Fprint(f, t.page(&o, func(offs []int) func(i int) string {
-			word := words(t.st.data, offs, &o, t.Rank())
+		fmt.Fprint(f, e.page(&o, func(offs []int) func(i int) string {
+			word := words(e.all, offs, &o, e.w.lay.Rank())
 			return func(i int) string { return padLeft(word(i), width) }
 		}))
-	case !hasVerb(any(*new(T)), verb):
-		fmt.Fprintf(f, "%%!%c(%s)", verb, Describe(t))
+	case !hasVerb(e.DType(), verb):
+		fmt.Fprintf(f, "%%!%c(%s)", verb, Describe(e.Any))
 	default:
 		format := fmt.FormatString(f, verb)
 		o = o.filled()
-		fmt.Fprint(f, t.page(&o, func(offs []int) func(i int) string {
+		fmt.Fprint(f, e.page(&o, func(offs []int) func(i int) string {
 			texts, width := make([]string, len(offs)), 0
 			for i, off := range offs {
-				texts[i] = fmt.Sprintf(format, native(any(t.st.data[off])))
+				texts[i] = fmt.Sprintf(format, native(e.at(off)))
 				width = max(width, utf8.RuneCountInString(texts[i]))
 			}
 			return func(i int) string { return padLeft(texts[i], width) }
@@ -161,11 +188,11 @@ func (t Tensor[T]) Format(f fmt.State, verb rune) {
 }
 
 // hasVerb reports whether fmt has a verb for the type of an element.
-func hasVerb(v any, verb rune) bool {
-	switch v.(type) {
-	case bool:
+func hasVerb(d dtype.DType, verb rune) bool {
+	switch {
+	case d == dtype.Bool:
 		return verb == 't'
-	case int8, int16, int32, int64, uint8, uint16, uint32, uint64:
+	case d.IsInteger():
 		return strings.ContainsRune("bcdoOqxXU", verb)
 	}
 	return strings.ContainsRune("beEfFgGxX", verb)
@@ -186,10 +213,10 @@ func padLeft(s string, width int) string {
 	return s
 }
 
-// words returns how the elements at the given offsets are written; NumPy's
-// formatters look at all of them before the first is written.
-func words[T num.Elem](data []T, offs []int, o *PrintOptions, rank int) func(i int) string {
-	switch d := any(data).(type) {
+// words returns how the elements at the given offsets of data, a []T, are written;
+// NumPy's formatters look at all of them before the first is written.
+func words(data any, offs []int, o *PrintOptions, rank int) func(i int) string {
+	switch d := data.(type) {
 	case []bool:
 		return func(i int) string {
 			switch {

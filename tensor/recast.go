@@ -19,8 +19,7 @@ func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	if unsafe.Sizeof(a) != unsafe.Sizeof(b) {
 		panic(&Error{op, sprintf("%v has %d bytes, %v has %d; Recast changes the layout with the size", dtype.Of[From](), unsafe.Sizeof(a), dtype.Of[To](), unsafe.Sizeof(b)), ErrDType})
 	}
-	st := recastStorage[To](op, &t)
-	return Tensor[To]{st: st, off: t.off, lay: t.lay}
+	return Tensor[To]{st: recastStorage[To](op, &t), where: t.where}
 }
 
 // Recast returns a view of the memory of t's elements as elements of another size,
@@ -35,11 +34,18 @@ func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	var a From
 	var b To
 	from, to := int(unsafe.Sizeof(a)), int(unsafe.Sizeof(b))
-	lay, err := t.lay.Recast(from, to)
+	w := t.where
+	recast(op, &w, from, to)
+	return Tensor[To]{st: recastStorage[To](op, &t), where: w}
+}
+
+// recast makes w, of elements of one size in bytes, that of elements of another.
+func recast(op string, w *where, from, to int) {
+	lay, err := w.lay.Recast(from, to)
 	if err != nil {
 		panic(wrap(op, err))
 	}
-	off := t.origin()
+	off := w.origin()
 	if lay.Size() == 0 {
 		off = 0 // it means nothing, and need not divide
 	}
@@ -51,11 +57,10 @@ func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	} else {
 		off *= from / to // below the number of bytes
 	}
-	st := recastStorage[To](op, &t)
-	if t.off < 0 {
+	if w.off < 0 {
 		off = ^off
 	}
-	return Tensor[To]{st: st, off: off, lay: lay}
+	*w = where{off, lay}
 }
 
 // Real returns a view of the real parts of complex numbers, which shares their memory:
@@ -89,7 +94,7 @@ func partOf[F, C num.Elem](op string, t *Tensor[C], which int) Tensor[F] {
 	if t.off < 0 {
 		off = ^off
 	}
-	return Tensor[F]{st: st, off: off, lay: lay}
+	return Tensor[F]{st: st, where: where{off, lay}}
 }
 
 // recastStorage returns a storage of t's memory as elements of another type; what

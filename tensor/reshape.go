@@ -10,16 +10,21 @@ import (
 // One extent may be -1 and is computed. It never copies: it panics with ErrView
 // when the strides don't allow it, naming the axes; Reshape copies then.
 func (t Tensor[T]) View(shape ...int) Tensor[T] {
-	lay, err := t.viewLayout(shape)
+	viewAs("tensor.View", &t.lay, shape)
+	return t
+}
+
+func viewAs(op string, lay *layout.Layout, shape []int) {
+	to, err := viewLayout(lay, shape)
 	if err != nil {
-		panic(wrap("tensor.View", err))
+		panic(wrap(op, err))
 	}
-	return t.like(lay, 0)
+	*lay = to
 }
 
 // CanView reports whether View of that shape would succeed.
 func (t Tensor[T]) CanView(shape ...int) bool {
-	_, err := t.viewLayout(shape)
+	_, err := viewLayout(&t.lay, shape)
 	return err == nil
 }
 
@@ -27,40 +32,49 @@ func (t Tensor[T]) CanView(shape ...int) bool {
 // where the strides allow it, else a copy. One extent may be -1 and is computed.
 // It panics when the number of elements differs. View never copies, and
 // Flatten().View(shape...) always does.
-func (t Tensor[T]) Reshape(shape ...int) Tensor[T] { return t.reshape("tensor.Reshape", shape) }
+func (t Tensor[T]) Reshape(shape ...int) Tensor[T] {
+	t.reshape("tensor.Reshape", shape)
+	return t
+}
 
-func (t *Tensor[T]) reshape(op string, shape []int) Tensor[T] {
-	lay, err := t.viewLayout(shape)
-	if err == nil {
-		return t.like(lay, 0)
+func (t *Tensor[T]) reshape(op string, shape []int) {
+	if !tryView(op, &t.lay, shape) {
+		t.compact(op)
+		viewAs(op, &t.lay, shape)
 	}
-	if !errors.Is(err, ErrView) {
+}
+
+// tryView gives lay the shape if the strides allow that, and panics when a copy
+// wouldn't help.
+func tryView(op string, lay *layout.Layout, shape []int) bool {
+	to, err := viewLayout(lay, shape)
+	switch {
+	case err == nil:
+		*lay = to
+		return true
+	case !errors.Is(err, ErrView):
 		panic(wrap(op, err))
 	}
-	c := t.compact(op)
-	if lay, err = c.viewLayout(shape); err != nil {
-		panic(wrap(op, err))
-	}
-	return c.like(lay, 0)
+	return false
 }
 
 // ReshapeInPlace makes t its own Reshape: where that copies, t gets a storage of
 // its own. Other tensors on the same elements keep their shape and elements.
-func (t *Tensor[T]) ReshapeInPlace(shape ...int) { *t = t.Reshape(shape...) }
+func (t *Tensor[T]) ReshapeInPlace(shape ...int) { t.reshape("tensor.Reshape", shape) }
 
 // viewLayout resolves a -1 and asks the layout.
-func (t *Tensor[T]) viewLayout(shape []int) (layout.Layout, error) {
+func viewLayout(lay *layout.Layout, shape []int) (layout.Layout, error) {
 	for i, e := range shape {
 		if e < 0 {
 			var few [layout.Inline]int
 			full := append(few[:0], shape...)
-			if err := inferDim(t.lay.Size(), full, i); err != nil {
+			if err := inferDim(lay.Size(), full, i); err != nil {
 				return layout.Layout{}, err
 			}
-			return t.lay.View(full...)
+			return lay.View(full...)
 		}
 	}
-	return t.lay.View(shape...)
+	return lay.View(shape...)
 }
 
 // inferDim replaces the -1 at an axis of shape by what size leaves.

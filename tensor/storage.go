@@ -82,34 +82,46 @@ const heapMax = mem.Large - 1
 // allocate makes a storage of n elements, zeroed unless dirty.
 func allocate[T num.Elem](n int, dirty bool) (*storage[T], error) {
 	var z T
-	size := int(unsafe.Sizeof(z))
-	if n > maxInt/size {
-		return nil, fmt.Errorf("%d elements of %d bytes don't fit the address space", n, size)
-	}
-	if n*size <= heapMax {
-		b := mem.Block(n*size, dirty)
-		return &storage[T]{data: typed[T](b), block: b}, nil
-	}
-	alloc := mem.Alloc
-	if dirty {
-		alloc = mem.AllocDirty
-	}
-	buf, err := alloc(n * size)
-	if err != nil {
+	block, buf, err := room(n, int(unsafe.Sizeof(z)), dirty)
+	switch {
+	case err != nil:
 		return nil, err
+	case buf != nil:
+		return fromBuffer(buf, typed[T](buf.Bytes())), nil
 	}
-	return fromBuffer(buf, typed[T](buf.Bytes())), nil
+	return &storage[T]{data: typed[T](block), block: block}, nil
+}
+
+// room returns memory for n elements, as a block of the Go heap or a buffer.
+func room(n, size int, dirty bool) (block []byte, buf *mem.Buffer, err error) {
+	switch {
+	case n > maxInt/size:
+		err = fmt.Errorf("%d elements of %d bytes don't fit the address space", n, size)
+	case n*size <= heapMax:
+		block = mem.Block(n*size, dirty)
+	case dirty:
+		buf, err = mem.AllocDirty(n * size)
+	default:
+		buf, err = mem.Alloc(n * size)
+	}
+	return block, buf, err
 }
 
 const maxInt = int(^uint(0) >> 1)
 
 // typed views bytes, whose start is aligned for T, as elements.
-func typed[T num.Elem](b []byte) []T {
+func typed[T any](b []byte) []T {
 	var z T
 	if len(b) == 0 {
 		return []T{}
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(z)))
+}
+
+// bytesOf views elements as bytes.
+func bytesOf[T num.Elem](s []T) []byte {
+	var z T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(z)))
 }
 
 // fromBuffer makes a storage of elements that live in buf and are gone when buf
@@ -225,7 +237,7 @@ func (t Tensor[T]) Export() *Export {
 	d := t.data(op)
 	e := &Export{DType: t.DType(), Shape: t.Shape(), Strides: make([]int, t.Rank()), ReadOnly: t.IsReadOnly(), Owner: t.Storage()}
 	for i := range e.Strides {
-		e.Strides[i] = t.stride(op, i)
+		e.Strides[i] = strideOf(op, &t.lay, i)
 	}
 	e.release = t.Pin()
 	e.keep = t.st

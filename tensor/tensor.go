@@ -17,7 +17,6 @@ package tensor
 import (
 	"math/bits"
 	"runtime"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
@@ -30,7 +29,14 @@ import (
 type Tensor[T num.Elem] struct {
 	_ [0]func() // == on handles would compare neither elements nor identity
 	Base
-	st  *storage[T]
+	st *storage[T]
+	where
+}
+
+// where is which elements of a storage a tensor has, and in what order. What doesn't
+// depend on their type is done by plain functions on it: the methods of Tensor are
+// compiled for each type, and again in each package that has tensors of it.
+type where struct {
 	off int // where element 0 is; ^off in a read-only handle
 	lay layout.Layout
 }
@@ -52,42 +58,57 @@ type Any interface {
 }
 
 // origin returns the storage offset of element 0.
-func (t *Tensor[T]) origin() int {
-	return t.off ^ t.off>>(bits.UintSize-1)
+func (w *where) origin() int {
+	return w.off ^ w.off>>(bits.UintSize-1)
 }
 
-// like returns a handle on t's storage with another layout, delta further on.
-func (t *Tensor[T]) like(lay layout.Layout, delta int) Tensor[T] {
-	off := t.origin() + delta
-	if t.off < 0 {
-		off = ^off
+// move gives w another layout, delta further on.
+func move(w *where, lay *layout.Layout, delta int) {
+	if w.off < 0 {
+		delta = -delta // ^(off+delta) is ^off-delta
 	}
-	return Tensor[T]{st: t.st, off: off, lay: lay}
+	w.off += delta
+	w.lay = *lay
+}
+
+// freeze makes w that of a read-only handle.
+func freeze(w *where) {
+	if w.off >= 0 {
+		w.off = ^w.off
+	}
 }
 
 // data returns the elements of the storage, and panics when there are none to
 // be had any more. Large ones are invisible to the collector: who reads or writes
 // them says runtime.KeepAlive(t.st) afterwards.
 func (t *Tensor[T]) data(op string) []T {
-	if t.st == nil {
-		panic(&Error{op, "the tensor is the zero value; make one with New or FromSlice", ErrClosed})
+	if st := t.st; st != nil && (st.live() || !st.closed()) {
+		return st.data
 	}
-	if t.st.closed() {
-		panic(&Error{op, "the storage is closed", ErrClosed})
+	panic(noData(op, t.st == nil))
+}
+
+func noData(op string, zero bool) *Error {
+	if zero {
+		return &Error{op, "the tensor is the zero value; make one with New or FromSlice", ErrClosed}
 	}
-	return t.st.data
+	return &Error{op, "the storage is closed", ErrClosed}
 }
 
 // writable is data for a function that writes.
 func (t *Tensor[T]) writable(op string) []T {
 	d := t.data(op)
-	if t.off < 0 {
-		panic(&Error{op, "the tensor is a read-only view, as BroadcastTo, Diagonal, SlidingWindow and ReadOnly make; write to a Clone", ErrReadOnly})
-	}
-	if t.st.readOnly {
-		panic(&Error{op, "the storage is read-only memory (" + t.st.kind() + "); write to a Clone", ErrReadOnly})
+	if t.off < 0 || t.st.readOnly {
+		panic(noWrite(op, t.off < 0, t.st.kind()))
 	}
 	return d
+}
+
+func noWrite(op string, view bool, kind string) *Error {
+	if view {
+		return &Error{op, "the tensor is a read-only view, as BroadcastTo, Diagonal, SlidingWindow and ReadOnly make; write to a Clone", ErrReadOnly}
+	}
+	return &Error{op, "the storage is read-only memory (" + kind + "); write to a Clone", ErrReadOnly}
 }
 
 // IsZero reports whether t is the zero value, which has no storage.
@@ -102,7 +123,7 @@ func (t Tensor[T]) Rank() int { return t.lay.Rank() }
 // Dim returns the extent of an axis. Negative axes count from the end. It panics
 // when there is no such axis.
 func (t Tensor[T]) Dim(axis int) int {
-	return t.lay.Dim(t.axis("tensor.Dim", axis))
+	return t.lay.Dim(axisOf("tensor.Dim", axis, t.lay.Rank()))
 }
 
 // Shape returns the extents of the axes in a new slice.
@@ -142,9 +163,7 @@ func (t Tensor[T]) IsReadOnly() bool {
 // ReadOnly returns a view that can't be written through; nothing makes it
 // writable again.
 func (t Tensor[T]) ReadOnly() Tensor[T] {
-	if t.off >= 0 {
-		t.off = ^t.off
-	}
+	freeze(&t.where)
 	return t
 }
 
@@ -167,11 +186,15 @@ func (t Tensor[T]) Mutable() (data []T, offset int) {
 func (t Tensor[T]) Elems() []T {
 	d := t.data("tensor.Elems")
 	if !t.lay.IsRowMajor() {
-		panic(&Error{"tensor.Elems", t.lay.String() + " is not contiguous; use Contiguous().Elems()", ErrView})
+		panic(notContiguous("tensor.Elems", &t.lay))
 	}
 	t.st.lend()
 	o, n := t.origin(), t.lay.Size()
 	return d[o : o+n : o+n]
+}
+
+func notContiguous(op string, lay *layout.Layout) *Error {
+	return &Error{op, lay.String() + " is not contiguous; use Contiguous().Elems()", ErrView}
 }
 
 // At returns the element at idx, one index per axis. It panics when the number
@@ -198,7 +221,7 @@ func (t Tensor[T]) At(idx ...int) T {
 func (t *Tensor[T]) at(idx []int) T {
 	off, axis := t.lay.At(idx)
 	if axis >= 0 {
-		panic(t.badIndex("tensor.At", slices.Clone(idx), axis))
+		panic(badIndex("tensor.At", &t.lay, idx, axis))
 	}
 	if t.st == nil || !t.st.live() {
 		t.data("tensor.At")
@@ -218,7 +241,7 @@ func (t Tensor[T]) AtOr(otherwise T, idx ...int) T {
 	case axis < 0:
 		otherwise = d[t.origin()+off]
 	case axis == t.lay.Rank():
-		panic(t.badIndex("tensor.AtOr", slices.Clone(idx), axis))
+		panic(badIndex("tensor.AtOr", &t.lay, idx, axis))
 	}
 	runtime.KeepAlive(t.st)
 	return otherwise
@@ -246,7 +269,7 @@ func (t Tensor[T]) Set(v T, idx ...int) {
 func (t *Tensor[T]) set(v T, idx []int) {
 	off, axis := t.lay.At(idx)
 	if axis >= 0 {
-		panic(t.badIndex("tensor.Set", slices.Clone(idx), axis))
+		panic(badIndex("tensor.Set", &t.lay, idx, axis))
 	}
 	if t.off < 0 || t.st == nil || t.st.readOnly || !t.st.live() {
 		t.writable("tensor.Set")
@@ -255,20 +278,24 @@ func (t *Tensor[T]) set(v T, idx []int) {
 	runtime.KeepAlive(t.st)
 }
 
-func (t *Tensor[T]) badIndex(op string, idx []int, axis int) *Error {
-	if axis == t.lay.Rank() {
-		return &Error{op, sprintf("%d indices for the %d axes of %s", len(idx), axis, t.lay.ShapeString()), ErrIndex}
+func badIndex(op string, lay *layout.Layout, idx []int, axis int) *Error {
+	if axis == lay.Rank() {
+		return &Error{op, sprintf("%d indices for the %d axes of %s", len(idx), axis, lay.ShapeString()), ErrIndex}
 	}
-	return &Error{op, sprintf("index %d is outside axis %d of extent %d", idx[axis], axis, t.lay.Dim(axis)), ErrIndex}
+	return &Error{op, sprintf("index %d is outside axis %d of extent %d", idx[axis], axis, lay.Dim(axis)), ErrIndex}
 }
 
 // Item returns the only element of a tensor of any rank. It panics when there
 // isn't exactly one.
 func (t Tensor[T]) Item() T {
-	if n := t.lay.Size(); n != 1 {
-		panic(&Error{"tensor.Item", sprintf("%s has %d elements, not one", t.lay.ShapeString(), n), ErrShape})
-	}
+	checkOne("tensor.Item", &t.lay)
 	v := t.data("tensor.Item")[t.origin()]
 	runtime.KeepAlive(t.st)
 	return v
+}
+
+func checkOne(op string, lay *layout.Layout) {
+	if n := lay.Size(); n != 1 {
+		panic(&Error{op, sprintf("%s has %d elements, not one", lay.ShapeString(), n), ErrShape})
+	}
 }

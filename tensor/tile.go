@@ -14,18 +14,14 @@ type stretch struct{ start, stop, step int }
 // stretches is room for one per axis.
 type stretches [layout.Inline]stretch
 
-// pick returns the elements in a stretch of each axis.
-func (t *Tensor[T]) pick(op string, s []stretch) Tensor[T] {
+// pick makes w the elements in a stretch of each axis.
+func pick(op string, w *where, s []stretch) {
 	var few [layout.Inline]Index
 	idx := few[:0]
 	for _, x := range s {
 		idx = append(idx, layout.Range(x.start, x.stop, x.step))
 	}
-	lay, off, err := t.lay.Slice(idx...)
-	if err != nil {
-		panic(wrap(op, err))
-	}
-	return t.like(lay, off)
+	slice(op, w, idx)
 }
 
 // Tile returns a view of one tile of t cut into tiles of size: along axis i the
@@ -34,9 +30,13 @@ func (t *Tensor[T]) pick(op string, s []stretch) Tensor[T] {
 // one size and one coordinate per axis, a size isn't positive, a coordinate is
 // negative, or a tile of a nested axis crosses its leaves unevenly.
 func (t Tensor[T]) Tile(size []int, coord ...int) Tensor[T] {
-	const op = "tensor.Tile"
+	pickTile("tensor.Tile", &t.where, size, coord)
+	return t
+}
+
+func pickTile(op string, w *where, size, coord []int) {
 	var few stretches
-	return t.pick(op, tile(few[:0], op, &t.lay, size, coord))
+	pick(op, w, tile(few[:0], op, &w.lay, size, coord))
 }
 
 // tile appends the stretches of the tile at coord.
@@ -73,9 +73,13 @@ func checkSizes(op string, lay *layout.Layout, size []int) {
 // Clipped reports whether t is smaller along some axis than size: whether the edge
 // has cut a tile of that size. It panics when there isn't one size per axis.
 func (t Tensor[T]) Clipped(size ...int) bool {
-	checkSizes("tensor.Clipped", &t.lay, size)
+	return clipped("tensor.Clipped", &t.lay, size)
+}
+
+func clipped(op string, lay *layout.Layout, size []int) bool {
+	checkSizes(op, lay, size)
 	for i, n := range size {
-		if t.lay.Dim(i) < n {
+		if lay.Dim(i) < n {
 			return true
 		}
 	}
@@ -87,16 +91,24 @@ func (t Tensor[T]) Clipped(size ...int) bool {
 // coordinates is the same one in every round: clone it to keep it. It panics as
 // Tile does.
 func (t Tensor[T]) Tiles(size ...int) iter.Seq2[[]int, Tensor[T]] {
-	checkSizes("tensor.Tiles", &t.lay, size)
-	size = slices.Clone(size)
+	each := tiles("tensor.Tiles", &t.where, size)
 	return func(yield func([]int, Tensor[T]) bool) {
+		each(func(at []int, w where) bool { return yield(at, Tensor[T]{st: t.st, where: w}) })
+	}
+}
+
+func tiles(op string, t *where, size []int) iter.Seq2[[]int, where] {
+	checkSizes(op, &t.lay, size)
+	size = slices.Clone(size)
+	return func(yield func([]int, where) bool) {
 		grid := make([]int, len(size))
 		for i, n := range size {
 			grid[i] = ceilDiv(t.lay.Dim(i), n)
 		}
 		for at := range positions(grid) {
-			var few stretches
-			if !yield(at, t.pick("tensor.Tiles", tile(few[:0], "tensor.Tiles", &t.lay, size, at))) {
+			w := *t
+			pickTile(op, &w, size, at)
+			if !yield(at, w) {
 				return
 			}
 		}
@@ -119,30 +131,36 @@ func ceilDiv(n, d int) int {
 // its leaves unevenly.
 func (t Tensor[T]) Split(axis, count int) []Tensor[T] {
 	const op = "tensor.Split"
-	axis = t.axis(op, axis)
-	checkParts(op, count)
-	var few stretches
+	axis = checkParts(op, &t.lay, axis, count)
 	var parts []Tensor[T]
 	for i := range max(count, 1) {
-		parts = append(parts, t.pick(op, part(few[:0], op, &t.lay, axis, count, i, 1)))
+		p := t
+		pickPart(op, &p.where, axis, count, i, 1)
+		parts = append(parts, p)
 	}
 	return parts
 }
 
-// checkParts refuses more views than memory is likely to hold.
-func checkParts(op string, count int) {
+// checkParts returns the axis, and refuses more views than memory is likely to hold.
+func checkParts(op string, lay *layout.Layout, axis, count int) int {
+	axis = axisOf(op, axis, lay.Rank())
 	if count > 1<<20 {
 		panic(&Error{op, sprintf("%d parts; the most is %d, and SplitPart gives one at a time", count, 1<<20), ErrMemory})
 	}
+	return axis
 }
 
 // SplitPart returns part i of count of t along an axis, as Split cuts it, but with
 // the number of elements per part rounded up to a multiple of align. It panics as
 // Split does, and unless 0 ≤ i < count and align is positive.
 func (t Tensor[T]) SplitPart(axis, count, i, align int) Tensor[T] {
-	const op = "tensor.SplitPart"
+	pickPart("tensor.SplitPart", &t.where, axis, count, i, align)
+	return t
+}
+
+func pickPart(op string, w *where, axis, count, i, align int) {
 	var few stretches
-	return t.pick(op, part(few[:0], op, &t.lay, t.axis(op, axis), count, i, align))
+	pick(op, w, part(few[:0], op, &w.lay, axisOf(op, axis, w.lay.Rank()), count, i, align))
 }
 
 // part appends the stretches of part i of count.
@@ -177,35 +195,42 @@ func part(s []stretch, op string, lay *layout.Layout, axis, count, i, align int)
 // 1) is t[1:3, 1, 0:2]. It panics unless axis0 < axis1, r0 and r1 are ranges, and
 // each other axis has an index inside it.
 func (t Tensor[T]) Slice2D(axis0, axis1 int, r0, r1 Index, fixed ...int) Tensor[T] {
-	const op = "tensor.Slice2D"
-	a, b := t.axis(op, axis0), t.axis(op, axis1)
+	slice2D("tensor.Slice2D", &t.where, axis0, axis1, r0, r1, fixed)
+	return t
+}
+
+func slice2D(op string, w *where, axis0, axis1 int, r0, r1 Index, fixed []int) {
+	a, b := axisOf(op, axis0, w.lay.Rank()), axisOf(op, axis1, w.lay.Rank())
 	if a >= b {
 		panic(&Error{op, sprintf("axes %d and %d are not in order; Transpose exchanges them afterwards", axis0, axis1), ErrAxis})
 	}
-	out := t.fix(op, fixed, func(axis int) (Index, bool) {
+	fix(op, w, 2, fixed, func(axis int) (Index, bool) {
 		if axis == a {
 			return r0, true
 		}
 		return r1, axis == b
 	})
-	return out.ofRank(op, 2)
 }
 
 // Slice1D returns the view of rank 1 in which range r, as R makes it, selects along
 // an axis, and the other axes stand at the given indices, in their order. It panics
 // as Slice2D does.
 func (t Tensor[T]) Slice1D(axis int, r Index, fixed ...int) Tensor[T] {
-	const op = "tensor.Slice1D"
-	a := t.axis(op, axis)
-	out := t.fix(op, fixed, func(axis int) (Index, bool) { return r, axis == a })
-	return out.ofRank(op, 1)
+	slice1D("tensor.Slice1D", &t.where, axis, r, fixed)
+	return t
 }
 
-// fix slices t where along says how, and at the fixed indices elsewhere.
-func (t *Tensor[T]) fix(op string, fixed []int, along func(axis int) (Index, bool)) Tensor[T] {
+func slice1D(op string, w *where, axis int, r Index, fixed []int) {
+	a := axisOf(op, axis, w.lay.Rank())
+	fix(op, w, 1, fixed, func(axis int) (Index, bool) { return r, axis == a })
+}
+
+// fix slices w where along says how, and at the fixed indices elsewhere; rank axes
+// are to be left.
+func fix(op string, w *where, rank int, fixed []int, along func(axis int) (Index, bool)) {
 	var few [layout.Inline]Index
 	idx, used := few[:0], 0
-	for axis := range t.lay.Rank() {
+	for axis := range w.lay.Rank() {
 		x, ok := along(axis)
 		if !ok {
 			if used < len(fixed) {
@@ -216,18 +241,9 @@ func (t *Tensor[T]) fix(op string, fixed []int, along func(axis int) (Index, boo
 		idx = append(idx, x)
 	}
 	if used != len(fixed) {
-		panic(&Error{op, sprintf("%d indices for the %d other axes of %s", len(fixed), used, t.lay.ShapeString()), ErrIndex})
+		panic(&Error{op, sprintf("%d indices for the %d other axes of %s", len(fixed), used, w.lay.ShapeString()), ErrIndex})
 	}
-	lay, off, err := t.lay.Slice(idx...)
-	if err != nil {
-		panic(wrap(op, err))
-	}
-	return t.like(lay, off)
-}
-
-func (t Tensor[T]) ofRank(op string, rank int) Tensor[T] {
-	if t.lay.Rank() != rank {
+	if slice(op, w, idx); w.lay.Rank() != rank {
 		panic(&Error{op, "a point or another index stands where a range is wanted; make it with R", ErrIndex})
 	}
-	return t
 }

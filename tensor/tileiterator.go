@@ -15,8 +15,14 @@ import (
 //
 // It stops at the end, or begins again when it is circular.
 type TileIterator[T num.Elem] struct {
-	tile     func(k int) Tensor[T] // k steps from the first
-	at, n    int                   // 0 ≤ at ≤ n; n is past the last
+	st *storage[T]
+	steps
+}
+
+// steps is where the tiles of an iterator are.
+type steps struct {
+	tile     func(k int) where // k steps from the first
+	at, n    int               // 0 ≤ at ≤ n; n is past the last
 	circular bool
 }
 
@@ -24,18 +30,21 @@ type TileIterator[T num.Elem] struct {
 // tile at start on along an axis. It panics as Tile does, or when there is no such
 // axis.
 func (t Tensor[T]) TiledIterator(size []int, axis int, start ...int) *TileIterator[T] {
-	const op = "tensor.TiledIterator"
-	axis = t.axis(op, axis)
+	return &TileIterator[T]{t.st, tileSteps("tensor.TiledIterator", t.where, size, axis, start)}
+}
+
+func tileSteps(op string, row where, size []int, axis int, start []int) steps {
+	axis = axisOf(op, axis, row.lay.Rank())
 	var few stretches
-	s := tile(few[:0], op, &t.lay, size, start)
+	s := tile(few[:0], op, &row.lay, size, start)
 	step := size[axis]
-	s[axis] = stretch{0, t.lay.Dim(axis), 1}
-	row := t.pick(op, s) // all tiles that the iterator comes to
-	n := ceilDiv(t.lay.Dim(axis), step)
-	return &TileIterator[T]{
+	s[axis] = stretch{0, row.lay.Dim(axis), 1}
+	pick(op, &row, s) // all tiles that the iterator comes to
+	n := ceilDiv(row.lay.Dim(axis), step)
+	return steps{
 		at: min(start[axis], n),
 		n:  n,
-		tile: func(k int) Tensor[T] {
+		tile: func(k int) where {
 			var few stretches
 			s := few[:0]
 			for i := range row.lay.Rank() {
@@ -43,7 +52,9 @@ func (t Tensor[T]) TiledIterator(size []int, axis int, start ...int) *TileIterat
 			}
 			s[axis].start = k * step
 			s[axis].stop = k*step + min(step, row.lay.Dim(axis)-k*step)
-			return row.pick(op, s)
+			w := row
+			pick(op, &w, s)
+			return w
 		},
 	}
 }
@@ -65,9 +76,12 @@ func (it *TileIterator[T]) Circular() *TileIterator[T] {
 // have rank 1 and a single stride, lay has a negative stride, step isn't positive,
 // or start is negative.
 func (t Tensor[T]) LayoutIterator(lay layout.Layout, step, start int, circular bool) *TileIterator[T] {
-	const op = "tensor.LayoutIterator"
-	if t.Rank() != 1 {
-		panic(&Error{op, sprintf("%s has rank %d, not 1", t.lay.ShapeString(), t.Rank()), ErrShape})
+	return &TileIterator[T]{t.st, layoutSteps("tensor.LayoutIterator", t.where, lay, step, start, circular)}
+}
+
+func layoutSteps(op string, t where, lay layout.Layout, step, start int, circular bool) steps {
+	if t.lay.Rank() != 1 {
+		panic(&Error{op, sprintf("%s has rank %d, not 1", t.lay.ShapeString(), t.lay.Rank()), ErrShape})
 	}
 	lo, hi := lay.Span()
 	switch {
@@ -76,28 +90,31 @@ func (t Tensor[T]) LayoutIterator(lay layout.Layout, step, start int, circular b
 	case lo < 0:
 		panic(&Error{op, sprintf("%v has a negative stride", lay), ErrShape})
 	}
-	size, stride := t.Len(), t.stride(op, 0)
+	size, stride := t.lay.Size(), strideOf(op, &t.lay, 0)
 	tile, err := layout.Compose(leaf(op, max(size, 1), stride), lay)
 	if err != nil {
 		panic(wrap(op, err))
 	}
-	it := &TileIterator[T]{circular: circular && size > 0}
+	it := steps{circular: circular && size > 0}
 	if it.circular {
 		start, step = start%size, step%size
 		it.n = size / gcd(step, size)
 	} else if hi < size && start < size-max(hi, 0) {
 		it.n = (size-1-max(hi, 0)-start)/step + 1
 	}
-	it.tile = func(k int) Tensor[T] {
+	circular = it.circular
+	it.tile = func(k int) where {
 		at := start + k*step
-		if it.circular {
+		if circular {
 			high, low := bits.Mul64(uint64(k), uint64(step))
 			at = int((bits.Rem64(high, low, uint64(size)) + uint64(start)) % uint64(size))
 			if hi >= size-at {
 				panic(&Error{"tensor.TileIterator.Tile", sprintf("%v at index %d leaves the %d elements", lay, at, size), ErrIndex})
 			}
 		}
-		return t.like(tile, at*stride)
+		w := t
+		move(&w, &tile, at*stride)
+		return w
 	}
 	return it
 }
@@ -109,18 +126,24 @@ func (it *TileIterator[T]) Valid() bool { return it.at < it.n }
 // Tile returns the tile the iterator stands at. It panics when that is past the
 // last.
 func (it *TileIterator[T]) Tile() Tensor[T] {
-	if !it.Valid() {
-		panic(&Error{"tensor.TileIterator.Tile", sprintf("the iterator is past the last of %d tiles; ask Valid", it.n), ErrIndex})
+	return Tensor[T]{st: it.st, where: it.now("tensor.TileIterator.Tile")}
+}
+
+func (it *steps) now(op string) where {
+	if it.at >= it.n {
+		panic(&Error{op, sprintf("the iterator is past the last of %d tiles; ask Valid", it.n), ErrIndex})
 	}
 	return it.tile(it.at)
 }
 
 // Next moves the iterator by n tiles, n ≥ 0, but not further than past the last one
 // unless it is circular.
-func (it *TileIterator[T]) Next(n int) {
+func (it *TileIterator[T]) Next(n int) { it.next("tensor.TileIterator.Next", n) }
+
+func (it *steps) next(op string, n int) {
 	switch {
 	case n < 0:
-		panic(&Error{"tensor.TileIterator.Next", sprintf("%d tiles; it goes forward only", n), ErrIndex})
+		panic(&Error{op, sprintf("%d tiles; it goes forward only", n), ErrIndex})
 	case it.circular && it.n > 0:
 		it.at = (it.at + n%it.n) % it.n
 	default:

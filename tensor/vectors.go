@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -19,7 +20,12 @@ import (
 // block are in memory order.
 type Vectors[T num.Elem] struct {
 	_    [0]func()
-	grid Tensor[T]     // of the vectors' first elements
+	grid Tensor[T] // of the vectors' first elements
+	cut
+}
+
+// A cut is the block of elements that makes a vector.
+type cut struct {
 	elem layout.Layout // from a vector's first element to its lanes
 	edge []int         // the extents of the last vector along each axis; nil: no lane is missing
 }
@@ -30,26 +36,31 @@ type Vectors[T num.Elem] struct {
 // isn't one extent per axis, one isn't positive, or blocks of a nested axis cross
 // its leaves unevenly.
 func (t Tensor[T]) Vectorize(shape ...int) Vectors[T] {
-	const op = "tensor.Vectorize"
-	checkSizes(op, &t.lay, shape)
+	b := vectorize("tensor.Vectorize", &t.lay, shape)
+	return Vectors[T]{grid: t, cut: b}
+}
+
+// vectorize makes lay that of the blocks' first elements.
+func vectorize(op string, lay *layout.Layout, shape []int) cut {
+	checkSizes(op, lay, shape)
 	var starts, lanes []layout.Layout
-	v := Vectors[T]{}
+	var b cut
 	for i, n := range shape {
-		start, lane, err := blocks(&t.lay, i, n)
+		start, lane, err := blocks(lay, i, n)
 		if err != nil {
 			panic(wrap(op, err))
 		}
 		starts, lanes = append(starts, start), append(lanes, lane)
-		if rest := t.lay.Dim(i) % n; rest != 0 {
-			if v.edge == nil {
-				v.edge = slices.Clone(shape)
+		if rest := lay.Dim(i) % n; rest != 0 {
+			if b.edge == nil {
+				b.edge = slices.Clone(shape)
 			}
-			v.edge[i] = rest
+			b.edge[i] = rest
 		}
 	}
-	v.grid = t.like(t.join(op, starts), 0)
-	v.elem = t.join(op, lanes)
-	return v
+	b.elem = join(op, lanes)
+	*lay = join(op, starts)
+	return b
 }
 
 // blocks cuts axis i into blocks of n, the last of which may cross the edge: where
@@ -81,9 +92,9 @@ func blocks(lay *layout.Layout, i, n int) (start, lane layout.Layout, err error)
 // offset counts from data[0]. It panics when they reach beyond data.
 func FromVectors[T num.Elem](data []T, lay, elem layout.Layout) Vectors[T] {
 	const op = "tensor.FromVectors"
-	both := Tensor[T]{}
-	all := fromLayout(op, data, both.join(op, lanes(&lay, &elem)))
-	return Vectors[T]{grid: all.like(lay, 0), elem: elem}
+	all := fromLayout(op, data, join(op, lanes(&lay, &elem)))
+	all.lay = lay
+	return Vectors[T]{grid: all, cut: cut{elem: elem}}
 }
 
 // lanes returns the modes of both.
@@ -126,59 +137,64 @@ func (v Vectors[T]) Clipped() bool { return v.edge != nil && v.Len() > 0 }
 
 // Full reports whether the vector at idx has all its lanes. It panics as Load does.
 func (v Vectors[T]) Full(idx ...int) bool {
-	v.offset("tensor.Vectors.Full", idx)
-	for i := range v.edge {
-		if v.extent(idx, i) < v.elem.Dim(i) {
+	offsetAt("tensor.Vectors.Full", &v.grid.where, idx)
+	return full(&v.grid.lay, &v.cut, idx)
+}
+
+func full(grid *layout.Layout, b *cut, idx []int) bool {
+	for i := range b.edge {
+		if extent(grid, b, idx, i) < b.elem.Dim(i) {
 			return false
 		}
 	}
 	return true
 }
 
-// extent returns how many lanes the vector at idx has along axis i of its block.
-func (v *Vectors[T]) extent(idx []int, i int) int {
-	if v.edge != nil && idx[i] == v.grid.lay.Dim(i)-1 {
-		return v.edge[i]
+// extent returns how many lanes the vector at idx of the grid has along axis i of its
+// block.
+func extent(grid *layout.Layout, b *cut, idx []int, i int) int {
+	if b.edge != nil && idx[i] == grid.Dim(i)-1 {
+		return b.edge[i]
 	}
-	return v.elem.Dim(i)
+	return b.elem.Dim(i)
 }
 
-// offset returns where in the storage the vector at idx begins.
-func (v *Vectors[T]) offset(op string, idx []int) int {
-	off, axis := v.grid.lay.At(idx)
+// offsetAt returns where in the storage the element at idx is.
+func offsetAt(op string, w *where, idx []int) int {
+	off, axis := w.lay.At(idx)
 	if axis >= 0 {
-		panic(v.grid.badIndex(op, slices.Clone(idx), axis))
+		panic(badIndex(op, &w.lay, idx, axis))
 	}
-	return v.grid.origin() + off
+	return w.origin() + off
 }
 
-// fastest returns the axis of the block that is fastest among the lanes.
-func (v *Vectors[T]) fastest() int {
-	for i := range v.elem.Rank() {
-		if s, ok := v.elem.Stride(i); ok && s == 1 && v.elem.Dim(i) > 1 {
+// fastest returns the axis of a block that is fastest among the lanes.
+func fastest(block *layout.Layout) int {
+	for i := range block.Rank() {
+		if s, ok := block.Stride(i); ok && s == 1 && block.Dim(i) > 1 {
 			return i
 		}
 	}
 	return 0
 }
 
-// each calls f with every lane of the vector at idx that isn't missing and its
-// offset from the vector's first element.
-func (v *Vectors[T]) each(idx []int, f func(lane, off int)) {
-	rank := v.elem.Rank()
+// eachLane calls f with every lane of the vector at idx of the grid that isn't missing
+// and its offset from the vector's first element.
+func eachLane(grid *layout.Layout, b *cut, idx []int, f func(lane, off int)) {
+	rank := b.elem.Rank()
 	var few [layout.Inline]int
 	at := few[:0]
 	for range rank {
 		at = append(at, 0)
 	}
-	fast := v.fastest()
-	for lane := range v.elem.Size() {
+	fast := fastest(&b.elem)
+	for lane := range b.elem.Size() {
 		here := true
-		for i := range v.edge {
-			here = here && at[i] < v.extent(idx, i)
+		for i := range b.edge {
+			here = here && at[i] < extent(grid, b, idx, i)
 		}
 		if here {
-			off, _ := v.elem.At(at)
+			off, _ := b.elem.At(at)
 			f(lane, off)
 		}
 		for k := range rank { // the fastest axis, then the others from the first on
@@ -188,7 +204,7 @@ func (v *Vectors[T]) each(idx []int, f func(lane, off int)) {
 			} else if i >= fast {
 				i = k
 			}
-			if at[i]++; at[i] < v.elem.Dim(i) {
+			if at[i]++; at[i] < b.elem.Dim(i) {
 				break
 			}
 			at[i] = 0
@@ -202,11 +218,11 @@ func (v *Vectors[T]) each(idx []int, f func(lane, off int)) {
 // its axis.
 func (v Vectors[T]) Load(dst []T, idx ...int) int {
 	const op = "tensor.Vectors.Load"
-	data, from := v.grid.data(op), v.offset(op, idx)
-	v.checkLanes(op, len(dst))
+	data, from := v.grid.data(op), offsetAt(op, &v.grid.where, idx)
+	checkLanes(op, &v.elem, len(dst))
 	clear(dst)
 	n := 0
-	v.each(idx, func(lane, off int) {
+	eachLane(&v.grid.lay, &v.cut, idx, func(lane, off int) {
 		dst[lane] = data[from+off]
 		n++
 	})
@@ -226,10 +242,10 @@ func (v Vectors[T]) At(idx ...int) []T {
 // Load does, and when the tensor is read-only.
 func (v Vectors[T]) Store(src []T, idx ...int) int {
 	const op = "tensor.Vectors.Store"
-	data, from := v.grid.writable(op), v.offset(op, idx)
-	v.checkLanes(op, len(src))
+	data, from := v.grid.writable(op), offsetAt(op, &v.grid.where, idx)
+	checkLanes(op, &v.elem, len(src))
 	n := 0
-	v.each(idx, func(lane, off int) {
+	eachLane(&v.grid.lay, &v.cut, idx, func(lane, off int) {
 		data[from+off] = src[lane]
 		n++
 	})
@@ -237,8 +253,8 @@ func (v Vectors[T]) Store(src []T, idx ...int) int {
 	return n
 }
 
-func (v *Vectors[T]) checkLanes(op string, n int) {
-	if want := v.elem.Size(); n != want {
+func checkLanes(op string, elem *layout.Layout, n int) {
+	if want := elem.Size(); n != want {
 		panic(&Error{op, sprintf("%d elements for vectors of %d lanes", n, want), ErrShape})
 	}
 }
@@ -247,7 +263,8 @@ func (v *Vectors[T]) checkLanes(op string, n int) {
 // tensor is read-only.
 func (v Vectors[T]) Fill(x T) Vectors[T] {
 	v.grid.writable("tensor.Vectors.Fill")
-	lanes := slices.Repeat([]T{x}, v.ElemLen())
+	lanes := make([]T, v.ElemLen())
+	conv.Fill(lanes, x)
 	for idx := range positions(v.Shape()) {
 		v.Store(lanes, idx...)
 	}
@@ -262,18 +279,22 @@ func (v Vectors[T]) CopyFrom(src Vectors[T]) {
 	const op = "tensor.Vectors.CopyFrom"
 	v.grid.writable(op)
 	src.grid.data(op)
-	n := v.ElemLen()
-	if v.Len() != src.Len() || n != src.ElemLen() {
-		panic(&Error{op, sprintf("%d vectors of %d lanes into %d of %d", src.Len(), src.ElemLen(), v.Len(), n), ErrShape})
-	}
-	all := make([]T, v.Len()*n)
-	for i := range src.Len() {
+	vectors, n := v.grid.lay.Size(), v.elem.Size()
+	checkVectors(op, vectors, n, src.grid.lay.Size(), src.elem.Size())
+	all := make([]T, vectors*n)
+	for i := range vectors {
 		idx, _ := src.grid.lay.Coord(i)
 		src.Load(all[i*n:(i+1)*n], idx...)
 	}
-	for i := range v.Len() {
+	for i := range vectors {
 		idx, _ := v.grid.lay.Coord(i)
 		v.Store(all[i*n:(i+1)*n], idx...)
+	}
+}
+
+func checkVectors(op string, vectors, lanes, ofSrc, lanesOfSrc int) {
+	if vectors != ofSrc || lanes != lanesOfSrc {
+		panic(&Error{op, sprintf("%d vectors of %d lanes into %d of %d", ofSrc, lanesOfSrc, vectors, lanes), ErrShape})
 	}
 }
 
@@ -281,72 +302,93 @@ func (v Vectors[T]) CopyFrom(src Vectors[T]) {
 // ElemLayout: the axes of the vectors, and behind them those of the block. It panics
 // when a vector lacks lanes.
 func (v Vectors[T]) Lanes() Tensor[T] {
-	const op = "tensor.Vectors.Lanes"
-	if v.Clipped() {
+	t := v.grid
+	t.lay = allLanes("tensor.Vectors.Lanes", &t.lay, &v.cut)
+	return t
+}
+
+func allLanes(op string, grid *layout.Layout, b *cut) layout.Layout {
+	if b.edge != nil && grid.Size() > 0 {
 		panic(&Error{op, "vectors at the edge lack lanes; Tile cuts them off", ErrShape})
 	}
-	return v.grid.like(v.grid.join(op, lanes(&v.grid.lay, &v.elem)), 0)
+	return join(op, lanes(grid, &b.elem))
 }
 
-// pick is Tensor.pick of the vectors.
-func (v Vectors[T]) pick(op string, s []stretch) Vectors[T] {
-	grid := v.grid.pick(op, s)
-	return v.part(grid, func(axis int) (start, step int) { return s[axis].start, s[axis].step })
+// pickVectors is pick of a grid of vectors.
+func pickVectors(op string, w *where, b *cut, s []stretch) {
+	grid := w.lay
+	pick(op, w, s)
+	partOfGrid(b, &grid, &w.lay, func(axis int) (start, step int) { return s[axis].start, s[axis].step })
 }
 
-// part returns the vectors that stand in grid, which along each axis is those from
-// start by step.
-func (v Vectors[T]) part(grid Tensor[T], from func(axis int) (start, step int)) Vectors[T] {
-	out := Vectors[T]{grid: grid, elem: v.elem}
-	for i := range v.edge {
+// partOfGrid makes b that of the vectors in part, which along each axis of the grid is
+// those from start by step.
+func partOfGrid(b *cut, grid, part *layout.Layout, from func(axis int) (start, step int)) {
+	edge := b.edge
+	b.edge = nil
+	for i := range edge {
 		start, step := from(i)
-		n := grid.lay.Dim(i)
-		if n == 0 || v.edge[i] == v.elem.Dim(i) || start+(n-1)*step < v.grid.lay.Dim(i)-1 {
+		n := part.Dim(i)
+		if n == 0 || edge[i] == b.elem.Dim(i) || start+(n-1)*step < grid.Dim(i)-1 {
 			continue
 		}
-		if out.edge == nil {
-			out.edge = v.elem.Shape()
+		if b.edge == nil {
+			b.edge = b.elem.Shape()
 		}
-		out.edge[i] = v.edge[i]
+		b.edge[i] = edge[i]
 	}
-	return out
 }
 
 // Tile is Tensor.Tile of the vectors.
 func (v Vectors[T]) Tile(size []int, coord ...int) Vectors[T] {
-	const op = "tensor.Vectors.Tile"
+	tileVectors("tensor.Vectors.Tile", &v.grid.where, &v.cut, size, coord)
+	return v
+}
+
+func tileVectors(op string, w *where, b *cut, size, coord []int) {
 	var few stretches
-	return v.pick(op, tile(few[:0], op, &v.grid.lay, size, coord))
+	pickVectors(op, w, b, tile(few[:0], op, &w.lay, size, coord))
 }
 
 // Split is Tensor.Split of the vectors.
 func (v Vectors[T]) Split(axis, count int) []Vectors[T] {
 	const op = "tensor.Vectors.Split"
-	axis = v.grid.axis(op, axis)
-	checkParts(op, count)
+	axis = checkParts(op, &v.grid.lay, axis, count)
 	var parts []Vectors[T]
 	for i := range max(count, 1) {
-		var few stretches
-		parts = append(parts, v.pick(op, part(few[:0], op, &v.grid.lay, axis, count, i, 1)))
+		p := v
+		partOfVectors(op, &p.grid.where, &p.cut, axis, count, i)
+		parts = append(parts, p)
 	}
 	return parts
+}
+
+func partOfVectors(op string, w *where, b *cut, axis, count, i int) {
+	var few stretches
+	pickVectors(op, w, b, part(few[:0], op, &w.lay, axis, count, i, 1))
 }
 
 // Distribute is Tensor.Distribute of the vectors; Swizzled counts offsets in
 // vectors.
 func (v Vectors[T]) Distribute(threads layout.Layout, thread int, opts ...DistributeOption) Vectors[T] {
-	const op = "tensor.Vectors.Distribute"
-	d := newDistribution(op, &v.grid.lay, &threads, thread, opts)
-	for i, n := range v.edge {
-		if n < v.elem.Dim(i) && d.alike(&v.grid.lay, i) {
+	distributeVectors("tensor.Vectors.Distribute", &v.grid.where, &v.cut, &threads, thread, opts)
+	return v
+}
+
+func distributeVectors(op string, w *where, b *cut, threads *layout.Layout, thread int, opts []DistributeOption) {
+	d := newDistribution(op, &w.lay, threads, thread, opts)
+	for i, n := range b.edge {
+		if n < b.elem.Dim(i) && d.alike(&w.lay, i) {
 			panic(&Error{op, sprintf("the last vector along the nested axis %d lacks lanes; use it before Vectorize", i), ErrView})
 		}
 	}
-	lay, off := d.apply(op, &v.grid.lay)
-	out := v.part(v.grid.like(lay, off), func(axis int) (start, step int) { return d.at(axis) })
+	lay, off := d.apply(op, &w.lay)
+	all := *b
+	partOfGrid(b, &w.lay, &lay, func(axis int) (start, step int) { return d.at(axis) })
 	if lay.Size() > 0 && d.w != (layout.Swizzle{}) {
-		whole, frag := v.Lanes(), out.Lanes()
-		out.grid = v.grid.like(lay, d.swizzle(op, &whole.lay, &frag.lay, off, v.ElemLen()))
+		const op1 = "tensor.Vectors.Lanes"
+		whole, frag := allLanes(op1, &w.lay, &all), allLanes(op1, &lay, b)
+		off = d.swizzle(op, &whole, &frag, off, b.elem.Size())
 	}
-	return out
+	move(w, &lay, off)
 }

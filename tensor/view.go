@@ -33,35 +33,48 @@ func I(i int) Index { return layout.Point(i) }
 // axis has no layout. A view keeps the whole storage in memory: Clone of a small
 // slice lets go of it.
 func (t Tensor[T]) Slice(idx ...Index) Tensor[T] {
-	lay, off, err := t.lay.Slice(idx...)
+	slice("tensor.Slice", &t.where, idx)
+	return t
+}
+
+func slice(op string, w *where, idx []Index) {
+	lay, off, err := w.lay.Slice(idx...)
 	if err != nil {
-		panic(wrap("tensor.Slice", err))
+		panic(wrap(op, err))
 	}
-	return t.like(lay, off)
+	move(w, &lay, off)
 }
 
 // S is Slice with the indices as NumPy writes them: t.S("1:3, ::-1, ..., 2").
 func (t Tensor[T]) S(text string) Tensor[T] {
+	const op = "tensor.S"
+	slice(op, &t.where, parseSlice(op, text))
+	return t
+}
+
+func parseSlice(op, text string) []Index {
 	idx, err := layout.ParseSlice(text)
 	if err != nil {
-		panic(wrap("tensor.S", err))
+		panic(wrap(op, err))
 	}
-	lay, off, err := t.lay.Slice(idx...)
-	if err != nil {
-		panic(wrap("tensor.S", err))
-	}
-	return t.like(lay, off)
+	return idx
 }
 
 // BroadcastTo returns a read-only view stretched to shape: axes are aligned at
 // the last one, and axes of extent 1 or absent repeat. It panics when another
 // extent differs.
 func (t Tensor[T]) BroadcastTo(shape ...int) Tensor[T] {
-	lay, err := t.lay.BroadcastTo(shape...)
+	stretchTo("tensor.BroadcastTo", &t.lay, shape)
+	return t.ReadOnly()
+}
+
+// stretchTo stretches a layout to shape.
+func stretchTo(op string, lay *layout.Layout, shape []int) {
+	to, err := lay.BroadcastTo(shape...)
 	if err != nil {
-		panic(wrap("tensor.BroadcastTo", err))
+		panic(wrap(op, err))
 	}
-	return t.like(lay, 0).ReadOnly()
+	*lay = to
 }
 
 // Diagonal returns a read-only view of the elements whose index along axis2 is
@@ -70,30 +83,36 @@ func (t Tensor[T]) BroadcastTo(shape ...int) Tensor[T] {
 // empty when offset lies outside. It panics when the axes are the same or don't
 // exist, or one is nested and has no single stride.
 func (t Tensor[T]) Diagonal(offset, axis1, axis2 int) Tensor[T] {
-	const op = "tensor.Diagonal"
-	a, b := t.axis(op, axis1), t.axis(op, axis2)
+	diagonal("tensor.Diagonal", &t.where, offset, axis1, axis2)
+	return t
+}
+
+func diagonal(op string, w *where, offset, axis1, axis2 int) {
+	lay := &w.lay
+	a, b := axisOf(op, axis1, lay.Rank()), axisOf(op, axis2, lay.Rank())
 	if a == b {
 		panic(&Error{op, sprintf("axes %d and %d are the same", axis1, axis2), ErrAxis})
 	}
-	n, down, right := min(t.lay.Dim(a), t.lay.Dim(b)-offset), t.stride(op, a), t.stride(op, b)
+	n, down, right := min(lay.Dim(a), lay.Dim(b)-offset), strideOf(op, lay, a), strideOf(op, lay, b)
 	from := offset * right
 	if offset < 0 {
-		n, from = min(t.lay.Dim(a)+offset, t.lay.Dim(b)), -offset*down
+		n, from = min(lay.Dim(a)+offset, lay.Dim(b)), -offset*down
 	}
 	if n <= 0 {
 		n, from = 0, 0
 	}
 	var modes []layout.Layout
-	for i := range t.Rank() {
+	for i := range lay.Rank() {
 		if i != a && i != b {
-			modes = append(modes, t.lay.Mode(i))
+			modes = append(modes, lay.Mode(i))
 		}
 	}
-	lay := t.join(op, append(modes, leaf(op, n, down+right)))
-	if lay.Size() == 0 {
+	out := join(op, append(modes, leaf(op, n, down+right)))
+	if out.Size() == 0 {
 		from = 0
 	}
-	return t.like(lay, from).ReadOnly()
+	move(w, &out, from)
+	freeze(w)
 }
 
 // SlidingWindow returns a read-only view of every stretch of size neighbours along
@@ -102,26 +121,32 @@ func (t Tensor[T]) Diagonal(offset, axis1, axis2 int) Tensor[T] {
 // It panics unless 0 ≤ size ≤ Dim(axis), or when the axis is nested and has no
 // single stride.
 func (t Tensor[T]) SlidingWindow(axis, size int) Tensor[T] {
-	const op = "tensor.SlidingWindow"
-	a := t.axis(op, axis)
-	n := t.lay.Dim(a)
+	slidingWindow("tensor.SlidingWindow", &t.where, axis, size)
+	return t
+}
+
+func slidingWindow(op string, w *where, axis, size int) {
+	rank := w.lay.Rank()
+	a := axisOf(op, axis, rank)
+	n := w.lay.Dim(a)
 	if size < 0 || size > n {
 		panic(&Error{op, sprintf("a window of %d on axis %d of extent %d", size, axis, n), ErrShape})
 	}
-	step := t.stride(op, a)
-	modes := make([]layout.Layout, t.Rank(), t.Rank()+1)
+	step := strideOf(op, &w.lay, a)
+	modes := make([]layout.Layout, rank, rank+1)
 	for i := range modes {
-		modes[i] = t.lay.Mode(i)
+		modes[i] = w.lay.Mode(i)
 	}
 	modes[a] = leaf(op, n-size+1, step)
-	return t.like(t.join(op, append(modes, leaf(op, size, step))), 0).ReadOnly()
+	w.lay = join(op, append(modes, leaf(op, size, step)))
+	freeze(w)
 }
 
-// stride returns the one stride of an axis.
-func (t *Tensor[T]) stride(op string, axis int) int {
-	s, ok := t.lay.Stride(axis)
+// strideOf returns the one stride of an axis.
+func strideOf(op string, lay *layout.Layout, axis int) int {
+	s, ok := lay.Stride(axis)
 	if !ok {
-		panic(&Error{op, sprintf("axis %d of %v has no single stride; use it on Contiguous()", axis, t.lay), ErrView})
+		panic(&Error{op, sprintf("axis %d of %v has no single stride; use it on Contiguous()", axis, *lay), ErrView})
 	}
 	return s
 }
@@ -135,7 +160,7 @@ func leaf(op string, ext, str int) layout.Layout {
 	return l
 }
 
-func (t *Tensor[T]) join(op string, modes []layout.Layout) layout.Layout {
+func join(op string, modes []layout.Layout) layout.Layout {
 	l, err := layout.Join(modes...)
 	if err != nil {
 		panic(wrap(op, err))

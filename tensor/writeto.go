@@ -27,20 +27,24 @@ func (t Tensor[T]) WriteTo(w io.Writer) (int64, error) {
 // are as WriteTo writes them. It fails as w fails, and panics when extents before one
 // that is 0 ask for more than 2^20 brackets.
 func (t Tensor[T]) WriteNested(w io.Writer) (int64, error) {
-	data := t.data("tensor.WriteNested")
-	t.checkLists("tensor.WriteNested")
-	defer runtime.KeepAlive(t.st)
+	t.data("tensor.WriteNested")
+	return writeNested("tensor.WriteNested", w, t.elements())
+}
+
+func writeNested(op string, to io.Writer, e *elements) (int64, error) {
+	lay := &e.w.lay
+	checkLists(op, lay)
+	defer runtime.KeepAlive(e.Any)
 	var b strings.Builder
-	at := make([]int, t.Rank())
+	at := make([]int, lay.Rank())
 	var nest func(axis int)
 	nest = func(axis int) {
 		if axis == len(at) {
-			off, _ := t.lay.At(at)
-			b.WriteString(alone(data[t.origin()+off]))
+			b.WriteString(alone(e.at(offsetAt(op, e.w, at))))
 			return
 		}
 		b.WriteByte('[')
-		for i := range t.lay.Dim(axis) {
+		for i := range lay.Dim(axis) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
@@ -50,7 +54,7 @@ func (t Tensor[T]) WriteNested(w io.Writer) (int64, error) {
 		b.WriteByte(']')
 	}
 	nest(0)
-	n, err := io.WriteString(w, b.String())
+	n, err := io.WriteString(to, b.String())
 	return int64(n), err
 }
 
@@ -59,21 +63,25 @@ func (t Tensor[T]) WriteNested(w io.Writer) (int64, error) {
 func (v Vectors[T]) WriteTo(w io.Writer) (int64, error) {
 	v.grid.data("tensor.Vectors.WriteTo")
 	return writeGrid(w, &v.grid.lay, func(b *strings.Builder, _ int, idx []int) {
-		b.WriteByte('[')
-		for i, x := range v.At(idx...) {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(alone(x))
-		}
-		b.WriteByte(']')
+		lanes := v.At(idx...)
+		writeLanes(b, len(lanes), func(i int) any { return lanes[i] })
 	})
+}
+
+func writeLanes(b *strings.Builder, n int, lane func(i int) any) {
+	b.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(alone(lane(i)))
+	}
+	b.WriteByte(']')
 }
 
 // String returns what WriteTo writes.
 func (v Vectors[T]) String() string {
-	if v.grid.st == nil || v.grid.st.closed() {
-		text, _ := v.grid.nothing()
+	if text, none := v.grid.elements().nothing(); none {
 		return text
 	}
 	var b strings.Builder
