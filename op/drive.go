@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"unsafe"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/walk"
 	"github.com/ashlar-go/ashlar/layout"
@@ -164,7 +164,7 @@ func alike(a, b *layout.Layout) bool {
 // crosses reports whether writing out changes elements of run before they are
 // read: they overlap without being the same elements.
 func crosses[T, R num.Elem](run []T, out []R) bool {
-	return conv.Overlap(run, out) && !(conv.Same(run, out) && dtype.Of[T]().Size() == dtype.Of[R]().Size())
+	return conv.Overlap(run, out) && !(conv.Same(run, out) && unsafe.Sizeof(*new(T)) == unsafe.Sizeof(*new(R)))
 }
 
 // denseRuns computes operands that are runs of elements, a chunk at a time.
@@ -263,44 +263,56 @@ type strides[T, C, D, R num.Elem] struct {
 	k      kernel[C, D]
 	widen  func([]C, []T)
 	narrow func([]R, []D)
+	cuts
+}
 
+// cuts is how the two inner loops of a plan are cut into blocks that fit a tile.
+type cuts struct {
 	plan         *walk.Plan // dst, ins, sel
 	tile         int        // elements of a block, at most
 	rows, cols   int        // of a block of the two inner loops
 	across, down int        // blocks in them
 }
 
-// strided is elementwise for everything but runs of elements. The plan's two inner
-// loops are cut into blocks that fit a tile.
+// strided is elementwise for everything but runs of elements.
 func strided[T, C, D, R num.Elem](j *job, s *strides[T, C, D, R]) {
-	lay := s.dst.LayoutRef()
-	var few [8]int
-	shape := appendShape(few[:0], lay)
-	var lays [walk.Max]layout.Layout
-	ptrs := [walk.Max]*layout.Layout{lay, &lays[1], &lays[2], &lays[3], &lays[4]}
+	lays := [walk.Max]*layout.Layout{s.dst.LayoutRef()}
 	for i := range s.n {
-		lays[i+1], _ = s.ins[i].LayoutRef().BroadcastTo(shape...) // the result's shape was made so that they fit
+		lays[i+1] = s.ins[i].LayoutRef()
 	}
-	ops := s.n + 1
 	if !s.sel.IsZero() {
-		lays[ops], _ = s.sel.LayoutRef().BroadcastTo(shape...)
-		ops++
+		lays[s.n+1] = s.sel.LayoutRef()
 	}
-	s.plan = walk.New(ptrs[:ops]...)
+	size := max(unsafe.Sizeof(*new(T)), unsafe.Sizeof(*new(C)), unsafe.Sizeof(*new(D)), unsafe.Sizeof(*new(R)))
+	s.cuts = cut(&lays, min(runLen, tileBytes/int(size)))
 	defer s.plan.Free()
-	in, mid := &s.plan.Loops[0], &s.plan.Loops[1]
-	s.tile = min(runLen, tileBytes/max(dtype.Of[T]().Size(), dtype.Of[C]().Size(), dtype.Of[D]().Size(), dtype.Of[R]().Size()))
-	s.rows, s.cols = 1, min(in.Ext, s.tile)
-	if in.Ext <= s.tile {
-		s.rows = min(mid.Ext, s.tile/in.Ext)
-	}
-	s.across, s.down = (in.Ext+s.cols-1)/s.cols, (mid.Ext+s.rows-1)/s.rows
 	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.cost
 	if n*cost <= splitCost && j.ctx == nil {
 		s.work(0, n)
 	} else {
 		spread(*j, *s, n, cost)
 	}
+}
+
+// cut plans the way through operands, of which lays[0] is the result and the others,
+// as many as aren't nil, stretch to its shape.
+func cut(lays *[walk.Max]*layout.Layout, tile int) cuts {
+	var few [8]int
+	shape := appendShape(few[:0], lays[0])
+	var wide [walk.Max]layout.Layout
+	ptrs := [walk.Max]*layout.Layout{lays[0], &wide[1], &wide[2], &wide[3], &wide[4]}
+	n := 1
+	for ; n < len(lays) && lays[n] != nil; n++ {
+		wide[n], _ = lays[n].BroadcastTo(shape...) // the result's shape was made so that they fit
+	}
+	b := cuts{plan: walk.New(ptrs[:n]...), tile: tile}
+	in, mid := &b.plan.Loops[0], &b.plan.Loops[1]
+	b.rows, b.cols = 1, min(in.Ext, tile)
+	if in.Ext <= tile {
+		b.rows = min(mid.Ext, tile/in.Ext)
+	}
+	b.across, b.down = (in.Ext+b.cols-1)/b.cols, (mid.Ext+b.rows-1)/b.rows
+	return b
 }
 
 // spread takes the call by value: what threads may see moves to the heap here, and
@@ -338,34 +350,33 @@ func (s *strides[T, C, D, R]) work(from, to int) {
 		pass, r, x := c/(s.across*s.down), c/s.across%s.down*s.rows, c%s.across*s.cols
 		var row [3][]C
 		for i := range s.n {
-			row[i] = src[i].chunk(s.block(i+1, origin[i+1], pass, r, x))
+			row[i] = src[i].chunk(block(&s.cuts, i+1, origin[i+1], pass, r, x))
 		}
 		var m []bool
 		if !s.sel.IsZero() {
-			m = mask.chunk(s.block(s.n+1, origin[s.n+1], pass, r, x))
+			m = mask.chunk(block(&s.cuts, s.n+1, origin[s.n+1], pass, r, x))
 		}
-		db := s.block(0, d0, pass, r, x)
-		size := db.Rows * db.Cols
-		switch {
-		case db.Dense() && s.narrow == nil:
-			s.k.run(conv.As[D](dd[db.Off:db.Off+size]), m, &row)
-		case db.Dense():
+		db := block(&s.cuts, 0, d0, pass, r, x)
+		size, dense := db.Rows*db.Cols, db.Dense()
+		out := tile[:size]
+		if dense {
+			out = dd[db.Off : db.Off+size]
+		}
+		if s.narrow == nil {
+			s.k.run(conv.As[D](out), m, &row)
+		} else {
 			s.k.run(wide[:size], m, &row)
-			s.narrow(dd[db.Off:db.Off+size], wide[:size])
-		case s.narrow == nil:
-			s.k.run(conv.As[D](tile[:size]), m, &row)
-			conv.Spread(dd, tile[:size], db)
-		default:
-			s.k.run(wide[:size], m, &row)
-			s.narrow(tile[:size], wide[:size])
-			conv.Spread(dd, tile[:size], db)
+			s.narrow(out, wide[:size])
+		}
+		if !dense {
+			conv.Spread(dd, out, db)
 		}
 	}
 }
 
 // block returns the elements of operand o, whose element 0 is at origin, from row r
 // and column x of the two inner loops on, in one of their passes.
-func (s *strides[T, C, D, R]) block(o, origin, pass, r, x int) conv.Block {
+func block(s *cuts, o, origin, pass, r, x int) conv.Block {
 	in, mid := &s.plan.Loops[0], &s.plan.Loops[1]
 	return conv.Block{Rows: min(s.rows, mid.Ext-r), Cols: min(s.cols, in.Ext-x), Row: mid.Str[o], Col: in.Str[o],
 		Off: origin + s.plan.At(o, pass) + r*mid.Str[o] + x*in.Str[o]}

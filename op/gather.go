@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,15 +26,8 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 		a = a.Clone()
 	}
 	// Both sides as [before, entry, after].
-	before, after := 1, 1
-	for i := range a.Rank() {
-		if i < axis {
-			before *= a.Dim(i)
-		} else if i > axis {
-			after *= a.Dim(i)
-		}
-	}
-	src := a.Reshape(before, a.Dim(axis), after)
+	before, n, after := around(a.Shape(), axis)
+	src := a.Reshape(before, n, after)
 	if !src.LayoutRef().Flat() {
 		c := tensor.Empty[T](src.Shape()...)
 		c.CopyFrom(src)
@@ -46,16 +40,9 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 	to := out.View(before, len(at), after)
 	from, f0 := src.Data()
 	till, t0 := to.Mutable()
-	stride := func(t *tensor.Tensor[T], axis int) int { // every axis has one
-		s, _ := t.LayoutRef().Stride(axis)
-		return s
-	}
-	block := func(t *tensor.Tensor[T], origin, i int) conv.Block {
-		return conv.Block{Off: origin + i*stride(t, 1), Rows: before, Row: stride(t, 0), Cols: after, Col: stride(t, 2)}
-	}
 	split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			conv.Copy2(till, from, block(&to, t0, i), block(&src, f0, at[i]))
+			conv.Copy2(till, from, entry(to.LayoutRef(), t0, i), entry(src.LayoutRef(), f0, at[i]))
 		}
 	})
 	runtime.KeepAlive(src)
@@ -64,6 +51,14 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 		dst.CopyFrom(out)
 	}
 	return dst
+}
+
+// entry returns entry i of a flat layout [before, entry, after].
+func entry(lay *layout.Layout, origin, i int) conv.Block {
+	row, _ := lay.Stride(0)
+	step, _ := lay.Stride(1)
+	col, _ := lay.Stride(2)
+	return conv.Block{Off: origin + i*step, Rows: lay.Dim(0), Row: row, Cols: lay.Dim(2), Col: col}
 }
 
 func gatherShape(a, indices tensor.Any, axis int) []int {

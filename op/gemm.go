@@ -45,7 +45,7 @@ func Gemm[T num.Float | num.Narrow](a, b, c tensor.Tensor[T], alpha, beta float3
 // gemmInto computes a Gemm whose shapes fit.
 func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32, dst tensor.Tensor[T]) {
 	out := tensor.Empty[T](dst.Shape()...)
-	matmul(j, productOf("Gemm", a.LayoutRef(), b.LayoutRef()), a, b, out)
+	matmul(j, productOf("Gemm", a.LayoutRef(), b.LayoutRef()), &a, &b, &out)
 	if alpha != 1 {
 		apply2(&mul, &out, scalarOf(T(alpha)), []Option{Into(out)})
 	}

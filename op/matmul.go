@@ -27,7 +27,8 @@ func MatMul[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) te
 	if dtype.Of[T]().IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
 		wide := tensor.Empty[float32](x.shape...)
-		matmul(j, x, widened(a), widened(b), wide)
+		wa, wb := widened(a), widened(b)
+		matmul(j, x, &wa, &wb, &wide)
 		convertTo(dst, wide, narrowOf[T]())
 		return dst
 	}
@@ -103,33 +104,33 @@ func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row fu
 func matmulNative[T num.Elem](j job, x product, a, b, dst tensor.Tensor[T]) {
 	switch d := any(&dst).(type) { // by pointers, which aren't copied to the heap
 	case *tensor.Tensor[int8]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[int8]), *any(&b).(*tensor.Tensor[int8]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int8]), any(&b).(*tensor.Tensor[int8]), d)
 	case *tensor.Tensor[int16]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[int16]), *any(&b).(*tensor.Tensor[int16]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int16]), any(&b).(*tensor.Tensor[int16]), d)
 	case *tensor.Tensor[int32]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[int32]), *any(&b).(*tensor.Tensor[int32]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int32]), any(&b).(*tensor.Tensor[int32]), d)
 	case *tensor.Tensor[int64]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[int64]), *any(&b).(*tensor.Tensor[int64]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int64]), any(&b).(*tensor.Tensor[int64]), d)
 	case *tensor.Tensor[uint8]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[uint8]), *any(&b).(*tensor.Tensor[uint8]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint8]), any(&b).(*tensor.Tensor[uint8]), d)
 	case *tensor.Tensor[uint16]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[uint16]), *any(&b).(*tensor.Tensor[uint16]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint16]), any(&b).(*tensor.Tensor[uint16]), d)
 	case *tensor.Tensor[uint32]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[uint32]), *any(&b).(*tensor.Tensor[uint32]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint32]), any(&b).(*tensor.Tensor[uint32]), d)
 	case *tensor.Tensor[uint64]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[uint64]), *any(&b).(*tensor.Tensor[uint64]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint64]), any(&b).(*tensor.Tensor[uint64]), d)
 	case *tensor.Tensor[float32]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[float32]), *any(&b).(*tensor.Tensor[float32]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), d)
 	case *tensor.Tensor[float64]:
-		matmul(j, x, *any(&a).(*tensor.Tensor[float64]), *any(&b).(*tensor.Tensor[float64]), *d)
+		matmul(j, x, any(&a).(*tensor.Tensor[float64]), any(&b).(*tensor.Tensor[float64]), d)
 	}
 }
 
 // matmul computes the product into dst, which overlaps neither operand.
-func matmul[T num.Native](j job, x product, a, b, dst tensor.Tensor[T]) {
+func matmul[T num.Native](j job, x product, pa, pb, dst *tensor.Tensor[T]) {
 	// Both operands as [batch…, rows, columns] with one stride per axis.
-	a, b = matrix(a, x.batch, true), matrix(b, x.batch, false)
-	out := dst
+	a, b := matrix(*pa, x.batch, true), matrix(*pb, x.batch, false)
+	out := *dst
 	if !unitRows(dst.LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
@@ -161,7 +162,7 @@ func matmul[T num.Native](j job, x product, a, b, dst tensor.Tensor[T]) {
 		g.batch *= e
 	}
 	g.run()
-	if !out.SameData(dst) {
+	if !out.SameData(*dst) {
 		dst.CopyFrom(out)
 	}
 	runtime.KeepAlive(a)

@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -87,13 +88,17 @@ func target[T num.Elem](name string, s *settings, shape []int) tensor.Tensor[T] 
 	if !ok {
 		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", heldBy(s.into), dtype.Of[T]()))
 	}
-	if !sameShape(dst.LayoutRef(), shape) {
-		panic(fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", shapeText(dst.Shape()), shapeText(slices.Clone(shape))))
+	checkTarget(name, dst.LayoutRef(), dst.IsReadOnly(), shape)
+	return *dst
+}
+
+func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
+	if !sameShape(lay, shape) {
+		panic(fail(name, tensor.ErrShape, "the Into target has shape %s, the result %s", shapeText(lay.Shape()), shapeText(slices.Clone(shape))))
 	}
-	if dst.IsReadOnly() {
+	if readOnly {
 		panic(fail(name, tensor.ErrReadOnly, "the Into target is read-only"))
 	}
-	return *dst
 }
 
 // heldBy returns the element type of an Into target. (Asking its method DType

@@ -80,20 +80,26 @@ var powOp = opN{about: about{name: "Pow", onnx: []int{7, 12, 13, 15}}, least: 2,
 // exponent is computed in 64 bits, with a float exponent in float64, and converted
 // back.
 func runPow[T num.Native | num.Narrow](c *Call) []tensor.Any {
-	x, y := as[T]("Pow", c, 0), c.in(1)
-	switch base, exp := x.DType(), y.DType(); {
-	case exp == base:
-		return one(Pow(x, as[T]("Pow", c, 1), options(c)...))
-	case base.IsFloat():
+	x, y, base := as[T]("Pow", c, 0), c.in(1), dtype.Of[T]()
+	if exp := y.DType(); exp != base && !base.IsFloat() {
+		return one(castTo1[T](wholePow(x, y, options(c))))
+	} else if exp != base {
 		return one(Pow(x, castTo1[T](y), options(c)...))
+	}
+	return one(Pow(x, as[T]("Pow", c, 1), options(c)...))
+}
+
+// wholePow computes Pow of integers to an exponent of another type.
+func wholePow(x, y tensor.Any, opts []Option) tensor.Any {
+	switch base, exp := x.DType(), y.DType(); {
 	case exp.IsFloat():
-		return one(castTo1[T](Pow(castTo1[float64](x), castTo1[float64](y), options(c)...)))
+		return Pow(castTo1[float64](x), castTo1[float64](y), opts...)
 	case !exp.IsSigned():
-		return one(castTo1[T](Pow(castTo1[uint64](x), castTo1[uint64](y), options(c)...)))
+		return Pow(castTo1[uint64](x), castTo1[uint64](y), opts...)
 	case !base.IsSigned():
 		panic(fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
 	}
-	return one(castTo1[T](Pow(castTo1[int64](x), castTo1[int64](y), options(c)...)))
+	return Pow(castTo1[int64](x), castTo1[int64](y), opts...)
 }
 
 // castTo1 is Cast for an operand whose type is known at run time only, without
