@@ -33,6 +33,13 @@ func Saturate() Option { return Option{saturate: true} }
 // ONNX Cast, whose attribute saturate, 1 by default, is Saturate.
 func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
 	s := read(opts)
+	if isLazy(&a) {
+		n := note{name: "Cast", cost: 2, args: []arg{argOf("Cast", &a)}, run: func(in []any, opts []Option) { Cast[To](*in[0].(*tensor.Tensor[From]), opts...) }}
+		if s.saturate {
+			n.also = []Option{Saturate()}
+		}
+		return noted[To](n, opts, a.LayoutRef())
+	}
 	var dst tensor.Tensor[To]
 	if s.into == nil && !a.IsContiguous() {
 		dst = tensor.EmptyLike[To](a)

@@ -270,3 +270,21 @@ func ExampleThresholdedRelu() {
 	// Output:
 	// [0. 0. 0. 2.]
 }
+
+func ExampleFuse() {
+	a := tensor.FromSlice([]float32{0, 1, 2})
+	b := tensor.FromSlice([]float32{1, 1, -1})
+	// One pass over memory: the product and the sum never exist whole.
+	y := op.Tanh(op.Add(op.Mul(op.Lazy(a), b), op.Scalar[float32](1)))
+	fmt.Println(op.Fuse(y))
+	// Output:
+	// [ 0.7615942  0.9640276 -0.7615942]
+}
+
+func ExampleLazy() {
+	a := op.Lazy(tensor.FromSlice([]float32{1, 4, 9}))
+	root := op.Sqrt(a) // noted, not computed
+	fmt.Println(root.Shape(), op.Fuse(op.Add(root, root)))
+	// Output:
+	// [3] [2. 4. 6.]
+}

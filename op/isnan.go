@@ -20,6 +20,9 @@ func isNaNRow[T num.Float](dst []bool, a []T) {
 
 // classify applies a row with a result of bool to floats.
 func classify[T num.Float | num.Narrow](name string, a *tensor.Tensor[T], k32 kernel[float32, bool], k64 kernel[float64, bool], opts []Option) tensor.Tensor[bool] {
+	if isLazy(a) {
+		return classifyLater(name, a, k32, k64, opts)
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[bool](name, &s, appendShape(few[:0], a.LayoutRef()))
@@ -34,6 +37,11 @@ func classify[T num.Float | num.Narrow](name string, a *tensor.Tensor[T], k32 ke
 		asFloat32(j, &dst, &ins, 1, &k32)
 	}
 	return dst
+}
+
+func classifyLater[T num.Float | num.Narrow](name string, a *tensor.Tensor[T], k32 kernel[float32, bool], k64 kernel[float64, bool], opts []Option) tensor.Tensor[bool] {
+	return noted[bool](note{name: name, args: []arg{argOf(name, a)},
+		run: func(in []any, opts []Option) { classify(name, in[0].(*tensor.Tensor[T]), k32, k64, opts) }}, opts, a.LayoutRef())
 }
 
 var isNaNOp = opN{about: about{name: "IsNaN", onnx: []int{9, 13, 20}, why: "integers have no NaN"}, least: 1,

@@ -23,6 +23,12 @@ func NextAfter[T num.Float | num.F16 | num.BF16](a, b tensor.Tensor[T], opts ...
 	case *num.BF16:
 		p = nextAfterRowBF16
 	}
+	if isLazy(&a, &b) {
+		return noted[T](note{name: "NextAfter", cost: 4, args: []arg{argOf("NextAfter", &a), argOf("NextAfter", &b)},
+			run: func(in []any, opts []Option) {
+				NextAfter(*in[0].(*tensor.Tensor[T]), *in[1].(*tensor.Tensor[T]), opts...)
+			}}, opts, a.LayoutRef(), b.LayoutRef())
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[T]("NextAfter", &s, broadcast2("NextAfter", few[:0], a.LayoutRef(), b.LayoutRef()))

@@ -53,11 +53,18 @@ func applyWith[T num.Elem](name string, cost int, r *rowsP, fast *simd.Levels[*r
 	if t := ready[T](opts); t != nil && k.with != nil && dense(&j, t, nil, &ins, 1, &k) {
 		return *t
 	}
-	return generalWith(r, wide, &j, &ins, &k, opts)
+	return generalWith(r, fast, wide, &j, &ins, &k, opts)
 }
 
 //go:noinline
-func generalWith[T num.Elem](r *rowsP, wide [2]float32, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
+func generalWith[T num.Elem](r *rowsP, fast *simd.Levels[*rowsP], wide [2]float32, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
+	if isLazy(ins[0]) {
+		name, cost, p, q := j.name, j.cost, k.p, k.q
+		return noted[T](note{name: name, cost: cost, args: []arg{argOf(name, ins[0])},
+			run: func(in []any, opts []Option) {
+				applyWith(name, cost, r, fast, in[0].(*tensor.Tensor[T]), p, q, wide, opts)
+			}}, opts, ins[0].LayoutRef())
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[T](j.name, &s, appendShape(few[:0], ins[0].LayoutRef()))

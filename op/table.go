@@ -199,6 +199,10 @@ func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tenso
 //
 //go:noinline
 func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
+	if isLazy(ins[0]) {
+		return noted[T](note{name: o.name, cost: o.cost, args: []arg{argOf(o.name, ins[0])},
+			run: func(in []any, opts []Option) { apply1(o, in[0].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef())
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[T](o.name, &s, appendShape(few[:0], ins[0].LayoutRef()))
@@ -243,6 +247,10 @@ func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) tensor.Te
 
 //go:noinline
 func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
+	if isLazy(ins[0], ins[1]) {
+		return noted[T](note{name: o.name, cost: o.cost, alone: zero, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
+			run: func(in []any, opts []Option) { apply2(o, in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[T](o.name, &s, broadcast2(o.name, few[:0], ins[0].LayoutRef(), ins[1].LayoutRef()))
@@ -287,6 +295,10 @@ func applyCmp[T num.Elem](o *cmp2, a, b *tensor.Tensor[T], opts []Option) tensor
 
 //go:noinline
 func generalCmp[T num.Elem](o *cmp2, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, bool], opts []Option) tensor.Tensor[bool] {
+	if isLazy(ins[0], ins[1]) {
+		return noted[bool](note{name: o.name, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
+			run: func(in []any, opts []Option) { applyCmp(o, in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[bool](o.name, &s, broadcast2(o.name, few[:0], ins[0].LayoutRef(), ins[1].LayoutRef()))

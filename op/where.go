@@ -11,6 +11,12 @@ import (
 // Where returns a where cond is true and b elsewhere, bit for bit. The three
 // shapes broadcast. It panics if they don't. ONNX Where.
 func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	if isLazy(&cond) || isLazy(&a, &b) {
+		return noted[T](note{name: "Where", args: []arg{argOf("Where", &cond), argOf("Where", &a), argOf("Where", &b)},
+			run: func(in []any, opts []Option) {
+				Where(*in[0].(*tensor.Tensor[bool]), *in[1].(*tensor.Tensor[T]), *in[2].(*tensor.Tensor[T]), opts...)
+			}}, opts, cond.LayoutRef(), a.LayoutRef(), b.LayoutRef())
+	}
 	s := read(opts)
 	var few [8]int
 	dst := target[T]("Where", &s, broadcastShape("Where", few[:0], cond.LayoutRef(), a.LayoutRef(), b.LayoutRef()))

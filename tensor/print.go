@@ -63,13 +63,17 @@ type elements struct {
 	w   *where            // nil: it is the zero value
 	all any               // a []T, the storage; nil when it is closed
 	at  func(off int) any // an element of it
+
+	gone string // why there are no elements
 }
 
 func (t Tensor[T]) elements() *elements {
 	e := &elements{Any: t}
 	if st := t.st; st != nil {
 		e.w = &t.where
-		if !st.closed() {
+		if st.closed() {
+			e.gone = noData("", false, st.root).Err.Error()
+		} else {
 			e.all, e.at = st.data, func(off int) any {
 				defer runtime.KeepAlive(st)
 				return st.data[off]
@@ -99,7 +103,7 @@ func (e *elements) nothing() (text string, none bool) {
 	case e.w == nil:
 		return "tensor.Tensor[" + e.DType().String() + "](zero value)", true
 	case e.all == nil:
-		return Describe(e.Any) + "(closed)", true
+		return Describe(e.Any) + "(" + e.gone + ")", true
 	}
 	return "", false
 }

@@ -85,12 +85,18 @@ func (t *Tensor[T]) data(op string) []T {
 	if st := t.st; st != nil && (st.live() || !st.closed()) {
 		return st.data
 	}
-	panic(noData(op, t.st == nil))
+	if t.st == nil {
+		panic(noData(op, true, nil))
+	}
+	panic(noData(op, false, t.st.root))
 }
 
-func noData(op string, zero bool) *Error {
+func noData(op string, zero bool, root owner) *Error {
 	if zero {
 		return &Error{op, "the tensor is the zero value; make one with New or FromSlice", ErrClosed}
+	}
+	if _, ok := root.(*lazy); ok {
+		return &Error{op, "the tensor is lazy, it has no elements yet; compute it with op.Fuse", ErrLazy}
 	}
 	return &Error{op, "the storage is closed", ErrClosed}
 }

@@ -134,9 +134,13 @@ func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 		a, b, c := values[T](true, rows, cols), values[T](true, rows, cols), values[T](true, rows, cols)
 		into := op.Into(tensor.Empty[T](rows, cols))
 		return func() {
-			t := op.Mul(a, b, into)
-			t = op.Add(t, c, into)
-			op.Tanh(t, into)
+			if rows*cols < 1<<18 { // everything is in the cache
+				t := op.Mul(a, b, into)
+				t = op.Add(t, c, into)
+				op.Tanh(t, into)
+				return
+			}
+			op.Fuse(op.Tanh(op.Add(op.Mul(op.Lazy(a), b), c)), into)
 		}
 	})
 	one("exp", true, op.Exp[T])

@@ -120,6 +120,12 @@ func turn[T any](dst []T, ldd int, src []T, lds, m, n int) bool {
 	return false
 }
 
+// Memory returns the bytes of s.
+func Memory[T num.Elem](s []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
+}
+
 func words[W, T any](s []T) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }

@@ -1,0 +1,412 @@
+package op
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A chain of elementwise operators computed whole reads and writes memory once for
+// each of them. Lazy operands make the operators note what they would do, and Fuse
+// does it block by block, so that what is between them stays in the cache. Each note
+// is an ordinary call with Into, on tensors of a block: there is no second
+// implementation of anything, and bits can't differ.
+
+// Lazy returns a for use in a chain: an elementwise operator that has such an operand
+// returns at once with a tensor of the right type and shape but without elements,
+// which Fuse computes. The operators that can are those from Abs to Xor that compute
+// each element of the result from the elements at its place, Cast and Where among
+// them; every other use of a lazy tensor or of a view of it panics with an *Error and
+// tensor.ErrLazy. a must not change before Fuse is done.
+func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
+	if by, _ := a.LazyBy(); by != nil {
+		return a
+	}
+	n := &note{shape: a.Shape(), kind: kindOf[T]{}}
+	n.args = []arg{argOf("Lazy", &a)}
+	return tensor.Lazy[T](n, n.shape...)
+}
+
+// Fuse computes what a lazy tensor stands for, in one pass over memory, with the same
+// bits as the operators one after the other; Into may name an operand of the chain.
+// What operators of the chain have in common is computed once. A part of another
+// shape than the result, as that of a row which is added to a matrix, and a division
+// of integers, which may fail, are computed whole before the pass. A tensor that isn't
+// lazy is copied.
+func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	s := read(opts)
+	a := argOf("Fuse", &y)
+	dst := target[T]("Fuse", &s, y.Shape())
+	f := fusion{settings: s, whole: map[*note]any{}}
+	if a.by == nil || a.by.run == nil {
+		leaf := f.settle(a).(*tensor.Tensor[T])
+		dst.CopyFrom(*leaf)
+		return dst
+	}
+	if dst.LayoutRef().Flat() {
+		f.compute(a.by, &dst)
+	} else { // blocks of a nested axis have no layout
+		dst.CopyFrom(*f.settle(a).(*tensor.Tensor[T]))
+	}
+	return dst
+}
+
+// A note is a call to be made; without run it stands for its argument.
+type note struct {
+	name  string
+	shape []int
+	args  []arg
+	run   func(in []any, opts []Option) // in are *tensor.Tensor, and so is the target in opts
+	also  []Option                      // beside Into
+	cost  int
+	alone bool // it fails on some elements: before anything is written
+	kind  kind
+}
+
+// An arg is an operand of a note: another note, or a tensor.
+type arg struct {
+	by   *note
+	leaf any // *tensor.Tensor
+	kind kind
+}
+
+func argOf[T num.Elem](name string, t *tensor.Tensor[T]) arg {
+	by, whole := t.LazyBy()
+	n, ok := by.(*note)
+	if by != nil && (!ok || !whole) {
+		panic(fail(name, tensor.ErrLazy, "the operand is a view of a lazy tensor; take the view of what Fuse returns"))
+	}
+	if n != nil && n.run == nil {
+		return n.args[0]
+	}
+	if n != nil {
+		return arg{by: n, kind: kindOf[T]{}}
+	}
+	leaf := *t
+	return arg{leaf: &leaf, kind: kindOf[T]{}}
+}
+
+// isLazy reports whether one of some operands is lazy.
+func isLazy[T num.Elem](ts ...*tensor.Tensor[T]) bool {
+	for _, t := range ts {
+		if by, _ := t.LazyBy(); by != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// noted returns the lazy result of n, whose operands have the layouts ls.
+func noted[R num.Elem](n note, opts []Option, ls ...*layout.Layout) tensor.Tensor[R] {
+	if s := read(opts); s.into != nil || s.more != nil {
+		panic(fail(n.name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse"))
+	}
+	n.shape, n.kind, n.cost = broadcastShape(n.name, nil, ls...), kindOf[R]{}, max(n.cost, 1)
+	return tensor.Lazy[R](&n, n.shape...)
+}
+
+// A fusion is one call of Fuse.
+type fusion struct {
+	settings
+	whole map[*note]any // what was computed before the pass
+}
+
+// settle returns all elements of an operand, as *tensor.Tensor.
+func (f *fusion) settle(a arg) any {
+	if a.by == nil {
+		return a.leaf
+	}
+	t, ok := f.whole[a.by]
+	if !ok {
+		t = a.kind.empty(a.by.shape)
+		f.compute(a.by, t)
+		f.whole[a.by] = t
+	}
+	return t
+}
+
+// A step is one call on the tensors of a block, which are in slots.
+type step struct {
+	n   *note
+	in  []int
+	out int
+}
+
+// pass is the plan of one pass over the blocks of a result.
+type pass struct {
+	shape []int // of the result, or of all its elements in a row
+	axis  int   // the block's first
+	rows  int   // of a block along it
+	steps []step
+	leafs []any  // the first slots, stretched to shape
+	kinds []kind // of all slots; the target's is the last
+	dst   any
+
+	workers sync.Pool
+}
+
+const fuseLen = 4096 // elements of a block, so that a few lie in the first-level cache
+
+// compute computes n into dst, a *tensor.Tensor of its shape.
+func (f *fusion) compute(n *note, dst any) {
+	if volume(n.shape) == 0 {
+		return
+	}
+	if n.alone {
+		in := make([]any, len(n.args))
+		for i, a := range n.args {
+			in[i] = f.settle(a)
+		}
+		n.run(in, append([]Option{{into: dst, more: f.more}}, n.also...))
+		return
+	}
+	p := &pass{shape: n.shape, dst: dst}
+	slots, seen := map[any]int{}, map[*note]bool{}
+	var order []*note
+	var visit func(n *note)
+	leaf := func(a arg, key any) {
+		if _, ok := slots[key]; ok {
+			return
+		}
+		slots[key] = len(p.leafs)
+		t := f.settle(a)
+		if !a.kind.flat(t) || conv.Overlap(a.kind.reach(t), n.kind.reach(dst)) && !a.kind.is(t, dst) {
+			t = a.kind.clone(t)
+		}
+		p.leafs, p.kinds = append(p.leafs, t), append(p.kinds, a.kind)
+	}
+	visit = func(m *note) {
+		seen[m] = true
+		for _, a := range m.args {
+			switch {
+			case a.by == nil:
+				leaf(a, a.leaf)
+			case a.by.alone || !slices.Equal(a.by.shape, n.shape):
+				leaf(a, a.by)
+			case !seen[a.by]:
+				visit(a.by)
+			}
+		}
+		order = append(order, m)
+	}
+	visit(n)
+	p.plan(order, slots)
+	p.cut()
+	cost := 0
+	for _, m := range order {
+		cost += m.cost
+	}
+	blocks := volume(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
+	split("Fuse", f.ctx(), blocks, cost*p.rows*volume(p.shape[p.axis+1:]), p.work)
+	runtime.KeepAlive(p)
+}
+
+// plan gives every note of order, of which the last is the result, a slot. A result
+// takes the place of an operand of its type that nobody needs any more, or of an
+// earlier one.
+func (p *pass) plan(order []*note, slots map[any]int) {
+	uses := map[*note]int{}
+	for _, m := range order {
+		for _, a := range m.args {
+			uses[a.by]++
+		}
+	}
+	temps := len(p.leafs)
+	free := map[dtype.DType][]int{}
+	for i, m := range order {
+		st := step{n: m}
+		for _, a := range m.args {
+			var key any = a.leaf
+			if a.by != nil {
+				key = a.by
+			}
+			at := slots[key]
+			st.in = append(st.in, at)
+			if uses[a.by]--; a.by != nil && uses[a.by] == 0 && at >= temps {
+				free[a.kind.dtype()] = append(free[a.kind.dtype()], at)
+			}
+		}
+		d := m.kind.dtype()
+		if last := len(free[d]) - 1; i == len(order)-1 {
+			st.out = len(p.kinds)
+			p.kinds = append(p.kinds, m.kind)
+		} else if last >= 0 {
+			st.out, free[d] = free[d][last], free[d][:last]
+		} else {
+			st.out = len(p.kinds)
+			p.kinds = append(p.kinds, m.kind)
+		}
+		slots[m] = st.out
+		p.steps = append(p.steps, st)
+	}
+}
+
+// cut stretches the operands to the result's shape, and cuts that into blocks.
+func (p *pass) cut() {
+	n, flat := volume(p.shape), true
+	for i, t := range append(slices.Clip(p.leafs), p.dst) {
+		k := p.kinds[len(p.kinds)-1]
+		if i < len(p.leafs) {
+			k = p.kinds[i]
+		}
+		flat = flat && k.dense(t, n)
+	}
+	shape := p.shape
+	if flat {
+		shape = []int{n}
+		p.dst = p.kinds[len(p.kinds)-1].stretch(p.dst, shape, true)
+	}
+	for i, t := range p.leafs {
+		p.leafs[i] = p.kinds[i].stretch(t, shape, flat)
+	}
+	p.shape = shape
+	p.axis = len(p.shape) - 1
+	for p.axis > 0 && volume(p.shape[p.axis:]) < fuseLen {
+		p.axis--
+	}
+	most := fuseLen
+	for _, st := range p.steps { // a block of a slow function isn't split again
+		most = min(most, max(64, splitCost/st.n.cost))
+	}
+	p.rows = min(p.shape[p.axis], max(1, most/volume(p.shape[p.axis+1:])))
+}
+
+// A worker is what one thread has of a pass.
+type worker struct {
+	slots, whole []any      // on the block and on all of it
+	ins          [][]any    // of each step
+	opts         [][]Option // and its target
+	idx          []tensor.Index
+	rows         int // in the temporary tensors at present
+}
+
+func (p *pass) worker() *worker {
+	n := len(p.kinds)
+	w := &worker{make([]any, n), make([]any, n), make([][]any, len(p.steps)), make([][]Option, len(p.steps)), make([]tensor.Index, p.axis+1), p.rows}
+	for i, k := range p.kinds {
+		switch {
+		case i < len(p.leafs):
+			w.whole[i] = p.leafs[i]
+		case i == n-1:
+			w.whole[i] = p.dst
+		default:
+			w.whole[i] = k.empty(append([]int{p.rows}, p.shape[p.axis+1:]...))
+		}
+		w.slots[i] = k.slot(w.whole[i])
+	}
+	for i, st := range p.steps {
+		for _, at := range st.in {
+			w.ins[i] = append(w.ins[i], w.slots[at])
+		}
+		w.opts[i] = append([]Option{{into: w.slots[st.out]}}, st.n.also...)
+	}
+	return w
+}
+
+// work computes blocks from ≤ b < to.
+func (p *pass) work(from, to int) {
+	w, ok := p.workers.Get().(*worker)
+	if !ok {
+		w = p.worker()
+	}
+	defer p.workers.Put(w)
+	down := (p.shape[p.axis] + p.rows - 1) / p.rows
+	for b := from; b < to; b++ {
+		for o, i := b/down, p.axis-1; i >= 0; i-- {
+			w.idx[i] = tensor.I(o % p.shape[i])
+			o /= p.shape[i]
+		}
+		r := b % down * p.rows
+		n := min(p.rows, p.shape[p.axis]-r)
+		w.idx[p.axis] = tensor.R(r, r+n)
+		for i, k := range p.kinds {
+			if i < len(p.leafs) || i == len(p.kinds)-1 {
+				k.cut(w.slots[i], w.whole[i], w.idx)
+			} else if w.rows != n {
+				k.cut(w.slots[i], w.whole[i], []tensor.Index{tensor.R(0, n)})
+			}
+		}
+		w.rows = n
+		for i, st := range p.steps {
+			st.n.run(w.ins[i], w.opts[i])
+		}
+	}
+}
+
+// A kind does to a *tensor.Tensor what needs its element type.
+type kind interface {
+	dtype() dtype.DType
+	empty(shape []int) any
+	slot(t any) any                            // another handle on t
+	cut(slot, t any, idx []tensor.Index)       // makes slot a slice of t
+	dense(t any, n int) bool                   // n elements in row-major order, or one for all
+	stretch(t any, shape []int, flat bool) any // to a shape, or to one of as many elements
+	reach(t any) []byte                        // the memory that it spans
+	is(t, u any) bool                          // the same type, memory and layout
+	flat(t any) bool
+	clone(t any) any
+}
+
+type kindOf[T num.Elem] struct{}
+
+func (kindOf[T]) dtype() dtype.DType { return dtype.Of[T]() }
+
+func (kindOf[T]) empty(shape []int) any {
+	t := tensor.Empty[T](shape...)
+	return &t
+}
+
+func (kindOf[T]) slot(t any) any {
+	s := *t.(*tensor.Tensor[T])
+	return &s
+}
+
+func (kindOf[T]) cut(slot, t any, idx []tensor.Index) {
+	*slot.(*tensor.Tensor[T]) = t.(*tensor.Tensor[T]).Slice(idx...)
+}
+
+func (kindOf[T]) dense(t any, n int) bool {
+	x := t.(*tensor.Tensor[T])
+	return x.Len() == 1 || x.Len() == n && x.IsContiguous()
+}
+
+func (kindOf[T]) stretch(t any, shape []int, flat bool) any {
+	x := *t.(*tensor.Tensor[T])
+	if flat && x.Len() == 1 && volume(shape) != 1 {
+		x = x.Reshape().BroadcastTo(shape...)
+	} else if flat {
+		x = x.Reshape(shape...)
+	} else {
+		x = x.BroadcastTo(shape...)
+	}
+	return &x
+}
+
+func (kindOf[T]) reach(t any) []byte { return conv.Memory(reach(t.(*tensor.Tensor[T]))) }
+
+func (kindOf[T]) is(t, u any) bool {
+	x := t.(*tensor.Tensor[T])
+	y, ok := u.(*tensor.Tensor[T])
+	return ok && conv.Same(reach(x), reach(y)) && x.LayoutRef().Same(y.LayoutRef())
+}
+
+func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Flat() }
+
+func (kindOf[T]) clone(t any) any {
+	c := t.(*tensor.Tensor[T]).Clone()
+	return &c
+}
+
+func volume(shape []int) int {
+	n := 1
+	for _, e := range shape {
+		n *= e
+	}
+	return n
+}

@@ -1,0 +1,42 @@
+package tensor
+
+import (
+	"errors"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// ErrLazy says that a tensor's elements aren't computed yet.
+var ErrLazy = errors.New("lazy")
+
+// lazy stands for the storage of a tensor that is to be computed.
+type lazy struct{ by any }
+
+func (*lazy) closed() bool { return true }
+func (*lazy) close() error { return nil }
+func (*lazy) lend()        {}
+
+// Lazy returns a tensor of a row-major shape that has no elements: whoever asks for
+// one gets an *Error with ErrLazy. by says how to compute them, to those who can:
+// see op.Lazy, the function to call instead.
+func Lazy[T num.Elem](by any, shape ...int) Tensor[T] {
+	lay, err := layout.RowMajor(shape...)
+	if err != nil {
+		panic(wrap("tensor.Lazy", err))
+	}
+	return Tensor[T]{st: &storage[T]{root: &lazy{by}}, where: where{lay: lay}}
+}
+
+// LazyBy returns what the tensor was given to Lazy with, nil for every other tensor,
+// and whether t is that tensor itself, no view of it.
+func (t *Tensor[T]) LazyBy() (by any, whole bool) {
+	if t.st == nil || t.st.data != nil {
+		return nil, false
+	}
+	l, ok := t.st.root.(*lazy)
+	if !ok {
+		return nil, false
+	}
+	return l.by, t.off == 0 && t.lay.IsRowMajor()
+}
