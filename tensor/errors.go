@@ -20,6 +20,7 @@ var (
 	ErrDType    = errors.New("dtype")
 	ErrReadOnly = errors.New("read-only")
 	ErrClosed   = errors.New("closed") // the storage was closed, or the tensor is the zero value
+	ErrLazy     = errors.New("lazy")   // the elements aren't computed yet
 	ErrValue    = errors.New("value")  // an element a function has no result for
 	ErrMemory   = errors.New("memory") // more memory than allowed
 	ErrAlign    = errors.New("align")  // an address that isn't a multiple of what is wanted

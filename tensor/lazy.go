@@ -1,14 +1,9 @@
 package tensor
 
 import (
-	"errors"
-
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
-
-// ErrLazy says that a tensor's elements aren't computed yet.
-var ErrLazy = errors.New("lazy")
 
 // lazy stands for the storage of a tensor that is to be computed.
 type lazy struct{ by any }
