@@ -4,8 +4,8 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/walk"
 	"github.com/ashlar-go/ashlar/layout"
@@ -164,7 +164,7 @@ func alike(a, b *layout.Layout) bool {
 // crosses reports whether writing out changes elements of run before they are
 // read: they overlap without being the same elements.
 func crosses[T, R num.Elem](run []T, out []R) bool {
-	return conv.Overlap(run, out) && !(conv.Same(run, out) && unsafe.Sizeof(*new(T)) == unsafe.Sizeof(*new(R)))
+	return conv.Overlap(run, out) && !(conv.Same(run, out) && dtype.Of[T]().Size() == dtype.Of[R]().Size())
 }
 
 // denseRuns computes operands that are runs of elements, a chunk at a time.
@@ -283,8 +283,8 @@ func strided[T, C, D, R num.Elem](j *job, s *strides[T, C, D, R]) {
 	if !s.sel.IsZero() {
 		lays[s.n+1] = s.sel.LayoutRef()
 	}
-	size := max(unsafe.Sizeof(*new(T)), unsafe.Sizeof(*new(C)), unsafe.Sizeof(*new(D)), unsafe.Sizeof(*new(R)))
-	s.cuts = cut(&lays, min(runLen, tileBytes/int(size)))
+	size := max(dtype.Of[T]().Size(), dtype.Of[C]().Size(), dtype.Of[D]().Size(), dtype.Of[R]().Size())
+	s.cuts = cut(&lays, min(runLen, tileBytes/size))
 	defer s.plan.Free()
 	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.cost
 	if n*cost <= splitCost && j.ctx == nil {
