@@ -18,6 +18,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/raw"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
@@ -55,6 +56,9 @@ func mistakes(dir string) []func() error {
 			large, _ := layout.Eval("row_major (1024,1024)")
 			return second(draw.NewMap(large, draw.MapOptions{}))
 		},
+		func() error { return second(num.ExpFixed(num.FP16x16FromBits(20 << 16))) },
+		func() error { return second(num.LogFixed(num.FP16x16FromBits(-1 << 16))) },
+		func() error { return second(num.ParseFixed[num.FP8x23]("1,5")) },
 		panics(func() { tensor.FromSlice([]int32{1, 2, 3}, 2, 2) }),
 		panics(func() { tensor.New[float32](2, -1) }),
 		panics(func() { a.At(0, 3) }),

@@ -8,7 +8,8 @@ import (
 // A fixedFunction is a function of one fixed-point number, in integers alone. Each is defined by the true value, rounded, so there are
 // only two questions: how near is an approximation certain to be, and does everything that near round to the same number. fast answers for
 // formats of 32 bits. Where it doesn't settle the rounding, and for the wider formats, wide computes more and more bits until that does. It
-// ends, because the values that lie between two numbers exactly, or on one, come from exact; no others are rational.
+// ends, because the values that lie between two numbers exactly, or on one, come from exact; no others are rational (Lindemann and
+// Weierstrass for all but powers of 2, logarithms to 2 and 10, where it is plain, and the error function, for which Siegel and Shidlovskii say so).
 type fixedFunction struct {
 	name    string
 	wants   string                                           // of x, in the error
