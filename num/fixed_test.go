@@ -331,7 +331,7 @@ func TestFixedAllocations(t *testing.T) {
 		PowFixed(x, y)
 		MulFixed(z, z, Saturate)
 		DivFixed(z, z)
-		x.Float64()
+		_ = x.Float64()
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

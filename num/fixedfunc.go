@@ -75,9 +75,6 @@ func settleWide(f *fixedFormat, mode FixedMode, wide func(p uint) *big.Int) magn
 	}
 }
 
-// never is for functions without rational values.
-func never(Int128, *fixedFormat) (magnitude, bool) { return magnitude{}, false }
-
 // zeroAt0 is for functions whose only rational value is 0, at 0.
 func zeroAt0(w Int128, _ *fixedFormat) (magnitude, bool) { return magnitude{}, w.isZero() }
 
