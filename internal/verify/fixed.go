@@ -116,7 +116,7 @@ func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
 		return noValue, false
 	}
 	y := f.approx(x) / unit
-	d := math.Abs(y) * slack
+	d := float64(math.Abs(y) * slack)
 	low, high := math.RoundToEven(y-d), math.RoundToEven(y+d)
 	if low != high && high >= math.MinInt32 && low <= math.MaxInt32 {
 		r := roundUnits(exact.Fixed[f.name](exact.New(x)), frac)

@@ -158,7 +158,7 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 // definedAt is defined where x64, the float64 nearest to x, may lie on the other side of ±1.
 func (f *fixedFunction) definedAt(x *big.Float, x64 float64) bool {
 	if math.Abs(x64) == 1 {
-		x64 += 0.25 * float64(x.Cmp(big.NewFloat(x64)))
+		x64 += float64(0.25 * float64(x.Cmp(big.NewFloat(x64))))
 	}
 	return f.defined(x64)
 }
