@@ -123,3 +123,26 @@ func BenchmarkMatrix(b *testing.B) {
 		})
 	}
 }
+
+// Chains of operators over a 4096×4096 matrix, one after the other and in one pass.
+func BenchmarkChain(b *testing.B) {
+	const n = 4096
+	x, y, z := tensor.Full[float32](0.3, n, n), tensor.Full[float32](0.2, n, n), tensor.Full[float32](0.1, n, n)
+	row, out := tensor.Full[float32](0.1, n), tensor.Empty[float32](n, n)
+	into := Into(out)
+	for _, c := range []struct {
+		name string
+		f    func()
+	}{
+		{"three with tanh, one by one", func() { Tanh(Add(Mul(x, y, into), z, into), into) }},
+		{"three with tanh, fused", func() { Fuse(Tanh(Add(Mul(Lazy(x), y), z)), into) }},
+		{"five, one by one", func() { Relu(Add(Mul(Add(Mul(x, y, into), row, into), z, into), x, into), into) }},
+		{"five, fused", func() { Fuse(Relu(Add(Mul(Add(Mul(Lazy(x), y), row), z), x)), into) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				c.f()
+			}
+		})
+	}
+}
