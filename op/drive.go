@@ -427,6 +427,15 @@ func noBroadcast(name string, axis, a, b int, ls []*layout.Layout) *tensor.Error
 	return fail(name, tensor.ErrShape, "%s don't broadcast: axis %d is %d and %d", text, axis, a, b)
 }
 
+// elements returns how many there are of a shape.
+func elements(shape []int) int {
+	n := 1
+	for _, e := range shape {
+		n *= e
+	}
+	return n
+}
+
 func appendShape(shape []int, l *layout.Layout) []int {
 	for i := range l.Rank() {
 		shape = append(shape, l.Dim(i))

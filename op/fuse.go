@@ -20,10 +20,10 @@ import (
 
 // Lazy returns a for use in a chain: an elementwise operator that has such an operand
 // returns at once with a tensor of the right type and shape but without elements,
-// which Fuse computes. The operators that can are those from Abs to Xor that compute
-// each element of the result from the elements at its place, Cast and Where among
-// them; every other use of a lazy tensor or of a view of it panics with an *Error and
-// tensor.ErrLazy. a must not change before Fuse is done.
+// which Fuse computes. Those are the operators on elements at one place, as arithmetic,
+// comparisons, functions, Cast, Clip and Where; every other use of the elements of a lazy
+// tensor or of a view of it panics with an *Error and tensor.ErrLazy. a must not change
+// before Fuse is done.
 func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 	if by, _ := a.LazyBy(); by != nil {
 		return a
@@ -44,14 +44,9 @@ func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	a := argOf("Fuse", &y)
 	dst := target[T]("Fuse", &s, y.Shape())
 	f := fusion{settings: s, whole: map[*note]any{}}
-	if a.by == nil || a.by.run == nil {
-		leaf := f.settle(a).(*tensor.Tensor[T])
-		dst.CopyFrom(*leaf)
-		return dst
-	}
-	if dst.LayoutRef().Flat() {
+	if a.by != nil && dst.LayoutRef().Flat() {
 		f.compute(a.by, &dst)
-	} else { // blocks of a nested axis have no layout
+	} else { // there is nothing to compute, or blocks of a nested axis have no layout
 		dst.CopyFrom(*f.settle(a).(*tensor.Tensor[T]))
 	}
 	return dst
@@ -155,7 +150,7 @@ const fuseLen = 4096 // elements of a block, so that a few lie in the first-leve
 
 // compute computes n into dst, a *tensor.Tensor of its shape.
 func (f *fusion) compute(n *note, dst any) {
-	if volume(n.shape) == 0 {
+	if elements(n.shape) == 0 {
 		return
 	}
 	if n.alone {
@@ -202,8 +197,8 @@ func (f *fusion) compute(n *note, dst any) {
 	for _, m := range order {
 		cost += m.cost
 	}
-	blocks := volume(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
-	split("Fuse", f.ctx(), blocks, cost*p.rows*volume(p.shape[p.axis+1:]), p.work)
+	blocks := elements(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
+	split("Fuse", f.ctx(), blocks, cost*p.rows*elements(p.shape[p.axis+1:]), p.work)
 	runtime.KeepAlive(p)
 }
 
@@ -233,10 +228,7 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 			}
 		}
 		d := m.kind.dtype()
-		if last := len(free[d]) - 1; i == len(order)-1 {
-			st.out = len(p.kinds)
-			p.kinds = append(p.kinds, m.kind)
-		} else if last >= 0 {
+		if last := len(free[d]) - 1; last >= 0 && i < len(order)-1 {
 			st.out, free[d] = free[d][last], free[d][:last]
 		} else {
 			st.out = len(p.kinds)
@@ -249,32 +241,27 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 
 // cut stretches the operands to the result's shape, and cuts that into blocks.
 func (p *pass) cut() {
-	n, flat := volume(p.shape), true
-	for i, t := range append(slices.Clip(p.leafs), p.dst) {
-		k := p.kinds[len(p.kinds)-1]
-		if i < len(p.leafs) {
-			k = p.kinds[i]
-		}
-		flat = flat && k.dense(t, n)
+	n, to := elements(p.shape), p.kinds[len(p.kinds)-1]
+	flat := to.dense(p.dst, n)
+	for i, t := range p.leafs {
+		flat = flat && p.kinds[i].dense(t, n)
 	}
-	shape := p.shape
 	if flat {
-		shape = []int{n}
-		p.dst = p.kinds[len(p.kinds)-1].stretch(p.dst, shape, true)
+		p.shape = []int{n}
+		p.dst = to.stretch(p.dst, p.shape, true)
 	}
 	for i, t := range p.leafs {
-		p.leafs[i] = p.kinds[i].stretch(t, shape, flat)
+		p.leafs[i] = p.kinds[i].stretch(t, p.shape, flat)
 	}
-	p.shape = shape
 	p.axis = len(p.shape) - 1
-	for p.axis > 0 && volume(p.shape[p.axis:]) < fuseLen {
+	for p.axis > 0 && elements(p.shape[p.axis:]) < fuseLen {
 		p.axis--
 	}
 	most := fuseLen
 	for _, st := range p.steps { // a block of a slow function isn't split again
 		most = min(most, max(64, splitCost/st.n.cost))
 	}
-	p.rows = min(p.shape[p.axis], max(1, most/volume(p.shape[p.axis+1:])))
+	p.rows = min(p.shape[p.axis], max(1, most/elements(p.shape[p.axis+1:])))
 }
 
 // A worker is what one thread has of a pass.
@@ -378,7 +365,7 @@ func (kindOf[T]) dense(t any, n int) bool {
 
 func (kindOf[T]) stretch(t any, shape []int, flat bool) any {
 	x := *t.(*tensor.Tensor[T])
-	if flat && x.Len() == 1 && volume(shape) != 1 {
+	if flat && x.Len() == 1 && elements(shape) != 1 {
 		x = x.Reshape().BroadcastTo(shape...)
 	} else if flat {
 		x = x.Reshape(shape...)
@@ -401,12 +388,4 @@ func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Fla
 func (kindOf[T]) clone(t any) any {
 	c := t.(*tensor.Tensor[T]).Clone()
 	return &c
-}
-
-func volume(shape []int) int {
-	n := 1
-	for _, e := range shape {
-		n *= e
-	}
-	return n
 }

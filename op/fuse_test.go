@@ -168,6 +168,10 @@ func TestFuseErrors(t *testing.T) {
 		{"an element", tensor.ErrLazy, func() { Neg(Lazy(x)).At(0, 0) }},
 		{"another operator", tensor.ErrLazy, func() { ReduceSum(Neg(Lazy(x)), nil) }},
 		{"a view", tensor.ErrLazy, func() { Neg(Neg(Lazy(x)).Transpose()) }},
+		{"another shape", tensor.ErrLazy, func() { Fuse(Neg(Lazy(x)).Reshape(3, 2)) }},
+		{"an axis more", tensor.ErrLazy, func() { Exp(Neg(Lazy(x)).Unsqueeze(0)) }},
+		{"the first row", tensor.ErrLazy, func() { Add(Neg(Lazy(x)).S(":1"), x) }},
+		{"a view made lazy", tensor.ErrLazy, func() { Fuse(Lazy(Neg(Lazy(x)).S(":1"))) }},
 		{"a part", tensor.ErrLazy, func() { Neg(Lazy(x)).S("1"); Fuse(Neg(Lazy(x)).S("1")) }},
 		{"Into too early", tensor.ErrLazy, func() { Neg(Lazy(x), Into(x)) }},
 		{"no broadcast", tensor.ErrShape, func() { Add(Lazy(x), tensor.New[float32](2)) }},
@@ -185,4 +189,63 @@ func TestFuseErrors(t *testing.T) {
 	if got, want := fmt.Sprint(Neg(Lazy(x))), "float32[2,3](lazy)"; got != want {
 		t.Errorf("a lazy tensor prints as %q, want %q", got, want)
 	}
+}
+
+// Every operator takes lazy operands as it takes others, or refuses them by name.
+func TestLazyEverywhere(t *testing.T) {
+	fused := 0
+	for _, o := range All() {
+		for n := 1; n <= 3; n++ {
+			now, later := &Call{Opset: 25}, &Call{Opset: 25}
+			for i := range n {
+				x := tensor.FromSlice([]float32{0.5, -1, 2, 0, 1, 3}, 2, 3)
+				if i == 0 && o.Name() == "Where" {
+					c := Greater(x, Scalar[float32](0))
+					now.Inputs, later.Inputs = append(now.Inputs, c), append(later.Inputs, Lazy(c))
+					continue
+				}
+				now.Inputs, later.Inputs = append(now.Inputs, x), append(later.Inputs, Lazy(x))
+			}
+			want, err := o.Run(now)
+			if err != nil {
+				continue
+			}
+			got, err := o.Run(later)
+			if err != nil {
+				if !errors.Is(err, tensor.ErrLazy) {
+					t.Errorf("%s of %d lazy operands: %v", o.Name(), n, err)
+				}
+				continue
+			}
+			for i := range got {
+				switch g := got[i].(type) {
+				case tensor.Tensor[float32]:
+					fused += fuseAs(t, o.Name(), g, want[i])
+				case tensor.Tensor[bool]:
+					fused += fuseAs(t, o.Name(), g, want[i])
+				}
+			}
+		}
+	}
+	if fused < 150 {
+		t.Errorf("%d operators were fused; want all on elements at one place", fused)
+	}
+	t.Log(fused, "calls fused")
+}
+
+// fuseAs compares what Fuse makes of a lazy result, and returns 1 if it does. A view is refused.
+func fuseAs[T num.Elem](t *testing.T, name string, later tensor.Tensor[T], want tensor.Any) int {
+	t.Helper()
+	if !isLazy(&later) {
+		return 0
+	}
+	var got tensor.Tensor[T]
+	if err := tensor.Try(func() { got = Fuse(later) }); err != nil {
+		if !errors.Is(err, tensor.ErrLazy) {
+			t.Errorf("%s: %v", name, err)
+		}
+		return 0
+	}
+	same(t, name, got, want.(tensor.Tensor[T]))
+	return 1
 }

@@ -64,14 +64,6 @@ func sampled(a, grid tensor.Any, how Sampling) *transfer {
 	}}
 }
 
-func elements(shape []int) int {
-	n := 1
-	for _, e := range shape {
-		n *= e
-	}
-	return n
-}
-
 type sampler struct {
 	src, grid numeric
 	how       Sampling

@@ -6,7 +6,10 @@ import (
 )
 
 // lazy stands for the storage of a tensor that is to be computed.
-type lazy struct{ by any }
+type lazy struct {
+	by  any
+	lay layout.Layout
+}
 
 func (*lazy) closed() bool { return true }
 func (*lazy) close() error { return nil }
@@ -20,7 +23,7 @@ func Lazy[T num.Elem](by any, shape ...int) Tensor[T] {
 	if err != nil {
 		panic(wrap("tensor.Lazy", err))
 	}
-	return Tensor[T]{st: &storage[T]{root: &lazy{by}}, where: where{lay: lay}}
+	return Tensor[T]{st: &storage[T]{root: &lazy{by, lay}}, where: where{lay: lay}}
 }
 
 // LazyBy returns what the tensor was given to Lazy with, nil for every other tensor,
@@ -33,5 +36,5 @@ func (t *Tensor[T]) LazyBy() (by any, whole bool) {
 	if !ok {
 		return nil, false
 	}
-	return l.by, t.off == 0 && t.lay.IsRowMajor()
+	return l.by, t.off == 0 && t.lay.Same(&l.lay)
 }

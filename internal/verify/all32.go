@@ -257,49 +257,57 @@ func fnv(h, word uint64) uint64 { return (h ^ word) * fnvPrime }
 // order of the bits of the inputs.
 func (f *function32) all(step int) result32 {
 	chunks := 1 << 32 / chunk / step
-	digests := make([]uint64, chunks)
-	r := result32{name: f.name, count: uint64(chunks) * chunk, digest: fnvStart, sample: f.sample()}
-	var next atomic.Int64
+	r := result32{name: f.name, count: uint64(chunks) * chunk, sample: f.sample()}
 	var mu sync.Mutex
+	chunkDigest := func(c int) uint64 {
+		h := uint64(fnvStart)
+		for i := range uint32(chunk) {
+			x := math.Float32frombits(uint32(c*step)*chunk + i)
+			got := math.Float32bits(f.f(x))
+			h = fnv(h, uint64(got))
+			want, close := f.want(x)
+			if got == want && !close {
+				continue
+			}
+			mu.Lock()
+			if close {
+				r.close++
+			}
+			if got != want {
+				r.wrong++
+				if len(r.examples) < 10 {
+					r.examples = append(r.examples, fmt.Sprintf("%08x %g: got %08x %g, want %08x %g", math.Float32bits(x), x,
+						got, math.Float32frombits(got), want, math.Float32frombits(want)))
+				}
+			}
+			mu.Unlock()
+		}
+		return h
+	}
+	r.digest = digestOf(chunks, func() func(int) uint64 { return chunkDigest })
+	return r
+}
+
+// digestOf calls what worker returns with every number below chunks, on two goroutines with a worker each, and digests in
+// order what those calls return.
+func digestOf(chunks int, worker func() func(c int) uint64) uint64 {
+	digests := make([]uint64, chunks)
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range 2 {
+		digest := worker()
 		wg.Go(func() {
-			for {
-				c := int(next.Add(1) - 1)
-				if c >= chunks {
-					return
-				}
-				h := uint64(fnvStart)
-				for i := range uint32(chunk) {
-					x := math.Float32frombits(uint32(c*step)*chunk + i)
-					got := math.Float32bits(f.f(x))
-					h = fnv(h, uint64(got))
-					want, close := f.want(x)
-					if got == want && !close {
-						continue
-					}
-					mu.Lock()
-					if close {
-						r.close++
-					}
-					if got != want {
-						r.wrong++
-						if len(r.examples) < 10 {
-							r.examples = append(r.examples, fmt.Sprintf("%08x %g: got %08x %g, want %08x %g", math.Float32bits(x), x,
-								got, math.Float32frombits(got), want, math.Float32frombits(want)))
-						}
-					}
-					mu.Unlock()
-				}
-				digests[c] = h
+			for c := int(next.Add(1) - 1); c < chunks; c = int(next.Add(1) - 1) {
+				digests[c] = digest(c)
 			}
 		})
 	}
 	wg.Wait()
+	h := uint64(fnvStart)
 	for _, d := range digests {
-		r.digest = fnv(r.digest, d)
+		h = fnv(h, d)
 	}
-	return r
+	return h
 }
 
 // sample is the digest of the results on every 4099th input, from 0 on.

@@ -37,7 +37,7 @@ func updateDigest(path string, r result32) error {
 	}
 	lines[r.name] = r.String()
 	var b bytes.Buffer
-	b.WriteString("# Results of go run ./internal/verify -update: all 2^32 inputs against the correctly rounded value.\n")
+	b.WriteString("# Results of go run ./internal/verify -update: so many inputs, 2^32 being all of 32 bits, against the correctly rounded value.\n")
 	sorted := make([]string, 0, len(lines))
 	for _, l := range lines {
 		sorted = append(sorted, l)

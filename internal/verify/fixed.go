@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ashlar-go/ashlar/internal/verify/exact"
@@ -158,47 +157,33 @@ type fixedResult struct {
 func (f *fixedFunction) words(format string, n int, at func(i int) int32) fixedResult {
 	call, frac := f.words32(format), fixedNames[format]
 	chunks := (n + chunk - 1) / chunk
-	digests := make([]uint64, chunks)
-	r := fixedResult{count: uint64(n), digest: fnvStart}
-	var next atomic.Int64
+	r := fixedResult{count: uint64(n)}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			for {
-				c := int(next.Add(1) - 1)
-				if c >= chunks {
-					return
-				}
-				h := uint64(fnvStart)
-				for i := c * chunk; i < min(n, (c+1)*chunk); i++ {
-					w := at(i)
-					got := call(w)
-					h = fnv(h, uint64(got))
-					want, close := f.want32(w, frac)
-					if got == want && !close {
-						continue
-					}
-					mu.Lock()
-					if close {
-						r.close++
-					}
-					if got != want {
-						r.wrong++
-						if len(r.examples) < 10 {
-							r.examples = append(r.examples, fmt.Sprintf("%d: got %d, want %d", w, got, want))
-						}
-					}
-					mu.Unlock()
-				}
-				digests[c] = h
+	chunkDigest := func(c int) uint64 {
+		h := uint64(fnvStart)
+		for i := c * chunk; i < min(n, (c+1)*chunk); i++ {
+			w := at(i)
+			got := call(w)
+			h = fnv(h, uint64(got))
+			want, close := f.want32(w, frac)
+			if got == want && !close {
+				continue
 			}
-		})
+			mu.Lock()
+			if close {
+				r.close++
+			}
+			if got != want {
+				r.wrong++
+				if len(r.examples) < 10 {
+					r.examples = append(r.examples, fmt.Sprintf("%d: got %d, want %d", w, got, want))
+				}
+			}
+			mu.Unlock()
+		}
+		return h
 	}
-	wg.Wait()
-	for _, d := range digests {
-		r.digest = fnv(r.digest, d)
-	}
+	r.digest = digestOf(chunks, func() func(int) uint64 { return chunkDigest })
 	return r
 }
 

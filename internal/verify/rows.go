@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/internal/simd"
@@ -27,43 +26,30 @@ func rowOf(name string, level cpu.Level) func(dst, a []float32) {
 // so that for step 1 it is the one in digests.txt.
 func (f *function32) allRows(row func(dst, a []float32), step int) result32 {
 	chunks := 1 << 32 / chunk / step
-	digests := make([]uint64, chunks)
-	r := result32{name: f.name, count: uint64(chunks) * chunk, digest: fnvStart}
-	var next atomic.Int64
+	r := result32{name: f.name, count: uint64(chunks) * chunk}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			in, out := make([]float32, chunk), make([]float32, chunk)
-			for {
-				c := int(next.Add(1) - 1)
-				if c >= chunks {
-					return
-				}
-				for i := range in {
-					in[i] = math.Float32frombits(uint32(c*step)*chunk + uint32(i))
-				}
-				row(out, in)
-				h := uint64(fnvStart)
-				for i, y := range out {
-					got, want := math.Float32bits(y), math.Float32bits(f.f(in[i]))
-					h = fnv(h, uint64(got))
-					if got == want {
-						continue
-					}
-					mu.Lock()
-					if r.wrong++; len(r.examples) < 10 {
-						r.examples = append(r.examples, fmt.Sprintf("%08x %g: got %08x %g, want %08x", math.Float32bits(in[i]), in[i], got, y, want))
-					}
-					mu.Unlock()
-				}
-				digests[c] = h
+	r.digest = digestOf(chunks, func() func(int) uint64 {
+		in, out := make([]float32, chunk), make([]float32, chunk)
+		return func(c int) uint64 {
+			for i := range in {
+				in[i] = math.Float32frombits(uint32(c*step)*chunk + uint32(i))
 			}
-		})
-	}
-	wg.Wait()
-	for _, d := range digests {
-		r.digest = fnv(r.digest, d)
-	}
+			row(out, in)
+			h := uint64(fnvStart)
+			for i, y := range out {
+				got, want := math.Float32bits(y), math.Float32bits(f.f(in[i]))
+				h = fnv(h, uint64(got))
+				if got == want {
+					continue
+				}
+				mu.Lock()
+				if r.wrong++; len(r.examples) < 10 {
+					r.examples = append(r.examples, fmt.Sprintf("%08x %g: got %08x %g, want %08x", math.Float32bits(in[i]), in[i], got, y, want))
+				}
+				mu.Unlock()
+			}
+			return h
+		}
+	})
 	return r
 }
