@@ -277,18 +277,14 @@ func (p *anyPatches[T]) room(n0, nn int) int  { return 0 }
 func (p *anyPatches[T]) ready(b *blockOfB[T]) {}
 
 func (p *anyPatches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
-	cg := p.c / p.group
-	packPatches(p.convolution, dst, p.x[b.batch*cg*p.plane:(b.batch+1)*cg*p.plane], p.plane, b.k0, b.kn, n0, nn)
-}
-
-// packPatches fills rows [k0, k0+kn) and columns [n0, n0+nn) of the matrix of
-// patches. src holds the channels of one image and group, one plane after the other.
-func packPatches[T num.Float](g *convolution, dst, src []T, plane, k0, kn, n0, nn int) {
+	g, k0, plane := p.convolution, b.k0, p.plane
+	cg := g.c / g.group
+	src := p.x[b.batch*cg*plane : (b.batch+1)*cg*plane]
 	rank := len(g.s)
 	last := &g.s[rank-1]
 	var fewK, fewO [4]int
 	kc, oc := append(fewK[:0], make([]int, rank)...), append(fewO[:0], make([]int, rank)...)
-	for k := range kn {
+	for k := range b.kn {
 		channel := k0 + k
 		for i := rank - 1; i >= 0; i-- {
 			kc[i] = channel % g.s[i].kernel

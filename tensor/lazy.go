@@ -19,10 +19,7 @@ func (*lazy) lend()        {}
 // one gets an *Error with ErrLazy. by says how to compute them, to those who can:
 // see op.Lazy, the function to call instead.
 func Lazy[T num.Elem](by any, shape ...int) Tensor[T] {
-	lay, err := layout.RowMajor(shape...)
-	if err != nil {
-		panic(wrap("tensor.Lazy", err))
-	}
+	lay := rowMajor("tensor.Lazy", shape)
 	return Tensor[T]{st: &storage[T]{root: &lazy{by, lay}}, where: where{lay: lay}}
 }
 
