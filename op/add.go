@@ -7,16 +7,17 @@ import (
 )
 
 // Add returns a + b, element by element. Shapes broadcast. Integers wrap; floats
-// follow IEEE 754; narrow floats are computed in float32 and rounded once. It
-// panics if the shapes don't broadcast. ONNX Add.
-func Add[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+// follow IEEE 754; narrow floats are computed in float32 and rounded once, complex
+// numbers by parts. It panics if the shapes don't broadcast. ONNX Add.
+func Add[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&add, &a, &b, opts)
 }
 
 var add = op2{about: about{name: "Add", onnx: []int{7, 13, 14}}, fast: &simd.Add, canonical: true,
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
-		F32: addRow[float32], F64: addRow[float64]}}
+		F32: addRow[float32], F64: addRow[float64],
+		C64: addParts[complex64, float32], C128: addParts[complex128, float64]}}
 
 // addRow defines Add; every other implementation is tested against it bit for bit.
 func addRow[T num.Native](dst, a, b []T) {

@@ -9,16 +9,18 @@ import (
 // Div returns a ÷ b, element by element. Shapes broadcast. Integers truncate
 // toward zero, and the smallest one divided by −1 wraps to itself; an integer
 // divisor of 0 is an error that names its index. Floats follow IEEE 754; narrow
-// floats are computed in float32 and rounded once. It panics if the shapes don't
+// floats are computed in float32 and rounded once. Complex numbers are divided by
+// Smith's method, each step rounded, as in NumPy. It panics if the shapes don't
 // broadcast. ONNX Div.
-func Div[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&div, &a, &b, opts)
 }
 
 var div = op2{about: about{name: "Div", onnx: []int{7, 13, 14}}, fast: &simd.Div, canonical: true, zero: true, cost: 4,
 	rows: rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
-		F32: divRow[float32], F64: divRow[float64]}}
+		F32: divRow[float32], F64: divRow[float64],
+		C64: divParts[complex64, float32], C128: divParts[complex128, float64]}}
 
 // divRow defines Div; every other implementation is tested against it bit for bit.
 func divRow[T num.Native](dst, a, b []T) {

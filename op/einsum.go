@@ -25,7 +25,7 @@ import (
 // It panics when the equation is malformed, an operand's rank isn't what it says,
 // or extents of a letter differ (1 broadcasts against any). ONNX Einsum; NumPy
 // einsum.
-func Einsum[T num.Native | num.Narrow](equation string, operands []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	anys := make([]tensor.Any, len(operands))
 	for i := range operands {
 		anys[i] = operands[i]
@@ -33,10 +33,6 @@ func Einsum[T num.Native | num.Narrow](equation string, operands []tensor.Tensor
 	e := einsumOf(equation, anys)
 	s := read(opts)
 	dst := target[T]("Einsum", &s, e.shape())
-	var quiet []Option // the options of the steps
-	if ctx := s.ctx(); ctx != nil {
-		quiet = []Option{Context(ctx)}
-	}
 	terms := make([]term[T], len(operands))
 	for i, t := range operands {
 		terms[i] = diagonals(t, e.in[i])
@@ -46,7 +42,7 @@ func Einsum[T num.Native | num.Narrow](equation string, operands []tensor.Tensor
 		x, y := terms[a], terms[b]
 		terms = slices.Delete(slices.Delete(terms, b, b+1), a, a+1)
 		kept := keptBy(e, terms)
-		terms = append(terms, contract(e, x.sum(kept, y), y.sum(kept, x), kept, quiet))
+		terms = append(terms, contract(e, x.sum(kept, y), y.sum(kept, x), kept, s.quiet()))
 	}
 	last := terms[0].sum(e.out, term[T]{})
 	order := make([]int, len(e.out))
@@ -164,13 +160,13 @@ func (e *einsum) shape() []int {
 }
 
 // A term is an operand, or what became of some, with a distinct letter per axis.
-type term[T num.Native | num.Narrow] struct {
+type term[T num.Number] struct {
 	t     tensor.Tensor[T]
 	names []letter
 }
 
 // diagonals leaves one axis of each letter.
-func diagonals[T num.Native | num.Narrow](t tensor.Tensor[T], names []letter) term[T] {
+func diagonals[T num.Number](t tensor.Tensor[T], names []letter) term[T] {
 	names = slices.Clone(names)
 	for i := 0; i < len(names); i++ {
 		for j := i + 1; j < len(names); j++ {
@@ -212,7 +208,7 @@ func (x term[T]) sum(kept []letter, other term[T]) term[T] {
 }
 
 // keptBy returns the letters that the result or one of the terms has.
-func keptBy[T num.Native | num.Narrow](e *einsum, terms []term[T]) []letter {
+func keptBy[T num.Number](e *einsum, terms []term[T]) []letter {
 	kept := slices.Clone(e.out)
 	for _, x := range terms {
 		kept = append(kept, x.names...)
@@ -221,7 +217,7 @@ func keptBy[T num.Native | num.Narrow](e *einsum, terms []term[T]) []letter {
 }
 
 // cheapest returns the pair of terms that takes the fewest multiplications.
-func cheapest[T num.Native | num.Narrow](e *einsum, terms []term[T]) (a, b int) {
+func cheapest[T num.Number](e *einsum, terms []term[T]) (a, b int) {
 	least := math.Inf(1)
 	for i := range terms {
 		for j := i + 1; j < len(terms); j++ {
@@ -244,7 +240,7 @@ func cheapest[T num.Native | num.Narrow](e *einsum, terms []term[T]) (a, b int) 
 
 // contract multiplies two terms as matrices: letters of both that stay are the
 // batch, letters of both that go are summed over.
-func contract[T num.Native | num.Narrow](e *einsum, x, y term[T], kept []letter, opts []Option) term[T] {
+func contract[T num.Number](e *einsum, x, y term[T], kept []letter, opts []Option) term[T] {
 	var batch, left, inner, right []letter
 	for _, l := range x.names {
 		switch both := slices.Contains(y.names, l); {
@@ -293,9 +289,10 @@ var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string
 	run: perType{dtype.Int8: runEinsum[int8], dtype.Int16: runEinsum[int16], dtype.Int32: runEinsum[int32], dtype.Int64: runEinsum[int64],
 		dtype.Uint8: runEinsum[uint8], dtype.Uint16: runEinsum[uint16], dtype.Uint32: runEinsum[uint32], dtype.Uint64: runEinsum[uint64],
 		dtype.Float8E4M3: runEinsum[num.F8E4M3], dtype.Float8E5M2: runEinsum[num.F8E5M2], dtype.Float16: runEinsum[num.F16],
-		dtype.BFloat16: runEinsum[num.BF16], dtype.Float32: runEinsum[float32], dtype.Float64: runEinsum[float64]}}
+		dtype.BFloat16: runEinsum[num.BF16], dtype.Float32: runEinsum[float32], dtype.Float64: runEinsum[float64],
+		dtype.Complex64: runEinsum[complex64], dtype.Complex128: runEinsum[complex128]}}
 
-func runEinsum[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runEinsum[T num.Number](c *Call) []tensor.Any {
 	einsumOf(c.Attrs.Str("equation", ""), c.Inputs) // sees what is absent
 	operands := make([]tensor.Tensor[T], len(c.Inputs))
 	for i := range operands {

@@ -8,17 +8,18 @@ import (
 
 // Equal reports a = b, element by element. Shapes broadcast. −0 equals +0, NaN
 // equals nothing. ONNX Equal.
-func Equal[T bool | num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
 	return applyCmp(&equal, &a, &b, opts)
 }
 
 var equal = cmp2{about: about{name: "Equal", onnx: []int{7, 11, 13}}, fast: &simd.Equal,
 	rows: rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
 		U8: equalRow[uint8], U16: equalRow[uint16], U32: equalRow[uint32], U64: equalRow[uint64],
-		F32: equalRow[float32], F64: equalRow[float64]}}
+		F32: equalRow[float32], F64: equalRow[float64],
+		C64: equalRow[complex64], C128: equalRow[complex128]}}
 
 // equalRow defines Equal.
-func equalRow[T bool | num.Native](dst []bool, a, b []T) {
+func equalRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		dst[i] = a[i] == b[i]

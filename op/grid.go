@@ -17,7 +17,7 @@ func Why(o Op, d dtype.DType) string {
 	}
 	switch {
 	case d.IsComplex():
-		return "complex numbers are moved and converted; they have no order, and no arithmetic here yet"
+		return "complex numbers have arithmetic, equality, sums and products of matrices; no order, and no functions here"
 	case d == dtype.Bool:
 		return "truth values are no numbers: Cast them first"
 	case !o.Supports(dtype.Float32) && !o.Supports(dtype.Int32):

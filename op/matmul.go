@@ -15,8 +15,12 @@ import (
 // a column on the right, and that axis is not in the result. Integers wrap.
 // Floats contract in the fixed order of this package: fused steps over k in
 // blocks of 256, in float32 for float32 and narrower, which round once at the
-// end. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
-func MatMul[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+// end. A complex product is four products of parts, and their difference and sum;
+// of bools it is whether any pair of a sum is true. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
+func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	if dst, ok := mulMatrices(&a, &b, opts); ok {
+		return dst
+	}
 	s := read(opts)
 	x := productOf("MatMul", a.LayoutRef(), b.LayoutRef())
 	dst := target[T]("MatMul", &s, x.shape)
@@ -221,11 +225,12 @@ var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, 
 		la, lb := c.in(0).Layout(), c.in(1).Layout()
 		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", &la, &lb).shape...))
 	},
-	run: perType{dtype.Int8: runMatMul[int8], dtype.Int16: runMatMul[int16], dtype.Int32: runMatMul[int32], dtype.Int64: runMatMul[int64],
+	run: perType{dtype.Bool: runMatMul[bool], dtype.Int8: runMatMul[int8], dtype.Int16: runMatMul[int16], dtype.Int32: runMatMul[int32], dtype.Int64: runMatMul[int64],
 		dtype.Uint8: runMatMul[uint8], dtype.Uint16: runMatMul[uint16], dtype.Uint32: runMatMul[uint32], dtype.Uint64: runMatMul[uint64],
 		dtype.Float8E4M3: runMatMul[num.F8E4M3], dtype.Float8E5M2: runMatMul[num.F8E5M2], dtype.Float16: runMatMul[num.F16],
-		dtype.BFloat16: runMatMul[num.BF16], dtype.Float32: runMatMul[float32], dtype.Float64: runMatMul[float64]}}
+		dtype.BFloat16: runMatMul[num.BF16], dtype.Float32: runMatMul[float32], dtype.Float64: runMatMul[float64],
+		dtype.Complex64: runMatMul[complex64], dtype.Complex128: runMatMul[complex128]}}
 
-func runMatMul[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runMatMul[T bool | num.Number](c *Call) []tensor.Any {
 	return one(MatMul(as[T]("MatMul", c, 0), as[T]("MatMul", c, 1), options(c)...))
 }

@@ -7,16 +7,18 @@ import (
 )
 
 // Mul returns a · b, element by element. Shapes broadcast. Integers wrap; floats
-// follow IEEE 754; narrow floats are computed in float32 and rounded once. It
-// panics if the shapes don't broadcast. ONNX Mul.
-func Mul[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+// follow IEEE 754; narrow floats are computed in float32 and rounded once. A complex
+// product is (ac − bd) + (ad + bc)i, each product and sum rounded, as in NumPy: what
+// overflows on the way gives an infinity or NaN. It panics if the shapes don't broadcast. ONNX Mul.
+func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&mul, &a, &b, opts)
 }
 
 var mul = op2{about: about{name: "Mul", onnx: []int{7, 13, 14}}, fast: &simd.Mul, canonical: true,
 	rows: rows2{I8: mulRow[int8], I16: mulRow[int16], I32: mulRow[int32], I64: mulRow[int64],
 		U8: mulRow[uint8], U16: mulRow[uint16], U32: mulRow[uint32], U64: mulRow[uint64],
-		F32: mulRow[float32], F64: mulRow[float64]}}
+		F32: mulRow[float32], F64: mulRow[float64],
+		C64: mulParts[complex64, float32], C128: mulParts[complex128, float64]}}
 
 // mulRow defines Mul; every other implementation is tested against it bit for bit.
 func mulRow[T num.Native](dst, a, b []T) {

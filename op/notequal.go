@@ -8,17 +8,18 @@ import (
 
 // NotEqual reports a ≠ b, element by element. Shapes broadcast. −0 equals +0, NaN
 // differs from everything. NumPy not_equal.
-func NotEqual[T bool | num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+func NotEqual[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
 	return applyCmp(&notEqual, &a, &b, opts)
 }
 
 var notEqual = cmp2{about: about{name: "NotEqual"}, fast: &simd.NotEqual,
 	rows: rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
 		U8: notEqualRow[uint8], U16: notEqualRow[uint16], U32: notEqualRow[uint32], U64: notEqualRow[uint64],
-		F32: notEqualRow[float32], F64: notEqualRow[float64]}}
+		F32: notEqualRow[float32], F64: notEqualRow[float64],
+		C64: notEqualRow[complex64], C128: notEqualRow[complex128]}}
 
 // notEqualRow defines NotEqual.
-func notEqualRow[T bool | num.Native](dst []bool, a, b []T) {
+func notEqualRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		dst[i] = a[i] != b[i]

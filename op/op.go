@@ -79,6 +79,14 @@ func (s *settings) ctx() context.Context {
 	return s.more.ctx
 }
 
+// quiet returns the options of a step on the way to a result: the context alone.
+func (s *settings) quiet() []Option {
+	if s.more == nil {
+		return nil
+	}
+	return []Option{{more: s.more}}
+}
+
 // target returns the tensor to write a result of the given shape to.
 func target[T num.Elem](name string, s *settings, shape []int) tensor.Tensor[T] {
 	if s.into == nil {

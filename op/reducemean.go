@@ -9,9 +9,18 @@ import (
 // ReduceMean returns the means over axes, or over all when axes is nil: the sum in
 // float64 in the fixed order of this package, divided by the count, rounded once.
 // The mean of nothing is NaN. Of integers it is the exact mean toward zero, and 0 of
-// nothing; Cast them for NumPy's mean. The reduced axes go, unless KeepDims. ONNX
+// nothing; Cast them for NumPy's mean. The parts of complex
+// numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
-func ReduceMean[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsComplex() {
+		return byParts("ReduceMean", a, opts, func(a tensor.Tensor[float32], opts ...Option) tensor.Tensor[float32] {
+			return ReduceMean(a, axes, opts...)
+		},
+			func(a tensor.Tensor[float64], opts ...Option) tensor.Tensor[float64] {
+				return ReduceMean(a, axes, opts...)
+			})
+	}
 	return reduceBy("ReduceMean", a, axes, opts, meanFolder[T], sumRows[T](func(sum float64, n int) float64 { return sum / float64(n) }))
 }
 
@@ -48,9 +57,10 @@ var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}
 		dtype.Uint8: runReduceMean[uint8], dtype.Uint16: runReduceMean[uint16], dtype.Uint32: runReduceMean[uint32], dtype.Uint64: runReduceMean[uint64],
 		dtype.Float8E4M3: runReduceMean[num.F8E4M3], dtype.Float8E5M2: runReduceMean[num.F8E5M2],
 		dtype.Float16: runReduceMean[num.F16], dtype.BFloat16: runReduceMean[num.BF16],
-		dtype.Float32: runReduceMean[float32], dtype.Float64: runReduceMean[float64]}}
+		dtype.Float32: runReduceMean[float32], dtype.Float64: runReduceMean[float64],
+		dtype.Complex64: runReduceMean[complex64], dtype.Complex128: runReduceMean[complex128]}}
 
-func runReduceMean[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runReduceMean[T num.Number](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMean", c, 18)
 	return one(ReduceMean(as[T]("ReduceMean", c, 0), axes, opts...))
 }

@@ -7,10 +7,19 @@ import (
 )
 
 // ReduceSum returns the sums over axes, or over all when axes is nil; an empty
-// list of axes reduces none. The reduced axes go, unless KeepDims. Integers
+// list of axes reduces none. The parts of complex
+// numbers are reduced by themselves. The reduced axes go, unless KeepDims. Integers
 // wrap. Floats are added in float64 in the fixed order of this package and
 // rounded once. The sum of nothing is 0. ONNX ReduceSum.
-func ReduceSum[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsComplex() {
+		return byParts("ReduceSum", a, opts, func(a tensor.Tensor[float32], opts ...Option) tensor.Tensor[float32] {
+			return ReduceSum(a, axes, opts...)
+		},
+			func(a tensor.Tensor[float64], opts ...Option) tensor.Tensor[float64] {
+				return ReduceSum(a, axes, opts...)
+			})
+	}
 	return reduceBy("ReduceSum", a, axes, opts, sumFolder[T], sumRows[T](func(sum float64, _ int) float64 { return sum }))
 }
 
@@ -36,9 +45,10 @@ var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attr
 		dtype.Int64: runReduceSum[int64], dtype.Uint8: runReduceSum[uint8], dtype.Uint16: runReduceSum[uint16],
 		dtype.Uint32: runReduceSum[uint32], dtype.Uint64: runReduceSum[uint64], dtype.Float8E4M3: runReduceSum[num.F8E4M3],
 		dtype.Float8E5M2: runReduceSum[num.F8E5M2], dtype.Float16: runReduceSum[num.F16], dtype.BFloat16: runReduceSum[num.BF16],
-		dtype.Float32: runReduceSum[float32], dtype.Float64: runReduceSum[float64]}}
+		dtype.Float32: runReduceSum[float32], dtype.Float64: runReduceSum[float64],
+		dtype.Complex64: runReduceSum[complex64], dtype.Complex128: runReduceSum[complex128]}}
 
-func runReduceSum[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runReduceSum[T num.Number](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceSum", c, 13)
 	return one(ReduceSum(as[T]("ReduceSum", c, 0), axes, opts...))
 }

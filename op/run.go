@@ -211,11 +211,8 @@ func axisOf(name string, axis, rank int) int {
 
 // Supports reports whether the operand may hold d.
 func (o *op1) Supports(d dtype.DType) bool {
-	switch {
-	case d.IsNarrow():
+	if d.IsNarrow() {
 		return o.rows.F32 != nil
-	case d.IsComplex():
-		return false
 	}
 	return run1[d] != nil && rowSet1(&o.rows, d)
 }
@@ -250,13 +247,14 @@ var run1 = [dtype.Count]func(o *op1, a tensor.Any, opts []Option) tensor.Any{
 	dtype.Bool: any1[bool], dtype.Int8: any1[int8], dtype.Int16: any1[int16], dtype.Int32: any1[int32], dtype.Int64: any1[int64],
 	dtype.Uint8: any1[uint8], dtype.Uint16: any1[uint16], dtype.Uint32: any1[uint32], dtype.Uint64: any1[uint64],
 	dtype.Float8E4M3: any1[num.F8E4M3], dtype.Float8E5M2: any1[num.F8E5M2], dtype.Float16: any1[num.F16], dtype.BFloat16: any1[num.BF16],
-	dtype.Float32: any1[float32], dtype.Float64: any1[float64],
+	dtype.Float32: any1[float32], dtype.Float64: any1[float64], dtype.Complex64: any1[complex64], dtype.Complex128: any1[complex128],
 }
 
 func rowSet1(r *rows1, d dtype.DType) bool {
 	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
 		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
-		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil}[d]
+		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil,
+		dtype.Complex64: r.C64 != nil, dtype.Complex128: r.C128 != nil}[d]
 }
 
 // Supports reports whether the operands may hold d.
@@ -270,7 +268,8 @@ func (o *op2) Supports(d dtype.DType) bool {
 func rowSet2(r *rows2, d dtype.DType) bool {
 	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
 		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
-		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil}[d]
+		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil,
+		dtype.Complex64: r.C64 != nil, dtype.Complex128: r.C128 != nil}[d]
 }
 
 // Infer returns the operands' type and the shape they stretch to together.
@@ -330,7 +329,7 @@ var run2 = [dtype.Count]func(o *op2, a, b tensor.Any, opts []Option) tensor.Any{
 	dtype.Bool: any2[bool], dtype.Int8: any2[int8], dtype.Int16: any2[int16], dtype.Int32: any2[int32], dtype.Int64: any2[int64],
 	dtype.Uint8: any2[uint8], dtype.Uint16: any2[uint16], dtype.Uint32: any2[uint32], dtype.Uint64: any2[uint64],
 	dtype.Float8E4M3: any2[num.F8E4M3], dtype.Float8E5M2: any2[num.F8E5M2], dtype.Float16: any2[num.F16], dtype.BFloat16: any2[num.BF16],
-	dtype.Float32: any2[float32], dtype.Float64: any2[float64],
+	dtype.Float32: any2[float32], dtype.Float64: any2[float64], dtype.Complex64: any2[complex64], dtype.Complex128: any2[complex128],
 }
 
 // Supports reports whether the operands may hold d.
@@ -344,7 +343,8 @@ func (o *cmp2) Supports(d dtype.DType) bool {
 func rowSetCmp(r *rowsCmp, d dtype.DType) bool {
 	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
 		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
-		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil}[d]
+		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil,
+		dtype.Complex64: r.C64 != nil, dtype.Complex128: r.C128 != nil}[d]
 }
 
 // Infer returns bool and the shape the operands stretch to together.
@@ -379,7 +379,7 @@ var runCmp = [dtype.Count]func(o *cmp2, a, b tensor.Any, opts []Option) tensor.A
 	dtype.Bool: anyCmp[bool], dtype.Int8: anyCmp[int8], dtype.Int16: anyCmp[int16], dtype.Int32: anyCmp[int32], dtype.Int64: anyCmp[int64],
 	dtype.Uint8: anyCmp[uint8], dtype.Uint16: anyCmp[uint16], dtype.Uint32: anyCmp[uint32], dtype.Uint64: anyCmp[uint64],
 	dtype.Float8E4M3: anyCmp[num.F8E4M3], dtype.Float8E5M2: anyCmp[num.F8E5M2], dtype.Float16: anyCmp[num.F16], dtype.BFloat16: anyCmp[num.BF16],
-	dtype.Float32: anyCmp[float32], dtype.Float64: anyCmp[float64],
+	dtype.Float32: anyCmp[float32], dtype.Float64: anyCmp[float64], dtype.Complex64: anyCmp[complex64], dtype.Complex128: anyCmp[complex128],
 }
 
 // isReal says which types have arithmetic and an order.

@@ -7,16 +7,17 @@ import (
 )
 
 // Sub returns a − b, element by element. Shapes broadcast. Integers wrap; floats
-// follow IEEE 754; narrow floats are computed in float32 and rounded once. It
-// panics if the shapes don't broadcast. ONNX Sub.
-func Sub[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+// follow IEEE 754; narrow floats are computed in float32 and rounded once, complex
+// numbers by parts. It panics if the shapes don't broadcast. ONNX Sub.
+func Sub[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&sub, &a, &b, opts)
 }
 
 var sub = op2{about: about{name: "Sub", onnx: []int{7, 13, 14}}, fast: &simd.Sub, canonical: true,
 	rows: rows2{I8: subRow[int8], I16: subRow[int16], I32: subRow[int32], I64: subRow[int64],
 		U8: subRow[uint8], U16: subRow[uint16], U32: subRow[uint32], U64: subRow[uint64],
-		F32: subRow[float32], F64: subRow[float64]}}
+		F32: subRow[float32], F64: subRow[float64],
+		C64: subParts[complex64, float32], C128: subParts[complex128, float64]}}
 
 // subRow defines Sub; every other implementation is tested against it bit for bit.
 func subRow[T num.Native](dst, a, b []T) {

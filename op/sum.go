@@ -9,7 +9,7 @@ import (
 // does. Shapes broadcast. Of a single tensor it returns a copy. It panics if the
 // shapes don't broadcast or there are no tensors. For the sum of the elements of
 // one tensor see ReduceSum. ONNX Sum.
-func Sum[T num.Native | num.Narrow](ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	if len(ts) == 0 {
 		panic(fail("Sum", tensor.ErrShape, "no tensors; give at least one"))
 	}
@@ -29,4 +29,5 @@ func Sum[T num.Native | num.Narrow](ts []tensor.Tensor[T], opts ...Option) tenso
 var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true,
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
-		F32: addRow[float32], F64: addRow[float64]}}
+		F32: addRow[float32], F64: addRow[float64],
+		C64: addParts[complex64, float32], C128: addParts[complex128, float64]}}

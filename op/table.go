@@ -69,6 +69,10 @@ func row1Of[T num.Elem](r *rows1) func(dst, a []T) {
 		p = r.F32
 	case *float64:
 		p = r.F64
+	case *complex64:
+		p = r.C64
+	case *complex128:
+		p = r.C128
 	}
 	f, _ := p.(func(dst, a []T))
 	return f
@@ -99,6 +103,10 @@ func row2Of[T num.Elem](r *rows2) func(dst, a, b []T) {
 		p = r.F32
 	case *float64:
 		p = r.F64
+	case *complex64:
+		p = r.C64
+	case *complex128:
+		p = r.C128
 	}
 	f, _ := p.(func(dst, a, b []T))
 	return f
@@ -129,6 +137,10 @@ func rowCmpOf[T num.Elem](r *rowsCmp) func(dst []bool, a, b []T) {
 		p = r.F32
 	case *float64:
 		p = r.F64
+	case *complex64:
+		p = r.C64
+	case *complex128:
+		p = r.C128
 	}
 	f, _ := p.(func(dst []bool, a, b []T))
 	return f

@@ -9,19 +9,15 @@ import (
 )
 
 // TensorDot sums the products of a and b over pairs of axes: axis axesA[i] of a goes
-// with axis axesB[i] of b. The result has a's other axes, then b's. Integers wrap;
-// floats contract as in MatMul, the pairs in the order given, the last one fastest.
+// with axis axesB[i] of b. The result has a's other axes, then b's. Sums of
+// products are MatMul's, the pairs in the order given, the last one fastest.
 // It panics when the lists differ in length, name an axis twice or one that doesn't
 // exist, or extents of a pair differ. NumPy tensordot.
-func TensorDot[T num.Native | num.Narrow](a, b tensor.Tensor[T], axesA, axesB []int, opts ...Option) tensor.Tensor[T] {
+func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	x := dotOf("TensorDot", a, b, axesA, axesB)
 	dst := target[T]("TensorDot", &s, x.shape)
-	var quiet []Option
-	if ctx := s.ctx(); ctx != nil {
-		quiet = []Option{Context(ctx)}
-	}
-	dst.CopyFrom(MatMul(a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n), quiet...).Reshape(x.shape...))
+	dst.CopyFrom(MatMul(a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n), s.quiet()...).Reshape(x.shape...))
 	return dst
 }
 
@@ -70,10 +66,11 @@ var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", 
 		oneType("TensorDot", c.Inputs[:2]...)
 		return one(spec("TensorDot", c.in(0).DType(), pairedAxes(c).shape...))
 	},
-	run: perType{dtype.Int8: runTensorDot[int8], dtype.Int16: runTensorDot[int16], dtype.Int32: runTensorDot[int32], dtype.Int64: runTensorDot[int64],
+	run: perType{dtype.Bool: runTensorDot[bool], dtype.Int8: runTensorDot[int8], dtype.Int16: runTensorDot[int16], dtype.Int32: runTensorDot[int32], dtype.Int64: runTensorDot[int64],
 		dtype.Uint8: runTensorDot[uint8], dtype.Uint16: runTensorDot[uint16], dtype.Uint32: runTensorDot[uint32], dtype.Uint64: runTensorDot[uint64],
 		dtype.Float8E4M3: runTensorDot[num.F8E4M3], dtype.Float8E5M2: runTensorDot[num.F8E5M2], dtype.Float16: runTensorDot[num.F16],
-		dtype.BFloat16: runTensorDot[num.BF16], dtype.Float32: runTensorDot[float32], dtype.Float64: runTensorDot[float64]}}
+		dtype.BFloat16: runTensorDot[num.BF16], dtype.Float32: runTensorDot[float32], dtype.Float64: runTensorDot[float64],
+		dtype.Complex64: runTensorDot[complex64], dtype.Complex128: runTensorDot[complex128]}}
 
 func pairedAxes(c *Call) dot {
 	axesA, _ := attrInts(c, "axes_a")
@@ -81,7 +78,7 @@ func pairedAxes(c *Call) dot {
 	return dotOf("TensorDot", c.in(0), c.in(1), axesA, axesB)
 }
 
-func runTensorDot[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runTensorDot[T bool | num.Number](c *Call) []tensor.Any {
 	axesA, _ := attrInts(c, "axes_a")
 	axesB, _ := attrInts(c, "axes_b")
 	return one(TensorDot(as[T]("TensorDot", c, 0), as[T]("TensorDot", c, 1), axesA, axesB, options(c)...))

@@ -9,7 +9,7 @@ import (
 // that on axis1 plus offset. Both axes go. The sum is ReduceSum's. It panics when the
 // axes are the same or don't exist. numpy.trace, which adds small integers in int64:
 // Cast first for that.
-func Trace[T num.Native | num.Narrow](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
+func Trace[T num.Number](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
 	if !a.LayoutRef().Flat() { // a nested axis may have no single stride
 		a = a.Contiguous()
 	}

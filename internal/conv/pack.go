@@ -187,6 +187,17 @@ func As[To, From num.Elem](s []From) []To {
 	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
+// Parts returns complex numbers as their real and imaginary parts in turns: F is
+// float32 for complex64 and float64 for complex128.
+func Parts[F num.Float, C num.Complex](s []C) []F {
+	var f F
+	var c C
+	if 2*unsafe.Sizeof(f) != unsafe.Sizeof(c) {
+		panic("conv.Parts: no half of the element")
+	}
+	return unsafe.Slice((*F)(unsafe.Pointer(unsafe.SliceData(s))), 2*len(s))
+}
+
 // Carve cuts n elements of type T off the front of a byte scratch whose start is
 // aligned for T, and moves the scratch on by a multiple of 64 bytes.
 func Carve[T num.Elem](scratch *[]byte, n int) []T {

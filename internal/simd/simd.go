@@ -30,6 +30,8 @@ type Rows1 struct {
 	U64  func(dst, a []uint64)
 	F32  func(dst, a []float32)
 	F64  func(dst, a []float64)
+	C64  func(dst, a []complex64)
+	C128 func(dst, a []complex128)
 	B16  func(dst, a []uint16)
 	B8   func(dst, a []uint8)
 }
@@ -47,6 +49,8 @@ type Rows2 struct {
 	U64  func(dst, a, b []uint64)
 	F32  func(dst, a, b []float32)
 	F64  func(dst, a, b []float64)
+	C64  func(dst, a, b []complex64)
+	C128 func(dst, a, b []complex128)
 	B16  func(dst, a, b []uint16)
 	B8   func(dst, a, b []uint8)
 }
@@ -64,6 +68,8 @@ type RowsCmp struct {
 	U64  func(dst []bool, a, b []uint64)
 	F32  func(dst []bool, a, b []float32)
 	F64  func(dst []bool, a, b []float64)
+	C64  func(dst []bool, a, b []complex64)
+	C128 func(dst []bool, a, b []complex128)
 }
 
 // RowsP is Rows1 with two numbers.

@@ -1,0 +1,134 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Complex numbers are computed as pairs of real ones, C of parts F, each step rounded
+// and each part's NaN canonical. Go's own products and quotients of them may be
+// fused, and so differ between processors.
+
+func addParts[C num.Complex, F num.Float](dst, a, b []C) {
+	addRow(conv.Parts[F](dst), conv.Parts[F](a), conv.Parts[F](b))
+}
+
+func subParts[C num.Complex, F num.Float](dst, a, b []C) {
+	subRow(conv.Parts[F](dst), conv.Parts[F](a), conv.Parts[F](b))
+}
+
+func mulParts[C num.Complex, F num.Float](dst, a, b []C) {
+	x, y, z := conv.Parts[F](a), conv.Parts[F](b), conv.Parts[F](dst)
+	for i := 0; i+1 < len(z); i += 2 {
+		re := F(x[i]*y[i]) - F(x[i+1]*y[i+1])
+		im := F(x[i]*y[i+1]) + F(x[i+1]*y[i])
+		z[i], z[i+1] = canonical(re), canonical(im)
+	}
+}
+
+// divParts is R. L. Smith's division (Algorithm 116, Communications of the ACM, 1962),
+// as in NumPy: by the larger part of the divisor first, so that squares don't overflow.
+// By 0 both parts are divided by 0.
+func divParts[C num.Complex, F num.Float](dst, a, b []C) {
+	x, y, z := conv.Parts[F](a), conv.Parts[F](b), conv.Parts[F](dst)
+	for i := 0; i+1 < len(z); i += 2 {
+		re, im, c, d := x[i], x[i+1], y[i], y[i+1]
+		switch {
+		case c == 0 && d == 0:
+			re, im = re/magnitude(c), im/magnitude(c)
+		case magnitude(c) >= magnitude(d):
+			ratio := d / c
+			scale := 1 / (c + F(d*ratio))
+			re, im = (re+F(im*ratio))*scale, (im-F(re*ratio))*scale
+		default:
+			ratio := c / d
+			scale := 1 / (F(c*ratio) + d)
+			re, im = (F(re*ratio)+im)*scale, (F(im*ratio)-re)*scale
+		}
+		z[i], z[i+1] = canonical(re), canonical(im)
+	}
+}
+
+func canonical[F num.Float](v F) F {
+	if v != v {
+		return F(num.NaN32())
+	}
+	return v
+}
+
+func magnitude[F num.Float](v F) F {
+	if v < 0 {
+		return -v
+	}
+	return v + 0 // of −0 it is +0
+}
+
+func negRowC64(dst, a []complex64) { negRow32(conv.Parts[float32](dst), conv.Parts[float32](a)) }
+
+func negRowC128(dst, a []complex128) { negRow64(conv.Parts[float64](dst), conv.Parts[float64](a)) }
+
+// byParts computes an operator of one operand on the real and on the imaginary
+// parts of complex numbers.
+func byParts[T num.Elem](name string, a tensor.Tensor[T], opts []Option, f32 func(tensor.Tensor[float32], ...Option) tensor.Tensor[float32],
+	f64 func(tensor.Tensor[float64], ...Option) tensor.Tensor[float64]) tensor.Tensor[T] {
+	in := withoutInto(opts)
+	if z, ok := any(a).(tensor.Tensor[complex64]); ok {
+		return joined[T](name, opts, f32(tensor.Real[float32](z), in...), f32(tensor.Imag[float32](z), in...))
+	}
+	z := any(a).(tensor.Tensor[complex128])
+	return joined[T](name, opts, f64(tensor.Real[float64](z), in...), f64(tensor.Imag[float64](z), in...))
+}
+
+// withoutInto returns the options without the target.
+func withoutInto(opts []Option) []Option {
+	out := make([]Option, len(opts))
+	for i, o := range opts {
+		o.into = nil
+		out[i] = o
+	}
+	return out
+}
+
+// joined returns the complex numbers of real and imaginary parts, all computed by now.
+func joined[T num.Elem, F num.Float](name string, opts []Option, re, im tensor.Tensor[F]) tensor.Tensor[T] {
+	s := read(opts)
+	dst := target[T](name, &s, re.Shape())
+	switch z := any(&dst).(type) {
+	case *tensor.Tensor[complex64]:
+		tensor.Real[F](*z).CopyFrom(re)
+		tensor.Imag[F](*z).CopyFrom(im)
+	case *tensor.Tensor[complex128]:
+		tensor.Real[F](*z).CopyFrom(re)
+		tensor.Imag[F](*z).CopyFrom(im)
+	}
+	return dst
+}
+
+// mulMatrices is MatMul for what has no chain of its own: complex numbers, by four
+// products of their parts, and truth values, where a sum is Or and a product And.
+// ok is false when T is another type.
+func mulMatrices[T num.Elem](a, b *tensor.Tensor[T], opts []Option) (dst tensor.Tensor[T], ok bool) {
+	switch x := any(a).(type) {
+	case *tensor.Tensor[complex64]:
+		return complexProduct[T, float32](*x, *any(b).(*tensor.Tensor[complex64]), opts), true
+	case *tensor.Tensor[complex128]:
+		return complexProduct[T, float64](*x, *any(b).(*tensor.Tensor[complex128]), opts), true
+	case *tensor.Tensor[bool]:
+		y := *any(b).(*tensor.Tensor[bool])
+		s := read(opts)
+		terms := MatMul(Cast[int64](*x), Cast[int64](y), s.quiet()...)
+		dst = target[T]("MatMul", &s, terms.Shape())
+		Cast[bool](terms, Into(*any(&dst).(*tensor.Tensor[bool])))
+		return dst, true
+	}
+	return dst, false
+}
+
+func complexProduct[T num.Elem, F num.Float, C num.Complex](a, b tensor.Tensor[C], opts []Option) tensor.Tensor[T] {
+	s := read(opts)
+	in := s.quiet()
+	ar, ai, br, bi := tensor.Real[F](a), tensor.Imag[F](a), tensor.Real[F](b), tensor.Imag[F](b)
+	re, im := MatMul(ar, br, in...), MatMul(ar, bi, in...)
+	return joined[T]("MatMul", opts, Sub(re, MatMul(ai, bi, in...), Into(re)), Add(im, MatMul(ai, br, in...), Into(im)))
+}
