@@ -267,7 +267,7 @@ func checkFixed(name, format string, sampled bool, state string, n int, update b
 		if r.wrong != 0 {
 			status = 1
 		} else if update {
-			if err := updateDigest(digestFile, r); err != nil {
+			if err := updateDigest(digestFile, r.String()); err != nil {
 				fmt.Fprintln(os.Stderr, "verify:", err)
 				status = 2
 			}

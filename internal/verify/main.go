@@ -4,9 +4,9 @@
 //
 // A float32 function of one argument (exp32, log32, ...) is called on all 2^32 inputs, on two goroutines, and every result compared with
 // the correctly rounded value; a line per function gives the number of inputs, of wrong results, and a digest of the bits of all
-// results. With -update the line goes to digests.txt, which the tests read. The others (exp64, pow32, pow64, ...) are called on N random inputs and
-// the line gives the largest error in units in the last place. No name means all of them, which takes an hour or two on two idle cores. The exit status is 1
-// if anything is wrong, or an error is above its limit.
+// results. The others (exp64, pow32, pow64, ...) are called on N random inputs, in groups of neighbours, and the line gives the largest error
+// in units in the last place. With -update the line goes to digests.txt, which the tests read. No name means all of them, which takes an hour
+// or two on two idle cores. The exit status is 1 if anything is wrong, or an error is above its limit.
 //
 // With -cpu avx2 or avx512 the rows of package simd are checked instead, by comparison with package num, on all 2^32 inputs; no name means
 // all that there are. The digest is the one that digests.txt has for the function, or something is wrong.
@@ -60,27 +60,30 @@ func main() {
 	}
 	ok := true
 	for _, name := range names {
-		start := time.Now()
+		start, line, good := time.Now(), "", false
 		if i := slices.IndexFunc(functions32, func(f function32) bool { return f.name == name }); i >= 0 {
 			r := functions32[i].all(1)
-			ok = ok && r.wrong == 0
 			fmt.Printf("%s (%.0f s, %d decided exactly)\n", r, time.Since(start).Seconds(), r.close)
 			for _, w := range r.examples {
 				fmt.Println("  ", w)
 			}
-			if *update && r.wrong == 0 {
-				if err := updateDigest(digestFile, r); err != nil {
-					fmt.Fprintln(os.Stderr, "verify:", err)
-					os.Exit(1)
-				}
-			}
+			line = r.String()
+			good = r.wrong == 0
 		} else if i := slices.IndexFunc(measured, func(f function64) bool { return f.name == name }); i >= 0 {
 			m := measured[i].measure(*n, 1)
-			ok = ok && m.worst <= measured[i].limit
+			line = m.String()
+			good = m.worst <= measured[i].limit
 			fmt.Printf("%s (%.0f s)\n", m, time.Since(start).Seconds())
 		} else {
 			fmt.Fprintf(os.Stderr, "verify: no function %q\n", name)
 			os.Exit(2)
+		}
+		ok = ok && good
+		if *update && good {
+			if err := updateDigest(digestFile, line); err != nil {
+				fmt.Fprintln(os.Stderr, "verify:", err)
+				os.Exit(1)
+			}
 		}
 	}
 	if !ok {

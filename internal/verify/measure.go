@@ -196,20 +196,19 @@ func (f *function64) measure(n int, seed uint64) measured64 {
 	const workers = 2
 	for w := range workers {
 		wg.Go(func() {
-			r := rand.New(rand.NewPCG(seed, uint64(w)))
-			for range n / workers {
-				x, y := f.draw(r)
-				u := exact.ULP(f.f(x, y), f.exact(x, y), f.bits, f.least)
+			f.walk(rand.New(rand.NewPCG(seed, uint64(w))), n/workers, func(x, y, u float64) {
 				if u <= 0.5 {
-					continue
+					return
 				}
 				mu.Lock()
+				defer mu.Unlock()
 				m.wrong++
-				if u > m.worst {
-					m.worst, m.wx, m.wy = u, x, y
+				if u > m.worst { // the exact value has the last word
+					if u = exact.ULP(f.f(x, y), f.exact(x, y), f.bits, f.least); u > m.worst {
+						m.worst, m.wx, m.wy = u, x, y
+					}
 				}
-				mu.Unlock()
-			}
+			})
 		})
 	}
 	wg.Wait()
