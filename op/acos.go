@@ -12,7 +12,7 @@ func Acos[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&acos, &a, opts)
 }
 
-var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64}}
+var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64}}
 
 // acosRow32 and acosRow64 define Acos.
 func acosRow32(dst, a []float32) {

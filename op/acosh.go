@@ -12,7 +12,7 @@ func Acosh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&acosh, &a, opts)
 }
 
-var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64}}
+var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64}}
 
 // acoshRow32 and acoshRow64 define Acosh.
 func acoshRow32(dst, a []float32) {

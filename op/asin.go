@@ -12,7 +12,7 @@ func Asin[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&asin, &a, opts)
 }
 
-var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64}}
+var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64}}
 
 // asinRow32 and asinRow64 define Asin.
 func asinRow32(dst, a []float32) {

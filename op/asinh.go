@@ -11,7 +11,7 @@ func Asinh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&asinh, &a, opts)
 }
 
-var asinh = op1{about: about{name: "Asinh", onnx: []int{9, 22}}, cost: 50, rows: rows1{F32: asinhRow32, F64: asinhRow64}}
+var asinh = op1{about: about{name: "Asinh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: asinhRow32, F64: asinhRow64}}
 
 // asinhRow32 and asinhRow64 define Asinh.
 func asinhRow32(dst, a []float32) {

@@ -11,7 +11,7 @@ func Atan[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&atan, &a, opts)
 }
 
-var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64}}
+var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64}}
 
 // atanRow32 and atanRow64 define Atan.
 func atanRow32(dst, a []float32) {

@@ -12,7 +12,7 @@ func Atanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&atanh, &a, opts)
 }
 
-var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64}}
+var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64}}
 
 // atanhRow32 and atanhRow64 define Atanh.
 func atanhRow32(dst, a []float32) {

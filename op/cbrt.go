@@ -12,7 +12,7 @@ func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&cbrt, &a, opts)
 }
 
-var cbrt = op1{about: about{name: "Cbrt"}, cost: 50, rows: rows1{F32: cbrtRow32, F64: cbrtRow64}}
+var cbrt = op1{about: about{name: "Cbrt"}, function: true, cost: 50, rows: rows1{F32: cbrtRow32, F64: cbrtRow64}}
 
 // cbrtRow32 and cbrtRow64 define Cbrt.
 func cbrtRow32(dst, a []float32) {

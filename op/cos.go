@@ -12,7 +12,7 @@ func Cos[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Te
 	return apply1(&cos, &a, opts)
 }
 
-var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64}}
+var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64}}
 
 // cosRow32 and cosRow64 define Cos.
 func cosRow32(dst, a []float32) {

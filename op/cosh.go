@@ -11,7 +11,7 @@ func Cosh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&cosh, &a, opts)
 }
 
-var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64}}
+var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64}}
 
 // coshRow32 and coshRow64 define Cosh.
 func coshRow32(dst, a []float32) {

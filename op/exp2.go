@@ -12,7 +12,7 @@ func Exp2[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&exp2, &a, opts)
 }
 
-var exp2 = op1{about: about{name: "Exp2"}, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64}}
+var exp2 = op1{about: about{name: "Exp2"}, function: true, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64}}
 
 // exp2Row32 and exp2Row64 define Exp2.
 func exp2Row32(dst, a []float32) {

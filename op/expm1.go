@@ -12,7 +12,7 @@ func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&expm1, &a, opts)
 }
 
-var expm1 = op1{about: about{name: "Expm1"}, cost: 15, rows: rows1{F32: expm1Row32, F64: expm1Row64}}
+var expm1 = op1{about: about{name: "Expm1"}, function: true, cost: 15, rows: rows1{F32: expm1Row32, F64: expm1Row64}}
 
 // expm1Row32 and expm1Row64 define Expm1.
 func expm1Row32(dst, a []float32) {

@@ -12,7 +12,7 @@ func Log10[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&log10, &a, opts)
 }
 
-var log10 = op1{about: about{name: "Log10"}, cost: 30, rows: rows1{F32: log10Row32, F64: log10Row64}}
+var log10 = op1{about: about{name: "Log10"}, function: true, cost: 30, rows: rows1{F32: log10Row32, F64: log10Row64}}
 
 // log10Row32 and log10Row64 define Log10.
 func log10Row32(dst, a []float32) {

@@ -13,7 +13,7 @@ func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&log1p, &a, opts)
 }
 
-var log1p = op1{about: about{name: "Log1p"}, cost: 30, rows: rows1{F32: log1pRow32, F64: log1pRow64}}
+var log1p = op1{about: about{name: "Log1p"}, function: true, cost: 30, rows: rows1{F32: log1pRow32, F64: log1pRow64}}
 
 // log1pRow32 and log1pRow64 define Log1p.
 func log1pRow32(dst, a []float32) {

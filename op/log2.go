@@ -12,7 +12,7 @@ func Log2[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&log2, &a, opts)
 }
 
-var log2 = op1{about: about{name: "Log2"}, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64}}
+var log2 = op1{about: about{name: "Log2"}, function: true, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64}}
 
 // log2Row32 and log2Row64 define Log2.
 func log2Row32(dst, a []float32) {

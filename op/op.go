@@ -8,7 +8,8 @@
 //
 // The result depends on the logical input alone: not on strides, threads, the
 // processor or the other rows of a batch. Computed NaNs are the canonical quiet
-// one. float16, bfloat16 and float8 are computed in float32 and rounded once.
+// one. float16, bfloat16 and float8 are computed in float32 and rounded once; functions
+// that are correctly rounded in float32 are so in them, too.
 package op
 
 import (

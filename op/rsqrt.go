@@ -12,7 +12,7 @@ func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.
 	return apply1(&rsqrt, &a, opts)
 }
 
-var rsqrt = op1{about: about{name: "Rsqrt"}, cost: 20, rows: rows1{F32: rsqrtRow32, F64: rsqrtRow64}}
+var rsqrt = op1{about: about{name: "Rsqrt"}, function: true, cost: 20, rows: rows1{F32: rsqrtRow32, F64: rsqrtRow64}}
 
 // rsqrtRow32 and rsqrtRow64 define Rsqrt.
 func rsqrtRow32(dst, a []float32) {

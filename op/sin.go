@@ -12,7 +12,7 @@ func Sin[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Te
 	return apply1(&sin, &a, opts)
 }
 
-var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64}}
+var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64}}
 
 // sinRow32 and sinRow64 define Sin.
 func sinRow32(dst, a []float32) {

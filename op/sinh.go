@@ -11,7 +11,7 @@ func Sinh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&sinh, &a, opts)
 }
 
-var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64}}
+var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64}}
 
 // sinhRow32 and sinhRow64 define Sinh.
 func sinhRow32(dst, a []float32) {

@@ -11,7 +11,7 @@ func Softplus[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tens
 	return apply1(&softplus, &a, opts)
 }
 
-var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64}}
+var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64}}
 
 // softplusRow32 and softplusRow64 define Softplus.
 func softplusRow32(dst, a []float32) {

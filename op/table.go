@@ -149,10 +149,11 @@ func rowCmpOf[T num.Elem](r *rowsCmp) func(dst []bool, a, b []T) {
 // op1 is an operator that gives each element of its operand a new value.
 type op1 struct {
 	about
-	keep bool // NaN bits pass through: nothing is computed
-	cost int  // of a row, in units of an addition; 0 means 1
-	rows rows1
-	fast *simd.Levels[*rows1]
+	keep     bool // NaN bits pass through: nothing is computed
+	function bool // correctly rounded in every float type but float64: see settled
+	cost     int  // of a row, in units of an addition; 0 means 1
+	rows     rows1
+	fast     *simd.Levels[*rows1]
 }
 
 // op2 is an operator over pairs of elements of two operands that broadcast.
@@ -228,13 +229,20 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 		inWords(*j, &dst, ins, 1, nil, &kernel[uint8, uint8]{one: o.rows.B8})
 	default:
 		must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
-		one := o.rows.F32
-		if r := fastest(o.fast); r != nil && r.F32 != nil {
-			one = r.F32
+		wide := kernel[float32, float32]{one: o.row32()}
+		if o.function {
+			wide = kernel[float32, float32]{via: (*settled)(o)}
 		}
-		inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{one: one})
+		inFloat32(*j, &dst, ins, 1, &wide)
 	}
 	return dst
+}
+
+func (o *op1) row32() func(dst, a []float32) {
+	if r := fastest(o.fast); r != nil && r.F32 != nil {
+		return r.F32
+	}
+	return o.rows.F32
 }
 
 // apply2 is the typed form of an op2.

@@ -12,7 +12,7 @@ func Tan[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Te
 	return apply1(&tan, &a, opts)
 }
 
-var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64}}
+var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64}}
 
 // tanRow32 and tanRow64 define Tan.
 func tanRow32(dst, a []float32) {

@@ -20,6 +20,8 @@
 // two, against package exact alone, and the line gives the largest error in units. A result that isn't the nearest number is wrong in all of them, and so
 // is a missing or undue error.
 //
+// With float16, bfloat16, float8_e4m3fn or float8_e5m2 after the name, the operator of package op is checked on all numbers of that type.
+//
 // Where the right value comes from: approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
 // that distance rounds to the same float32, that is the right one. Otherwise package exact decides with 140 bits; no result of these
 // functions is closer to a halfway point without being one.
@@ -46,6 +48,9 @@ func main() {
 	names := flag.Args()
 	if len(names) == 2 && fixedNames[names[1]] != 0 {
 		os.Exit(checkFixed(names[0], names[1], *sampled, *state, *n, *update))
+	}
+	if len(names) == 2 && narrowFormats[names[1]].size != 0 {
+		os.Exit(checkNarrow(names[0], names[1], *update))
 	}
 	if *level != "" {
 		os.Exit(checkRows(*level, names))
@@ -89,6 +94,31 @@ func main() {
 	if !ok {
 		os.Exit(1)
 	}
+}
+
+// checkNarrow is main for a narrow float. It returns the exit status.
+func checkNarrow(name, format string, update bool) int {
+	n := narrowFormats[format]
+	for _, f := range functions32 {
+		if f.name != name+"32" && f.name != name+"x32" {
+			continue
+		}
+		r, err := f.narrow(&n)
+		if err == nil && update && r.wrong == 0 {
+			err = updateDigest(digestFile, r.String())
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "verify:", err)
+			return 2
+		}
+		fmt.Printf("%s (%d decided exactly)\n", r, r.close)
+		for _, w := range r.examples {
+			fmt.Println("  ", w)
+		}
+		return min(1, int(r.wrong))
+	}
+	fmt.Fprintf(os.Stderr, "verify: no function %q\n", name)
+	return 2
 }
 
 // checkRows is main for -cpu. It returns the exit status.

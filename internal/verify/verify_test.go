@@ -129,6 +129,24 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
+// Functions of narrow floats are correctly rounded, all of them on all inputs.
+func TestNarrow(t *testing.T) {
+	for _, n := range narrowFormats {
+		for _, f := range functions32 {
+			r, err := f.narrow(&n)
+			if err != nil || r.wrong > 0 {
+				t.Error(r, err, r.examples)
+			}
+		}
+	}
+	n := narrowFormats["float16"]
+	bad := functions32[0]
+	bad.exact, bad.approx = functions32[1].exact, functions32[1].approx
+	if r, err := bad.narrow(&n); err != nil || r.wrong == 0 {
+		t.Error("a logarithm passes for an exponential", err)
+	}
+}
+
 // A polynomial says of each number what the exact value says.
 func TestNear(t *testing.T) {
 	for _, f := range measured {
