@@ -12,6 +12,7 @@
 //	pack/                what is not a []T: padded tiles, block floats, integers of a few bits
 //	tensortest/          Equal, AllClose and ULP for tests
 //	op/                  one file per operator: doc comment, function, table, loop
+//	device/              memory configs, shards, queues; an accelerator in software
 //	onnx/                decodes a graph, checks it, runs it through op's table
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped

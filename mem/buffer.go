@@ -37,6 +37,7 @@ const (
 	Borrowed              // the caller's
 	Mapped                // a file's contents
 	Scratched             // allocated from a Scratch
+	Device                // a device's, of package device; no Buffer of this package
 )
 
 func (k Kind) String() string {
@@ -49,6 +50,8 @@ func (k Kind) String() string {
 		return "mapped"
 	case Scratched:
 		return "scratch"
+	case Device:
+		return "device"
 	}
 	return "mem.Kind(?)"
 }

@@ -307,6 +307,14 @@ func (p Tensor) Data() (tensor.Any, error) {
 	return a, nil
 }
 
+// Memory describes the memory behind p. It panics when there is none any more.
+func (p Tensor) Memory() tensor.Storage {
+	if err := p.open("pack.Memory"); err != nil {
+		panic(err)
+	}
+	return tensor.Storage{Kind: p.buf.Kind(), Bytes: p.buf.Len(), Align: p.buf.Align(), ReadOnly: p.buf.ReadOnly()}
+}
+
 // Close gives the storage back, for every handle on it: later accesses fail. A second
 // call does nothing.
 func (p Tensor) Close() error {

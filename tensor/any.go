@@ -24,6 +24,7 @@ type viewer interface {
 	anyCopy(src Any)
 	storageID() any
 	bytes() ([]byte, bool)
+	reached() ([]byte, bool)
 	Close() error
 	fmt.Formatter
 }
@@ -60,6 +61,13 @@ func (t Tensor[T]) storageID() any {
 
 func (t Tensor[T]) bytes() ([]byte, bool) {
 	if t.st == nil || t.st.closed() || !t.lay.IsRowMajor() {
+		return nil, false
+	}
+	return bytesOf(t.reach()), true
+}
+
+func (t Tensor[T]) reached() ([]byte, bool) {
+	if t.st == nil || t.st.closed() {
 		return nil, false
 	}
 	return bytesOf(t.reach()), true
@@ -157,6 +165,23 @@ func Bytes(a Any) ([]byte, bool) {
 		return nil, false
 	}
 	return v.bytes()
+}
+
+// Reached returns the memory that a's elements are in, whatever its layout, from the
+// lowest to the highest, and the byte in it where offset 0 of the layout is, which is
+// negative or beyond when no element is there; false as Bytes. It is for code that copies
+// by layout.
+func Reached(a Any) (b []byte, first int, ok bool) {
+	v, isTensor := a.(viewer)
+	if !isTensor {
+		return nil, 0, false
+	}
+	if b, ok = v.reached(); !ok {
+		return nil, 0, false
+	}
+	lay := a.Layout()
+	lo, _ := lay.Span()
+	return b, -lo * a.DType().Size(), true
 }
 
 // maker makes tensors of one element type; makers has one per DType.

@@ -45,22 +45,47 @@ func (t Tensor[T]) CopyFromAsync(g *CopyGroup, src Tensor[T], o AsyncCopy) {
 		src.snapshot(op)
 	}
 	data, from := t.st.data, src.st.data
-	for i := range src.Len() {
-		s, _ := src.lay.Offset(i)
-		d, _ := t.lay.Offset(i)
+	o.each(&t.lay, &src.lay, to, func(d, s int, copied bool) {
+		var v T
+		if copied {
+			v = from[src.origin()+s]
+		}
+		data[t.origin()+d] = v
+	})
+	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(src.st)
+}
+
+// each calls f for the elements that are written, in colexicographic order: the offset
+// in t, the one in src, and whether that is copied, instead of 0.
+func (o *AsyncCopy) each(t, src *layout.Layout, to []int, f func(d, s int, copied bool)) {
+	for i := range src.Size() {
+		s, _ := src.Offset(i)
+		d, _ := t.Offset(i)
 		if to != nil {
 			d = to[i]
 		}
-		switch {
-		case !o.Masked || s < o.Bound:
-			data[t.origin()+d] = from[src.origin()+s]
-		case !o.Keep:
-			var zero T
-			data[t.origin()+d] = zero
+		if copied := !o.Masked || s < o.Bound; copied || !o.Keep {
+			f(d, s, copied)
 		}
 	}
-	runtime.KeepAlive(t.st)
-	runtime.KeepAlive(src.st)
+}
+
+// Moves calls f for each element that CopyFromAsync writes from a tensor of layout src to
+// one of layout t, in colexicographic order: the offset in t, the one in src, and whether
+// the element is copied, instead of set to 0. It is for copies between tensors that aren't
+// both the host's. It fails where CopyFromAsync panics about the layouts, before f is called.
+func (o AsyncCopy) Moves(t, src layout.Layout, f func(to, from int, copied bool)) error {
+	const op = "tensor.CopyFromAsync"
+	var to []int
+	err := Try(func() {
+		checkSizesMatch(op, &t, &src)
+		to = swizzled(op, &t, &o)
+	})
+	if err == nil {
+		o.each(&t, &src, to, f)
+	}
+	return err
 }
 
 // swizzled returns where each element goes, in colexicographic order; nil when

@@ -13,13 +13,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ttnnFamilies are the files of the suite that have a runner. Those about banks,
-// cores and shards have none.
+// ttnnFamilies are the files of the suite that have a runner.
 var ttnnFamilies = map[string]func(raw json.RawMessage) error{
 	"bf16_round": bf16Round, "bf16_arith": bf16Arith,
 	"bfp_elements": bfpElement, "bfp_tiles": ttnnCase[bfpTiles], "bfp_decode": ttnnCase[bfpDecode],
 	"layout_specs": ttnnCase[layoutSpec], "tilize_maps": ttnnCase[tilizeMap], "tensor_to_bytes": ttnnCase[tensorBytes],
 	"shape": ttnnCase[shapeCase], "shape_print_styles": ttnnCase[shapeStyles], "print_text": ttnnCase[printText],
+	"interleaved_maps": ttnnCase[interleavedMap], "shard_page_maps": ttnnCase[shardPages], "shard_element_maps": ttnnCase[shardElements],
 }
 
 // runTTNN runs the suite, each file under its name.

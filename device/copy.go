@@ -1,0 +1,409 @@
+package device
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ToDevice returns a copy of x on a device, placed as the config says: a tensor as rows, a
+// pack.Tensor as it is stored. A tensor that is there already, with the same config, gets
+// another handle and isn't copied. It fails as Empty does, and when x is closed.
+func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
+	const op = "device.ToDevice"
+	var s pack.Spec
+	var err error
+	switch x := x.(type) {
+	case nil:
+		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	case Tensor:
+		if err := x.ready(op); err != nil {
+			return Tensor{}, err
+		}
+		if s = x.p.spec; x.view {
+			s, err = pack.NewSpec(x.DType(), tensor.Shape(x), pack.Options{})
+		} else if x.Device() == dev && x.p.config.Equal(c) {
+			return x.Share()
+		}
+	case pack.Tensor:
+		s = x.Spec
+	default:
+		s, err = pack.NewSpec(x.DType(), tensor.Shape(x), pack.Options{})
+	}
+	if err != nil {
+		return Tensor{}, in(op, err)
+	}
+	t, err := allocate(op, s, dev, c)
+	if err != nil {
+		return Tensor{}, err
+	}
+	if _, there := x.(Tensor); !there && !s.Identical(t.p.spec) {
+		var wide pack.Tensor
+		if wide, err = widened(x, t.p.spec); err == nil {
+			defer wide.Close()
+			x = wide
+		}
+	}
+	if err == nil {
+		err = copyNow(op, t, x)
+	}
+	if err != nil {
+		t.Deallocate()
+		return Tensor{}, in(op, err)
+	}
+	return t, nil
+}
+
+// widened returns a copy of rows with the padding that shards want, of zeros.
+func widened(x tensor.Any, s pack.Spec) (pack.Tensor, error) {
+	return pack.Pack(x, pack.Options{Format: s.Format(), Padded: s.Padded().Shape()})
+}
+
+// FromDevice returns a copy of t on the host, stored as its Spec says: pages are in their
+// order there, whatever banks they are in. A View comes as rows. It fails when t is
+// deallocated, and with ErrPending while a queue writes it.
+func FromDevice(t Tensor) (pack.Tensor, error) {
+	const op = "device.FromDevice"
+	if err := t.ready(op); err != nil {
+		return pack.Tensor{}, err
+	}
+	s, err := t.p.spec, error(nil)
+	if t.view {
+		s, err = pack.NewSpec(t.DType(), t.lay.Shape(), pack.Options{})
+	}
+	if err != nil {
+		return pack.Tensor{}, in(op, err)
+	}
+	buf, err := mem.Alloc(s.Bytes())
+	if err != nil {
+		return pack.Tensor{}, fail(op, tensor.ErrMemory, "%v: %v", s, err)
+	}
+	out, err := pack.FromBytes(s, buf, 0)
+	if err != nil {
+		return pack.Tensor{}, in(op, err)
+	}
+	if err := copyNow(op, out, t); err != nil {
+		return pack.Tensor{}, err
+	}
+	return out, nil
+}
+
+// CopyToDevice copies a tensor of the host to one on a device, of the same shape, type, tile
+// and format. It fails with ErrSpec where they differ, with ErrPending while a queue writes
+// dst, and when one is deallocated or closed; then dst is as it was.
+func CopyToDevice(dst Tensor, src tensor.Any) error { return copyNow("device.CopyToDevice", dst, src) }
+
+// CopyToHost copies a tensor on a device to one of the host: see CopyToDevice. It fails too
+// when dst is read-only.
+func CopyToHost(dst tensor.Any, src Tensor) error { return copyNow("device.CopyToHost", dst, src) }
+
+// copyNow copies on a queue of its own, and waits.
+func copyNow(op string, dst, src tensor.Any) error {
+	var q Queue
+	for _, a := range []tensor.Any{dst, src} {
+		if t, ok := a.(Tensor); ok {
+			if err := t.ready(op); err != nil {
+				return err
+			}
+			q = t.Device().NewQueue()
+		}
+	}
+	if q == nil {
+		return fail(op, ErrSpace, "both tensors are on the host; tensor.Copy copies there")
+	}
+	e, err := copyBy(op, q, dst, src)
+	if err != nil {
+		return err
+	}
+	if err := e.Wait(); err != nil {
+		return in(op, err)
+	}
+	return nil
+}
+
+// Copy queues a copy between tensors of the same shape, type, tile and format, one of which
+// is on a device, the other there or on the host. A dst on the host changes in the event's
+// Wait; one on a device is pending until then, and reading it without the queue an error. It fails as CopyToDevice does, but takes
+// tensors that a queue writes.
+func Copy(q Queue, dst, src tensor.Any) (Event, error) {
+	const op = "device.Copy"
+	if q == nil {
+		return nil, fail(op, ErrSpace, "there is no queue; NewQueue of a device makes one")
+	}
+	return copyBy(op, q, dst, src)
+}
+
+func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
+	d, err := newSide(op, dst, true)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSide(op, src, false)
+	if err != nil {
+		return nil, err
+	}
+	if d.t == nil && s.t == nil {
+		return nil, fail(op, ErrSpace, "both tensors are on the host; tensor.Copy copies there")
+	}
+	if err := sameSpec(op, d, s); err != nil {
+		return nil, err
+	}
+	var moves []Move
+	if d.whole && s.whole && d.spec.Identical(s.spec) && (d.t == nil || s.t == nil || d.t.p.page == s.t.p.page) {
+		p := s.t
+		if p == nil {
+			p = d.t
+		}
+		n := p.p.PageBytes()
+		for i := range p.p.Pages() {
+			moves = join(moves, Move{d.page(i, n), s.page(i, n), n})
+		}
+		return d.queue(q, moves)
+	}
+	if f := d.spec.Format(); f != nil {
+		return nil, fail(op, ErrSpec, "%v to %v: pages of %s must be the same", s.spec, d.spec, f.Name())
+	}
+	size := d.spec.DType().Size()
+	to, from := d.offsets(), s.offsets()
+	for i := range to {
+		moves = join(moves, Move{d.element(to[i]), s.element(from[i]), size})
+	}
+	return d.queue(q, moves)
+}
+
+// CopyFromAsync queues what tensor.Tensor.CopyFromAsync does, bound, base offset, fill and
+// swizzle included, between tensors one of which is on a device: see Copy. Offsets are those
+// in the storage: of a View its layout's, of a whole tensor, which must not be padded or
+// encoded, those of pack.Spec.Storage. It fails as that panics, and as Copy does.
+func CopyFromAsync(q Queue, dst, src tensor.Any, o tensor.AsyncCopy) (Event, error) {
+	const op = "device.CopyFromAsync"
+	if q == nil {
+		return nil, fail(op, ErrSpace, "there is no queue; NewQueue of a device makes one")
+	}
+	d, err := newSide(op, dst, true)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSide(op, src, false)
+	if err != nil {
+		return nil, err
+	}
+	if d.t == nil && s.t == nil {
+		return nil, fail(op, ErrSpace, "both tensors are on the host; tensor.Tensor.CopyFromAsync copies there")
+	}
+	if d.spec.DType() != s.spec.DType() {
+		return nil, fail(op, ErrSpec, "%s to %s: the types differ", tensor.Describe(src), tensor.Describe(dst))
+	}
+	for _, x := range []*side{d, s} {
+		if x.spec.Format() != nil || x.lay.Size() != product(x.shape) {
+			return nil, fail(op, tensor.ErrView, "%v is padded or encoded; View gives its storage a layout", x.spec)
+		}
+	}
+	size := d.spec.DType().Size()
+	var moves []Move
+	err = o.Moves(d.lay, s.lay, func(to, from int, copied bool) {
+		m := Move{To: d.element(to), N: size}
+		if copied {
+			m.From = s.element(from)
+		}
+		moves = join(moves, m)
+	})
+	if err != nil {
+		return nil, in(op, err)
+	}
+	return d.queue(q, moves)
+}
+
+// join appends a move, to the last one where it goes on there.
+func join(moves []Move, m Move) []Move {
+	if k := len(moves) - 1; k >= 0 {
+		if l := &moves[k]; l.To.follows(&m.To, l.N) && l.From.follows(&m.From, l.N) {
+			l.N += m.N
+			return moves
+		}
+	}
+	return append(moves, m)
+}
+
+// follows reports whether o begins n bytes after p.
+func (p *Place) follows(o *Place, n int) bool {
+	if p.Buffer != o.Buffer || p.Bank != o.Bank || len(p.Host) != len(o.Host) {
+		return false
+	}
+	return o.Offset == p.Offset+n || p.Buffer == nil && p.Host == nil
+}
+
+// A side of a copy is a tensor on a device or on the host.
+type side struct {
+	spec  pack.Spec
+	shape []int
+	t     *Tensor                // nil on the host
+	host  []byte                 // what a queue reads or writes in place of the tensor's memory
+	first int                    // the byte in host of offset 0 of lay
+	lay   layout.Layout          // the offsets of the elements in the storage, padding included where whole
+	whole bool                   // lay is the storage's of spec
+	bytes func() ([]byte, error) // of the host, as they are
+}
+
+func newSide(op string, a tensor.Any, written bool) (*side, error) {
+	if a == nil {
+		return nil, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	}
+	s := &side{shape: tensor.Shape(a), lay: a.Layout()}
+	switch x := a.(type) {
+	case Tensor:
+		if err := x.open(op); err != nil {
+			return nil, err
+		}
+		s.t, s.spec, s.whole = &x, x.p.spec, !x.view
+		if s.whole {
+			s.lay = s.spec.Storage()
+			return s, nil
+		}
+		s.first = x.off
+	case pack.Tensor:
+		if err := s.reach(op, a, written); err != nil {
+			return nil, err
+		}
+		s.spec, s.lay, s.whole = x.Spec, x.Spec.Storage(), true
+		return s, nil
+	default:
+		if err := s.reach(op, a, written); err != nil {
+			return nil, err
+		}
+		s.whole = s.lay.IsRowMajor()
+	}
+	var err error
+	if s.spec, err = pack.NewSpec(a.DType(), s.shape, pack.Options{}); err != nil {
+		return nil, in(op, err)
+	}
+	return s, nil
+}
+
+// sameSpec reports what differs between the tensors of a copy.
+func sameSpec(op string, d, s *side) error {
+	a, b := d.spec, s.spec
+	if d.t != nil && !d.whole {
+		a, _ = pack.NewSpec(a.DType(), d.shape, pack.Options{})
+	}
+	if s.t != nil && !s.whole {
+		b, _ = pack.NewSpec(b.DType(), s.shape, pack.Options{})
+	}
+	what := ""
+	switch {
+	case !slices.Equal(d.shape, s.shape):
+		what = "the shapes differ"
+	case a.TypeName() != b.TypeName():
+		what = "the types differ; op.Cast and pack.Pack convert on the host"
+	case a.Tile() != b.Tile():
+		what = "the tiles differ; pack.Pack makes others on the host"
+	case a.Format() != nil && !a.Identical(b):
+		what = "the formats or the padding differ; pack.Pack makes others on the host"
+	default:
+		d.spec, s.spec = a, b
+		return nil
+	}
+	return fail(op, ErrSpec, "%v to %v: %s", b, a, what)
+}
+
+// page is where a page begins.
+func (s *side) page(i, n int) Place {
+	if s.t == nil {
+		return Place{Host: s.host, Offset: i * n}
+	}
+	at, offset := s.t.p.at(i)
+	return Place{Buffer: s.t.h.root.buf, Bank: at, Offset: offset}
+}
+
+// element is where the element at an offset of the layout is.
+func (s *side) element(off int) Place {
+	if s.t == nil {
+		return Place{Host: s.host, Offset: s.first + off*s.spec.DType().Size()}
+	}
+	at, offset := s.t.p.element(s.first + off)
+	return Place{Buffer: s.t.h.root.buf, Bank: at, Offset: offset}
+}
+
+// offsets returns those of all elements, in row-major order.
+func (s *side) offsets() []int {
+	list := make([]int, 0, product(s.shape))
+	at := make([]int, s.lay.Rank())
+	lead := s.lay.Rank() - len(s.shape)
+	for range cap(list) {
+		off, _ := s.lay.At(at)
+		list = append(list, off)
+		for k := len(s.shape) - 1; k >= 0; k-- {
+			if at[lead+k]++; at[lead+k] < s.shape[k] {
+				break
+			}
+			at[lead+k] = 0
+		}
+	}
+	return list
+}
+
+// reach finds the bytes of a tensor on the host, which queues don't touch: they get a copy
+// of what is read, and the bytes for what is written.
+func (s *side) reach(op string, a tensor.Any, written bool) error {
+	s.bytes = func() ([]byte, error) {
+		b, first, err := hostBytes(op, a, written)
+		s.first = first
+		return b, err
+	}
+	b, err := s.bytes()
+	switch {
+	case err != nil:
+		return err
+	case written:
+		s.host = make([]byte, len(b))
+	default:
+		s.host = append([]byte{}, b...)
+	}
+	runtime.KeepAlive(a)
+	return nil
+}
+
+// hostBytes returns the memory of a tensor on the host, and the byte where offset 0 is.
+func hostBytes(op string, a tensor.Any, written bool) (b []byte, first int, err error) {
+	readOnly := false
+	switch x := a.(type) {
+	case pack.Tensor:
+		if a, err = x.Data(); err != nil {
+			return nil, 0, in(op, err)
+		}
+		readOnly = x.Memory().ReadOnly
+	case interface{ IsReadOnly() bool }:
+		readOnly = x.IsReadOnly()
+	}
+	b, first, ok := tensor.Reached(a)
+	switch {
+	case !ok:
+		return nil, 0, fail(op, tensor.ErrClosed, "%s is closed, or has no elements of its own", tensor.Describe(a))
+	case written && readOnly:
+		return nil, 0, fail(op, tensor.ErrReadOnly, "%s is read-only; copy to another", tensor.Describe(a))
+	}
+	return b, first, nil
+}
+
+// queue queues the moves to d.
+func (d *side) queue(q Queue, moves []Move) (Event, error) {
+	if d.t != nil {
+		return q.Copy(moves, nil)
+	}
+	return q.Copy(moves, func() error {
+		b, err := d.bytes() // it may have been closed since
+		if err != nil {
+			return err
+		}
+		for i := range moves {
+			to := &moves[i].To
+			copy(b[to.Offset:to.Offset+moves[i].N], to.Host[to.Offset:])
+		}
+		runtime.KeepAlive(d)
+		return nil
+	})
+}

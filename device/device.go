@@ -1,0 +1,303 @@
+package device
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Device is what tensors need of an accelerator: the software one is a Sim, and a GPU
+// implements it.
+type Device interface {
+	// Model returns the numbers of the device.
+	Model() Model
+	// Strict reports whether tensors are refused whose width isn't a multiple of MinWidth.
+	Strict() bool
+	// Alloc takes bytes at the same address in each of some banks. The name is for the
+	// errors of those who find no room later.
+	Alloc(k Memory, banks []int, bytes int, name string) (Buffer, error)
+	// NewQueue returns a queue without commands.
+	NewQueue() Queue
+	// Close gives everything back. It fails while commands are queued or at work.
+	Close() error
+}
+
+// Buffer is the same number of bytes at the same address in each of some banks.
+type Buffer interface {
+	// Device returns where it is.
+	Device() Device
+	// Address returns the first byte in each bank.
+	Address() int
+	// Allocated reports whether the memory is there: not freed, the device not closed.
+	Allocated() bool
+	// Pending reports whether commands may write it that nobody has waited for.
+	Pending() bool
+	// Free gives the memory back, when the commands that use it are done. A second call
+	// does nothing.
+	Free()
+}
+
+// Queue does commands one after the other, beside other queues. A command sees what the
+// earlier ones of its queue wrote. Other queues and the host see it when Wait of an Event
+// of that command or a later one has returned, or another queue has come After it. A
+// command that fails writes nothing, and those behind it aren't done: they fail too, until
+// the queue's Wait reports it.
+type Queue interface {
+	// Copy moves bytes, all moves reading before any writes. The bytes of the host that
+	// are read must stay as they are until the event is finished; those that are written
+	// change in the first Wait for it, which then calls seen, unless that is nil, and has
+	// its error too.
+	Copy(moves []Move, seen func() error) (Event, error)
+	// Launch runs a kernel on the cores that have a shard of an argument in their L1, on
+	// all where none has. Sim takes a func(*Core) error; a device that compiles kernels
+	// takes its own. It counts as writing its arguments.
+	Launch(kernel any, args ...Tensor) (Event, error)
+	// After has later commands wait for an event, of any queue of the device, and see
+	// what was written before it.
+	After(e Event) error
+	// Wait waits for all commands, and returns the first failure since the last Wait.
+	Wait() error
+}
+
+// Event is a command of a queue.
+type Event interface {
+	// Done reports whether the command is finished.
+	Done() bool
+	// Wait returns when it is, with its error, and lets everyone see what it and those
+	// before it wrote.
+	Wait() error
+}
+
+// Move copies N bytes. Where a Place has no Buffer its bytes are the host's: Host[Offset:].
+// A source without either is zeros.
+type Move struct {
+	To, From Place
+	N        int
+}
+
+// Place is a byte in a buffer, in the bank that is number Bank of the buffer's, or on the
+// host.
+type Place struct {
+	Buffer Buffer
+	Host   []byte
+	Bank   int
+	Offset int
+}
+
+// Option is one of Open's: see Strict.
+type Option struct{ strict bool }
+
+// Strict has a device refuse tensors whose width isn't a multiple of MinWidth.
+func Strict() Option { return Option{strict: true} }
+
+// Open returns an accelerator in software: sim:wormhole and sim:blackhole have the numbers
+// of Wormhole and Blackhole, and sim:4x2 has those of Wormhole, with 4 columns and 2 rows
+// of cores. New takes any others.
+func Open(name string, opts ...Option) (*Sim, error) {
+	const op = "device.Open"
+	text, ok := strings.CutPrefix(name, "sim:")
+	m, known := modelNamed(text)
+	if !ok || !known {
+		return nil, fail(op, tensor.ErrSyntax, "no device is called %q; there are sim:wormhole, sim:blackhole, and sim:4x2 with any grid", name)
+	}
+	if err := m.check(op); err != nil {
+		return nil, err
+	}
+	return New(m, opts...)
+}
+
+// New returns an accelerator in software with the numbers of a model. It fails when there
+// are no cores or banks, or too many, or an alignment isn't a power of two.
+func New(m Model, opts ...Option) (*Sim, error) {
+	if err := m.check("device.New"); err != nil {
+		return nil, err
+	}
+	d := &Sim{model: m, active: map[*simQueue]bool{}}
+	for _, o := range opts {
+		d.strict = d.strict || o.strict
+	}
+	for k := range d.pools {
+		d.pools[k] = newPool(&m, Memory(k))
+	}
+	return d, nil
+}
+
+// Sim is the accelerator in software. It holds the bytes of each bank, moves them on
+// queues, runs Go functions on its cores, and counts what moves. All methods may be called
+// from several goroutines at once.
+type Sim struct {
+	model  Model
+	strict bool
+
+	mu      sync.Mutex // guards all that follows, and the buffers
+	pools   [2]*pool
+	active  map[*simQueue]bool // with commands, or with writes that nobody has waited for
+	work    int                // commands queued or at work
+	traffic Traffic
+	closed  bool
+}
+
+// Traffic is bytes that moved: between the host and a device, between its DRAM and the L1
+// of its cores, and from the L1 of one core to another's. A copy from DRAM to DRAM goes
+// through a core, and counts both ways.
+type Traffic struct{ ToDevice, ToHost, DRAMToL1, L1ToDRAM, CoreToCore int64 }
+
+func (t *Traffic) add(o Traffic) {
+	t.ToDevice += o.ToDevice
+	t.ToHost += o.ToHost
+	t.DRAMToL1 += o.DRAMToL1
+	t.L1ToDRAM += o.L1ToDRAM
+	t.CoreToCore += o.CoreToCore
+}
+
+// Model returns the numbers of the device.
+func (d *Sim) Model() Model { return d.model }
+
+// Strict reports whether the device was opened with Strict.
+func (d *Sim) Strict() bool { return d.strict }
+
+// Traffic returns what has moved since ResetTraffic. A command counts when it is done.
+func (d *Sim) Traffic() Traffic {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.traffic
+}
+
+// ResetTraffic sets the counts to 0.
+func (d *Sim) ResetTraffic() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.traffic = Traffic{}
+}
+
+// Bank returns the raw memory of a bank of DRAM. It panics unless there is such a bank.
+func (d *Sim) Bank(i int) *Bank {
+	if i < 0 || i >= d.model.DRAMBanks {
+		panic(fail("device.Bank", tensor.ErrIndex, "there is no bank %d of %d", i, d.model.DRAMBanks))
+	}
+	return &Bank{d, d.pools[DRAM], i}
+}
+
+// Core returns a core. It panics unless it is in the grid.
+func (d *Sim) Core(x, y int) *Core {
+	if x < 0 || y < 0 || x >= d.model.Grid.X || y >= d.model.Grid.Y {
+		panic(fail("device.Core", tensor.ErrIndex, "there is no core (%d,%d) in a grid of %dx%d", x, y, d.model.Grid.X, d.model.Grid.Y))
+	}
+	return &Core{Coord: Coord{x, y}, dev: d}
+}
+
+// Used returns the bytes in use in a bank.
+func (d *Sim) Used(k Memory, bank int) int {
+	if k > L1 || bank < 0 || bank >= d.model.Banks(k) {
+		panic(fail("device.Used", tensor.ErrIndex, "there is no bank %d of %v", bank, k))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for _, s := range d.pools[k].banks[bank] {
+		n += s.end - s.addr
+	}
+	return n
+}
+
+// Alloc takes memory: see Device. It fails with tensor.ErrMemory, and says what is there,
+// when no address is free in all of the banks.
+func (d *Sim) Alloc(k Memory, banks []int, bytes int, name string) (Buffer, error) {
+	const op = "device.Alloc"
+	if k > L1 || bytes < 0 {
+		return nil, fail(op, tensor.ErrShape, "%d bytes of %v; want 0 or more of DRAM or L1", bytes, k)
+	}
+	seen := make([]bool, d.model.Banks(k))
+	for _, b := range banks {
+		if b < 0 || b >= len(seen) || seen[b] {
+			return nil, fail(op, tensor.ErrIndex, "bank %d isn't one of the %d, or named twice", b, len(seen))
+		}
+		seen[b] = true
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, fail(op, tensor.ErrClosed, "%s is closed", d.model.Name)
+	}
+	b, err := d.pools[k].alloc(op, d, banks, bytes, name)
+	if err != nil {
+		return nil, err
+	}
+	return &simBuffer{b: b}, nil
+}
+
+// simBuffer is a reference to a buffer, which Free gives back.
+type simBuffer struct {
+	b     *buffer
+	freed bool
+}
+
+func (s *simBuffer) Device() Device { return s.b.dev }
+func (s *simBuffer) Address() int   { return s.b.addr }
+
+func (s *simBuffer) Allocated() bool {
+	s.b.dev.mu.Lock()
+	defer s.b.dev.mu.Unlock()
+	return !s.freed && s.b.data != nil
+}
+
+func (s *simBuffer) Pending() bool {
+	s.b.dev.mu.Lock()
+	defer s.b.dev.mu.Unlock()
+	return s.b.pending > 0
+}
+
+func (s *simBuffer) Free() {
+	s.b.dev.mu.Lock()
+	defer s.b.dev.mu.Unlock()
+	if !s.freed {
+		s.freed = true
+		s.b.release()
+	}
+}
+
+// Sync waits for all commands of all queues, and returns the first failure.
+func (d *Sim) Sync() error {
+	d.mu.Lock()
+	var list []*simQueue
+	for q := range d.active {
+		list = append(list, q)
+	}
+	d.mu.Unlock()
+	var first error
+	for _, q := range list {
+		if err := q.Wait(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Close gives all memory back; tensors on the device are deallocated. What was written and
+// never waited for is lost. It fails with ErrBusy, and does nothing, while commands are
+// queued or at work: Sync waits for them. A second call does nothing.
+func (d *Sim) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	if d.work > 0 {
+		return fail("device.Close", ErrBusy, "%d commands of %s are queued or at work; Sync waits for them", d.work, d.model.Name)
+	}
+	d.closed = true
+	for _, p := range d.pools {
+		for _, list := range p.banks {
+			for _, s := range list {
+				if b := s.buf; b.data != nil {
+					b.data, b.views = nil, nil
+					b.memory.Close()
+				}
+			}
+		}
+		clear(p.banks)
+	}
+	clear(d.active)
+	return nil
+}

@@ -1,0 +1,289 @@
+package device
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Tensor is a tensor on a device. b := a is the same handle; Share and View make others on
+// the same memory, which goes back when all of them are deallocated or out of reach. The
+// zero value has none. It is an Any without elements: no operator takes it, FromDevice
+// copies it to the host.
+type Tensor struct {
+	tensor.Base
+	h    *handle
+	p    *Placement
+	view bool // elements at off and lay of the storage, instead of all
+	off  int
+	lay  layout.Layout
+}
+
+// handle is what Deallocate ends.
+type handle struct {
+	root *root
+	done *atomic.Bool // apart, so that the cleanup doesn't keep the handle
+}
+
+// root is a buffer and how many handles are on it.
+type root struct {
+	buf     Buffer
+	handles atomic.Int64
+}
+
+// newHandle returns another handle on r.
+func newHandle(r *root) *handle {
+	r.handles.Add(1)
+	h := &handle{r, new(atomic.Bool)}
+	runtime.AddCleanup(h, func(done *atomic.Bool) { r.drop(done) }, h.done)
+	return h
+}
+
+// drop ends a handle, once.
+func (r *root) drop(done *atomic.Bool) {
+	if done.CompareAndSwap(false, true) && r.handles.Add(-1) == 0 {
+		r.buf.Free()
+	}
+}
+
+// Empty returns a tensor on a device with nothing written yet. It fails as Place does; when
+// the memory isn't to be had, with tensor.ErrMemory and what is there; and on a Strict
+// device when the width isn't a multiple of MinWidth.
+func Empty(s pack.Spec, dev Device, c MemoryConfig) (Tensor, error) {
+	return allocate("device.Empty", s, dev, c)
+}
+
+func allocate(op string, s pack.Spec, dev Device, c MemoryConfig) (Tensor, error) {
+	if dev == nil {
+		return Tensor{}, fail(op, ErrSpace, "there is no device; Open gives one")
+	}
+	p, err := c.Place(s, dev.Model())
+	if err != nil {
+		return Tensor{}, in(op, err)
+	}
+	if _, width := p.spec.PhysicalShape(); dev.Strict() {
+		if least := MinWidth(s.DType(), s.Format()); width%least != 0 {
+			return Tensor{}, fail(op, tensor.ErrAlign, "%v is %d wide; on a strict device the width of %s is a multiple of %d", p.spec, width, s.TypeName(), least)
+		}
+	}
+	buf, err := dev.Alloc(c.Memory, p.banks, p.BankBytes(), fmt.Sprintf("%v, %v", p.spec, p.config))
+	if err != nil {
+		return Tensor{}, in(op, err)
+	}
+	return Tensor{h: newHandle(&root{buf: buf}), p: &p}, nil
+}
+
+// open reports a tensor that has no memory.
+func (t *Tensor) open(op string) error {
+	switch {
+	case t.h == nil:
+		return fail(op, tensor.ErrClosed, "the tensor is the zero value; ToDevice makes one")
+	case t.h.done.Load():
+		return fail(op, tensor.ErrClosed, "the tensor is deallocated; Share before Deallocate keeps another handle")
+	case !t.h.root.buf.Allocated():
+		return fail(op, tensor.ErrClosed, "%s is closed", t.h.root.buf.Device().Model().Name)
+	}
+	return nil
+}
+
+// ready is open for what doesn't go through the queue that writes t.
+func (t *Tensor) ready(op string) error {
+	if err := t.open(op); err != nil {
+		return err
+	}
+	if t.h.root.buf.Pending() {
+		return fail(op, ErrPending, "%v is being written by a queue; Wait for the event first", t.p.spec)
+	}
+	return nil
+}
+
+// Share returns another handle on the same memory, which stays until that is deallocated
+// too. It fails when t is deallocated.
+func (t Tensor) Share() (Tensor, error) {
+	if err := t.open("device.Share"); err != nil {
+		return Tensor{}, err
+	}
+	t.h = newHandle(t.h.root)
+	return t, nil
+}
+
+// View returns a tensor over a part of t's memory, with a handle of its own: the elements
+// at the offsets of a layout, counted from off, in the order of the storage of a
+// pack.Tensor, rows or tiles with their padding, whatever banks they are in. It fails when
+// one is outside, when a format encodes the elements, and when t is deallocated.
+func (t Tensor) View(off int, lay layout.Layout) (Tensor, error) {
+	const op = "device.View"
+	if err := t.open(op); err != nil {
+		return Tensor{}, err
+	}
+	if f := t.p.spec.Format(); f != nil {
+		return Tensor{}, fail(op, tensor.ErrView, "%s are no elements that a tensor holds", f.Name())
+	}
+	n := t.p.spec.StorageLen()
+	lo, hi := lay.Span()
+	if off < 0 || off > n || lo < -off || hi >= n-off {
+		return Tensor{}, fail(op, tensor.ErrShape, "%v from element %d reaches outside the %d elements of the buffer", lay, off, n)
+	}
+	t.h = newHandle(t.h.root)
+	t.view, t.off, t.lay = true, off, lay
+	return t, nil
+}
+
+// DType returns the type of the values: float32 where a format encodes them.
+func (t Tensor) DType() dtype.DType {
+	if t.p == nil {
+		return dtype.Invalid
+	}
+	return t.p.spec.DType()
+}
+
+// Layout returns the layout of a View, and else the row-major one of the shape.
+func (t Tensor) Layout() layout.Layout {
+	if t.view || t.p == nil {
+		return t.lay
+	}
+	return t.p.spec.Layout()
+}
+
+// Rank returns the number of axes.
+func (t Tensor) Rank() int {
+	lay := t.Layout()
+	return lay.Rank()
+}
+
+// Dim returns the extent of an axis, which negative numbers count from the end. It panics
+// when there is no such axis.
+func (t Tensor) Dim(axis int) int {
+	lay := t.Layout()
+	if axis < -lay.Rank() || axis >= lay.Rank() {
+		panic(fail("device.Dim", tensor.ErrAxis, "there is no axis %d of rank %d", axis, lay.Rank()))
+	}
+	if axis < 0 {
+		axis += lay.Rank()
+	}
+	return lay.Dim(axis)
+}
+
+// Placement returns where the pages of the memory are; nil of the zero value.
+func (t Tensor) Placement() *Placement { return t.p }
+
+// Spec returns the description of the tensor in the memory: of a View, the one it looks
+// at.
+func (t Tensor) Spec() pack.Spec {
+	if t.p == nil {
+		return pack.Spec{}
+	}
+	return t.p.spec
+}
+
+// MemoryConfig returns the config; the zero value has that of DRAM.
+func (t Tensor) MemoryConfig() MemoryConfig {
+	if t.p == nil {
+		return MemoryConfig{}
+	}
+	return t.p.config
+}
+
+// Device returns where the tensor is; nil of the zero value.
+func (t Tensor) Device() Device {
+	if t.h == nil {
+		return nil
+	}
+	return t.h.root.buf.Device()
+}
+
+// Address returns the first byte of the tensor's memory in each of its banks. It fails when
+// it is deallocated.
+func (t Tensor) Address() (int, error) {
+	if err := t.open("device.Address"); err != nil {
+		return 0, err
+	}
+	return t.h.root.buf.Address(), nil
+}
+
+// IsAllocated reports whether the tensor can be used: this handle isn't deallocated, and the
+// device isn't closed.
+func (t Tensor) IsAllocated() bool { return t.open("") == nil }
+
+// Deallocate ends this handle: every later use is an error. The memory goes back with the
+// last handle, and when the commands that use it are done. A second call does nothing.
+func (t Tensor) Deallocate() {
+	if t.h != nil {
+		t.h.root.drop(t.h.done)
+	}
+}
+
+// Close is Deallocate, for tensor.Close.
+func (t Tensor) Close() error {
+	t.Deallocate()
+	return nil
+}
+
+// Storage describes the memory, as that of a tensor on the host: its Kind is mem.Device,
+// Bytes those of all banks. It panics when the tensor is deallocated.
+func (t Tensor) Storage() tensor.Storage {
+	if err := t.open("device.Storage"); err != nil {
+		panic(err)
+	}
+	_, align := t.p.model.bytes(t.p.config.Memory)
+	return tensor.Storage{Kind: mem.Device, Bytes: len(t.p.banks) * t.p.BankBytes(), Align: align}
+}
+
+// Space is where the elements of a tensor live: on the host, or in a memory of a device.
+type Space struct {
+	Memory Memory
+	Device Device  // nil on the host
+	Banks  []Coord // that the tensor has pages in: the cores of L1; nil on the host
+}
+
+// String writes host, DRAM of wormhole, or L1 of wormhole, 4 cores from (0,0).
+func (s Space) String() string {
+	if s.Device == nil {
+		return s.Memory.String()
+	}
+	text := s.Memory.String() + " of " + s.Device.Model().Name
+	if s.Memory == L1 && len(s.Banks) > 0 {
+		text += fmt.Sprintf(", %d cores from %v", len(s.Banks), s.Banks[0])
+	}
+	return text
+}
+
+// SpaceOf returns where the elements of a tensor live.
+func SpaceOf(a tensor.Any) Space {
+	if t, ok := a.(Tensor); ok {
+		return t.Space()
+	}
+	return Space{Memory: Host}
+}
+
+// Space returns where the elements live; of the zero value that is nowhere, and says host.
+func (t Tensor) Space() Space {
+	if t.h == nil {
+		return Space{Memory: Host}
+	}
+	s := Space{Memory: t.p.config.Memory, Device: t.Device()}
+	for _, bank := range t.p.banks[:min(t.p.count, len(t.p.banks))] {
+		s.Banks = append(s.Banks, t.p.model.Coord(s.Memory, bank))
+	}
+	return s
+}
+
+// String describes the tensor: bfloat16[64,64] in tiles of 32×32 in L1 of wormhole, 4 cores
+// from (0,0).
+func (t Tensor) String() string {
+	switch {
+	case t.h == nil:
+		return "device.Tensor{}"
+	case t.h.done.Load():
+		return t.p.spec.String() + ", deallocated"
+	case t.view:
+		return fmt.Sprintf("%v of %v in %v", t.lay, t.p.spec, t.Space())
+	}
+	return t.p.spec.String() + " in " + t.Space().String()
+}
