@@ -63,9 +63,6 @@ func (c *compiled) compileGraph(g *Graph) (err error) {
 	if c.opset == 0 && slices.ContainsFunc(g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
 		return failf("the model doesn't say which opset its nodes are of")
 	}
-	if c.opset != 0 && c.opset < minOpset {
-		list = append(list, Unsupported{Place: "model", Opset: c.opset, Reason: fmt.Sprintf("opset %d; the oldest is %d", c.opset, minOpset)})
-	}
 	known := make(map[string]op.Op)
 	for _, o := range op.All() {
 		known[o.Name()] = o
@@ -152,11 +149,9 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 		missing("there is no operator of this name")
 		return nil
 	}
-	if c.opset >= minOpset {
-		if why := meaning(o, c.opset); why != "" {
-			missing("%s", why)
-			return nil
-		}
+	if why := meaning(o, c.opset); why != "" {
+		missing("%s", why)
+		return nil
 	}
 	if n.Op == "Constant" {
 		return c.checkConstant(i, o, missing)

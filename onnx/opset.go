@@ -7,15 +7,12 @@ import (
 	"github.com/ashlar-go/ashlar/op"
 )
 
-// The versions of ONNX's operator set that can be run: minOpset to 17 in full, as far as there are operators; later ones
-// where an operator's meaning is still one that the library knows. Of versions above maxOpset nothing is known.
-const (
-	minOpset = 7
-	maxOpset = 28
-)
+// maxOpset is the last version of ONNX's operator set of which something is known. Versions 7 to 17 can be run in full, as far
+// as there are operators; earlier and later ones where an operator's meaning is one that the library knows.
+const maxOpset = 28
 
-// changed lists the opsets from minOpset on at which ONNX gave an operator another meaning: other inputs, another
-// default, another result. Left out are versions that only admit more element types, or add an attribute: an unknown
+// changed lists the opsets at which ONNX gave an operator another meaning: other inputs, another
+// default, another result. Left out are versions that no operator here has, and versions that only admit more element types, or add an attribute: an unknown
 // element type or attribute is reported by its own name. An operator of this library runs if one of its Versions lies
 // between the last change up to the opset that the model imports and that opset.
 //

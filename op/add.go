@@ -13,7 +13,7 @@ func Add[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&add, &a, &b, opts)
 }
 
-var add = op2{about: about{name: "Add", onnx: []int{7, 13, 14}}, fast: &simd.Add, canonical: true,
+var add = op2{about: about{name: "Add", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Add, canonical: true,
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
 		F32: addRow[float32], F64: addRow[float64],

@@ -83,8 +83,8 @@ func valueOf[T num.Elem]() func(v T) float64 {
 	return f
 }
 
-var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []int{7, 9, 14, 15},
-	attrs: []string{"epsilon", "momentum", "training_mode"}}, least: 5,
+var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []int{6, 7, 9, 14, 15},
+	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5,
 	infer: func(c *Call) []tensor.Any {
 		inferenceOnly("BatchNormalization", c)
 		oneType("BatchNormalization", c.Inputs...)
@@ -104,7 +104,10 @@ func runBatchNormalization[T num.Float | num.Narrow](c *Call) []tensor.Any {
 
 // inferenceOnly panics when a node asks for the behaviour of training.
 func inferenceOnly(name string, c *Call) {
-	if c.Attrs.Int("training_mode", 0) != 0 || c.Outputs > 1 {
-		panic(fail(name, ErrUnsupported, "training_mode 1 is not supported; export the model for inference"))
+	if c.Attrs.Int("training_mode", 0) != 0 || c.Outputs > 1 || c.Opset == 6 && c.Attrs.Int("is_test", 0) == 0 {
+		panic(fail(name, ErrUnsupported, "training is not supported; export the model for inference"))
+	}
+	if c.Attrs.Int("spatial", 1) == 0 {
+		panic(fail(name, ErrUnsupported, "spatial 0, a mean for each element of an image, is not supported"))
 	}
 }

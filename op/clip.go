@@ -41,7 +41,7 @@ func widened1[T num.Elem](v T) float32 {
 	return 0
 }
 
-var clip = opN{about: about{name: "Clip", onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, fast: clipFast,
+var clip = opN{about: about{name: "Clip", onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast,
 	run: perType{dtype.Int8: runClip[int8], dtype.Int16: runClip[int16], dtype.Int32: runClip[int32], dtype.Int64: runClip[int64],
 		dtype.Uint8: runClip[uint8], dtype.Uint16: runClip[uint16], dtype.Uint32: runClip[uint32], dtype.Uint64: runClip[uint64],
 		dtype.Float8E4M3: runClip[num.F8E4M3], dtype.Float8E5M2: runClip[num.F8E5M2], dtype.Float16: runClip[num.F16],

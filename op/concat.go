@@ -72,7 +72,7 @@ func concatShape(axis int, ts []tensor.Any) []int {
 	return shape
 }
 
-var concat = opN{about: about{name: "Concat", onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1,
+var concat = opN{about: about{name: "Concat", onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
 	run: perType{dtype.Bool: runConcat[bool], dtype.Int8: runConcat[int8], dtype.Int16: runConcat[int16], dtype.Int32: runConcat[int32],
 		dtype.Int64: runConcat[int64], dtype.Uint8: runConcat[uint8], dtype.Uint16: runConcat[uint16], dtype.Uint32: runConcat[uint32],
 		dtype.Uint64: runConcat[uint64], dtype.Float8E4M3: runConcat[num.F8E4M3], dtype.Float8E5M2: runConcat[num.F8E5M2],

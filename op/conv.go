@@ -97,7 +97,7 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 
 // convolve computes a convolution as a contraction whose right side, the patches
 // of x, is packed panel by panel and never exists whole.
-func convolve[T num.Float](j job, g convolution, x, w, bias, dst tensor.Tensor[T]) {
+func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[T]) {
 	x, w = x.Contiguous(), w.Contiguous()
 	out := dst
 	if !dst.IsContiguous() || dst.Overlaps(x) || dst.Overlaps(w) || !bias.IsZero() && dst.Overlaps(bias) {
@@ -151,7 +151,7 @@ func (g *convolution) pointwise() bool {
 	return true
 }
 
-var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, fast: productFast,
+var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Conv", c.Inputs...)
 		g := convOf("Conv", c.in(0), c.in(1), c.in(2), windowOf(c), int(c.Attrs.Int("group", 1)))

@@ -16,7 +16,7 @@ func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&div, &a, &b, opts)
 }
 
-var div = op2{about: about{name: "Div", onnx: []int{7, 13, 14}}, fast: &simd.Div, canonical: true, zero: true, cost: 4,
+var div = op2{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Div, canonical: true, zero: true, cost: 4,
 	rows: rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],

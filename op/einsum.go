@@ -281,7 +281,7 @@ func (x term[T]) matrices(e *einsum, lists ...[]letter) tensor.Tensor[T] {
 	return x.t.Permute(order...).BroadcastTo(full...).Reshape(shape...)
 }
 
-var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string{"equation"}}, least: 1,
+var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Einsum", c.Inputs...)
 		return one(spec("Einsum", c.in(0).DType(), einsumOf(c.Attrs.Str("equation", ""), c.Inputs).shape()...))

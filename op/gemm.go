@@ -89,7 +89,7 @@ func gemmShape(a, b, c tensor.Any, transA, transB bool) []int {
 	return []int{m, n}
 }
 
-var gemmOp = opN{about: about{name: "Gemm", onnx: []int{7, 9, 11, 13}, attrs: []string{"alpha", "beta", "transA", "transB"}}, least: 2, fast: productFast,
+var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Gemm", c.Inputs...)
 		return one(spec("Gemm", c.in(0).DType(), gemmShape(c.in(0), c.in(1), c.in(2), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))

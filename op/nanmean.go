@@ -19,7 +19,7 @@ func nanMeanFolder[T num.Elem]() folder[T, T] {
 		func() folder[float64, float64] { return &nanless[float64]{mean: true} })
 }
 
-var nanMeanOp = opN{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, least: 1,
+var nanMeanOp = opN{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("NanMean", c, 18) },
 	run: perType{dtype.Float8E4M3: runNanMean[num.F8E4M3], dtype.Float8E5M2: runNanMean[num.F8E5M2],
 		dtype.Float16: runNanMean[num.F16], dtype.BFloat16: runNanMean[num.BF16],

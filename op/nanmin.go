@@ -13,7 +13,7 @@ func NanMin[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 	return reduceTo("NanMin", a, axes, opts, func() folder[T, T] { return &sighted[T]{folder: minFolder[T]()} })
 }
 
-var nanMinOp = opN{about: about{name: "NanMin", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMin"}, least: 1,
+var nanMinOp = opN{about: about{name: "NanMin", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMin"}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("NanMin", c, 18) },
 	run: perType{dtype.Float8E4M3: runNanMin[num.F8E4M3], dtype.Float8E5M2: runNanMin[num.F8E5M2],
 		dtype.Float16: runNanMin[num.F16], dtype.BFloat16: runNanMin[num.BF16],

@@ -97,7 +97,7 @@ func padIndex(mode PadMode, i, n int) int {
 	return min(i, turn-i)
 }
 
-var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, attrs: []string{"mode", "pads", "value"}}, least: 1,
+var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, attrs: []string{"mode", "pads", "value"}}, least: 1, most: 4,
 	move: func(c *Call) *transfer {
 		a := c.in(0)
 		var amounts, axes []int

@@ -11,7 +11,7 @@ import (
 
 // patchesOf returns the matrix of patches of x: row k is one (channel, kernel
 // position), column n one output position.
-func patchesOf[T num.Float](g *convolution, tiles tiler[T], x []T) source[T] {
+func patchesOf[T num.Native](g *convolution, tiles tiler[T], x []T) source[T] {
 	plane := 1
 	for i := range g.s {
 		plane *= g.s[i].in
@@ -29,7 +29,7 @@ func patchesOf[T num.Float](g *convolution, tiles tiler[T], x []T) source[T] {
 // are adjacent. For that a line of the last axis is kept as one line for each
 // remainder of the stride that the kernel meets: the elements from it on, a stride
 // apart. Then it gathers rows from there.
-type patches[T num.Float] struct {
+type patches[T num.Native] struct {
 	*convolution
 	tiles   tiler[T]
 	x       []T
@@ -267,7 +267,7 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 
 // anyPatches makes the matrix of patches without a copy of the input, and is much
 // slower than patches.
-type anyPatches[T num.Float] struct {
+type anyPatches[T num.Native] struct {
 	*convolution
 	x     []T
 	plane int
@@ -321,7 +321,7 @@ func (p *anyPatches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
 }
 
 // packLine sets dst[i] to src[from + i·step], or to 0 outside of src.
-func packLine[T num.Float](dst, src []T, from, step int) {
+func packLine[T num.Native](dst, src []T, from, step int) {
 	before := 0
 	if from < 0 {
 		before = min(len(dst), (-from+step-1)/step)

@@ -40,13 +40,14 @@ func refuseWider[T num.Elem](name string, a *tensor.Tensor[T], b tensor.Any) {
 	}
 }
 
-var pReluOp = opN{about: about{name: "PRelu", onnx: []int{7, 9, 16}}, least: 2,
+var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 2,
 	run: perType{dtype.Int8: runPRelu[int8], dtype.Int16: runPRelu[int16], dtype.Int32: runPRelu[int32], dtype.Int64: runPRelu[int64],
 		dtype.Uint8: runPRelu[uint8], dtype.Uint16: runPRelu[uint16], dtype.Uint32: runPRelu[uint32], dtype.Uint64: runPRelu[uint64],
 		dtype.Float8E4M3: runPRelu[num.F8E4M3], dtype.Float8E5M2: runPRelu[num.F8E5M2], dtype.Float16: runPRelu[num.F16],
 		dtype.BFloat16: runPRelu[num.BF16], dtype.Float32: runPRelu[float32], dtype.Float64: runPRelu[float64]},
 	infer: func(c *Call) []tensor.Any {
 		oneType("PRelu", c.Inputs[:2]...)
+		c = perChannel(c)
 		lay := c.in(0).Layout()
 		if !sameShape(&lay, stretch("PRelu", c.Inputs[:2]...)) {
 			panic(fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", shapeText(tensor.Shape(c.in(1))), lay.ShapeString()))
@@ -55,5 +56,6 @@ var pReluOp = opN{about: about{name: "PRelu", onnx: []int{7, 9, 16}}, least: 2,
 	}}
 
 func runPRelu[T num.Native | num.Narrow](c *Call) []tensor.Any {
+	c = perChannel(c)
 	return one(PRelu(as[T]("PRelu", c, 0), as[T]("PRelu", c, 1), options(c)...))
 }

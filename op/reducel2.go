@@ -26,7 +26,7 @@ func newRootSum[T num.Float]() folder[T, float64] { return new(rootSum[T]) }
 
 func (f *rootSum[T]) result() float64 { return math.Sqrt(f.total()) }
 
-var reduceL2 = opN{about: about{name: "ReduceL2", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+var reduceL2 = opN{about: about{name: "ReduceL2", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceL2", c, 18) },
 	run: perType{dtype.Float8E4M3: runReduceL2[num.F8E4M3], dtype.Float8E5M2: runReduceL2[num.F8E5M2],
 		dtype.Float16: runReduceL2[num.F16], dtype.BFloat16: runReduceL2[num.BF16],

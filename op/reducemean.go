@@ -51,7 +51,7 @@ func (f *termMean[T]) take(x []T) {
 
 func (f *termMean[T]) result() float64 { return f.total() / float64(f.n) }
 
-var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, fast: sumFast,
+var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: sumFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMean", c, 18) },
 	run: perType{dtype.Int8: runReduceMean[int8], dtype.Int16: runReduceMean[int16], dtype.Int32: runReduceMean[int32], dtype.Int64: runReduceMean[int64],
 		dtype.Uint8: runReduceMean[uint8], dtype.Uint16: runReduceMean[uint16], dtype.Uint32: runReduceMean[uint32], dtype.Uint64: runReduceMean[uint64],

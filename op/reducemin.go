@@ -17,7 +17,7 @@ func minFolder[T num.Elem]() folder[T, T] {
 	return &extreme[T]{better: lessOf[T](), none: highest[T](), whole: minOf[T]}
 }
 
-var reduceMin = opN{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, fast: extremeFast,
+var reduceMin = opN{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMin", c, 18) },
 	run: perType{dtype.Bool: runReduceMin[bool], dtype.Int8: runReduceMin[int8], dtype.Int16: runReduceMin[int16], dtype.Int32: runReduceMin[int32],
 		dtype.Int64: runReduceMin[int64], dtype.Uint8: runReduceMin[uint8], dtype.Uint16: runReduceMin[uint16],

@@ -39,7 +39,7 @@ func newTermSum[T num.Float]() folder[T, float64] { return new(termSum[T]) }
 func (f *termSum[T]) take(x []T)      { addTerms(&f.summer, x) }
 func (f *termSum[T]) result() float64 { return f.total() }
 
-var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, fast: sumFast,
+var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: sumFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSum", c, 13) },
 	run: perType{dtype.Int8: runReduceSum[int8], dtype.Int16: runReduceSum[int16], dtype.Int32: runReduceSum[int32],
 		dtype.Int64: runReduceSum[int64], dtype.Uint8: runReduceSum[uint8], dtype.Uint16: runReduceSum[uint16],

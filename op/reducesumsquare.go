@@ -29,7 +29,7 @@ func newSquareSum[T num.Float]() folder[T, float64] { return new(squareSum[T]) }
 func (f *squareSum[T]) take(x []T)      { addSquares(&f.summer, x, 0) }
 func (f *squareSum[T]) result() float64 { return f.total() }
 
-var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1,
+var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSumSquare", c, 18) },
 	run: perType{dtype.Int8: runReduceSumSquare[int8], dtype.Int16: runReduceSumSquare[int16], dtype.Int32: runReduceSumSquare[int32], dtype.Int64: runReduceSumSquare[int64],
 		dtype.Uint8: runReduceSumSquare[uint8], dtype.Uint16: runReduceSumSquare[uint16], dtype.Uint32: runReduceSumSquare[uint32], dtype.Uint64: runReduceSumSquare[uint64],

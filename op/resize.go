@@ -410,7 +410,7 @@ func floats(name string, c *Call, i int) []float64 {
 }
 
 var resize = opN{about: about{name: "Resize", onnx: []int{10, 11, 13, 18, 19}, attrs: []string{"antialias", "axes", "coordinate_transformation_mode", "cubic_coeff_a",
-	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, least: 1,
+	"exclude_outside", "extrapolation_value", "keep_aspect_ratio_policy", "mode", "nearest_mode"}}, least: 1, most: 4,
 	move: func(c *Call) *transfer {
 		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}
 		if c.Opset < 11 {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/cpu"
@@ -21,6 +22,7 @@ type perType [dtype.Count]func(c *Call) []tensor.Any
 type opN struct {
 	about
 	least   int                        // how many inputs it needs
+	most    int                        // how many it takes, if not least; any number if negative
 	by      int                        // the input whose element type picks from run
 	run     perType                    // for operators that look at elements
 	untyped func(c *Call) []tensor.Any // for operators that take every type alike
@@ -83,6 +85,9 @@ func (o *opN) compute(c *Call) []tensor.Any {
 
 func (o *opN) check(c *Call) {
 	needs(o.name, c, o.least)
+	if o.most >= 0 {
+		takes(o.name, c, max(o.least, o.most))
+	}
 	if o.least > 0 {
 		d := c.in(o.by).DType()
 		must(o.name, o.Supports(d), d)
@@ -97,6 +102,15 @@ func needs(name string, c *Call, n int) {
 	for i := range n {
 		if c.in(i) == nil {
 			panic(fail(name, tensor.ErrShape, "input %d is missing; it needs %d", i, n))
+		}
+	}
+}
+
+// takes panics when there are more than n inputs.
+func takes(name string, c *Call, n int) {
+	for i := n; i < len(c.Inputs); i++ {
+		if c.Inputs[i] != nil {
+			panic(fail(name, tensor.ErrShape, "it has %d inputs and takes %d at most", len(c.Inputs), n))
 		}
 	}
 }
@@ -221,6 +235,7 @@ func (o *op1) Supports(d dtype.DType) bool {
 func (o *op1) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		needs(o.name, c, 1)
+		takes(o.name, c, 1)
 		must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
 		out = one(spec(o.name, c.in(0).DType(), tensor.Shape(c.in(0))...))
 	})
@@ -231,6 +246,7 @@ func (o *op1) Infer(c *Call) (out []tensor.Any, err error) {
 func (o *op1) Run(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		needs(o.name, c, 1)
+		takes(o.name, c, 1)
 		d := c.in(0).DType()
 		must(o.name, o.Supports(d), d)
 		out = one(run1[d](o, c.in(0), options(c)))
@@ -275,22 +291,26 @@ func rowSet2(r *rows2, d dtype.DType) bool {
 // Infer returns the operands' type and the shape they stretch to together.
 func (o *op2) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
-		n := o.check(c)
+		c, n := o.check(c)
 		out = one(spec(o.name, c.in(0).DType(), stretch(o.name, c.Inputs[:n]...)...))
 	})
 	return out, err
 }
 
-// check looks at the inputs and returns how many there are.
-func (o *op2) check(c *Call) int {
+// check looks at the inputs and returns the call in its later form, and how many there are.
+func (o *op2) check(c *Call) (*Call, int) {
 	n := 2
 	if o.fold {
 		n = max(1, len(c.Inputs))
 	}
 	needs(o.name, c, n)
+	takes(o.name, c, n)
+	if slices.Contains(o.attrs, "broadcast") {
+		c = early(o.name, c)
+	}
 	oneType(o.name, c.Inputs[:n]...)
 	must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
-	return n
+	return c, n
 }
 
 // stretch returns the shape that inputs stretch to together.
@@ -306,7 +326,7 @@ func stretch(name string, ins ...tensor.Any) []int {
 // Run computes the operator.
 func (o *op2) Run(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
-		o.check(c)
+		c, _ := o.check(c)
 		a := c.in(0)
 		if !o.fold {
 			out = one(run2[a.DType()](o, a, c.in(1), options(c)))
@@ -351,6 +371,7 @@ func rowSetCmp(r *rowsCmp, d dtype.DType) bool {
 func (o *cmp2) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		needs(o.name, c, 2)
+		takes(o.name, c, 2)
 		oneType(o.name, c.Inputs[:2]...)
 		must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
 		out = one(spec(o.name, dtype.Bool, stretch(o.name, c.Inputs[:2]...)...))
@@ -362,6 +383,7 @@ func (o *cmp2) Infer(c *Call) (out []tensor.Any, err error) {
 func (o *cmp2) Run(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		needs(o.name, c, 2)
+		takes(o.name, c, 2)
 		oneType(o.name, c.Inputs[:2]...)
 		d := c.in(0).DType()
 		must(o.name, o.Supports(d), d)

@@ -13,7 +13,7 @@ func Std[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, ddof int, opt
 	return reduceTo("Std", a, axes, opts, func() folder[T, T] { return varFolder[T](ddof, true) })
 }
 
-var stdOp = opN{about: about{name: "Std", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1,
+var stdOp = opN{about: about{name: "Std", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("Std", c, 18) },
 	run: perType{dtype.Float8E4M3: runStd[num.F8E4M3], dtype.Float8E5M2: runStd[num.F8E5M2],
 		dtype.Float16: runStd[num.F16], dtype.BFloat16: runStd[num.BF16],

@@ -13,7 +13,7 @@ func Sub[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&sub, &a, &b, opts)
 }
 
-var sub = op2{about: about{name: "Sub", onnx: []int{7, 13, 14}}, fast: &simd.Sub, canonical: true,
+var sub = op2{about: about{name: "Sub", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Sub, canonical: true,
 	rows: rows2{I8: subRow[int8], I16: subRow[int16], I32: subRow[int32], I64: subRow[int64],
 		U8: subRow[uint8], U16: subRow[uint16], U32: subRow[uint32], U64: subRow[uint64],
 		F32: subRow[float32], F64: subRow[float64],

@@ -57,7 +57,7 @@ func topOf(c *Call) (at *transfer, axis int) {
 	return topAt(a, k, axis, c.Attrs.Int("largest", 1) != 0), axis
 }
 
-var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, takes: isReal,
+var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: isReal,
 	infer: func(c *Call) []tensor.Any {
 		at, _ := topOf(c)
 		return []tensor.Any{spec("TopK", c.in(0).DType(), at.shape...), spec("TopK", dtype.Int64, at.shape...)}

@@ -50,7 +50,7 @@ func triangle(a tensor.Any, k int, upper bool) *transfer {
 	}}
 }
 
-var trilu = opN{about: about{name: "Trilu", onnx: []int{14}, attrs: []string{"upper"}}, least: 1,
+var trilu = opN{about: about{name: "Trilu", onnx: []int{14}, attrs: []string{"upper"}}, least: 1, most: 2,
 	move: func(c *Call) *transfer {
 		k := 0
 		if v, ok := ints("Trilu", c, 1); ok {

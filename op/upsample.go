@@ -3,7 +3,7 @@ package op
 // Upsample is ONNX's: Resize with coordinates x/scale, rounded down for the mode
 // nearest. The scales are an attribute before opset 9, an input in opset 9, and
 // opset 10 gave the operator up for Resize. Typed programs call Resize.
-var upsample = opN{about: about{name: "Upsample", onnx: []int{7, 9}, attrs: []string{"mode", "scales"}}, least: 1,
+var upsample = opN{about: about{name: "Upsample", onnx: []int{7, 9}, attrs: []string{"mode", "scales"}}, least: 1, most: 2,
 	move: func(c *Call) *transfer {
 		var scales []float64
 		if c.Opset < 9 {

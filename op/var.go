@@ -62,7 +62,7 @@ func (f *deviation[T]) result() float64 {
 	return v
 }
 
-var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1,
+var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("Var", c, 18) },
 	run: perType{dtype.Float8E4M3: runVar[num.F8E4M3], dtype.Float8E5M2: runVar[num.F8E5M2],
 		dtype.Float16: runVar[num.F16], dtype.BFloat16: runVar[num.BF16],

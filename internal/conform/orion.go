@@ -366,6 +366,9 @@ var orionOps = map[string]orionFunc{
 		o.arg("value", &v)
 		return callOpset("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
 	},
+	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {
+		return call("ConvInteger", o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
+	},
 	"unique": func(o *orionCall) ([]tensor.Any, error) {
 		u, ok := op.Lookup("Unique")
 		if !ok {

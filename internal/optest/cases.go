@@ -190,6 +190,17 @@ func cases(name string) []testCase {
 	case "Conv":
 		return []testCase{{in: []input{data(1, 4, 8, 6), data(6, 4, 3, 3), data(6)}}, {in: []input{data(2, 4, 9, 6), data(6, 2, 3, 2)}, calm: true,
 			attrs: attrs{"group": int64(2), "strides": []int64{2, 1}, "pads": []int64{1, 0, 1, 1}}}, {in: []input{data(1, 6, 12), data(6, 1, 4)}, attrs: attrs{"group": int64(6)}}}
+	case "ConvTranspose":
+		return []testCase{{in: []input{data(1, 4, 5, 3), data(4, 3, 3, 2), data(3)}}, {in: []input{data(2, 4, 5, 4), data(4, 3, 2, 3)}, calm: true,
+			attrs: attrs{"group": int64(2), "strides": []int64{2, 1}, "dilations": []int64{1, 2}, "pads": []int64{1, 0, 1, 1}, "output_padding": []int64{1, 0}}}}
+	case "ConvInteger":
+		return []testCase{{in: []input{data(1, 4, 8, 6), data(6, 4, 3, 3), data(), data(6)}}, {in: []input{data(2, 4, 9, 6), data(6, 2, 3, 2)},
+			attrs: attrs{"group": int64(2), "strides": []int64{2, 1}, "pads": []int64{1, 0, 1, 1}}}}
+	case "MatMulInteger":
+		return []testCase{{in: []input{data(4, 6), data(6, 8), data(4), data(8)}}, {in: []input{data(2, 3, 4, 6), data(3, 6, 2)}}}
+	case "DeformConv":
+		return []testCase{{in: []input{data(2, 4, 5, 6), data(6, 2, 2, 2), data(2, 16, 4, 5), data(6), data(2, 8, 4, 5)}, attrs: attrs{"group": int64(2), "offset_group": int64(2)}},
+			{in: []input{data(1, 2, 4, 4), data(2, 2, 3, 3), data(1, 18, 4, 4)}, attrs: attrs{"pads": []int64{1, 1, 1, 1}}, calm: true}}
 	case "MatMul":
 		return []testCase{{in: []input{data(4, 6), data(6, 8)}}, {in: []input{data(6), data(6, 4)}}, {in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 4, 6), data(3, 6, 2)}},
 			{in: []input{data(0, 4), data(4, 2)}}, {in: []input{data(33, 270), data(270, 12)}, calm: true}}

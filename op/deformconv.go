@@ -1,0 +1,139 @@
+package op
+
+import (
+	"context"
+	"math"
+	"runtime"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// DeformConv is Conv of images x [N, C, H, W] whose patches are read beside their
+// places: the element at a kernel position of an output is the one at its place plus
+// an offset (down, across), found by linear interpolation, where what is outside of
+// the image is +0; then it is multiplied by its mask, if there is one. offset is [N,
+// G·k1·k2·2, out1, out2], mask, or the zero Tensor, [N, G·k1·k2, out1, out2]; the
+// channels are in G equal runs that share them. w is [M, C/group, k1, k2], bias [M] or
+// the zero Tensor.
+//
+// With y and x the place in float64, and v and u what they are above whole numbers,
+// an element is ((1−v)·(1−u)·a + (1−v)·u·b) + (v·(1−u)·c + v·u·d), of the four around
+// it, each step rounded in float64; times the mask; rounded once to the type that
+// Conv contracts in. What isn't finite as an offset reads +0. The rest is Conv. It
+// panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
+// an image exist as a whole.
+func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](deformedConv(x, w, offset, anyOrNil(bias), anyOrNil(mask), win, group, offsetGroup), opts)
+}
+
+func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *transfer {
+	const name = "DeformConv"
+	oneType(name, x, w, offset, bias, mask)
+	if x.Rank() != 4 {
+		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, H, W]", tensor.Describe(x)))
+	}
+	g := convOf(name, x, w, bias, win, group)
+	if runs < 1 || g.c%runs != 0 {
+		panic(fail(name, tensor.ErrShape, "offset_group %d doesn't divide %d channels", runs, g.c))
+	}
+	volume := g.s[0].kernel * g.s[1].kernel
+	for i, a := range []tensor.Any{offset, mask} {
+		if a == nil {
+			continue
+		}
+		want := []int{g.n, extent(name, 1, runs, volume) * (2 - i), g.s[0].out, g.s[1].out}
+		if lay := a.Layout(); !sameShape(&lay, want) {
+			panic(fail(name, tensor.ErrShape, "the %s is %s, want %s", []string{"offset", "mask"}[i], tensor.Describe(a), shapeText(want)))
+		}
+	}
+	return &transfer{name: name, d: x.DType(), shape: g.shape, in: operandsOf(x, w, offset, bias, mask), fill: func(ctx context.Context, dst words, in []words) {
+		j := job{name: name, ctx: ctx}
+		inFloats(dst, in, func(d tensor.Tensor[float32], in []tensor.Tensor[float32]) { deform(j, &g, runs, in, d) },
+			func(d tensor.Tensor[float64], in []tensor.Tensor[float64]) { deform(j, &g, runs, in, d) })
+	}}
+}
+
+// deform computes a DeformConv of x, w, offset, bias and mask, image by image.
+func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T], dst tensor.Tensor[T]) {
+	if dst.Len() == 0 {
+		return
+	}
+	x, w, offset, bias, mask := in[0], in[1], in[2], in[3], in[4]
+	volume, plane := g.s[0].kernel*g.s[1].kernel, g.s[0].in*g.s[1].in
+	patches := tensor.Empty[T](g.c, volume, g.patch)
+	src, offs, at := x.Run(x.LayoutRef()), offset.Run(offset.LayoutRef()), patches.Run(patches.LayoutRef())
+	var factors []T
+	if !mask.IsZero() {
+		factors = mask.Run(mask.LayoutRef())
+	}
+	wd, w0 := w.Data()
+	res := dst.Run(dst.LayoutRef())
+	mg, kg := g.m/g.group, g.c/g.group*volume
+	canon := canonOf[T]()
+	for n := range g.n {
+		split(j.name, j.ctx, g.c*volume, g.patch*20, func(from, to int) {
+			for row := from; row < to; row++ {
+				c, k := row/volume, row%volume
+				u := (n*runs+c/(g.c/runs))*volume + k // of the mask; of the offset the two from 2u on
+				image := src[(n*g.c+c)*plane:][:plane]
+				for o := range g.patch {
+					oy, ox := o/g.s[1].out, o%g.s[1].out
+					y := float64(g.s[0].at(oy, k/g.s[1].kernel)) + float64(offs[2*u*g.patch+o])
+					x := float64(g.s[1].at(ox, k%g.s[1].kernel)) + float64(offs[(2*u+1)*g.patch+o])
+					v := between(image, g.s[0].in, g.s[1].in, y, x)
+					if factors != nil {
+						v *= float64(factors[u*g.patch+o])
+					}
+					at[row*g.patch+o] = T(v)
+				}
+			}
+		})
+		e := gemm[T]{job: j, batch: g.group, m: mg, n: g.patch, k: kg,
+			a: wd, aRow: kg, aCol: 1, aAt: entries{w0, []int{g.group}, []int{mg * kg}},
+			b: at, bRow: g.patch, bCol: 1, bAt: entries{0, []int{g.group}, []int{kg * g.patch}},
+			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entries{0, []int{g.group}, []int{mg * g.patch}}}
+		e.run()
+		if bias.IsZero() {
+			continue
+		}
+		for m := range g.m {
+			row, b := res[(n*g.m+m)*g.patch:][:g.patch], bias.At(m)
+			for i := range row {
+				row[i] += b
+			}
+			canon(row)
+		}
+	}
+	runtime.KeepAlive(in)
+	runtime.KeepAlive(patches)
+	runtime.KeepAlive(dst)
+}
+
+// between returns the element at (y, x) of an image of h rows by linear interpolation,
+// and 0 outside.
+func between[T num.Float](image []T, h, w int, y, x float64) float64 {
+	if !(y > -1 && y < float64(h) && x > -1 && x < float64(w)) {
+		return 0
+	}
+	fy, fx := math.Floor(y), math.Floor(x)
+	v, u := y-fy, x-fx
+	iy, ix := int(fy), int(fx)
+	at := func(i, j int) float64 {
+		if uint(i) >= uint(h) || uint(j) >= uint(w) {
+			return 0
+		}
+		return float64(image[i*w+j])
+	}
+	a := float64(float64((1-v)*(1-u)) * at(iy, ix))
+	b := float64(float64((1-v)*u) * at(iy, ix+1))
+	c := float64(float64(v*(1-u)) * at(iy+1, ix))
+	d := float64(float64(v*u) * at(iy+1, ix+1))
+	return (a + b) + (c + d)
+}
+
+var deformConv = opN{about: about{name: "DeformConv", onnx: []int{19, 22},
+	attrs: []string{"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"}}, least: 3, most: 5, takes: floatsOnly, fast: productFast,
+	move: func(c *Call) *transfer {
+		return deformedConv(c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), windowOf(c), int(c.Attrs.Int("group", 1)), int(c.Attrs.Int("offset_group", 1)))
+	}}

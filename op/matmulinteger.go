@@ -1,0 +1,45 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// MatMulInteger returns the matrix product of a less aZero and b less bZero, as
+// MatMul does, in int32, which wraps. aZero is one number or has one for each row of
+// a, bZero one or one for each column of b; the zero Tensor is 0. It panics when the
+// shapes don't fit. ONNX MatMulInteger, of which zero points for each row of a batch
+// of matrices, in more than one axis, are left out. It computes in int64.
+func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) tensor.Tensor[int32] {
+	return moved[int32](integerProduct(a, b, anyOrNil(aZero), anyOrNil(bZero)), opts)
+}
+
+func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
+	const name = "MatMulInteger"
+	must(name, bytes8(b.DType()), b.DType())
+	la, lb := a.Layout(), b.Layout()
+	x := productOf(name, &la, &lb)
+	rows, columns := a.Rank()-2, b.Rank()-1
+	if b.Rank() < 2 {
+		columns = -1
+	}
+	checkZero(name, 2, aZero, a, rows)
+	checkZero(name, 3, bZero, b, columns)
+	return &transfer{name: name, d: dtype.Int32, shape: x.shape, in: operandsOf(a, b, aZero, bZero), fill: func(ctx context.Context, dst words, in []words) {
+		dst.wrap(wholeProduct(job{name: name, ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[1], in[3], columns)))
+	}}
+}
+
+// wholeProduct is a matrix product of int64.
+func wholeProduct(j job, x product, a, b tensor.Tensor[int64]) tensor.Tensor[int64] {
+	sums := tensor.Empty[int64](x.shape...)
+	if sums.Len() > 0 {
+		matmul(j, x, &a, &b, &sums)
+	}
+	return sums
+}
+
+var matMulInteger = opN{about: about{name: "MatMulInteger", onnx: []int{10}, why: "of integers of 8 bits alone"}, least: 2, most: 4, takes: bytes8,
+	move: func(c *Call) *transfer { return integerProduct(c.in(0), c.in(1), c.in(2), c.in(3)) }}
