@@ -14,7 +14,7 @@ import (
 
 // Saturate makes Cast to float8 give the largest finite value instead of an
 // infinity, or of NaN where there is none.
-func Saturate() Option { return Option{saturate: true} }
+func Saturate() Option { return Option{flags: saturate} }
 
 // Cast returns a with every element converted to To:
 //

@@ -12,6 +12,10 @@ import (
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
 func Clip[T num.Native | num.Narrow](a tensor.Tensor[T], lo, hi T, opts ...Option) tensor.Tensor[T] {
+	if s := read(opts); s.orion && above(lo, hi) {
+		low, high := Scalar(lo), Scalar(hi)
+		return Where(Less(a, low), low, high, withoutOrion(opts)...)
+	}
 	return applyWith("Clip", 2, &clipRows, &simd.Clip, &a, lo, hi, [2]float32{widened1(lo), widened1(hi)}, opts)
 }
 

@@ -77,6 +77,12 @@ func ExampleReduceSum() {
 	// [[5. 7. 9.]]
 }
 
+func ExampleSumAs() {
+	a := tensor.FromSlice([]int8{100, 100, 100}, 3)
+	fmt.Println(op.ReduceSum(a, nil), op.SumAs[int64](a, nil))
+	// Output: 44 300
+}
+
 func ExampleReduceSumSquare() {
 	a := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	fmt.Println(op.ReduceSumSquare(a, []int{1}))

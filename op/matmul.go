@@ -23,6 +23,9 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 	}
 	s := read(opts)
 	x := productOf("MatMul", a.LayoutRef(), b.LayoutRef())
+	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
+		x.shape = []int{1}
+	}
 	dst := target[T]("MatMul", &s, x.shape)
 	if dst.Len() == 0 {
 		return dst

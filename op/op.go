@@ -29,11 +29,18 @@ import (
 type Option struct {
 	// Four fields of four words at most: such a struct lives in registers, a
 	// larger one is copied through memory, which stalls the processor.
-	into     any // *tensor.Tensor[R]
-	more     *more
-	keepDims bool
-	saturate bool
+	into  any // *tensor.Tensor[R]
+	more  *more
+	flags flags
 }
+
+type flags uint8
+
+const (
+	keepDims flags = 1 << iota
+	saturate
+	orion
+)
 
 // more is what must stay one pointer further away than into: a context is handed
 // to other threads, and escape analysis doesn't tell fields apart, so beside it
@@ -56,9 +63,14 @@ func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
 
 // settings is the options of one call, read.
-type settings Option
+type settings struct {
+	into                      any
+	more                      *more
+	keepDims, saturate, orion bool
+}
 
 func read(opts []Option) (s settings) {
+	var f flags
 	for i := range opts {
 		if opts[i].into != nil {
 			s.into = opts[i].into
@@ -66,9 +78,9 @@ func read(opts []Option) (s settings) {
 		if opts[i].more != nil {
 			s.more = opts[i].more
 		}
-		s.keepDims = s.keepDims || opts[i].keepDims
-		s.saturate = s.saturate || opts[i].saturate
+		f |= opts[i].flags
 	}
+	s.keepDims, s.saturate, s.orion = f&keepDims != 0, f&saturate != 0, f&orion != 0
 	return s
 }
 
@@ -164,6 +176,7 @@ type Call struct {
 	Opset   int // the opset whose meaning applies
 	Outputs int // how many outputs are asked for; 0 means 1
 	Context context.Context
+	orion   bool // see InOrion
 }
 
 // in returns input i, or nil.

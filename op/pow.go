@@ -8,7 +8,7 @@ import (
 
 // Pow returns a to the power b, element by element. Shapes broadcast. Floats have
 // the special cases of IEEE 754's pow, and in float32 and float64 an error of at
-// most 0.501 ulp. Integers wrap; to a negative power they give the true value
+// most 0.503 ulp. Integers wrap; to a negative power they give the true value
 // toward zero, and 0 gives the largest integer, as an infinity would. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
 func Pow[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {

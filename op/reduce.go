@@ -12,7 +12,7 @@ import (
 )
 
 // KeepDims leaves the reduced axes in the result, with extent 1.
-func KeepDims() Option { return Option{keepDims: true} }
+func KeepDims() Option { return Option{flags: keepDims} }
 
 // axes is which axes of an operand a reduction runs over.
 type axes struct {
@@ -255,6 +255,7 @@ func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fresh func() folder[T, R],
 	rows func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[R]) bool) tensor.Tensor[R] {
 	s := read(opts)
+	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	x := reduced(name, a.LayoutRef(), list, s.keepDims)
 	dst := target[R](name, &s, x.shape)
 	if conv.Overlap(reach(&a), reach(&dst)) {

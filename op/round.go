@@ -10,10 +10,22 @@ import (
 // Round returns the integer nearest to a, the even one of two, element by element:
 // −0 from −0.5 to −0. ±0, ±∞ and NaN stay. ONNX Round.
 func Round[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	if s := read(opts); s.orion {
+		return apply1(&roundAway, &a, opts)
+	}
 	return apply1(&round, &a, opts)
 }
 
 var round = op1{about: about{name: "Round", onnx: []int{11, 22}, why: "integers are whole"}, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]}}
+
+// roundAway is Round for Orion.
+var roundAway = op1{about: about{name: "Round"}, rows: rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]}}
+
+func roundAwayRow[T num.Float](dst, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = T(math.Round(float64(x)))
+	}
+}
 
 // roundRow defines Round.
 func roundRow[T num.Float](dst, a []T) {

@@ -205,10 +205,14 @@ func spec(name string, d dtype.DType, shape ...int) tensor.Any {
 func one(a tensor.Any) []tensor.Any { return []tensor.Any{a} }
 
 func options(c *Call) []Option {
-	if c.Context == nil {
-		return nil
+	var opts []Option
+	if c.Context != nil {
+		opts = append(opts, Context(c.Context))
 	}
-	return []Option{Context(c.Context)}
+	if c.orion {
+		opts = append(opts, Orion())
+	}
+	return opts
 }
 
 // axisOf resolves a possibly negative axis.

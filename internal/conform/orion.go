@@ -82,9 +82,6 @@ func (v *orionValue) tensor() (tensor.Any, error) {
 }
 
 func (c *orionCase) run() error {
-	if c.ownShape() {
-		return unsupported{"Orion keeps one axis where the result has none; there is no option for that"}
-	}
 	for name, raw := range c.Args {
 		if strings.HasSuffix(name, "_dtype") && strings.Contains(string(raw), "FP") {
 			return unsupported{"fixed point"}
@@ -126,24 +123,14 @@ func (c *orionCase) run() error {
 	return c.check(got)
 }
 
-// ownShape reports whether the result has rank 0 for ONNX and NumPy, and rank 1 for
-// Orion: a reduction of a vector without keepdims, and the product of two.
-func (c *orionCase) ownShape() bool {
-	for i := range c.Inputs {
-		if s := c.Inputs[i].Shape; s == nil || len(*s) != 1 {
-			return false
-		}
-	}
-	keep := string(c.Args["keepdims"])
-	return c.Op == "matmul" || keep == "false" && (strings.HasPrefix(c.Op, "arg") || strings.HasPrefix(c.Op, "reduce_"))
-}
-
 // check compares results. Orion's comparisons give 0 and 1 and its indices are
 // narrower: values are compared in the type that the data has.
 func (c *orionCase) check(got []tensor.Any) error {
 	want := c.Outputs
 	if len(want) == 1 && want[0].Sequence != nil {
-		want = want[0].Sequence
+		if want = want[0].Sequence; len(got) != len(want) {
+			return fmt.Errorf("a sequence of %d, want %d", len(got), len(want))
+		}
 	}
 	if len(got) < len(want) {
 		return fmt.Errorf("%d results, want %d", len(got), len(want))
@@ -235,6 +222,18 @@ func (o *orionCall) list(name string) tensor.Any {
 	return int64sOf(v)
 }
 
+// inOrion calls an operator under the option Orion.
+func inOrion(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, error) {
+	o, ok := op.Lookup(name)
+	if !ok {
+		return nil, unsupported{"no operator " + name}
+	}
+	if o = op.InOrion(o); len(in) > 0 && name != "Where" && !o.Supports(in[0].DType()) {
+		return nil, unsupported{fmt.Sprintf("%s is not defined for %v", name, in[0].DType())}
+	}
+	return o.Run(&op.Call{Inputs: in, Attrs: a, Opset: opset})
+}
+
 // orionFunc calls what an operator of Orion is here.
 type orionFunc func(o *orionCall) ([]tensor.Any, error)
 
@@ -245,13 +244,8 @@ func orionNamed(name string, opset int, names ...string) orionFunc {
 		if strings.HasPrefix(name, "Gather") || strings.HasPrefix(name, "ReverseS") {
 			in[1] = cast(in[1], dtype.Int64)
 		}
-		return callOpset(name, opset, in, o.attrs(names...))
+		return inOrion(name, opset, in, o.attrs(names...))
 	}
-}
-
-// orionLogic takes numbers as truth values: what isn't 0.
-func orionLogic(name string) orionFunc {
-	return func(o *orionCall) ([]tensor.Any, error) { return call(name, castAll(o.in, dtype.Bool), attrs{}) }
 }
 
 // orionReduce is a reduction by one axis, or all.
@@ -268,7 +262,7 @@ func orionReduce(name string, opset int, axes string) orionFunc {
 		if v, ok := a["axes"].([]int64); ok && len(v) == 0 {
 			delete(a, "axes")
 		}
-		return callOpset(name, opset, o.in, a)
+		return inOrion(name, opset, o.in, a)
 	}
 }
 
@@ -280,7 +274,7 @@ func orionScatter(name string) orionFunc {
 		if o.arg("reduction", &mode) {
 			a["reduction"] = mode
 		}
-		return callOpset(name, 18, []tensor.Any{o.in[0], cast(o.in[2], dtype.Int64), o.in[1]}, a)
+		return inOrion(name, 18, []tensor.Any{o.in[0], cast(o.in[2], dtype.Int64), o.in[1]}, a)
 	}
 }
 
@@ -290,7 +284,7 @@ var orionOps = map[string]orionFunc{
 	"not": orionNamed("Not", 1), "add": orionNamed("Add", 13), "sub": orionNamed("Sub", 13), "mul": orionNamed("Mul", 13), "div": orionNamed("Div", 13),
 	"equal": orionNamed("Equal", 13), "greater": orionNamed("Greater", 13), "greater_equal": orionNamed("GreaterOrEqual", 13),
 	"less": orionNamed("Less", 13), "less_equal": orionNamed("LessOrEqual", 13), "matmul": orionNamed("MatMul", 13), "nonzero": orionNamed("NonZero", 13),
-	"and": orionLogic("And"), "or": orionLogic("Or"), "xor": orionLogic("Xor"),
+	"and": orionNamed("And", 7), "or": orionNamed("Or", 7), "xor": orionNamed("Xor", 7),
 	"argmax": orionNamed("ArgMax", 13, "axis", "keepdims", "select_last_index"), "argmin": orionNamed("ArgMin", 13, "axis", "keepdims", "select_last_index"),
 	"concat": orionNamed("Concat", 13, "axis"), "flatten": orionNamed("Flatten", 13, "axis"),
 	"gather": orionNamed("Gather", 13, "axis"), "gather_elements": orionNamed("GatherElements", 13, "axis"), "gather_nd": orionNamed("GatherND", 13, "batch_dims"),
@@ -302,34 +296,32 @@ var orionOps = map[string]orionFunc{
 	"reduce_max": orionReduce("ReduceMax", 13, "axes"), "reduce_prod": orionReduce("ReduceProd", 13, "axis"), "reduce_l1": orionReduce("ReduceL1", 13, "axis"),
 	"reduce_sum_square": orionReduce("ReduceSumSquare", 13, "axis"),
 	"scatter_elements":  orionScatter("ScatterElements"), "scatter_nd": orionScatter("ScatterND"),
-	"where": func(o *orionCall) ([]tensor.Any, error) {
-		return call("Where", []tensor.Any{cast(o.in[0], dtype.Bool), o.in[1], o.in[2]}, attrs{})
-	},
+	"where": orionNamed("Where", 16),
 	"compress": func(o *orionCall) ([]tensor.Any, error) {
-		return call("Compress", []tensor.Any{o.in[0], cast(o.in[1], dtype.Bool)}, o.attrs("axis"))
+		return inOrion("Compress", 11, []tensor.Any{o.in[0], cast(o.in[1], dtype.Bool)}, o.attrs("axis"))
 	},
 	"transpose": func(o *orionCall) ([]tensor.Any, error) {
 		a := o.attrs("axes")
 		if v, ok := a["axes"]; ok {
 			a = attrs{"perm": v}
 		}
-		return call("Transpose", o.in, a)
+		return inOrion("Transpose", 11, o.in, a)
 	},
 	"reshape": func(o *orionCall) ([]tensor.Any, error) {
-		return callOpset("Reshape", 14, append(o.in, o.list("target_shape")), o.attrs("allowzero"))
+		return inOrion("Reshape", 14, append(o.in, o.list("target_shape")), o.attrs("allowzero"))
 	},
 	"slice": func(o *orionCall) ([]tensor.Any, error) {
-		return callOpset("Slice", 13, append(o.in, o.list("starts"), o.list("ends"), o.list("axes"), o.list("steps")), attrs{})
+		return inOrion("Slice", 13, append(o.in, o.list("starts"), o.list("ends"), o.list("axes"), o.list("steps")), attrs{})
 	},
 	"cumsum": func(o *orionCall) ([]tensor.Any, error) {
 		var axis int64
 		o.arg("axis", &axis)
-		return callOpset("CumSum", 14, append(o.in, tensor.Scalar(axis)), o.attrs("exclusive", "reverse"))
+		return inOrion("CumSum", 14, append(o.in, tensor.Scalar(axis)), o.attrs("exclusive", "reverse"))
 	},
 	"trilu": func(o *orionCall) ([]tensor.Any, error) {
 		var k int64
 		o.arg("k", &k)
-		return callOpset("Trilu", 14, append(o.in, tensor.Scalar(k)), o.attrs("upper"))
+		return inOrion("Trilu", 14, append(o.in, tensor.Scalar(k)), o.attrs("upper"))
 	},
 	"clip": func(o *orionCall) ([]tensor.Any, error) {
 		in := slices.Clone(o.in)
@@ -341,12 +333,12 @@ var orionOps = map[string]orionFunc{
 				in = append(in, nil)
 			}
 		}
-		return callOpset("Clip", 13, in, attrs{})
+		return inOrion("Clip", 13, in, attrs{})
 	},
 	"bit_shift": func(o *orionCall) ([]tensor.Any, error) {
 		var to string
 		o.arg("direction", &to)
-		return call("BitShift", o.in, attrs{"direction": to})
+		return inOrion("BitShift", 11, o.in, attrs{"direction": to})
 	},
 	"range": func(o *orionCall) ([]tensor.Any, error) {
 		d, err := dtype.Parse(orionTypes[o.c.DType])
@@ -359,12 +351,12 @@ var orionOps = map[string]orionFunc{
 			o.arg(name, &v)
 			in = append(in, cast(tensor.Scalar(v), d))
 		}
-		return call("Range", in, attrs{})
+		return inOrion("Range", 11, in, attrs{})
 	},
 	"constant_of_shape": func(o *orionCall) ([]tensor.Any, error) {
 		var v int64
 		o.arg("value", &v)
-		return callOpset("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
+		return inOrion("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
 	},
 	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {
 		return call("ConvInteger", o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
@@ -377,13 +369,38 @@ var orionOps = map[string]orionFunc{
 		return u.Run(&op.Call{Inputs: o.in, Attrs: o.attrs("axis", "sorted"), Opset: 11, Outputs: 4})
 	},
 	"linear": func(o *orionCall) ([]tensor.Any, error) { // Gemm is of floats
-		y, err := call("MatMul", []tensor.Any{o.in[1], o.in[0]}, attrs{})
+		y, err := inOrion("MatMul", 11, []tensor.Any{o.in[1], o.in[0]}, attrs{})
 		if err != nil {
 			return nil, err
 		}
-		return call("Add", []tensor.Any{y[0], o.in[2]}, attrs{})
+		return inOrion("Add", 11, []tensor.Any{y[0], o.in[2]}, attrs{})
 	},
 	"split": orionSplit, "split_to_sequence": orionSplit, "concat_from_sequence": orionJoin,
+	// A sequence is a slice of tensors.
+	"sequence_construct": func(o *orionCall) ([]tensor.Any, error) { return o.in, nil },
+	"sequence_length":    func(o *orionCall) ([]tensor.Any, error) { return []tensor.Any{tensor.Scalar(int64(len(o.in)))}, nil },
+	"sequence_at": func(o *orionCall) ([]tensor.Any, error) {
+		seq, at := o.sequence(1)
+		return seq[at : at+1], nil
+	},
+	"sequence_erase": func(o *orionCall) ([]tensor.Any, error) {
+		if len(o.c.Inputs) == 1 {
+			return o.in[:len(o.in)-1], nil
+		}
+		seq, at := o.sequence(1)
+		return slices.Delete(seq, at, at+1), nil
+	},
+	"sequence_insert": func(o *orionCall) ([]tensor.Any, error) {
+		seq, at := o.sequence(2)
+		return slices.Insert(seq, at, o.in[len(o.in)-2]), nil
+	},
+	"sequence_empty": func(o *orionCall) ([]tensor.Any, error) { // Orion's has one tensor without elements
+		d, err := dtype.Parse(orionTypes[o.c.Outputs[0].Sequence[0].DType])
+		if err != nil {
+			return nil, unsupported{"there is no " + o.c.Outputs[0].Sequence[0].DType}
+		}
+		return []tensor.Any{cast(tensor.New[int32](0), d)}, nil
+	},
 	"at": func(o *orionCall) (out []tensor.Any, err error) {
 		var at []int
 		o.arg("indices", &at)
@@ -420,6 +437,17 @@ var orionOps = map[string]orionFunc{
 	},
 }
 
+// sequence returns the sequence before the last n inputs and the position that the
+// last one is; a negative one counts from the end.
+func (o *orionCall) sequence(n int) (seq []tensor.Any, at int) {
+	seq = slices.Clone(o.in[:len(o.in)-n])
+	at = int(cast(o.in[len(o.in)-1], dtype.Int64).(tensor.Tensor[int64]).Item())
+	if at < 0 {
+		at += len(seq)
+	}
+	return seq, at
+}
+
 func intsOf(v []int) tensor.Any {
 	out := make([]int64, len(v))
 	for i, n := range v {
@@ -429,7 +457,7 @@ func intsOf(v []int) tensor.Any {
 }
 
 func orionAll(name string) orionFunc {
-	return func(o *orionCall) ([]tensor.Any, error) { return call(name, o.in, attrs{"keepdims": int64(0)}) }
+	return func(o *orionCall) ([]tensor.Any, error) { return inOrion(name, 11, o.in, attrs{"keepdims": int64(0)}) }
 }
 
 func orionDepth(o *orionCall) ([]tensor.Any, error) {
@@ -438,7 +466,7 @@ func orionDepth(o *orionCall) ([]tensor.Any, error) {
 	if o.arg("mode", &mode) {
 		a["mode"] = mode
 	}
-	return call("DepthToSpace", o.in, a)
+	return inOrion("DepthToSpace", 11, o.in, a)
 }
 
 // orionSplit is Split, by sizes, into as many parts as asked for, or, into a
@@ -485,7 +513,7 @@ func orionSplit(o *orionCall) ([]tensor.Any, error) {
 		return out, err
 	}
 	for i := range out {
-		squeezed, err := callOpset("Squeeze", 11, out[i:i+1], attrs{"axes": []int64{axis}})
+		squeezed, err := inOrion("Squeeze", 11, out[i:i+1], attrs{"axes": []int64{axis}})
 		if err != nil {
 			return nil, err
 		}
@@ -502,12 +530,12 @@ func orionJoin(o *orionCall) ([]tensor.Any, error) {
 	in := slices.Clone(o.in)
 	if fresh != 0 {
 		for i := range in {
-			t, err := callOpset("Unsqueeze", 11, in[i:i+1], attrs{"axes": []int64{axis}})
+			t, err := inOrion("Unsqueeze", 11, in[i:i+1], attrs{"axes": []int64{axis}})
 			if err != nil {
 				return nil, err
 			}
 			in[i] = t[0]
 		}
 	}
-	return callOpset("Concat", 13, in, attrs{"axis": axis})
+	return inOrion("Concat", 13, in, attrs{"axis": axis})
 }

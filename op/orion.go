@@ -1,0 +1,151 @@
+package op
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Orion asks for what Orion's operators do where that isn't what ONNX says. It is for
+// those who must match results of Orion, version 0.2.5, and changes these operators
+// alone:
+//
+//   - Round goes away from zero on a tie;
+//   - Clip with lo > hi gives lo below lo, and hi elsewhere;
+//   - ArgMax, ArgMin and ReduceProd of a vector keep its axis, and the MatMul of two
+//     vectors has shape (1).
+//
+// What would change the type of a result has a run-time form alone: see InOrion. In
+// place of Orion's panics integers wrap, and its faults are not copied: transposes of
+// rank 2 follow their axes, broadcasts of unequal ranks are right.
+func Orion() Option { return Option{flags: orion} }
+
+// keepsVectors says which reductions Orion leaves one axis of a vector.
+func keepsVectors(name string) bool {
+	return name == "ArgMax" || name == "ArgMin" || name == "ReduceProd"
+}
+
+// above reports whether a > b, both not NaN.
+func above[T num.Native | num.Narrow](a, b T) bool {
+	return Greater(Scalar(a), Scalar(b)).Item()
+}
+
+func withoutOrion(opts []Option) []Option {
+	out := slices.Clone(opts)
+	for i := range out {
+		out[i].flags &^= orion
+	}
+	return out
+}
+
+// InOrion returns the run-time form of an operator under the option Orion, where the
+// types are Orion's, too:
+//
+//   - Equal, Greater and GreaterOrEqual give 0 and 1 of uint32, Less and
+//     LessOrEqual of int32; And, Or and Xor take numbers, true being those that aren't
+//     0, and give uint32 then;
+//   - the condition of Where has the type of the other two, true where it isn't 0;
+//   - ArgMax gives int32, ArgMin and NonZero uint32, Unique its indices as int32;
+//   - an absent lower bound of Clip is −127 for int8, and −(2^31 − 1) for int32.
+func InOrion(o Op) Op { return orionOp{o} }
+
+type orionOp struct{ Op }
+
+// orionResults has the types of results that differ from ONNX's.
+var orionResults = map[string]dtype.DType{"Equal": dtype.Uint32, "Greater": dtype.Uint32, "GreaterOrEqual": dtype.Uint32, "And": dtype.Uint32, "Or": dtype.Uint32, "Xor": dtype.Uint32,
+	"Less": dtype.Int32, "LessOrEqual": dtype.Int32, "ArgMax": dtype.Int32, "ArgMin": dtype.Uint32, "NonZero": dtype.Uint32, "Unique": dtype.Int32}
+
+func (o orionOp) Supports(d dtype.DType) bool {
+	return o.Op.Supports(d) || o.logic() && isReal(d)
+}
+
+func (o orionOp) logic() bool { return o.Name() == "And" || o.Name() == "Or" || o.Name() == "Xor" }
+
+// call returns c with the inputs that the operator takes here.
+func (o orionOp) call(c *Call) *Call {
+	d := *c
+	d.orion = true
+	d.Inputs = slices.Clone(c.Inputs)
+	truth := func(n int) {
+		for i := range min(n, len(d.Inputs)) {
+			if a := d.Inputs[i]; a != nil {
+				d.Inputs[i] = retyped(a, dtype.Bool)
+			}
+		}
+	}
+	switch o.Name() {
+	case "And", "Or", "Xor":
+		truth(2)
+	case "Where":
+		truth(1)
+	case "Clip":
+		if c.Opset < 11 || c.in(0) == nil || c.in(1) != nil {
+			break
+		}
+		for len(d.Inputs) < 2 {
+			d.Inputs = append(d.Inputs, nil)
+		}
+		switch c.in(0).DType() {
+		case dtype.Int8:
+			d.Inputs[1] = tensor.Scalar[int8](-math.MaxInt8)
+		case dtype.Int32:
+			d.Inputs[1] = tensor.Scalar[int32](-math.MaxInt32)
+		}
+	}
+	return &d
+}
+
+// results gives results the types that Orion has.
+func (o orionOp) results(c *Call, out []tensor.Any) []tensor.Any {
+	d, ok := orionResults[o.Name()]
+	first := 0 // of Unique the entries keep their type
+	if o.Name() == "Unique" {
+		first = 1
+	}
+	if o.logic() && c.in(0).DType() == dtype.Bool {
+		return out
+	}
+	for i := first; ok && i < len(out); i++ {
+		out[i] = retyped(out[i], d)
+	}
+	if (o.Name() == "MatMul" || keepsVectors(o.Name())) && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
+		out[0] = spec(o.Name(), out[0].DType(), 1) // inferred without the option; what is computed has it
+	}
+	return out
+}
+
+// retyped returns a as bool, int32 or uint32; a Spec as a Spec.
+func retyped(a tensor.Any, d dtype.DType) tensor.Any {
+	if _, is := a.(tensor.Spec); is {
+		return spec("Cast", d, tensor.Shape(a)...)
+	}
+	switch d {
+	case dtype.Bool:
+		return castTo1[bool](a)
+	case dtype.Int32:
+		return castTo1[int32](a)
+	}
+	return castTo1[uint32](a)
+}
+
+func (o orionOp) Infer(c *Call) (out []tensor.Any, err error) {
+	return o.through(c, o.Op.Infer)
+}
+
+func (o orionOp) Run(c *Call) (out []tensor.Any, err error) {
+	return o.through(c, o.Op.Run)
+}
+
+func (o orionOp) through(c *Call, f func(*Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
+	if failed := tensor.Try(func() {
+		if out, err = f(o.call(c)); err == nil {
+			out = o.results(c, out)
+		}
+	}); failed != nil {
+		return nil, failed
+	}
+	return out, err
+}

@@ -1,0 +1,146 @@
+package op_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// inOrion calls an operator's run-time form under the option Orion, and checks that what is
+// inferred from shapes alone is what it gives.
+func inOrion(t *testing.T, name string, attrs op.AttrMap, in ...tensor.Any) tensor.Any {
+	t.Helper()
+	o, ok := op.Lookup(name)
+	if !ok {
+		t.Fatalf("no operator %s", name)
+	}
+	o = op.InOrion(o)
+	specs := make([]tensor.Any, len(in))
+	for i, a := range in {
+		if a != nil {
+			s, err := tensor.NewSpec(a.DType(), tensor.Shape(a)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			specs[i] = s
+		}
+	}
+	out, err := o.Run(&op.Call{Inputs: in, Attrs: attrs, Opset: 13})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	inferred, err := o.Infer(&op.Call{Inputs: specs, Attrs: attrs, Opset: 13})
+	if err == nil && (inferred[0].DType() != out[0].DType() || fmt.Sprint(tensor.Shape(inferred[0])) != fmt.Sprint(tensor.Shape(out[0]))) {
+		t.Errorf("%s: inferred %s, computed %s", name, tensor.Describe(inferred[0]), tensor.Describe(out[0]))
+	}
+	return out[0]
+}
+
+func TestOrionRounds(t *testing.T) {
+	x := tensor.FromSlice([]float32{-2.5, -0.5, 0.5, 1.5, 2.5, 2.4}, 6)
+	if got := fmt.Sprint(op.Round(x, op.Orion())); got != fmt.Sprint(tensor.FromSlice([]float32{-3, -1, 1, 2, 3, 2}, 6)) {
+		t.Error(got)
+	}
+	half := op.Cast[float32](op.Round(op.Cast[num.F16](x), op.Orion()))
+	if half.At(0) != -3 || half.At(4) != 3 {
+		t.Error(half)
+	}
+}
+
+func TestOrionClips(t *testing.T) {
+	x := tensor.FromSlice([]int32{-5, 1, 2, 3, 9}, 5)
+	if got := fmt.Sprint(op.Clip(x, 3, 1, op.Orion())); got != fmt.Sprint(tensor.FromSlice([]int32{3, 3, 3, 1, 1}, 5)) {
+		t.Error(got)
+	}
+	if got := fmt.Sprint(op.Clip(x, 1, 3, op.Orion())); got != fmt.Sprint(op.Clip(x, 1, 3)) {
+		t.Error(got)
+	}
+	low := tensor.FromSlice([]int8{-128, -127, 5}, 3)
+	if got := inOrion(t, "Clip", nil, low).(tensor.Tensor[int8]); got.At(0) != -127 || got.At(1) != -127 {
+		t.Error(got)
+	}
+	if got := inOrion(t, "Clip", nil, low, nil, tensor.Scalar[int8](4)).(tensor.Tensor[int8]); got.At(0) != -127 || got.At(2) != 4 {
+		t.Error(got)
+	}
+}
+
+func TestOrionShapes(t *testing.T) {
+	v := tensor.FromSlice([]int32{2, 7, 1}, 3)
+	if s := fmt.Sprint(op.ArgMax(v, 0, false, op.Orion()).Shape(), op.ArgMin(v, 0, false, op.Orion()).Shape(), op.ReduceProd(v, nil, op.Orion()).Shape(),
+		op.MatMul(v, v, op.Orion()).Shape(), op.ReduceSum(v, nil, op.Orion()).Shape()); s != "[1] [1] [1] [1] []" {
+		t.Error(s)
+	}
+	if got := op.MatMul(v, v, op.Orion()).At(0); got != 54 {
+		t.Error(got)
+	}
+	m := tensor.FromSlice([]int32{2, 7, 1, 3}, 2, 2)
+	if s := fmt.Sprint(op.ArgMax(m, 0, false, op.Orion()).Shape(), op.ReduceProd(m, nil, op.Orion()).Shape()); s != "[2] []" {
+		t.Error(s)
+	}
+	for name, attrs := range map[string]op.AttrMap{"ArgMax": {"keepdims": int64(0)}, "ReduceProd": {"keepdims": int64(0)}} {
+		if got := inOrion(t, name, attrs, v); got.Rank() != 1 {
+			t.Error(name, tensor.Describe(got))
+		}
+	}
+	if got := inOrion(t, "MatMul", nil, v, v); got.Rank() != 1 {
+		t.Error(tensor.Describe(got))
+	}
+}
+
+func TestOrionTypes(t *testing.T) {
+	a, b := tensor.FromSlice([]int32{0, 2, 0, 4}, 4), tensor.FromSlice([]int32{0, 2, 5, 0}, 4)
+	yes := tensor.FromSlice([]bool{true, false, true, true}, 4)
+	for _, c := range []struct {
+		name string
+		in   []tensor.Any
+		of   dtype.DType
+		want string
+	}{
+		{"Equal", []tensor.Any{a, b}, dtype.Uint32, "[1 1 0 0]"},
+		{"Greater", []tensor.Any{a, b}, dtype.Uint32, "[0 0 0 1]"},
+		{"GreaterOrEqual", []tensor.Any{a, b}, dtype.Uint32, "[1 1 0 1]"},
+		{"Less", []tensor.Any{a, b}, dtype.Int32, "[0 0 1 0]"},
+		{"LessOrEqual", []tensor.Any{a, b}, dtype.Int32, "[1 1 1 0]"},
+		{"And", []tensor.Any{a, b}, dtype.Uint32, "[0 1 0 0]"},
+		{"Or", []tensor.Any{a, b}, dtype.Uint32, "[0 1 1 1]"},
+		{"Xor", []tensor.Any{a, b}, dtype.Uint32, "[0 0 1 1]"},
+		{"Xor", []tensor.Any{yes, yes}, dtype.Bool, "[False False False False]"},
+		{"Where", []tensor.Any{a, b, a}, dtype.Int32, "[0 2 0 0]"},
+		{"NonZero", []tensor.Any{a}, dtype.Uint32, "[[1 3]]"},
+		{"ArgMin", []tensor.Any{tensor.FromSlice([]int32{3, 2, 5, 1}, 4)}, dtype.Uint32, "[3]"},
+		{"ArgMax", []tensor.Any{a}, dtype.Int32, "[3]"},
+		{"Abs", []tensor.Any{tensor.FromSlice([]int32{-3}, 1)}, dtype.Int32, "[3]"},
+	} {
+		got := inOrion(t, c.name, nil, c.in...)
+		if got.DType() != c.of || fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v %v, want %v %s", c.name, got.DType(), got, c.of, c.want)
+		}
+	}
+	o, _ := op.Lookup("Unique")
+	out, err := op.InOrion(o).Run(&op.Call{Inputs: []tensor.Any{a}, Opset: 11, Outputs: 4})
+	if err != nil || out[0].DType() != dtype.Int32 || out[1].DType() != dtype.Int32 || out[3].DType() != dtype.Int32 {
+		t.Error(out, err)
+	}
+	o, _ = op.Lookup("Or")
+	if _, err := op.InOrion(o).Run(&op.Call{Inputs: []tensor.Any{a}}); err == nil {
+		t.Error("Or of one operand is no error")
+	}
+}
+
+func ExampleOrion() {
+	x := tensor.FromSlice([]float32{-0.5, 0.5, 1.5}, 3)
+	fmt.Println(op.Round(x), op.Round(x, op.Orion()))
+	// Output: [-0.  0.  2.] [-1.  1.  2.]
+}
+
+func ExampleInOrion() {
+	equal, _ := op.Lookup("Equal")
+	x := tensor.FromSlice([]int32{1, 2}, 2)
+	out, err := op.InOrion(equal).Run(&op.Call{Inputs: []tensor.Any{x, op.Scalar[int32](2)}})
+	fmt.Println(out[0], out[0].DType(), err)
+	// Output: [0 1] uint32 <nil>
+}
