@@ -22,6 +22,9 @@ func TestLayouts(t *testing.T) { drawnPage(t, layoutsPage, 20, 8) }
 // TestTiles does the same with the page on tiles.
 func TestTiles(t *testing.T) { drawnPage(t, "docs/tiles.md", 8, 4) }
 
+// TestDevices does the same with the page on devices.
+func TestDevices(t *testing.T) { drawnPage(t, "docs/devices.md", 6, 6) }
+
 // drawnPage runs a page of commands and a program; its pictures, in the folder of its name, are each made by a command
 // that it shows.
 func drawnPage(t *testing.T, page string, leastCommands, leastPictures int) {
@@ -40,7 +43,7 @@ func drawnPage(t *testing.T, page string, leastCommands, leastPictures int) {
 	}
 	folder := strings.TrimSuffix(filepath.Base(page), ".md")
 	var drawn, shown []string
-	for _, m := range regexp.MustCompile(`(?m)^\$ (ashlar layout .*) --svg /tmp/([a-z-]+)\.svg`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\$ (ashlar (?:layout|shard) .*|go run \./examples/sharding) --svg /tmp/([a-z-]+)\.svg`).FindAllStringSubmatch(string(text), -1) {
 		got := output(t, page, exec.Command("bash", "-ec", m[1]+" --svg -"))
 		file := filepath.Join("docs", folder, m[2]+".svg")
 		if *update {

@@ -14,10 +14,10 @@ import (
 // order, and in buffer.views the bytes as this queue sees them. The device's lock guards
 // it.
 type simQueue struct {
-	dev  *Sim
+	dev   *Sim
 	ahead []*command
-	busy bool  // a goroutine works on ahead
-	err  error // of the first command that failed since the last Wait
+	busy  bool  // a goroutine works on ahead
+	err   error // of the first command that failed since the last Wait
 
 	number  int // of the next event
 	unseen  []*simEvent

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -123,19 +121,8 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 		default:
 			err = nil
 		}
-		for i, write := range []func(io.Writer) error{picture.WriteSVG, picture.WritePNG} {
-			switch file := pictures[i]; {
-			case err != nil || file == "":
-			case file == "-":
-				err = write(p.out)
-			default:
-				if info, e := os.Stat(filepath.Dir(file)); e != nil || !info.IsDir() {
-					return fmt.Errorf("%s: there is no folder %s to write it to", file, filepath.Dir(file))
-				}
-				if err = writeFile(file, write); err != nil {
-					err = fmt.Errorf("%s: %w", file, bare(err))
-				}
-			}
+		if err == nil && pictures != [2]string{} {
+			err = p.writePictures(pictures, picture.WriteSVG, picture.WritePNG)
 		}
 		return err
 	}

@@ -6,6 +6,7 @@
 //	ashlar convert weights.npz w.safetensors tensors in another format
 //	ashlar diff weights.npz w.safetensors    where tensors differ
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
+//	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
 //	ashlar ops                               the operators and the element types they take
 //	ashlar version                           the build, the processor, the kernels in use
 //
@@ -128,7 +129,7 @@ makes no sense.`,
 		}
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.opsCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{
