@@ -33,7 +33,14 @@ func (s Sharding) String() string {
 type Range struct{ First, Last Coord }
 
 // Grid returns the range of a number of columns and rows of cores, from (0,0).
-func Grid(columns, rows int) Range { return Range{Last: Coord{columns - 1, rows - 1}} }
+func Grid(columns, rows int) Range {
+	return Range{Last: Coord{max(columns, 0) - 1, max(rows, 0) - 1}}
+}
+
+// size returns the columns and rows of a range in a grid.
+func (r *Range) size() (columns, rows int) {
+	return r.Last.X - r.First.X + 1, r.Last.Y - r.First.Y + 1
+}
 
 // MemoryConfig says where in a device a tensor is. The zero value is TT-NN's
 // DRAM_MEMORY_CONFIG: interleaved over the banks of DRAM. MemoryConfig{Memory: L1} is
@@ -96,10 +103,10 @@ func (c *MemoryConfig) banks(op string, m *Model) ([]int, error) {
 	var list []int
 	seen := make([]bool, grid.X*grid.Y)
 	for _, r := range c.Cores {
-		w, h := r.Last.X-r.First.X+1, r.Last.Y-r.First.Y+1
-		if r.First.X < 0 || r.First.Y < 0 || r.Last.X >= grid.X || r.Last.Y >= grid.Y || w < 1 || h < 1 {
+		if r.First.X < 0 || r.First.Y < 0 || r.Last.X >= grid.X || r.Last.Y >= grid.Y || r.Last.X < r.First.X || r.Last.Y < r.First.Y {
 			return nil, fail(op, tensor.ErrShape, "%v-%v isn't in the grid of %q, which ends at (%d,%d)", r.First, r.Last, m.Name, grid.X-1, grid.Y-1)
 		}
+		w, h := r.size()
 		for i := range w * h {
 			x, y := i%w, i/w
 			if c.ColMajor {
@@ -123,7 +130,7 @@ func (c *MemoryConfig) inGrid(op string, m *Model, rows, columns int) ([]int, er
 		return nil, fail(op, tensor.ErrShape, "%v takes one rectangle of cores, not %d", c.Sharding, len(c.Cores))
 	}
 	r := c.Cores[0]
-	w, h := r.Last.X-r.First.X+1, r.Last.Y-r.First.Y+1
+	w, h := r.size()
 	if c.ColMajor {
 		w, h = h, w
 	}
@@ -152,10 +159,11 @@ func (c *MemoryConfig) inGrid(op string, m *Model, rows, columns int) ([]int, er
 func Shards(s pack.Spec, k Sharding, cores Range, colMajor bool) (MemoryConfig, error) {
 	const op = "device.Shards"
 	c := MemoryConfig{Memory: L1, Sharding: k, Cores: []Range{cores}, ColMajor: colMajor}
-	w, h := cores.Last.X-cores.First.X+1, cores.Last.Y-cores.First.Y+1
-	if w < 1 || h < 1 || w > mostBanks || h > mostBanks {
-		return c, fail(op, tensor.ErrShape, "%v-%v has no cores, or too many", cores.First, cores.Last)
+	a, b := cores.First, cores.Last
+	if a.X < 0 || a.Y < 0 || b.X < a.X || b.Y < a.Y || b.X >= mostBanks || b.Y >= mostBanks {
+		return c, fail(op, tensor.ErrShape, "%v-%v has no cores, or too many", a, b)
 	}
+	w, h := cores.size()
 	height, width := s.PhysicalShape()
 	toH, toW := 1, 1
 	if t := s.Tile(); t != (pack.Tile{}) {
@@ -178,11 +186,11 @@ func Shards(s pack.Spec, k Sharding, cores Range, colMajor bool) (MemoryConfig, 
 	default:
 		return c, fail(op, tensor.ErrShape, "%v has no such shards; HeightSharded, WidthSharded and BlockSharded do", k)
 	}
-	a, okH := roundUp(max(divUp(height, rows), 1), toH)
-	b, okW := roundUp(max(divUp(width, columns), 1), toW)
+	shardH, okH := roundUp(max(divUp(height, rows), 1), toH)
+	shardW, okW := roundUp(max(divUp(width, columns), 1), toW)
 	if !okH || !okW {
 		return c, fail(op, tensor.ErrOverflow, "a shard of %v doesn't fit an int", s)
 	}
-	c.Shard = []int{a, b}
+	c.Shard = []int{shardH, shardW}
 	return c, nil
 }

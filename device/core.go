@@ -297,7 +297,7 @@ func (q *simQueue) Launch(kernel any, args ...Tensor) (Event, error) {
 			all.Add(1)
 			go func() {
 				defer all.Done()
-				errs[i] = c.run(f)
+				c.run(f, &errs[i])
 			}()
 		}
 		all.Wait()
@@ -319,25 +319,30 @@ func (q *simQueue) Launch(kernel any, args ...Tensor) (Event, error) {
 }
 
 // run calls the kernel, and makes an error of a panic, and of a goroutine that ends.
-func (c *Core) run(f func(*Core) error) (err error) {
-	const op = "device.ForEachCore"
+func (c *Core) run(f func(*Core) error, failure *error) {
 	ended := false
+	var err error
 	defer func() {
 		r := recover()
-		switch cause, isError := r.(error); {
-		case r != nil && isError:
-			err = fail(op, errors.Join(ErrKernel, cause), "core %v: panic: %v", c.Coord, r)
-		case r != nil:
-			err = fail(op, ErrKernel, "core %v: panic: %v", c.Coord, r)
-		case !ended:
-			err = fail(op, ErrKernel, "core %v: the kernel ended its goroutine", c.Coord)
-		case err != nil:
-			err = &tensor.Error{Op: op, Text: fmt.Sprintf("core %v: %v", c.Coord, err), Err: errors.Join(ErrKernel, err)}
+		cause, _ := r.(error)
+		if r == nil {
+			cause = err
 		}
+		text := ""
+		switch {
+		case r != nil:
+			text = fmt.Sprintf("panic: %v", r)
+		case !ended:
+			text = "the kernel ended its goroutine"
+		case err != nil:
+			text = err.Error()
+		default:
+			return
+		}
+		*failure = fail("device.ForEachCore", errors.Join(ErrKernel, cause), "core %v: %s", c.Coord, text)
 	}()
 	err = f(c)
 	ended = true
-	return err
 }
 
 // pageLayout returns the layout of the elements of a page.

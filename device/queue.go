@@ -19,8 +19,10 @@ type simQueue struct {
 	busy  bool  // a goroutine works on ahead
 	err   error // of the first command that failed since the last Wait
 
-	number  int // of the next event
-	unseen  []*simEvent
+	number  int         // of the next event
+	unseen  []*simEvent // that nobody has waited for
+	hosts   []*simEvent // that have something to write to the host
+	late    error       // the first failure of that
 	log     []write
 	touched map[*buffer]bool // those with a view of this queue
 }
@@ -71,20 +73,47 @@ func (e *simEvent) Wait() error {
 		q.show(e.number)
 	}
 	lost := !e.shown && len(e.writes) > 0
+	n := 0
+	for n < len(q.hosts) && q.hosts[n].number <= e.number {
+		n++
+	}
+	hosts := slices.Clone(q.hosts[:n])
 	q.dev.mu.Unlock()
-	e.waiting.Lock()
-	defer e.waiting.Unlock()
-	if lost {
+	for _, h := range hosts { // in order, and when this returns they are done, whoever does them
+		h.deliver()
+	}
+	q.dev.mu.Lock()
+	for len(q.hosts) > 0 && q.hosts[0].number <= e.number {
+		q.hosts[0] = nil
+		q.hosts = q.hosts[1:]
+	}
+	q.dev.mu.Unlock()
+	switch {
+	case lost:
 		return fail("device.Wait", tensor.ErrClosed, "%s was closed before; what the command wrote is lost", q.dev.model.Name)
-	}
-	if e.seen != nil {
-		e.late = e.seen()
-		e.seen = nil
-	}
-	if e.late != nil {
+	case e.late != nil:
 		return e.late
 	}
 	return e.err
+}
+
+// deliver writes to the host, once.
+func (e *simEvent) deliver() {
+	e.waiting.Lock()
+	defer e.waiting.Unlock()
+	if e.seen == nil {
+		return
+	}
+	e.late = e.seen()
+	e.seen = nil
+	if e.late != nil {
+		q := e.queue
+		q.dev.mu.Lock()
+		defer q.dev.mu.Unlock()
+		if q.late == nil {
+			q.late = e.late
+		}
+	}
 }
 
 // NewQueue returns a queue without commands.
@@ -153,7 +182,9 @@ func (q *simQueue) work() {
 			}
 			d.traffic.add(moved)
 		}
-		e.seen = seen
+		if e.seen = seen; seen != nil {
+			q.hosts = append(q.hosts, e)
+		}
 		for _, b := range c.uses {
 			b.release()
 		}
@@ -224,7 +255,7 @@ func (q *simQueue) show(number int) {
 
 func (q *simQueue) Wait() error {
 	q.dev.mu.Lock()
-	list := slices.Clone(q.unseen)
+	list := append(slices.Clone(q.unseen), q.hosts...)
 	q.dev.mu.Unlock()
 	var first error
 	for _, e := range list {
@@ -234,10 +265,13 @@ func (q *simQueue) Wait() error {
 	}
 	q.dev.mu.Lock()
 	defer q.dev.mu.Unlock()
-	if q.err != nil { // of a command that was waited for
+	switch { // of commands that were waited for already
+	case q.err != nil:
 		first = q.err
+	case first == nil:
+		first = q.late
 	}
-	q.err = nil
+	q.err, q.late = nil, nil
 	return first
 }
 

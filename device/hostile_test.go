@@ -1,0 +1,250 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/pack"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func spec(d dtype.DType, o pack.Options, shape ...int) pack.Spec {
+	return must(pack.NewSpec(d, shape, o))
+}
+
+// Every mistake is an error of a type, which says what clashes.
+func TestMistakes(t *testing.T) {
+	dev, other := open(t), open(t)
+	strict := must(Open("sim:4x4", Strict()))
+	closed := open(t)
+	gone := must(ToDevice(full(1, 4), closed, MemoryConfig{}))
+	if err := errors.Join(closed.Close(), closed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	tile := pack.Options{Tile: pack.TileOf(32, 32)}
+	bf := spec(dtype.BFloat16, tile, 64, 64)
+	a := must(ToDevice(full(1, 8), dev, MemoryConfig{}))
+	tiled := must(ToDevice(must(pack.Pack(tensor.New[num.BF16](64, 64), tile)), dev, MemoryConfig{Memory: L1}))
+	bfp := must(ToDevice(must(pack.Pack(tensor.New[float32](64, 64), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})), dev, MemoryConfig{}))
+	grid := func(x, y int) []Range { return []Range{Grid(x, y)} }
+	place := func(s pack.Spec, c MemoryConfig) func() error {
+		return func() error { _, err := c.Place(s, small); return err }
+	}
+	inKernel := func(f func(c *Core) error, ts ...Tensor) func() error {
+		return func() error { return dev.ForEachCore(f, ts...) }
+	}
+	closedHost := full(1, 8)
+	closedHost.Close()
+	int4 := must(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](1)}))
+	for i, tc := range []struct {
+		err  error
+		text string
+		f    func() error
+	}{
+		{tensor.ErrSyntax, `no device is called "gpu:0"`, func() error { _, err := Open("gpu:0"); return err }},
+		{tensor.ErrSyntax, "sim:4x2", func() error { _, err := Open("sim:4x"); return err }},
+		{tensor.ErrShape, "0x2 cores", func() error { _, err := Open("sim:0x2"); return err }},
+		{tensor.ErrShape, "65535x65535", func() error { _, err := Open("sim:65535x65535"); return err }},
+		{tensor.ErrAlign, "power of two", func() error { _, err := New(Model{"x", Coord{1, 1}, 1, 1, 1, 3, 32}); return err }},
+		{tensor.ErrDType, "zero value", place(pack.Spec{}, MemoryConfig{})},
+		{tensor.ErrShape, "no such config", place(bf, MemoryConfig{Memory: Host})},
+		{tensor.ErrShape, "leave them out", place(bf, MemoryConfig{Shard: []int{32, 32}})},
+		{tensor.ErrShape, "extents from 1 up", place(bf, MemoryConfig{Sharding: HeightSharded, Cores: grid(1, 1)})},
+		{tensor.ErrShape, "extents from 1 up", place(bf, MemoryConfig{Sharding: NDSharded, Shard: []int{0, 32}, Cores: grid(1, 1)})},
+		{tensor.ErrShape, "extents from 1 up", place(bf, MemoryConfig{Sharding: BlockSharded, Shard: []int{1, 32, 32}, Cores: grid(1, 1)})},
+		{tensor.ErrShape, "has no cores", place(bf, MemoryConfig{Sharding: BlockSharded, Shard: []int{32, 32}})},
+		{tensor.ErrShape, "height shards of [32,32] are 32 wide", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 32}, Cores: grid(2, 2)})},
+		{tensor.ErrShape, "width shards of [32,32] are 32 high", place(bf, MemoryConfig{Memory: L1, Sharding: WidthSharded, Shard: []int{32, 32}, Cores: grid(2, 2)})},
+		{tensor.ErrShape, "makes 2 shards", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: grid(1, 1)})},
+		{tensor.ErrShape, "has room for 1 by 2", place(bf, MemoryConfig{Memory: L1, Sharding: BlockSharded, Shard: []int{32, 32}, Cores: grid(2, 1)})},
+		{tensor.ErrShape, "one rectangle", place(bf, MemoryConfig{Memory: L1, Sharding: BlockSharded, Shard: []int{32, 32}, Cores: []Range{Grid(2, 1), {Coord{0, 1}, Coord{1, 1}}}})},
+		{tensor.ErrShape, "isn't made of whole tiles", place(bf, MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{48, 32}, Cores: grid(2, 2)})},
+		{tensor.ErrShape, "isn't made of whole tiles", place(bf, MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{64}, Cores: grid(2, 2)})},
+		{tensor.ErrShape, "more axes than", place(bf, MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{1, 32, 32}, Cores: grid(2, 2)})},
+		{tensor.ErrShape, "isn't in the grid", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: grid(5, 1)})},
+		{tensor.ErrShape, "isn't in the grid", place(bf, MemoryConfig{Memory: DRAM, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: grid(1, 2)})},
+		{tensor.ErrShape, "isn't in the grid", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: []Range{{Coord{2, 2}, Coord{1, 1}}}})},
+		{tensor.ErrShape, "isn't in the grid", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: []Range{{Coord{math.MinInt, 0}, Coord{math.MaxInt, 0}}}})},
+		{tensor.ErrShape, "stands in two ranges", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: []Range{Grid(2, 1), Grid(1, 1)}})},
+		{tensor.ErrShape, "Grid2D is about", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: grid(2, 1), Grid2D: true})},
+		{tensor.ErrShape, "Grid2D is about", place(spec(dtype.Int8, pack.Options{}, 2, 2, 2), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{1, 1, 1}, Cores: grid(2, 1), Grid2D: true})},
+		{tensor.ErrShape, "encodes 2 together", place(spec(dtype.Float32, pack.Options{Format: int4}, 4, 5), MemoryConfig{})},
+		{tensor.ErrMemory, "in each bank of L1", place(spec(dtype.Int8, pack.Options{}, 2, 8), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{1 << 20, 8}, Cores: grid(1, 1)})},
+		{tensor.ErrOverflow, "", place(spec(dtype.Int8, pack.Options{}, 2, 2, 2), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{math.MaxInt / 2, math.MaxInt / 2, 2}, Cores: grid(1, 1)})},
+		{tensor.ErrOverflow, "", place(spec(dtype.Int8, pack.Options{}, 2, 2), MemoryConfig{Memory: L1, Sharding: NDSharded, Shard: []int{math.MaxInt, math.MaxInt}, Cores: grid(1, 1)})},
+		{tensor.ErrShape, "has no such shards", func() error { _, err := Shards(bf, NDSharded, Grid(1, 1), false); return err }},
+		{tensor.ErrShape, "has no cores", func() error { _, err := Shards(bf, HeightSharded, Grid(0, 1), false); return err }},
+
+		{tensor.ErrAlign, "the width of bfloat16 is a multiple of 2", func() error {
+			_, err := Empty(spec(dtype.BFloat16, pack.Options{}, 2, 3), strict, MemoryConfig{})
+			return err
+		}},
+		{tensor.ErrAlign, "the width of bfloat8_b is a multiple of 32", func() error {
+			_, err := Empty(spec(dtype.Float32, pack.Options{Tile: pack.TileOf(16, 16), Format: pack.BFP8}, 16, 16), strict, MemoryConfig{})
+			return err
+		}},
+		{ErrSpace, "no device", func() error { _, err := Empty(bf, nil, MemoryConfig{}); return err }},
+		{tensor.ErrDType, "it is nil", func() error { _, err := ToDevice(nil, dev, MemoryConfig{}); return err }},
+		{tensor.ErrClosed, "closed", func() error { _, err := ToDevice(closedHost, dev, MemoryConfig{}); return err }},
+		{tensor.ErrClosed, "closed", func() error { _, err := ToDevice(full(1, 2), closed, MemoryConfig{}); return err }},
+		{tensor.ErrClosed, "small is closed", func() error { _, err := FromDevice(gone); return err }},
+		{tensor.ErrClosed, "zero value", func() error { _, err := FromDevice(Tensor{}); return err }},
+		{tensor.ErrClosed, "zero value", func() error { _, err := Tensor{}.View(0, layout.Layout{}); return err }},
+		{ErrSpec, "the shapes differ", func() error { return CopyToDevice(a, full(1, 9)) }},
+		{ErrSpec, "the shapes differ", func() error { return CopyToDevice(a, full(1, 8).Reshape(2, 4)) }},
+		{ErrSpec, "the types differ", func() error { return CopyToDevice(a, tensor.New[uint32](8)) }},
+		{ErrSpec, "the types differ", func() error { return CopyToHost(tensor.New[float32](8), a) }},
+		{ErrSpec, "the tiles differ", func() error { return CopyToDevice(tiled, tensor.New[num.BF16](64, 64)) }},
+		{ErrSpec, "the tiles differ", func() error {
+			return CopyToHost(must(pack.Pack(tensor.New[num.BF16](64, 64), pack.Options{Tile: pack.TileOf(16, 32)})), tiled)
+		}},
+		{ErrSpec, "the types differ", func() error { return CopyToDevice(bfp, must(pack.Pack(tensor.New[float32](64, 64), tile))) }},
+		{ErrSpec, "the types differ", func() error {
+			return CopyToDevice(bfp, must(pack.Pack(tensor.New[float32](64, 64), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP4})))
+		}},
+		{ErrSpace, "another device", func() error {
+			_, err := Copy(other.NewQueue(), a, full(1, 8))
+			return err
+		}},
+		{ErrSpace, "both tensors are on the host", func() error { _, err := Copy(dev.NewQueue(), full(1, 8), full(1, 8)); return err }},
+		{ErrSpace, "no queue", func() error { _, err := Copy(nil, a, a); return err }},
+		{tensor.ErrReadOnly, "read-only", func() error { return CopyToHost(full(1, 1).BroadcastTo(8), a) }},
+		{tensor.ErrClosed, "closed", func() error { return CopyToHost(closedHost, a) }},
+		{tensor.ErrClosed, "no elements", func() error { return CopyToDevice(a, must(tensor.NewSpec(dtype.Int32, 8))) }},
+		{tensor.ErrShape, "reaches outside the 8", func() error { _, err := a.View(0, layout.MustParse("(4,4):(4,1)")); return err }},
+		{tensor.ErrShape, "reaches outside the 8", func() error { _, err := a.View(0, layout.MustParse("2:-1")); return err }},
+		{tensor.ErrShape, "reaches outside the 8", func() error { _, err := a.View(math.MaxInt, layout.MustParse("2:1")); return err }},
+		{tensor.ErrShape, "reaches outside the 8", func() error { _, err := a.View(-1, layout.MustParse("2:1")); return err }},
+		{tensor.ErrView, "no elements", func() error { _, err := bfp.View(0, layout.MustParse("2:1")); return err }},
+		{tensor.ErrView, "no bytes of its own", func() error { _, _, err := bfp.p.Element(0, 0); return err }},
+		{tensor.ErrView, "no bytes of its own", func() error { _, _, err := bfp.p.ElementLayouts(); return err }},
+		{tensor.ErrIndex, "outside axis 1", func() error { _, _, err := tiled.p.Element(0, 64); return err }},
+		{tensor.ErrIndex, "1 indices", func() error { _, _, err := tiled.p.Element(0); return err }},
+		{tensor.ErrIndex, "no page 4", func() error { _, _, err := tiled.p.Page(4); return err }},
+		{tensor.ErrIndex, "no slot", func() error { _, err := tiled.p.PageIn(0, 99); return err }},
+		{tensor.ErrAxis, "no axis 2", func() error { return tensor.Try(func() { tiled.Dim(2) }) }},
+		{tensor.ErrIndex, "no bank 3", func() error { return tensor.Try(func() { dev.Bank(3) }) }},
+		{tensor.ErrIndex, "no core (0,3)", func() error { return tensor.Try(func() { dev.Core(0, 3) }) }},
+		{tensor.ErrIndex, "outside", func() error { _, err := dev.Bank(0).ReadAt(make([]byte, 2), 1<<21-1); return err }},
+		{tensor.ErrIndex, "outside", func() error { _, err := dev.Bank(0).WriteAt(make([]byte, 2), -1); return err }},
+		{tensor.ErrIndex, "outside", func() error { _, err := dev.Bank(0).ReadAt(nil, math.MaxInt64); return err }},
+		{tensor.ErrClosed, "closed", func() error { _, err := closed.Bank(0).ReadAt(make([]byte, 2), 0); return err }},
+		{tensor.ErrClosed, "closed", func() error { _, err := closed.NewQueue().Copy(nil, nil); return err }},
+		{tensor.ErrIndex, "bank 9", func() error { _, err := dev.Alloc(DRAM, []int{9}, 1, ""); return err }},
+		{tensor.ErrIndex, "named twice", func() error { _, err := dev.Alloc(DRAM, []int{1, 1}, 1, ""); return err }},
+		{tensor.ErrShape, "-1 bytes", func() error { _, err := dev.Alloc(DRAM, nil, -1, ""); return err }},
+		{tensor.ErrOverflow, "don't fit", func() error { _, err := dev.Alloc(DRAM, []int{0, 1}, math.MaxInt, ""); return err }},
+
+		{tensor.ErrDType, "a kernel of type int", func() error { _, err := dev.NewQueue().Launch(3); return err }},
+		{ErrSpace, "an argument is in DRAM of small", func() error { _, err := other.NewQueue().Launch(func(*Core) error { return nil }, a); return err }},
+		{ErrSpace, "in DRAM, not in the L1", inKernel(func(c *Core) error { _, err := c.Bytes(a); return err }, a)},
+		{ErrSpace, "isn't an argument", inKernel(func(c *Core) error { _, err := c.Shards(tiled); return err }, a)},
+		{ErrSpace, "isn't an argument", inKernel(func(c *Core) error { return c.Read(Tensor{}, 0, nil) }, a)},
+		{tensor.ErrIndex, "no page -1", inKernel(func(c *Core) error { return c.Read(a, -1, make([]byte, 32)) }, a)},
+		{tensor.ErrShape, "for a page of 32", inKernel(func(c *Core) error { return c.Write(a, 0, make([]byte, 31)) }, a)},
+		{ErrKernel, "runs no kernel", func() error { _, err := dev.Core(0, 0).Bytes(tiled); return err }},
+		{ErrPending, "being written", inKernel(func(c *Core) error { _, err := FromDevice(a); return err }, a)},
+		{ErrBusy, "queued or at work", inKernel(func(c *Core) error { return dev.Close() }, a)},
+	} {
+		err := tc.f()
+		var e *tensor.Error
+		if !errors.Is(err, tc.err) || !errors.As(err, &e) || !strings.Contains(fmt.Sprint(err), tc.text) {
+			t.Errorf("%d: got %v, want %v with %q", i, err, tc.err, tc.text)
+		}
+	}
+	if got := onHost(t, a); got[0] != 1 || got[7] != 1 {
+		t.Errorf("a failed call changed something: %v", got)
+	}
+	// Operators, and the functions of tensor, take none of the device's tensors.
+	add, _ := op.Lookup("Add")
+	for i, f := range []func() error{
+		func() error { _, err := add.Run(&op.Call{Inputs: []tensor.Any{a, full(1, 8)}}); return err },
+		func() error { return tensor.Copy(full(1, 8), a) },
+		func() error { return tensor.Copy(a, full(1, 8)) },
+		func() error { _, err := tensor.Slice(a, tensor.I(0)); return err },
+		func() error { _, err := pack.Pack(a, pack.Options{}); return err },
+	} {
+		if err := f(); !errors.As(err, new(*tensor.Error)) {
+			t.Errorf("%d: across spaces: %v", i, err)
+		}
+	}
+	if SpaceOf(full(1, 1)).String() != "host" || a.Space().String() != "DRAM of small" || a.Storage().Kind.String() != "device" {
+		t.Errorf("%v, %v, %v", SpaceOf(full(1, 1)), a.Space(), a.Storage())
+	}
+	if err := errors.Join(dev.Sync(), dev.Close(), other.Close(), strict.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Any config of any tensor is placed, or an error: nothing panics, and nothing is allocated
+// for what doesn't fit.
+func TestWildConfigs(t *testing.T) {
+	placed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := []int{math.MinInt, -1, 0, 1, 2, 3, 5, 16, 32, 64, 1 << 20, math.MaxInt / 2, math.MaxInt}
+		pick := func(name string) int { return rapid.SampledFrom(numbers).Draw(t, name) }
+		shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 7, 32, 100, 1 << 20, math.MaxInt >> 8}), 0, 5).Draw(t, "shape")
+		o := pack.Options{Tile: rapid.SampledFrom(tiles).Draw(t, "tile")}
+		if rapid.Bool().Draw(t, "padded") {
+			o.Padded = rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 7, 8, 32, 64, 128}), len(shape), 6).Draw(t, "padded shape")
+		}
+		d := rapid.SampledFrom([]dtype.DType{dtype.Float32, dtype.Uint8, dtype.Complex128}).Draw(t, "dtype")
+		if rapid.Bool().Draw(t, "format") {
+			d, o.Format = dtype.Float32, must(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](1)}))
+		}
+		s, err := pack.NewSpec(d, shape, o)
+		if err != nil {
+			return
+		}
+		c := MemoryConfig{Memory: Memory(rapid.IntRange(0, 3).Draw(t, "memory")), Sharding: Sharding(rapid.IntRange(0, 5).Draw(t, "sharding")),
+			ColMajor: rapid.Bool().Draw(t, "columns"), Grid2D: rapid.Bool().Draw(t, "by the grid")}
+		for range rapid.IntRange(0, 4).Draw(t, "axes") {
+			c.Shard = append(c.Shard, pick("extent"))
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "ranges") {
+			at := func(name string) int {
+				return rapid.SampledFrom([]int{0, 0, 1, 1, 2, 2, 3, -1, math.MaxInt, math.MinInt}).Draw(t, name)
+			}
+			c.Cores = append(c.Cores, Range{Coord{at("x"), at("y")}, Coord{at("x1"), at("y1")}})
+		}
+		if c.Sharding == Interleaved && rapid.Bool().Draw(t, "clean") {
+			c = MemoryConfig{Memory: c.Memory}
+		}
+		m := Model{"wild", Coord{pick("w"), pick("h")}, pick("L1"), pick("banks"), pick("DRAM"), pick("align"), pick("align")}
+		if rapid.Bool().Draw(t, "tame") {
+			m = small
+		}
+		p, err := c.Place(s, m)
+		if err != nil {
+			if !errors.As(err, new(*tensor.Error)) {
+				t.Fatal(err)
+			}
+			return
+		}
+		placed++
+		_, _, _ = p.PageLayouts()
+		_, _, _ = p.ElementLayouts()
+		_ = p.Holes()
+		n := p.Pages()
+		for _, i := range []int{0, n / 2, n - 1} {
+			if i < 0 || i >= n {
+				continue
+			}
+			at, off := p.at(i)
+			if got, err := p.PageIn(at, off/p.SlotBytes()); err != nil || got != i {
+				t.Fatalf("%v, %v: page %d comes back as %d, %v", s, c, i, got, err)
+			}
+		}
+		_, _ = Shards(s, c.Sharding, Grid(pick("columns"), pick("rows")), c.ColMajor)
+	})
+	t.Logf("%d placed", placed)
+}
