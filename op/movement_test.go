@@ -314,7 +314,7 @@ func TestMovesShare(t *testing.T) {
 // Every operator on every type it says it supports: Run works, and Infer says
 // what it gives.
 func TestInferAgrees(t *testing.T) {
-	kernel := given{"equation": "...,...->...", "kernel_shape": []int64{2, 2}, "size": int64(3), "value_int": int64(1), "to": int64(1), "direction": "LEFT", "blocksize": int64(1)}
+	kernel := given{"equation": "...,...->...", "kernel_shape": []int64{2, 2}, "size": int64(3), "value_int": int64(1), "to": int64(1), "direction": "LEFT", "blocksize": int64(1), "num_groups": int64(1)}
 	shapes := [][]int{{2, 3, 5, 4}, {1, 3, 2, 2}, {0, 3, 2, 2}}
 	for _, o := range All() {
 		t.Run(o.Name(), func(t *testing.T) {
@@ -334,9 +334,14 @@ func TestInferAgrees(t *testing.T) {
 					last, _ := tensor.Make(d, shape[3])
 					weights, _ := tensor.Make(d, 3, 3, 2, 2)
 					offset, _ := tensor.Make(d, shape[0], 8, shape[2]-1, shape[3]-1)
+					rois, _ := tensor.Make(d, 2, 4)
+					boxes, _ := tensor.Make(d, 1, 3, 4)
+					scores, _ := tensor.Make(d, 1, 2, 3)
+					f := tensor.Any(tensor.Scalar[float32](1))
 					one := unitScalar(d)
 					columns, _ := tensor.Make(d, 2, 4, 1)
-					calls := [][]tensor.Any{{x}, {x, x}, {x, x, x}, {x, square}, {last, x}, {x, last}, {m, tensor.Any(transposed(m))}, {x, i64(0)}, {x, i64(1), i64(2)}, {x, i64(1, 2, 0)}, {x, weights}, {x, weights, offset}, {i64(2, 3)},
+					calls := [][]tensor.Any{{x}, {x, x}, {x, x, x}, {x, square}, {last, x}, {x, last}, {m, tensor.Any(transposed(m))}, {x, i64(0)}, {x, i64(1), i64(2)}, {x, i64(1, 2, 0)}, {x, weights}, {x, weights, offset}, {x, per}, {x, per, per}, {one}, {x, tensor.New[int64](shape[0], shape[2], shape[3])},
+						{x, rois, i64(0, 0)}, {boxes, scores}, {m, f, one, tensor.Any(transposed(m)), f, one, f, one}, {x, f, one, x, f, one, f, one}, {f, one, x, f, one}, {x, f, one, f, one}, {x, f, one, weights, f, one, f, one}, {i64(2, 3)},
 						{x, per, per, per, per}, {tensor.New[bool](shape...), x, x},
 						{x, i64(1, 2, 1, 1)}, {x, i64(0, 1, 0, 0, 1, 0, 0, 2)}, {m}, {m, i64(1)}, {m, i64(0, 1, 0, 1, 2, 0)}, {m, tensor.New[bool](3)},
 						{x, tensor.New[int64](shape...)}, {m, tensor.New[int64](3, 2)}, {tensor.New[int64](2), i64(3), last}, {last, tensor.FromSlice([]int64{2, 1, 4, 1}, 4)}, {one, one, one}, {x, tensor.Full[float32](1, 4)}, {tensor.Any(columns), i64(2, 2), i64(2, 2)}, {x, tensor.New[float32](shape[0], 1, 1, 2)}, {x, tensor.New[int64](shape...), x}, {m, tensor.New[int64](3, 2), per},

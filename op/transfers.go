@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -132,4 +133,10 @@ func (w words) wrap(sums tensor.Tensor[int64]) {
 	for i, v := range sums.Elems() {
 		w.setBits(i, uint64(v))
 	}
+}
+
+// stretches reports whether a layout stretches to a shape.
+func stretches(lay *layout.Layout, shape []int) bool {
+	_, err := lay.BroadcastTo(shape...)
+	return err == nil
 }

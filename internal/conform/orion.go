@@ -358,6 +358,28 @@ var orionOps = map[string]orionFunc{
 		o.arg("value", &v)
 		return inOrion("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
 	},
+	"dequantize_linear": func(o *orionCall) ([]tensor.Any, error) {
+		in := slices.Clone(o.in)
+		for i := range in[1:] { // stretched, where ONNX has a vector and an axis
+			if in[1+i].Rank() > 1 {
+				flat, err := tensor.Reshape(in[1+i], tensor.Len(in[1+i]))
+				if err != nil {
+					return nil, err
+				}
+				in[1+i] = flat
+			}
+		}
+		in[2] = cast(in[2], in[0].DType())
+		return callOpset("DequantizeLinear", 25, in, attrs{})
+	},
+	"array_feature_extractor": func(o *orionCall) ([]tensor.Any, error) {
+		return call("ArrayFeatureExtractor", []tensor.Any{o.in[0], cast(o.in[1], dtype.Int64)}, attrs{})
+	},
+	"binarizer": func(o *orionCall) ([]tensor.Any, error) {
+		var v int64
+		o.arg("threshold", &v)
+		return call("Binarizer", o.in, attrs{"threshold": float32(v)})
+	},
 	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {
 		return call("ConvInteger", o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
 	},

@@ -26,6 +26,7 @@ type input struct {
 
 func data(shape ...int) input             { return input{shape: shape} }
 func divisor(shape ...int) input          { return input{shape: shape, nonzero: true} }
+func f32(shape ...int) input              { return input{shape: shape, dtype: dtype.Float32} }
 func bools(shape ...int) input            { return input{shape: shape, dtype: dtype.Bool} }
 func ints(values ...int64) input          { return input{shape: []int{len(values)}, values: values} }
 func index(shape []int, v ...int64) input { return input{shape: shape, values: v} }
@@ -35,6 +36,10 @@ var reasons = map[string]string{
 	"Constant":        "has no operands",
 	"ConstantOfShape": "has no operand but a shape",
 	"Range":           "has no operands but three numbers",
+	"HannWindow":      "has no operand but a size",
+	"HammingWindow":   "has no operand but a size",
+	"BlackmanWindow":  "has no operand but a size",
+	"LabelEncoder":    "its run-time form is of int64 alone, which it reads in order",
 }
 
 // shapes are those that operators of one operand are tried with.
@@ -190,6 +195,56 @@ func cases(name string) []testCase {
 	case "Conv":
 		return []testCase{{in: []input{data(1, 4, 8, 6), data(6, 4, 3, 3), data(6)}}, {in: []input{data(2, 4, 9, 6), data(6, 2, 3, 2)}, calm: true,
 			attrs: attrs{"group": int64(2), "strides": []int64{2, 1}, "pads": []int64{1, 0, 1, 1}}}, {in: []input{data(1, 6, 12), data(6, 1, 4)}, attrs: attrs{"group": int64(6)}}}
+	case "QuantizeLinear":
+		return []testCase{{in: []input{data(4, 6), f32(), {dtype: dtype.Uint8}}}, {in: []input{data(2, 3, 4), f32(3), {shape: []int{3}, dtype: dtype.Int16}}},
+			{in: []input{data(2, 7), f32(2, 3)}, attrs: attrs{"block_size": int64(3), "output_dtype": int64(17)}}, {in: []input{data(4, 6), f32(6)}, attrs: attrs{"output_dtype": int64(19), "saturate": int64(0)}}}
+	case "DequantizeLinear":
+		return []testCase{{in: []input{data(4, 6), f32(), data()}}, {in: []input{data(2, 3, 4), f32(3), data(3)}}, {in: []input{data(2, 7), f32(2, 3), data(2, 3)}, attrs: attrs{"block_size": int64(3), "output_dtype": int64(10)}}}
+	case "DynamicQuantizeLinear":
+		return []testCase{{in: []input{data(4, 6)}, calm: true, outputs: 3}, {in: []input{data(0, 3)}, outputs: 3}, {in: []input{data(33, 40)}, outputs: 3}}
+	case "QLinearMatMul":
+		return []testCase{{in: []input{data(4, 6), f32(4), data(4), data(6, 8), f32(8), data(8), f32(), data()}, calm: true}, {in: []input{data(2, 4, 6), f32(), data(), data(6, 2), f32(), data(), f32(), data()}}}
+	case "QLinearConv":
+		return []testCase{{in: []input{data(2, 4, 9, 6), f32(), data(), data(6, 2, 3, 2), f32(6), data(6), f32(), data(), {shape: []int{6}, dtype: dtype.Int32}}, attrs: attrs{"group": int64(2), "pads": []int64{1, 0, 1, 1}}}}
+	case "QLinearAdd", "QLinearMul":
+		return []testCase{{in: []input{data(4, 6), f32(), data(), data(6), f32(), data(), f32(), data()}}, {in: []input{data(2, 3, 4), f32(), data(), data(3, 1), f32(), data(), f32(), data()}, calm: true}}
+	case "QLinearLeakyRelu":
+		return []testCase{{in: []input{data(4, 6), f32(), data(), f32(), data()}}, {in: []input{data(33, 40), f32(), data(), f32(), data()}, calm: true}}
+	case "QLinearConcat":
+		return []testCase{{in: []input{f32(), data(), data(4, 6), f32(), data(), data(4, 2), f32(), data()}, attrs: attrs{"axis": int64(1)}}, {in: []input{f32(), data(), data(2, 3, 4), f32(), data()}}}
+	case "LayerNormalization":
+		return []testCase{{in: []input{data(2, 3, 4), data(4), data(3, 4)}, outputs: 3}, {in: []input{data(2, 3, 40), data(40)}, attrs: attrs{"axis": int64(1)}, calm: true}}
+	case "RMSNormalization":
+		return []testCase{{in: []input{data(2, 3, 4), data(4)}}, {in: []input{data(2, 3, 40), data()}, attrs: attrs{"axis": int64(1)}, calm: true}}
+	case "GroupNormalization":
+		return []testCase{{in: []input{data(2, 4, 3), data(4), data(4)}, attrs: attrs{"num_groups": int64(2)}, calm: true}, {in: []input{data(2, 4, 3), data(2), data(2)}, attrs: attrs{"num_groups": int64(2)}, opset: 18}}
+	case "InstanceNormalization":
+		return []testCase{{in: []input{data(2, 4, 3), data(4), data(4)}}, {in: []input{data(2, 2, 7, 6), data(2), data(2)}, calm: true}}
+	case "LpNormalization":
+		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(4, 6, 2)}, attrs: attrs{"axis": int64(0), "p": int64(1)}, calm: true}, {in: []input{data(2, 70, 3)}, attrs: attrs{"axis": int64(1)}, calm: true}}
+	case "MeanVarianceNormalization":
+		return []testCase{{in: []input{data(2, 4, 3, 5)}, calm: true}, {in: []input{data(4, 6)}, attrs: attrs{"axes": []int64{0}}}}
+	case "LpPool":
+		return append(windows(attrs{}), windows(attrs{"p": int64(3)})...)
+	case "MaxUnpool":
+		return []testCase{{in: []input{data(1, 1, 2, 2), index([]int{1, 1, 2, 2}, 5, 7, 13, 15)}, attrs: attrs{"kernel_shape": []int64{2, 2}, "strides": []int64{2, 2}}},
+			{in: []input{data(1, 1, 2, 2), index([]int{1, 1, 2, 2}, 5, 7, 13, 7), ints(1, 1, 5, 5)}, attrs: attrs{"kernel_shape": []int64{2, 2}, "strides": []int64{2, 2}}}}
+	case "RoiAlign":
+		at := ints(1, 0, 1)
+		return []testCase{{in: []input{data(2, 3, 6, 4), data(3, 4), at}, attrs: attrs{"sampling_ratio": int64(2), "output_height": int64(2), "output_width": int64(3)}},
+			{in: []input{data(2, 3, 6, 4), data(3, 4), at}, attrs: attrs{"mode": "max", "sampling_ratio": int64(2), "coordinate_transformation_mode": "output_half_pixel", "spatial_scale": float32(0.5)}, calm: true}}
+	case "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss":
+		target := index([]int{2, 4}, 0, 2, 1, 1, 0, 2, 2, 1)
+		return []testCase{{in: []input{data(2, 3, 4), target, data(3)}}, {in: []input{data(2, 3, 4), target}, attrs: attrs{"reduction": "none", "ignore_index": int64(1)}}, {in: []input{data(2, 3, 4), target}, attrs: attrs{"reduction": "sum"}, calm: true}}
+	case "Det":
+		return []testCase{{in: []input{data(2, 3, 3)}, calm: true}, {in: []input{data(5, 5)}}, {in: []input{data(2, 0, 0)}}}
+	case "NonMaxSuppression":
+		return []testCase{{in: []input{data(1, 5, 4), data(1, 2, 5), index(nil, 3)}, calm: true}, {in: []input{data(2, 5, 4), data(2, 2, 5), index(nil, 3)}, attrs: attrs{"center_point_box": int64(1)}}}
+	case "BitCast":
+		wide := func(d dtype.DType) bool { return d.Size() == 4 }
+		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"to": int64(12)}, only: wide}, {in: []input{data(2, 3, 4)}, attrs: attrs{"to": int64(12)}, only: wide}}
+	case "ArrayFeatureExtractor":
+		return []testCase{{in: []input{data(4, 6), ints(5, 0, 5)}}, {in: []input{data(2, 3, 4), ints(1)}}}
 	case "ConvTranspose":
 		return []testCase{{in: []input{data(1, 4, 5, 3), data(4, 3, 3, 2), data(3)}}, {in: []input{data(2, 4, 5, 4), data(4, 3, 2, 3)}, calm: true,
 			attrs: attrs{"group": int64(2), "strides": []int64{2, 1}, "dilations": []int64{1, 2}, "pads": []int64{1, 0, 1, 1}, "output_padding": []int64{1, 0}}}}

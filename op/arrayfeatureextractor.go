@@ -1,0 +1,42 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ArrayFeatureExtractor returns the elements of a at indices along its last axis: [..., n]
+// for n indices, which count in row-major order. It panics when an index is out of
+// range, or a has no axis. Elements keep their bits. ArrayFeatureExtractor of the domain
+// ai.onnx.ml, whose result of a vector is a row [1, n].
+func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indices tensor.Tensor[I], opts ...Option) tensor.Tensor[T] {
+	return moved[T](extracted(a, indices), opts)
+}
+
+func extracted(a, indices tensor.Any) *transfer {
+	const name = "ArrayFeatureExtractor"
+	wantInt(name, 1, indices)
+	shape := tensor.Shape(a)
+	if len(shape) == 0 {
+		panic(fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis to take elements along"))
+	}
+	last, n := shape[len(shape)-1], tensor.Len(indices)
+	out := append(append([]int{}, shape[:len(shape)-1]...), n)
+	return &transfer{name: name, d: a.DType(), shape: out, in: operandsOf(a, indices), fill: func(ctx context.Context, dst words, in []words) {
+		at := make([]int, n)
+		for i, v := range in[1].int64s() {
+			if v < 0 || v >= int64(last) {
+				panic(fail(name, tensor.ErrIndex, "index %d at %d; the last axis has %d elements", v, i, last))
+			}
+			at[i] = int(v)
+		}
+		maps := make([][]int, len(shape))
+		maps[len(shape)-1] = at
+		remap(name, ctx, dst, in[0], shape, maps, nil)
+	}}
+}
+
+var arrayFeatureExtractor = opN{about: about{name: "ArrayFeatureExtractor"}, least: 2,
+	move: func(c *Call) *transfer { return extracted(c.in(0), c.in(1)) }}

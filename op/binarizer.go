@@ -1,0 +1,31 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Binarizer returns 1 where x > threshold and 0 elsewhere, in x's type; NaN gives 0. An
+// integer of 64 bits is compared as a float64. Binarizer of the domain ai.onnx.ml, whose
+// threshold is 0 by default.
+func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...Option) tensor.Tensor[T] {
+	return moved[T](binarized(x, threshold), opts)
+}
+
+func binarized(x tensor.Any, threshold float64) *transfer {
+	return &transfer{name: "Binarizer", d: x.DType(), shape: tensor.Shape(x), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+		src, to := numericOf(in[0]), numericOf(dst)
+		for i := range dst.len() {
+			v := 0.0
+			if src.real(i) > threshold {
+				v = 1
+			}
+			to.setReal(i, v)
+		}
+	}}
+}
+
+var binarizer = opN{about: about{name: "Binarizer", attrs: []string{"threshold"}}, least: 1, takes: isReal,
+	move: func(c *Call) *transfer { return binarized(c.in(0), float64(c.Attrs.Float("threshold", 0))) }}

@@ -1,0 +1,49 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// DequantizeLinear returns the numbers that the elements of x stand for, (x − Zero)·Scale,
+// in Scale's type: the difference is exact, the product is rounded to float64 and
+// then to that type; to an integer to the nearest, even on a tie, saturating. It
+// panics when the shapes don't fit. ONNX DequantizeLinear.
+func DequantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[Q], q Quantization[S, Q], opts ...Option) tensor.Tensor[S] {
+	return moved[S](dequantized(x, q.Scale, anyOrNil(q.Zero), dtype.Of[S](), q.Axis, q.Block), opts)
+}
+
+func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *transfer {
+	const name = "DequantizeLinear"
+	g := grainOf(name, x, scale, zero, axis, block)
+	if zero != nil && zero.DType() != x.DType() {
+		panic(fail(name, tensor.ErrDType, "the zero point holds %v, what it belongs to %v", zero.DType(), x.DType()))
+	}
+	return &transfer{name: name, d: d, shape: tensor.Shape(x), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
+		src, by, off, to := numericOf(in[0]), numericOf(in[1]), numericOf(in[2]), numericOf(dst)
+		split(name, ctx, dst.len(), 20, func(from, till int) {
+			for i := from; i < till; i++ {
+				at := g.at(i)
+				q := quantum{scale: by.real(at)}
+				if !in[2].absent() {
+					q.zero = off.real(at)
+				}
+				to.setReal(i, q.real(src, i))
+			}
+		})
+	}}
+}
+
+var dequantizeLinear = opN{about: about{name: "DequantizeLinear", onnx: []int{10, 13, 19, 21, 23, 24, 25}, why: "of quantized numbers: 8 and 16 bits and int32",
+	attrs: []string{"axis", "block_size", "output_dtype"}}, least: 2, most: 3, takes: isQuantized,
+	move: func(c *Call) *transfer {
+		d := c.in(1).DType()
+		if code := c.Attrs.Int("output_dtype", 0); code != 0 {
+			d = typeOf("DequantizeLinear", code)
+			must("DequantizeLinear", isReal(d), d)
+		}
+		return dequantized(c.in(0), c.in(1), c.in(2), d, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)))
+	}}

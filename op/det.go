@@ -1,0 +1,73 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Det returns the determinants of the matrices in the last two axes of x: in float64, by
+// elimination column by column with the element of the largest magnitude as pivot, the
+// first NaN before all and else the first of equals; a pivot of 0 makes it +0. Rows are reduced from the top, with products and differences rounded
+// for themselves, and the diagonal is multiplied from the top. The result is rounded
+// once. Of no rows it is 1. It panics unless the matrices are square. ONNX Det.
+func Det[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	return moved[T](determinants(x), opts)
+}
+
+func determinants(x tensor.Any) *transfer {
+	shape := tensor.Shape(x)
+	r := len(shape)
+	if r < 2 || shape[r-1] != shape[r-2] {
+		panic(fail("Det", tensor.ErrShape, "the operand is %s; want square matrices in the last two axes", tensor.Describe(x)))
+	}
+	n := shape[r-1]
+	return &transfer{name: "Det", d: x.DType(), shape: shape[:r-2], in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+		src, to := numericOf(in[0]), numericOf(dst)
+		split("Det", ctx, dst.len(), n*n*max(n, 1), func(from, till int) {
+			m := make([]float64, n*n)
+			for u := from; u < till; u++ {
+				for i := range m {
+					m[i] = src.float(u*n*n + i)
+				}
+				to.setFloat(u, determinant(m, n))
+			}
+		})
+	}}
+}
+
+// determinant uses the matrix up.
+func determinant(m []float64, n int) float64 {
+	det := 1.0
+	for k := range n {
+		p := k
+		for i := k + 1; i < n; i++ {
+			if v, best := math.Abs(m[i*n+k]), math.Abs(m[p*n+k]); v > best || v != v && best == best {
+				p = i
+			}
+		}
+		if p != k {
+			for j := k; j < n; j++ {
+				m[p*n+j], m[k*n+j] = m[k*n+j], m[p*n+j]
+			}
+			det = -det
+		}
+		pivot := m[k*n+k]
+		if pivot == 0 {
+			return 0
+		}
+		det *= pivot
+		for i := k + 1; i < n; i++ {
+			f := m[i*n+k] / pivot
+			for j := k + 1; j < n; j++ {
+				m[i*n+j] -= float64(f * m[k*n+j])
+			}
+		}
+	}
+	return det
+}
+
+var det = opN{about: about{name: "Det", onnx: []int{11, 22}}, least: 1, takes: floatsOnly,
+	move: func(c *Call) *transfer { return determinants(c.in(0)) }}

@@ -1,0 +1,50 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// DynamicQuantizeLinear quantizes x to uint8 with a scale and a zero point that suit
+// it. With lo the smallest of x and 0, and hi the largest, each step rounded to
+// float32:
+//
+//	scale = (hi − lo) / 255
+//	zero  = saturate(round(0 − lo/scale))
+//	y     = saturate(round(x/scale) + zero)
+//
+// where round is to nearest, even on a tie. If all elements are 0, or there are none,
+// the scale is 0, and so are the others. NaN anywhere gives the scale NaN and 0 elsewhere.
+// ONNX DynamicQuantizeLinear.
+func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.Tensor[uint8], scale tensor.Tensor[float32], zero tensor.Tensor[uint8]) {
+	var lo, hi float32
+	for v := range x.Values() {
+		if v != v {
+			lo, hi = v, v
+			break
+		}
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	step := float32(hi-lo) / 255
+	low := float32(lo / step)
+	scale, zero = tensor.Scalar(step), tensor.Scalar(uint8(0))
+	if step != step {
+		scale = tensor.Scalar(float32(math.NaN()))
+		canonicalRow(scale.Elems())
+	}
+	numericOf(wordsOf(zero)).setQuantized(0, float64(0-low), 0, true)
+	y = moved[uint8](quantized(x, scale, zero, dtype.Uint8, dtype.Float32, 0, 0, true), opts)
+	return y, scale, zero
+}
+
+var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1,
+	takes: func(d dtype.DType) bool { return d == dtype.Float32 },
+	infer: func(c *Call) []tensor.Any {
+		return []tensor.Any{spec("DynamicQuantizeLinear", dtype.Uint8, tensor.Shape(c.in(0))...), spec("DynamicQuantizeLinear", dtype.Float32), spec("DynamicQuantizeLinear", dtype.Uint8)}
+	},
+	untyped: func(c *Call) []tensor.Any {
+		y, scale, zero := DynamicQuantizeLinear(as[float32]("DynamicQuantizeLinear", c, 0), options(c)...)
+		return []tensor.Any{y, scale, zero}
+	}}

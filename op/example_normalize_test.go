@@ -1,0 +1,162 @@
+package op_test
+
+import (
+	"fmt"
+
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func ExampleLayerNormalization() {
+	x := tensor.FromSlice([]float32{1, 3, 10, 50}, 2, 2)
+	fmt.Println(op.LayerNormalization(x, op.Scalar[float32](1), op.Scalar[float32](100), -1, 0))
+	// Output:
+	// [[ 99. 101.]
+	//  [ 99. 101.]]
+}
+
+func ExampleRMSNormalization() {
+	x := tensor.FromSlice([]float32{1, 7, -5, 5}, 2, 2)
+	fmt.Println(op.RMSNormalization(x, op.Scalar[float32](5), -1, 0))
+	// Output:
+	// [[ 1.  7.]
+	//  [-5.  5.]]
+}
+
+func ExampleGroupNormalization() {
+	x := tensor.FromSlice([]float32{1, 3, 10, 50}, 1, 4)
+	ones := tensor.Full[float32](1, 4)
+	fmt.Println(op.GroupNormalization(x, ones, ones, 2, 0))
+	// Output:
+	// [[0. 2. 0. 2.]]
+}
+
+func ExampleInstanceNormalization() {
+	x := tensor.FromSlice([]float32{1, 3, 10, 50}, 1, 2, 2)
+	fmt.Println(op.InstanceNormalization(x, tensor.FromSlice([]float32{1, 10}), tensor.New[float32](2), 0))
+	// Output:
+	// [[[ -1.   1.]
+	//   [-10.  10.]]]
+}
+
+func ExampleLpNormalization() {
+	x := tensor.FromSlice([]float32{3, 4, 0, 0}, 2, 2)
+	fmt.Println(op.LpNormalization(x, -1, 2))
+	// Output:
+	// [[0.6 0.8]
+	//  [0.  0. ]]
+}
+
+func ExampleMeanVarianceNormalization() {
+	x := tensor.FromSlice([]float32{1, 3, 10, 50}, 2, 2)
+	fmt.Println(op.MeanVarianceNormalization(x, []int{1}))
+	// Output:
+	// [[-1.  1.]
+	//  [-1.  1.]]
+}
+
+func ExampleLpPool() {
+	x := tensor.FromSlice([]float32{3, 4, 0, 5, 12}, 1, 1, 5)
+	fmt.Println(op.LpPool(x, op.Window{Kernel: []int{2}}, 2))
+	// Output:
+	// [[[ 5.  4.  5. 13.]]]
+}
+
+func ExampleMaxUnpool() {
+	x := tensor.FromSlice([]float32{5, 7}, 1, 1, 2)
+	at := tensor.FromSlice([]int64{1, 2}, 1, 1, 2)
+	fmt.Println(op.MaxUnpool(x, at, op.Window{Kernel: []int{2}, Strides: []int{2}}, nil))
+	// Output:
+	// [[[0. 5. 7. 0.]]]
+}
+
+func ExampleRoiAlign() {
+	x := tensor.Arange[float32](0, 16, 1).Reshape(1, 1, 4, 4)
+	roi := tensor.FromSlice([]float32{0, 0, 4, 4}, 1, 4)
+	fmt.Println(op.RoiAlign(x, roi, tensor.FromSlice([]int64{0}), op.Regions{Height: 2, Width: 2, Scale: 1, HalfPixel: true}))
+	// Output:
+	// [[[[ 2.5  4.5]
+	//    [10.5 12.5]]]]
+}
+
+func ExampleNegativeLogLikelihoodLoss() {
+	x := tensor.FromSlice([]float32{-1, -2, -3, -4, -5, -6}, 2, 3)
+	target := tensor.FromSlice([]int64{2, 0})
+	none := tensor.Tensor[float32]{}
+	fmt.Println(op.NegativeLogLikelihoodLoss(x, target, none, op.Loss{Reduction: "none"}), op.NegativeLogLikelihoodLoss(x, target, none, op.Loss{}))
+	// Output:
+	// [3. 4.] 3.5
+}
+
+func ExampleSoftmaxCrossEntropyLoss() {
+	loss, logProb := op.SoftmaxCrossEntropyLoss(tensor.New[float64](1, 2), tensor.FromSlice([]int64{1}), tensor.Tensor[float64]{}, op.Loss{})
+	fmt.Printf("%.4f %.4f\n", loss.Item(), logProb.At(0, 0))
+	// Output:
+	// 0.6931 -0.6931
+}
+
+func ExampleHannWindow() {
+	fmt.Println(op.HannWindow[float32](5, false))
+	// Output:
+	// [0.  0.5 1.  0.5 0. ]
+}
+
+func ExampleHammingWindow() {
+	fmt.Printf("%.4f\n", op.HammingWindow[float64](3, false).Elems())
+	// Output:
+	// [0.0870 1.0000 0.0870]
+}
+
+func ExampleBlackmanWindow() {
+	fmt.Printf("%.4f\n", op.BlackmanWindow[float64](4, true).Elems())
+	// Output:
+	// [-0.0000 0.3400 1.0000 0.3400]
+}
+
+func ExampleShrink() {
+	fmt.Println(op.Shrink(tensor.FromSlice([]float32{-2, -0.25, 0.25, 2}), 0.5, 0.5))
+	// Output:
+	// [-1.5  0.   0.   1.5]
+}
+
+func ExampleBinarizer() {
+	fmt.Println(op.Binarizer(tensor.FromSlice([]int32{-1, 0, 1, 2}), 0))
+	// Output:
+	// [0 0 1 1]
+}
+
+func ExampleDet() {
+	fmt.Println(op.Det(tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)))
+	// Output:
+	// -2.0
+}
+
+func ExampleNonMaxSuppression() {
+	boxes := tensor.FromSlice([]float32{0, 0, 1, 1, 0, 0.1, 1, 1.1, 0, 10, 1, 11}, 1, 3, 4)
+	scores := tensor.FromSlice([]float32{0.5, 0.9, 0.8}, 1, 1, 3)
+	fmt.Println(op.NonMaxSuppression(boxes, scores, op.Suppression{Most: 3, Overlap: 0.5}))
+	// Output:
+	// [[0 0 1]
+	//  [0 0 2]]
+}
+
+func ExampleBitCast() {
+	fmt.Printf("%x\n", op.BitCast[uint32](tensor.FromSlice([]float32{1, -2})).Elems())
+	// Output:
+	// [3f800000 c0000000]
+}
+
+func ExampleArrayFeatureExtractor() {
+	a := tensor.Arange[float32](0, 8, 1).Reshape(2, 4)
+	fmt.Println(op.ArrayFeatureExtractor(a, tensor.FromSlice([]int64{3, 1})))
+	// Output:
+	// [[3. 1.]
+	//  [7. 5.]]
+}
+
+func ExampleLabelEncoder() {
+	x := tensor.FromSlice([]int64{1, 2, 9})
+	fmt.Println(op.LabelEncoder(x, []int64{1, 2}, []float32{0.5, 0.25}, -1))
+	// Output:
+	// [ 0.5   0.25 -1.  ]
+}

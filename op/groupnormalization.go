@@ -1,0 +1,57 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// GroupNormalization returns, for x [N, C, …] whose channels are in equal groups, for
+// each group of each image
+//
+//	y = (x − μ)·(1/√(σ² + epsilon))·scale + bias
+//
+// where μ and σ² are the mean and the variance of the group, as Mean and Var compute
+// them before they round; scale and bias have one number for each channel. Every step
+// is rounded in float64, and the result once. ONNX GroupNormalization; at opset 18 scale
+// and bias have one number for each group.
+func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) tensor.Tensor[T] {
+	return moved[T](groupNormalized("GroupNormalization", x, scale, bias, groups, epsilon, false), opts)
+}
+
+func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon float64, perGroup bool) *transfer {
+	checkFloats(name, x, scale, bias)
+	if x.Rank() < 2 {
+		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
+	}
+	shape := tensor.Shape(x)
+	channels := shape[1]
+	if groups < 1 || channels%groups != 0 {
+		panic(fail(name, tensor.ErrShape, "%d groups don't divide %d channels", groups, channels))
+	}
+	want := channels
+	if perGroup {
+		want = groups
+	}
+	for i, p := range []tensor.Any{scale, bias} {
+		if p.Rank() != 1 || p.Dim(0) != want {
+			panic(fail(name, tensor.ErrShape, "input %d is %s; want %d numbers", i+1, tensor.Describe(p), want))
+		}
+	}
+	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, scale, bias), fill: func(ctx context.Context, dst words, in []words) {
+		_, _, plane := around(shape, 1)
+		n := channels / groups * plane
+		z := normalization{name: name, lines: [][2]int{{shape[0] * groups, n}}, line: [][2]int{{n, 1}}, f: func(line []float64, _ int) { standardize(line, epsilon) }}
+		z.place = func(at int) int { return at / plane % channels }
+		if perGroup {
+			z.place = func(at int) int { return at / n % groups }
+		}
+		z.fill(ctx, dst, in[0], in[1], in[2])
+	}}
+}
+
+var groupNormalization = opN{about: about{name: "GroupNormalization", onnx: []int{18, 21}, attrs: []string{"epsilon", "num_groups", "stash_type"}}, least: 3, takes: floatsOnly,
+	move: func(c *Call) *transfer {
+		return groupNormalized("GroupNormalization", c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("num_groups", 0)), float64(c.Attrs.Float("epsilon", 1e-5)), c.Opset < 21)
+	}}

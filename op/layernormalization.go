@@ -1,0 +1,82 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LayerNormalization returns, for each line of x over axis and all axes after it,
+//
+//	y = (x − μ)·(1/√(σ² + epsilon))·scale + bias
+//
+// where μ and σ² are the mean and the variance of the line, as Mean and Var compute
+// them before they round. scale, and bias unless it is the zero Tensor, stretch to x's
+// shape. Every step is rounded in float64, and the result once. NaN or ∞ in a line makes
+// it NaN. ONNX LayerNormalization; its run-time form has μ and the factor of each line
+// as further outputs, in float32.
+func LayerNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) tensor.Tensor[T] {
+	return moved[T](layerNormalized(x, scale, anyOrNil(bias), axis, epsilon, nil), opts)
+}
+
+func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *transfer {
+	return linesNormalized("LayerNormalization", x, scale, bias, axis, func(line []float64, k int) {
+		if mean, factor := standardize(line, epsilon); also != nil {
+			also(k, mean, factor)
+		}
+	})
+}
+
+// linesNormalized is a normalization over the axes from axis on, with a scale and a bias
+// that stretch.
+func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(line []float64, k int)) *transfer {
+	checkFloats(name, x, scale, bias)
+	shape := tensor.Shape(x)
+	axis = axisOf(name, axis, len(shape))
+	for i, a := range []tensor.Any{scale, bias} {
+		if a == nil {
+			continue
+		}
+		if lay := a.Layout(); !stretches(&lay, shape) {
+			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i+1, lay.ShapeString(), shapeText(shape)))
+		}
+	}
+	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, scale, bias), fill: func(ctx context.Context, dst words, in []words) {
+		z := normalization{name: name, f: f, place: func(at int) int { return at }}
+		z.lines, z.line = over(shape, lastAxes(len(shape), axis))
+		for i := range in[1:] {
+			if !in[1+i].absent() {
+				in[1+i] = in[1+i].stretched(shape)
+			}
+		}
+		z.fill(ctx, dst, in[0], in[1], in[2])
+	}}
+}
+
+var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floatsOnly,
+	infer: func(c *Call) []tensor.Any {
+		t := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), 0, nil)
+		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
+		return []tensor.Any{spec("LayerNormalization", t.d, t.shape...), stat, stat}[:min(max(c.Outputs, 1), 3)]
+	},
+	untyped: func(c *Call) []tensor.Any {
+		mean := tensor.New[float32](perLine(c)...)
+		factor := tensor.New[float32](mean.Shape()...)
+		y := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), func(k int, m, f float64) {
+			mean.Elems()[k], factor.Elems()[k] = float32(m), float32(f)
+		}).run(c.Context)
+		canonicalRow(mean.Elems())
+		canonicalRow(factor.Elems())
+		return []tensor.Any{y, mean, factor}[:min(max(c.Outputs, 1), 3)]
+	}}
+
+// perLine is the shape of what LayerNormalization says of lines.
+func perLine(c *Call) []int {
+	shape := tensor.Shape(c.in(0))
+	for i := axisOf("LayerNormalization", int(c.Attrs.Int("axis", -1)), len(shape)); i < len(shape); i++ {
+		shape[i] = 1
+	}
+	return shape
+}

@@ -1,0 +1,48 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LpPool returns (Σ|x|ᵖ)^(1/p) of the elements under a window that moves over the
+// spatial axes of x [N, C, D1, …]; padding counts as 0. The powers are computed in
+// float64 and added in the fixed order of this package, and the result is rounded once.
+// It panics unless p is 1 or more. ONNX LpPool, whose p is 2 by default.
+func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opts ...Option) tensor.Tensor[T] {
+	return moved[T](lpPooled(x, win, p), opts)
+}
+
+func lpPooled(x tensor.Any, win Window, p int) *transfer {
+	const name = "LpPool"
+	lay := x.Layout()
+	s := win.spans(name, spatial(name, &lay))
+	if p < 1 {
+		panic(fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", p))
+	}
+	return &transfer{name: name, d: x.DType(), shape: outShape(x.Dim(0), x.Dim(1), s), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+		to := numericOf(dst)
+		pooled(job{name: name, ctx: ctx, cost: 8}, in[0].wide(), s, false, func(o int, window []float64, _ []int, _ int) {
+			to.setFloat(o, lpNorm(window, float64(p)))
+		})
+	}}
+}
+
+// wide returns floats as float64.
+func (w words) wide() tensor.Tensor[float64] {
+	if t, ok := w.of.(tensor.Tensor[float64]); ok {
+		return t
+	}
+	src := numericOf(w)
+	out := tensor.Empty[float64](tensor.Shape(w.of)...)
+	for i := range out.Elems() {
+		out.Elems()[i] = src.float(i)
+	}
+	return out
+}
+
+var lpPool = opN{about: about{name: "LpPool", onnx: []int{2, 11, 18, 22},
+	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, least: 1, takes: floatsOnly,
+	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), int(c.Attrs.Int("p", 2))) }}

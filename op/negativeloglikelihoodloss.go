@@ -1,0 +1,107 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Loss is how a loss is put together. Reduction is "none", "sum" or "mean", and mean if
+// empty. Where a target is Ignore, unless that is nil, the loss is 0, and so is its weight.
+type Loss struct {
+	Reduction string
+	Ignore    *int
+}
+
+// NegativeLogLikelihoodLoss returns −weight[t]·x[n, t, d…] for each target t of target [N,
+// D1, …], where x [N, C, D1, …] holds logarithms of probabilities and weight [C] is 1 if
+// it is the zero Tensor: with "none" each product rounded to x's type; with "sum" the
+// products in float64 added in the fixed order of this package, with "mean" that sum
+// divided by the sum of the weights of the targets, in the same order; rounded once. It
+// panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
+func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) tensor.Tensor[T] {
+	return likelihoodLoss("NegativeLogLikelihoodLoss", x, target, anyOrNil(weight), l).(tensor.Tensor[T])
+}
+
+// lossShape checks the operands of a loss and returns its shape.
+func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
+	checkFloats(name, x, weight)
+	wantInt(name, 1, target)
+	if x.Rank() < 2 {
+		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
+	}
+	shape := tensor.Shape(x)
+	want := append([]int{shape[0]}, shape[2:]...)
+	if lay := target.Layout(); !sameShape(&lay, want) {
+		panic(fail(name, tensor.ErrShape, "the targets have shape %s; scores of %s want %s", lay.ShapeString(), shapeText(shape), shapeText(want)))
+	}
+	if weight != nil && (weight.Rank() != 1 || weight.Dim(0) != shape[1]) {
+		panic(fail(name, tensor.ErrShape, "the weights are %s; want one for each of %d classes", tensor.Describe(weight), shape[1]))
+	}
+	switch l.Reduction {
+	case "none":
+		return want
+	case "", "sum", "mean":
+		return nil
+	}
+	panic(fail(name, tensor.ErrValue, "reduction %q; want none, sum or mean", l.Reduction))
+}
+
+func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.Any {
+	shape := lossShape(name, x, target, weight, l)
+	for i, a := range []tensor.Any{x, target, weight} {
+		if _, spec := a.(tensor.Spec); spec {
+			panic(unknown(name, i))
+		}
+	}
+	in := operandsOf(x, target, weight)
+	src, at, by := numericOf(wordsOf(in[0])), wordsOf(in[1]).int64s(), numericOf(wordsOf(in[2]))
+	_, classes, plane := around(tensor.Shape(x), 1)
+	out, err := tensor.Make(x.DType(), shape...)
+	if err != nil {
+		panic(fail(name, tensor.ErrShape, "the result: %v", err))
+	}
+	to := numericOf(wordsOf(out))
+	losses, weights := make([]float64, len(at)), make([]float64, len(at))
+	for i, t := range at {
+		if l.Ignore != nil && t == int64(*l.Ignore) {
+			continue
+		}
+		if t < 0 || t >= int64(classes) {
+			panic(fail(name, tensor.ErrIndex, "target %s is %d; there are %d classes", shapeText(unravel(i, tensor.Shape(target))), t, classes))
+		}
+		weights[i] = 1
+		if !by.absent() {
+			weights[i] = by.float(int(t))
+		}
+		losses[i] = float64(-src.float((i/plane*classes+int(t))*plane+i%plane) * weights[i])
+	}
+	switch l.Reduction {
+	case "none":
+		for i, v := range losses {
+			to.setFloat(i, v)
+		}
+	case "sum":
+		to.setFloat(0, sumRow(losses))
+	default:
+		to.setFloat(0, sumRow(losses)/sumRow(weights))
+	}
+	return out
+}
+
+// lossOf reads the attributes of a loss.
+func lossOf(c *Call) Loss {
+	l := Loss{Reduction: c.Attrs.Str("reduction", "mean")}
+	if c.Attrs.Has("ignore_index") {
+		i := int(c.Attrs.Int("ignore_index", 0))
+		l.Ignore = &i
+	}
+	return l
+}
+
+var negativeLogLikelihoodLoss = opN{about: about{name: "NegativeLogLikelihoodLoss", onnx: []int{12, 13, 22}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floatsOnly,
+	infer: func(c *Call) []tensor.Any {
+		return one(spec("NegativeLogLikelihoodLoss", c.in(0).DType(), lossShape("NegativeLogLikelihoodLoss", c.in(0), c.in(1), c.in(2), lossOf(c))...))
+	},
+	untyped: func(c *Call) []tensor.Any {
+		return one(likelihoodLoss("NegativeLogLikelihoodLoss", c.in(0), c.in(1), c.in(2), lossOf(c)))
+	}}

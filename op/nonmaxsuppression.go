@@ -1,0 +1,105 @@
+package op
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Suppression is what NonMaxSuppression keeps.
+type Suppression struct {
+	Most     int     // boxes of each class and image
+	Overlap  float32 // boxes whose intersection is more than this part of their union with a kept one go; 0 to 1
+	Least    float32 // the score that a box must be above, if HasLeast
+	HasLeast bool
+	Centers  bool // a box is (x, y, width, height) around its middle, not two corners (y1, x1, y2, x2) in any order
+}
+
+// NonMaxSuppression returns which boxes [N, B, 4] to keep by their scores [N, C, B], as
+// rows (image, class, box) of a [K, 3] tensor: for each image and class in order, boxes
+// by falling score, the first of equals first and NaN never. A box goes when it
+// overlaps one that is kept; the areas are in float32, each step rounded. ONNX
+// NonMaxSuppression.
+func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) tensor.Tensor[int64] {
+	const name = "NonMaxSuppression"
+	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
+		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
+	}
+	if !(s.Overlap >= 0 && s.Overlap <= 1) {
+		panic(fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
+	}
+	boxes, scores = boxes.Contiguous(), scores.Contiguous()
+	at, by := boxes.Run(boxes.LayoutRef()), scores.Run(scores.LayoutRef())
+	classes, n := scores.Dim(1), boxes.Dim(1)
+	var out []int64
+	for u := range scores.Dim(0) * classes {
+		image := u / classes
+		var order []int
+		for i, v := range by[u*n : (u+1)*n] {
+			if v == v && (!s.HasLeast || v > s.Least) {
+				order = append(order, i)
+			}
+		}
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(by[u*n+j], by[u*n+i]) })
+		var kept []corners
+		for _, i := range order {
+			if len(kept) >= s.Most {
+				break
+			}
+			b := cornersOf(at[(image*n+i)*4:][:4], s.Centers)
+			if slices.ContainsFunc(kept, func(k corners) bool { return k.overlap(b) > s.Overlap }) {
+				continue
+			}
+			kept = append(kept, b)
+			out = append(out, int64(image), int64(u%classes), int64(i))
+		}
+	}
+	return tensor.FromSlice(out, len(out)/3, 3)
+}
+
+// corners is a box by its corners, the lower first.
+type corners struct{ y1, x1, y2, x2 float32 }
+
+func cornersOf(b []float32, centers bool) corners {
+	if centers {
+		w, h := b[2]/2, b[3]/2
+		return corners{b[1] - h, b[0] - w, b[1] + h, b[0] + w}
+	}
+	return corners{min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])}
+}
+
+func (a corners) area() float32 { return float32((a.y2 - a.y1) * (a.x2 - a.x1)) }
+
+// overlap is the part of the union that is in both; 0 when a box has no area.
+func (a corners) overlap(b corners) float32 {
+	h, w := min(a.y2, b.y2)-max(a.y1, b.y1), min(a.x2, b.x2)-max(a.x1, b.x1)
+	if !(h > 0 && w > 0) || !(a.area() > 0 && b.area() > 0) {
+		return 0
+	}
+	both := float32(h * w)
+	return both / (a.area() + b.area() - both)
+}
+
+var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{10, 11}, attrs: []string{"center_point_box"}, why: "of float32 alone: Cast first"}, least: 2, most: 5,
+	takes: func(d dtype.DType) bool { return d == dtype.Float32 },
+	untyped: func(c *Call) []tensor.Any {
+		const name = "NonMaxSuppression"
+		s := Suppression{Centers: c.Attrs.Int("center_point_box", 0) != 0}
+		if v, ok := ints(name, c, 2); ok && len(v) == 1 {
+			s.Most = v[0]
+		} else if ok {
+			panic(fail(name, tensor.ErrShape, "input 2 has %d elements; want one", len(v)))
+		}
+		for i, to := range []*float32{&s.Overlap, &s.Least} {
+			if t := as[float32](name, c, 3+i); !t.IsZero() {
+				if t.Len() != 1 {
+					panic(fail(name, tensor.ErrShape, "input %d has %d elements; want one", 3+i, t.Len()))
+				}
+				*to = t.Reshape().Item()
+				s.HasLeast = s.HasLeast || i == 1
+			}
+		}
+		return one(NonMaxSuppression(as[float32](name, c, 0), as[float32](name, c, 1), s))
+	}}

@@ -1,0 +1,116 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Normalizations make the elements of a line, one sequence, comparable. A line is read
+// into float64; sums are in the fixed order of this package; every further step is
+// rounded in float64, and the result once to its type.
+
+// A normalization is a transfer: f changes line k, which then is scaled and shifted,
+// if there are such numbers, by those at the place of each element.
+type normalization struct {
+	name  string
+	lines [][2]int // of the loops over lines, and over a line, the slowest first: extents and steps
+	line  [][2]int
+	f     func(line []float64, k int)
+	place func(at int) int // of the scale and the bias of element at
+}
+
+// over returns the loops over the axes of a shape that are in gone, and over the others.
+func over(shape []int, gone []bool) (kept, line [][2]int) {
+	step := steps(shape)
+	for i, e := range shape {
+		if gone[i] {
+			line = append(line, [2]int{e, step[i]})
+		} else {
+			kept = append(kept, [2]int{e, step[i]})
+		}
+	}
+	return kept, line
+}
+
+// lastAxes are those from axis on.
+func lastAxes(rank, axis int) []bool {
+	gone := make([]bool, rank)
+	for i := axis; i < rank; i++ {
+		gone[i] = true
+	}
+	return gone
+}
+
+func countOf(loops [][2]int) int {
+	n := 1
+	for _, l := range loops {
+		n *= l[0]
+	}
+	return n
+}
+
+// placeIn returns where element i of loops is.
+func placeIn(loops [][2]int, i int) int {
+	at := 0
+	for k := len(loops) - 1; k >= 0; k-- {
+		at += i % loops[k][0] * loops[k][1]
+		i /= loops[k][0]
+	}
+	return at
+}
+
+func (z *normalization) fill(ctx context.Context, dst, x, scale, bias words) {
+	lines, n := countOf(z.lines), countOf(z.line)
+	if dst.len() == 0 {
+		return
+	}
+	src, to, by, plus := numericOf(x), numericOf(dst), numericOf(scale), numericOf(bias)
+	split(z.name, ctx, lines, 16*n, func(from, till int) {
+		line := make([]float64, n)
+		for k := from; k < till; k++ {
+			base := placeIn(z.lines, k)
+			for i := range line {
+				line[i] = src.float(base + placeIn(z.line, i))
+			}
+			z.f(line, k)
+			for i, v := range line {
+				at := base + placeIn(z.line, i)
+				if !scale.absent() {
+					v = float64(v * by.float(z.place(at)))
+				}
+				if !bias.absent() {
+					v += plus.float(z.place(at))
+				}
+				to.setFloat(at, v)
+			}
+		}
+	})
+}
+
+// sumSquares returns the sum of (x−shift)² in the fixed order.
+func sumSquares(x []float64, shift float64) float64 {
+	var s summer
+	s.start()
+	addSquares(&s, x, shift)
+	return s.total()
+}
+
+// standardize makes a line (x − μ)/√(σ² + epsilon), and returns μ and that factor.
+func standardize(line []float64, epsilon float64) (mean, factor float64) {
+	n := float64(len(line))
+	mean = sumRow(line) / n
+	factor = 1 / math.Sqrt(sumSquares(line, mean)/n+epsilon)
+	for i, v := range line {
+		line[i] = float64((v - mean) * factor)
+	}
+	return mean, factor
+}
+
+// checkFloats panics unless the operands of a normalization that are there hold one
+// type of floats.
+func checkFloats(name string, ins ...tensor.Any) {
+	oneType(name, ins...)
+	must(name, ins[0].DType().IsFloat(), ins[0].DType())
+}

@@ -1,0 +1,20 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// QLinearMul returns the product of quantized a and b, quantized as qy says. Shapes
+// broadcast. With each step rounded to float64, and round to nearest, even on a tie:
+//
+//	y = saturate(round(((a − Zero)·Scale · (b − Zero)·Scale) / scale of y) + zero point of y)
+//
+// Every scale and zero point is one number. It panics if the shapes don't broadcast.
+// ONNX Runtime's QLinearMul, of the domain com.microsoft.
+func QLinearMul[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
+	return moved[Q](quantizedPair("QLinearMul", []tensor.Any{a, qa.Scale, anyOrNil(qa.Zero), b, qb.Scale, anyOrNil(qb.Zero), qy.Scale, anyOrNil(qy.Zero)}, productOf2), opts)
+}
+
+var qLinearMul = opN{about: about{name: "QLinearMul", why: "of integers of 8 bits alone"}, least: 7, most: 8, takes: bytes8,
+	move: func(c *Call) *transfer { return pairOf("QLinearMul", c, productOf2) }}

@@ -1,0 +1,145 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Quantized is the element types that stand for real numbers by a scale and a zero
+// point.
+type Quantized interface {
+	int8 | uint8 | int16 | uint16 | int32 | num.F8E4M3 | num.F8E5M2
+}
+
+// Quantization says which real number an element q stands for: (q − Zero)·Scale. Zero
+// has Scale's shape, or is the zero Tensor for 0. Scale is
+//
+//   - one number, for all elements;
+//   - a vector, with one for each index along Axis;
+//   - if Block isn't 0, of the rank of the tensor and its shape but along Axis, where
+//     one stands for Block elements, the last for what is left.
+type Quantization[S num.Native | num.Narrow, Q Quantized] struct {
+	Scale tensor.Tensor[S]
+	Zero  tensor.Tensor[Q]
+	Axis  int
+	Block int
+}
+
+// isQuantized says which types quantized numbers have.
+func isQuantized(d dtype.DType) bool {
+	switch d {
+	case dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16, dtype.Int32, dtype.Float8E4M3, dtype.Float8E5M2:
+		return true
+	}
+	return false
+}
+
+// A grain finds the scale of an element.
+type grain struct{ n, after, block, blocks int }
+
+// grainOf checks the scale and the zero point of a.
+func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
+	if zero != nil {
+		if ls, lz := scale.Layout(), zero.Layout(); !ls.Same(&lz) && !sameShape(&ls, lz.Shape()) {
+			panic(fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
+		}
+	}
+	if !isReal(scale.DType()) {
+		panic(fail(name, tensor.ErrDType, "the scale holds %v; want numbers", scale.DType()))
+	}
+	if block < 0 {
+		panic(fail(name, tensor.ErrValue, "a block of %d elements", block))
+	}
+	if block == 0 && scale.Rank() <= 1 && tensor.Len(scale) == 1 {
+		return grain{1, 1, 1, 0}
+	}
+	axis = axisOf(name, axis, a.Rank())
+	shape := tensor.Shape(a)
+	_, n, after := around(shape, axis)
+	if block == 0 {
+		if scale.Rank() != 1 || scale.Dim(0) != n {
+			panic(fail(name, tensor.ErrShape, "the scale is %s; want one number, or %d, one for each index along axis %d of %s", tensor.Describe(scale), n, axis, tensor.Describe(a)))
+		}
+		return grain{n, after, 1, 0}
+	}
+	want := append([]int{}, shape...)
+	want[axis] = (n-1)/block + 1
+	if n == 0 {
+		want[axis] = 0
+	}
+	if lay := scale.Layout(); !sameShape(&lay, want) {
+		panic(fail(name, tensor.ErrShape, "the scale has shape %s; blocks of %d along axis %d of %s want %s", lay.ShapeString(), block, axis, tensor.Describe(a), shapeText(want)))
+	}
+	return grain{n, after, block, want[axis]}
+}
+
+// at returns the index of the scale of element i.
+func (g *grain) at(i int) int {
+	j := i / g.after % g.n
+	if g.blocks == 0 {
+		return j
+	}
+	return (i/g.after/g.n*g.blocks+j/g.block)*g.after + i%g.after
+}
+
+// roundedTo returns what rounds a float64 to a type, and leaves it a float64.
+func roundedTo(d dtype.DType) func(v float64) float64 {
+	switch d {
+	case dtype.Float32:
+		return func(v float64) float64 { return float64(float32(v)) }
+	case dtype.Float16:
+		return func(v float64) float64 { return num.F16FromFloat64(v).Float64() }
+	case dtype.BFloat16:
+		return func(v float64) float64 { return num.BF16FromFloat64(v).Float64() }
+	case dtype.Float8E4M3:
+		return func(v float64) float64 { return num.F8E4M3FromFloat64(v).Float64() }
+	case dtype.Float8E5M2:
+		return func(v float64) float64 { return num.F8E5M2FromFloat64(v).Float64() }
+	}
+	return func(v float64) float64 { return v }
+}
+
+// setQuantized sets element i to a multiple of its scale with a zero point: rounded to
+// nearest, even on a tie, the zero point added, saturated; NaN is 0. A float8 is
+// rounded once, and saturated if that is wanted.
+func (w numeric) setQuantized(i int, v, zero float64, saturate bool) {
+	switch {
+	case !w.d.IsFloat():
+		w.setReal(i, math.RoundToEven(v)+zero)
+	case saturate && w.d == dtype.Float8E4M3:
+		w.setBits(i, uint64(num.F8E4M3Saturate(v+zero).Bits()))
+	case saturate:
+		w.setBits(i, uint64(num.F8E5M2Saturate(v+zero).Bits()))
+	default:
+		w.setFloat(i, v+zero)
+	}
+}
+
+// A quantum is the one scale and zero point of a whole operand.
+type quantum struct{ scale, zero float64 }
+
+func quantumOf(scale, zero words) quantum {
+	q := quantum{scale: numericOf(scale).real(0)}
+	if !zero.absent() {
+		q.zero = numericOf(zero).real(0)
+	}
+	return q
+}
+
+// checkQuantum panics unless input i is one scale and the next, which may be nil, one
+// zero point of type d.
+func checkQuantum(name string, i int, scale, zero tensor.Any, d dtype.DType) {
+	switch {
+	case tensor.Len(scale) != 1 || !isReal(scale.DType()):
+		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number", i, tensor.Describe(scale)))
+	case zero != nil && (tensor.Len(zero) != 1 || zero.DType() != d):
+		panic(fail(name, tensor.ErrShape, "the zero point, input %d, is %s; want one number of %v", i+1, tensor.Describe(zero), d))
+	}
+}
+
+// real returns the number that element i of w stands for: the difference is exact, the
+// product rounded to float64.
+func (q *quantum) real(w numeric, i int) float64 { return float64((w.real(i) - q.zero) * q.scale) }

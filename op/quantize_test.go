@@ -1,0 +1,224 @@
+package op
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Scales for all, along an axis and in blocks; the definition with plain floats.
+func TestQuantizeLinear(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	x := random[float32](r, 3, 7, 2)
+	for _, c := range []struct {
+		shape       []int
+		axis, block int
+		at          func(at []int) []int
+	}{
+		{[]int{}, 1, 0, func(at []int) []int { return nil }},
+		{[]int{1}, 0, 0, func(at []int) []int { return []int{0} }},
+		{[]int{7}, -2, 0, func(at []int) []int { return at[1:2] }},
+		{[]int{2}, 2, 0, func(at []int) []int { return at[2:] }},
+		{[]int{3, 3, 2}, 1, 3, func(at []int) []int { return []int{at[0], at[1] / 3, at[2]} }},
+		{[]int{2, 7, 2}, 0, 2, func(at []int) []int { return []int{at[0] / 2, at[1], at[2]} }},
+	} {
+		q := Quantization[float32, int8]{Scale: random[float32](r, c.shape...), Zero: random[int8](r, c.shape...), Axis: c.axis, Block: c.block}
+		for i := range q.Scale.Elems() {
+			q.Scale.Elems()[i] = 0.01 + r.Float32()
+		}
+		want := tensor.New[int8](x.Shape()...)
+		back := tensor.New[float32](x.Shape()...)
+		for at, v := range x.All() {
+			s, z := q.Scale.At(c.at(at)...), float64(q.Zero.At(c.at(at)...))
+			y := math.RoundToEven(float64(v/s)) + z
+			switch {
+			case y != y:
+				y = 0
+			case y > 127:
+				y = 127
+			case y < -128:
+				y = -128
+			}
+			want.Set(int8(y), at...)
+			back.Set(float32((y-z)*float64(s)), at...)
+		}
+		same(t, "quantized", QuantizeLinear(x, q), want)
+		same(t, "dequantized", DequantizeLinear(want, q), back)
+	}
+	inf := float32(math.Inf(1))
+	y := tensor.FromSlice([]float32{inf, -inf, 500, num.NaN32(), 0.5})
+	q8 := Quantization[float32, num.F8E4M3]{Scale: Scalar[float32](1)}
+	same(t, "float8", QuantizeLinear(y, q8, Saturate()), Cast[num.F8E4M3](y, Saturate()))
+	same(t, "float8", QuantizeLinear(y, q8), Cast[num.F8E4M3](y))
+	fails(t, func() { QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](3), Axis: 1}) }, "the scale is", "7")
+	fails(t, func() {
+		QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](7), Zero: tensor.New[int8](3), Axis: 1})
+	}, "zero point")
+	fails(t, func() { QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](7), Axis: 3}) }, "axis 3")
+	fails(t, func() {
+		QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](3, 2, 2), Axis: 1, Block: 3})
+	}, "blocks of 3")
+	fails(t, func() {
+		QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](3, 2, 2), Axis: 1, Block: -1})
+	}, "block of -1")
+	fails(t, func() { QuantizeLinear(x, Quantization[float32, int8]{Scale: tensor.New[float32](3, 2, 2), Axis: 1}) }, "the scale is")
+	empty := tensor.New[float32](0, 3)
+	same(t, "empty", QuantizeLinear(empty, Quantization[float32, int8]{Scale: tensor.New[float32](0, 3), Axis: 0, Block: 4}), tensor.New[int8](0, 3))
+}
+
+// In float64 the quantized functions are exactly those of the numbers, quantized.
+func TestQLinearLaws(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	quantization := func() Quantization[float64, int8] {
+		return Quantization[float64, int8]{Scale: Scalar(0.01 + r.Float64()), Zero: Scalar(int8(r.IntN(20) - 10))}
+	}
+	for range 50 {
+		a, b := random[int8](r, 3, 4), random[int8](r, 4)
+		qa, qb, qy := quantization(), quantization(), quantization()
+		x, y := DequantizeLinear(a, qa), DequantizeLinear(b, qb)
+		q32 := func(q Quantization[float64, int8]) Quantization[float64, int8] { return q }
+		same(t, "add", quantizedPairOf(a, q32(qa), b, qb, qy, sumOf2), QuantizeLinear(Add(x, y), qy))
+		same(t, "mul", quantizedPairOf(a, qa, b, qb, qy, productOf2), QuantizeLinear(Mul(x, y), qy))
+		same(t, "leaky", QLinearLeakyRelu(a, qa, qy, 0.125), QuantizeLinear(LeakyRelu(x, 0.125), qy))
+		same(t, "concat", QLinearConcat([]tensor.Tensor[int8]{a, a}, []Quantization[float64, int8]{qa, qb}, 1, qy),
+			QuantizeLinear(Concat(1, []tensor.Tensor[float64]{x, DequantizeLinear(a, qb)}), qy))
+		m := random[int8](r, 4, 5)
+		sums := MatMulInteger(a, m, qa.Zero, qb.Zero)
+		scaled := Div(Mul(Cast[float64](sums), Mul(qa.Scale, qb.Scale)), qy.Scale)
+		one := Quantization[float64, int8]{Scale: Scalar(1.0), Zero: qy.Zero}
+		same(t, "matmul", QLinearMatMul(a, qa, m, qb, qy), QuantizeLinear(scaled, one))
+		im, w := random[int8](r, 2, 4, 5, 6), random[int8](r, 6, 2, 3, 2)
+		win := Window{Strides: []int{2, 1}, Pads: []int{1, 0, 2, 1}}
+		bias := tensor.New[int32](6)
+		for i := range bias.Elems() {
+			bias.Elems()[i] = int32(r.IntN(2000) - 1000)
+		}
+		sums = Add(ConvInteger(im, w, qa.Zero, qb.Zero, win, 2), bias.Unsqueeze(1).Unsqueeze(2))
+		scaled = Div(Mul(Cast[float64](sums), Mul(qa.Scale, qb.Scale)), qy.Scale)
+		same(t, "conv", QLinearConv(im, qa, w, qb, qy, bias, win, 2), QuantizeLinear(scaled, one))
+	}
+	a := random[int8](r, 2, 3)
+	q := quantization()
+	fails(t, func() { QLinearAdd(a, q, a, Quantization[float64, int8]{Scale: tensor.New[float64](2)}, q) }, "the scale, input 4")
+	fails(t, func() { QLinearMatMul(a, q, a, q, q) }, "3 columns")
+	fails(t, func() { QLinearConcat([]tensor.Tensor[int8]{a}, nil, 0, q) }, "1 tensors and 0")
+}
+
+func quantizedPairOf(a tensor.Tensor[int8], qa Quantization[float64, int8], b tensor.Tensor[int8], qb, qy Quantization[float64, int8], f func(a, b float64) float64) tensor.Tensor[int8] {
+	return moved[int8](quantizedPair("QLinearAdd", []tensor.Any{a, qa.Scale, qa.Zero, b, qb.Scale, qb.Zero, qy.Scale, qy.Zero}, f), nil)
+}
+
+func TestDynamicQuantizeLinear(t *testing.T) {
+	y, s, z := DynamicQuantizeLinear(tensor.New[float32](3))
+	if s.Item() != 0 || z.Item() != 0 || y.At(1) != 0 {
+		t.Errorf("zeros: %v %v %v", y, s, z)
+	}
+	y, s, z = DynamicQuantizeLinear(tensor.FromSlice([]float32{1, num.NaN32()}))
+	if s.Item() == s.Item() || z.Item() != 0 || y.At(0) != 0 || y.At(1) != 0 {
+		t.Errorf("NaN: %v %v %v", y, s, z)
+	}
+}
+
+// In float64 a normalization is what its formula is in operators.
+func TestNormalizationLaws(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	for range 20 {
+		x := random[float64](r, 2, 6, 3, 50)
+		for i := range x.Elems() {
+			x.Elems()[i] = r.NormFloat64()
+		}
+		scale, bias := random[float64](r, 3, 50), random[float64](r, 50)
+		standard := func(axes ...int) tensor.Tensor[float64] {
+			mean, v := ReduceMean(x, axes, KeepDims()), Var(x, axes, 0, KeepDims())
+			return Mul(Sub(x, mean), Div(Scalar(1.0), Sqrt(Add(v, Scalar(0.5)))))
+		}
+		want := Add(Mul(standard(2, 3), scale), bias)
+		same(t, "layer", LayerNormalization(x, scale, bias, 2, 0.5), want)
+		c := random[float64](r, 6)
+		per := c.Unsqueeze(1).Unsqueeze(2)
+		same(t, "instance", InstanceNormalization(x, c, c, 0.5), Add(Mul(standard(2, 3), per), per))
+		same(t, "group of all", GroupNormalization(x, c, c, 1, 0.5), Add(Mul(standard(1, 2, 3), per), per))
+		mean, v := ReduceMean(x, []int{0, 2}, KeepDims()), Var(x, []int{0, 2}, 0, KeepDims())
+		same(t, "mean and variance", MeanVarianceNormalization(x, []int{2, 0}), Div(Sub(x, mean), Add(Sqrt(v), Scalar(1e-9))))
+		same(t, "p 1", LpNormalization(x, 1, 1), Div(x, ReduceL1(x, []int{1}, KeepDims())))
+		same(t, "p 2", LpNormalization(x, -1, 2), Div(x, ReduceL2(x, []int{3}, KeepDims())))
+		squares := Div(ReduceSumSquare(x, []int{3}, KeepDims()), Scalar(50.0))
+		same(t, "rms", RMSNormalization(x, bias, -1, 0.5), Mul(Mul(x, Div(Scalar(1.0), Sqrt(Add(squares, Scalar(0.5))))), bias))
+	}
+	x := tensor.New[float32](2, 4)
+	fails(t, func() { LayerNormalization(x, tensor.New[float32](3), tensor.Tensor[float32]{}, -1, 0) }, "doesn't stretch")
+	fails(t, func() { LayerNormalization(x, tensor.New[float32](4), tensor.Tensor[float32]{}, 2, 0) }, "axis 2")
+	fails(t, func() { GroupNormalization(x, tensor.New[float32](4), tensor.New[float32](4), 3, 0) }, "3 groups")
+	fails(t, func() { LpNormalization(x, 0, 3) }, "p is 3")
+	fails(t, func() { MeanVarianceNormalization(x, []int{0, -2}) }, "twice")
+}
+
+func TestUnpoolUndoesPool(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	x := random[float32](r, 2, 3, 6, 4)
+	for i := range x.Elems() {
+		x.Elems()[i] = float32(i%7) + r.Float32()
+	}
+	win := Window{Kernel: []int{2, 2}, Strides: []int{2, 2}}
+	out := runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x}, Attrs: given{"kernel_shape": []int64{2, 2}, "strides": []int64{2, 2}}, Outputs: 2})
+	top, at := out[0].(tensor.Tensor[float32]), out[1].(tensor.Tensor[int64])
+	back := MaxUnpool(top, at, win, nil)
+	same(t, "again", MaxPool(back, win), top)
+	same(t, "larger", MaxUnpool(top, at, win, []int{2, 3, 7, 4}).S(":, :, :6"), back)
+	fails(t, func() { MaxUnpool(top, at, win, []int{2, 3, 5, 4}) }, "no room")
+	at.Set(1000, 0, 0, 0, 0)
+	fails(t, func() { MaxUnpool(top, at, win, nil) }, "index 1000", "144 places")
+	same(t, "p 1", LpPool(Abs(x), win, 1), Mul(AveragePool(Abs(Cast[float32](Cast[float64](x))), win, true), Scalar[float32](4)))
+	fails(t, func() { LpPool(x, win, 0) }, "p is 0")
+}
+
+func TestLosses(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 12))
+	x := random[float32](r, 2, 3, 50)
+	for i := range x.Elems() {
+		x.Elems()[i] = r.Float32() - 3
+	}
+	w, target := tensor.FromSlice([]float32{0.5, 2, 1}), tensor.New[int64](2, 50)
+	for i := range target.Elems() {
+		target.Elems()[i] = int64(r.IntN(4) - 1)
+	}
+	ignore := -1
+	each, weights := tensor.New[float64](100), tensor.New[float64](100)
+	for i, c := range target.Elems() {
+		if c >= 0 {
+			weights.Elems()[i] = float64(w.At(int(c)))
+			each.Elems()[i] = -float64(x.At(i/50, int(c), i%50)) * weights.Elems()[i]
+		}
+	}
+	loss := func(reduction string) tensor.Tensor[float32] {
+		return NegativeLogLikelihoodLoss(x, target, w, Loss{Reduction: reduction, Ignore: &ignore})
+	}
+	same(t, "none", loss("none"), Cast[float32](each).Reshape(2, 50))
+	same(t, "sum", loss("sum"), Cast[float32](ReduceSum(each, nil)))
+	same(t, "mean", loss(""), Cast[float32](Div(ReduceSum(each, nil), ReduceSum(weights, nil))))
+	both, p := SoftmaxCrossEntropyLoss(x, target, w, Loss{Ignore: &ignore})
+	same(t, "log", p, LogSoftmax(x, 1))
+	same(t, "entropy", both, NegativeLogLikelihoodLoss(p, target, w, Loss{Ignore: &ignore}))
+	fails(t, func() { NegativeLogLikelihoodLoss(x, target, w, Loss{}) }, "is -1", "3 classes")
+	fails(t, func() { loss("max") }, "reduction \"max\"")
+	fails(t, func() { NegativeLogLikelihoodLoss(x, target.S("1:"), w, Loss{}) }, "targets")
+}
+
+func TestDet(t *testing.T) {
+	m := tensor.FromSlice([]float64{0, 2, 1, 1, 0, 0, 2, 4, 5, 2, 0, 0, 0, 3, 0, 0, 0, 4}, 2, 3, 3)
+	same(t, "det", Det(m), tensor.FromSlice([]float64{-6, 24}))
+	same(t, "of nothing", Det(tensor.New[float32](2, 0, 0)), tensor.Full[float32](1, 2))
+	same(t, "singular", Det(tensor.FromSlice([]float32{1, 2, 2, 4}, 2, 2)), Scalar[float32](0))
+	fails(t, func() { Det(m.S(":, 1:")) }, "square")
+}
+
+func TestBitCast(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 13))
+	x := random[float32](r, 3, 4)
+	same(t, "there and back", BitCast[float32](BitCast[int32](x.Transpose())), x.Transpose())
+	fails(t, func() { BitCast[int64](x) }, "4 bytes", "8")
+	fails(t, func() { BitCast[bool](tensor.New[int8](1)) }, "bool")
+}
