@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/device"
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/csv"
@@ -43,6 +44,12 @@ func mistakes(dir string) []func() error {
 	a := tensor.FromSlice([]float32{0, 1, 2, 3, 4, 5}, 2, 3)
 	b := tensor.New[float32](4, 3)
 	l := layout.MustParse("(4,6):(1,4)")
+	sim, _ := device.Open("sim:4x4")
+	onDevice, _ := device.ToDevice(a, sim, device.MemoryConfig{Memory: device.L1})
+	gone, _ := device.ToDevice(a, sim, device.MemoryConfig{})
+	gone.Deallocate()
+	large, _ := pack.NewSpec(dtype.Uint8, []int{16, 1 << 20}, pack.Options{})
+	resident, _ := device.Empty(large, sim, device.MemoryConfig{Memory: device.L1})
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	return []func() error{
@@ -89,6 +96,18 @@ func mistakes(dir string) []func() error {
 		func() error {
 			return second(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](0)}))
 		},
+		func() error { return second(device.Open("gpu:0")) },
+		func() error {
+			return second(device.ToDevice(a, sim, device.MemoryConfig{Memory: device.L1, Sharding: device.HeightSharded, Shard: []int{1, 2}, Cores: []device.Range{device.Grid(2, 1)}}))
+		},
+		func() error { return second(onDevice.View(0, layout.MustParse("(4,4):(4,1)"))) },
+		func() error { return device.CopyToDevice(onDevice, b) },
+		func() error {
+			defer resident.Deallocate()
+			return second(device.Empty(large, sim, device.MemoryConfig{Memory: device.L1}))
+		},
+		func() error { return sim.ForEachCore(func(c *device.Core) error { panic("out of ideas") }, onDevice) },
+		func() error { return second(device.FromDevice(gone)) },
 		func() error { return second(npy.Read(bytes.NewReader([]byte("not npy at all")))) },
 		func() error {
 			return second(npy.Open(file("lies.npy", []byte("\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,), }  \n"))))

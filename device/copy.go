@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -64,7 +65,8 @@ func widened(x tensor.Any, s pack.Spec) (pack.Tensor, error) {
 }
 
 // FromDevice returns a copy of t on the host, stored as its Spec says: pages are in their
-// order there, whatever banks they are in. A View comes as rows. It fails when t is
+// order there, whatever banks they are in. A View comes as rows. A bool that was never
+// written is true. It fails when t is
 // deallocated, and with ErrPending while a queue writes it.
 func FromDevice(t Tensor) (pack.Tensor, error) {
 	const op = "device.FromDevice"
@@ -401,7 +403,12 @@ func (d *side) queue(q Queue, moves []Move) (Event, error) {
 		}
 		for i := range moves {
 			to := &moves[i].To
-			copy(b[to.Offset:to.Offset+moves[i].N], to.Host[to.Offset:])
+			part := b[to.Offset : to.Offset+moves[i].N]
+			if copy(part, to.Host[to.Offset:]); d.spec.DType() == dtype.Bool {
+				for k, v := range part { // no Go program can hold another bool
+					part[k] = min(v, 1)
+				}
+			}
 		}
 		runtime.KeepAlive(d)
 		return nil

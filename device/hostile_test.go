@@ -248,3 +248,108 @@ func TestWildConfigs(t *testing.T) {
 	})
 	t.Logf("%d placed", placed)
 }
+
+// Memory that nobody wrote is no trap for bools, a lost copy is reported, and empty tensors
+// and those of rank 0 go both ways.
+func TestEdges(t *testing.T) {
+	dev := open(t)
+	s := spec(dtype.Bool, pack.Options{Tile: pack.TileOf(32, 32)}, 3)
+	b := must(Empty(s, dev, MemoryConfig{Memory: L1}))
+	x := must(must(FromDevice(b)).Unpack()).(tensor.Tensor[bool])
+	if x.String() != "[ True  True  True]" {
+		t.Errorf("bools of nothing: %v", x)
+	}
+	if err := CopyToHost(tensor.New[bool](3), b); err == nil {
+		t.Error("tiles to rows")
+	}
+	for _, shape := range [][]int{{}, {0}, {0, 3}, {3, 0}, {2, 0, 3}, {1}, {1, 1, 1, 1, 1}} {
+		for _, c := range []MemoryConfig{{}, {Memory: L1}, {Memory: L1, Sharding: BlockSharded, Shard: []int{4, 4}, Cores: []Range{Grid(4, 3)}},
+			{Memory: L1, Sharding: NDSharded, Shard: []int{4}, Cores: []Range{Grid(2, 1)}}} {
+			x := tensor.New[int32](shape...)
+			d, err := ToDevice(x, dev, c)
+			if err != nil {
+				t.Errorf("%v, %v: %v", shape, c, err)
+				continue
+			}
+			if err := dev.ForEachCore(func(c *Core) error {
+				if d.p.config.Sharding == Interleaved {
+					return nil
+				}
+				_, err := c.Shards(d)
+				return err
+			}, d); err != nil && d.p.Pages() > 0 {
+				t.Errorf("%v, %v: %v", shape, c, err)
+			}
+			p := must(FromDevice(d))
+			if same, err := p.Equal(must(pack.Pack(x, pack.Options{}))); err != nil || !same {
+				t.Errorf("%v, %v: %v", shape, c, err)
+			}
+		}
+	}
+	a := must(ToDevice(full(1, 4), dev, MemoryConfig{}))
+	e := must(Copy(dev.NewQueue(), a, full(2, 4)))
+	for !e.Done() {
+	}
+	if err := dev.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Wait(); !errors.Is(err, tensor.ErrClosed) {
+		t.Errorf("waiting for what is lost: %v", err)
+	}
+	if err := dev.Sync(); err != nil {
+		t.Error(err)
+	}
+	closed := full(0, 4)
+	dev = open(t)
+	a = must(ToDevice(full(1, 4), dev, MemoryConfig{}))
+	q := dev.NewQueue()
+	e = must(Copy(q, closed, a))
+	last := must(Copy(q, a, full(3, 4)))
+	closed.Close()
+	if err := last.Wait(); err != nil {
+		t.Error(err)
+	}
+	if err := e.Wait(); !errors.Is(err, tensor.ErrClosed) {
+		t.Errorf("a copy to a closed tensor: %v", err)
+	}
+	if err := q.Wait(); !errors.Is(err, tensor.ErrClosed) {
+		t.Errorf("the queue: %v", err)
+	}
+	if err := q.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A view is what a layout makes of the storage.
+func TestViews(t *testing.T) {
+	dev := open(t)
+	rapid.Check(t, func(t *rapid.T) {
+		o := pack.Options{Tile: rapid.SampledFrom([]pack.Tile{{}, pack.TileOf(16, 16)}).Draw(t, "tile")}
+		p := must(pack.Pack(tensor.Arange[int32](0, 20*20, 1).Reshape(20, 20), o))
+		d := must(ToDevice(p, dev, MemoryConfig{Memory: L1}))
+		defer d.Deallocate()
+		lay, err := layout.New(rapid.SliceOfN(rapid.IntRange(0, 6), 2, 2).Draw(t, "shape"), rapid.SliceOfN(rapid.IntRange(-30, 60), 2, 2).Draw(t, "strides"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		off := rapid.IntRange(-1, p.StorageLen()).Draw(t, "offset")
+		all := must(p.Data()).(tensor.Tensor[int32]).Elems()
+		lo, hi := lay.Span()
+		v, err := d.View(off, lay)
+		if inside := off >= 0 && off+lo >= 0 && off+hi < len(all); inside != (err == nil) {
+			t.Fatalf("%v from %d of %d: %v", lay, off, len(all), err)
+		}
+		if err != nil {
+			return
+		}
+		defer v.Deallocate()
+		again := must(ToDevice(v, dev, MemoryConfig{}))
+		defer again.Deallocate()
+		want := must(pack.Pack(tensor.FromLayout(all[off+lo:], lay), pack.Options{}))
+		for _, x := range []Tensor{v, again} {
+			if same, err := must(FromDevice(x)).Equal(want); err != nil || !same {
+				t.Fatalf("%v from %d: other elements, %v", lay, off, err)
+			}
+		}
+	})
+}

@@ -87,11 +87,11 @@ func (p *Placement) cut(op string) error {
 	switch c.Sharding {
 	case HeightSharded:
 		if box[1] != w {
-			return fail(op, tensor.ErrShape, "height shards of %s are %d wide, the matrix of %v %d; make them as wide", ints(box), box[1], p.spec, w)
+			return fail(op, tensor.ErrShape, "height shards of %s are %d wide and the matrix %d, of %v; make them as wide", ints(box), box[1], w, p.spec)
 		}
 	case WidthSharded:
 		if box[0] != h {
-			return fail(op, tensor.ErrShape, "width shards of %s are %d high, the matrix of %v %d; make them as high", ints(box), box[0], p.spec, h)
+			return fail(op, tensor.ErrShape, "width shards of %s are %d high and the matrix %d, of %v; make them as high", ints(box), box[0], h, p.spec)
 		}
 	case NDSharded:
 		padded := p.spec.Padded().Shape()

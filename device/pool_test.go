@@ -16,7 +16,10 @@ import (
 // A million buffers come and go: no two share a byte of a bank, one has the same address in
 // all of its banks, L1 fills from the top and DRAM from the bottom, and nothing is left.
 func TestMillion(t *testing.T) {
-	const count = 1_000_000
+	count := 1_000_000
+	if raceDetector {
+		count /= 50
+	}
 	dev := must(New(Model{"tiny", Coord{2, 2}, 1 << 14, 2, 1 << 14, 16, 32}))
 	r := rand.New(rand.NewPCG(1, 2))
 	subsets := [][]int{{0}, {1}, {0, 1}, {2, 3}, {0, 1, 2, 3}, {3, 0}}
