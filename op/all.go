@@ -150,6 +150,7 @@ func All() []Op {
 		&reduceL1,
 		&reduceL2,
 		&reduceLogSum,
+		&reduceLogSumExp,
 		&reduceMax,
 		&reduceMean,
 		&reduceMin,

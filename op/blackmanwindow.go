@@ -14,7 +14,7 @@ import (
 // float64, each step rounded, and rounded once to T. A symmetric window of one element
 // is 1. ONNX BlackmanWindow.
 func BlackmanWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Tensor[T] {
-	return windowFunction("BlackmanWindow", dtype.Of[T](), size, periodic, 0.42, 0.5, 0.08).run(nil).(tensor.Tensor[T])
+	return moved[T](windowFunction("BlackmanWindow", dtype.Of[T](), size, periodic, 0.42, 0.5, 0.08), nil)
 }
 
 func cosines(size int, periodic bool, a, b, c float64) func(ctx context.Context, dst words, _ []words) {

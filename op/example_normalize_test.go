@@ -160,3 +160,10 @@ func ExampleLabelEncoder() {
 	// Output:
 	// [ 0.5   0.25 -1.  ]
 }
+
+func ExampleReduceLogSumExp() {
+	a := tensor.FromSlice([]float32{1000, 1000, -1000, -1000}, 2, 2)
+	fmt.Println(op.ReduceLogSumExp(a, []int{1}))
+	// Output:
+	// [1000.6932 -999.3068]
+}

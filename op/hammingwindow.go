@@ -11,7 +11,7 @@ import (
 // each step rounded, and rounded once to T. A symmetric window of one element is 1. ONNX
 // HammingWindow, whose factors these are; NumPy's are 0.54 and 0.46.
 func HammingWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Tensor[T] {
-	return windowFunction("HammingWindow", dtype.Of[T](), size, periodic, 25.0/46, 21.0/46, 0).run(nil).(tensor.Tensor[T])
+	return moved[T](windowFunction("HammingWindow", dtype.Of[T](), size, periodic, 25.0/46, 21.0/46, 0), nil)
 }
 
 var hammingWindow = opN{about: about{name: "HammingWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: isIndex,

@@ -10,7 +10,7 @@ import (
 // unless periodic: then the window is symmetric. It is computed in float64, each step
 // rounded, and rounded once to T. A symmetric window of one element is 1. ONNX HannWindow.
 func HannWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Tensor[T] {
-	return windowFunction("HannWindow", dtype.Of[T](), size, periodic, 0.5, 0.5, 0).run(nil).(tensor.Tensor[T])
+	return moved[T](windowFunction("HannWindow", dtype.Of[T](), size, periodic, 0.5, 0.5, 0), nil)
 }
 
 // windowFunction is a − b·cos(2πi/n) + c·cos(4πi/n).

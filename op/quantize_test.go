@@ -222,3 +222,14 @@ func TestBitCast(t *testing.T) {
 	fails(t, func() { BitCast[int64](x) }, "4 bytes", "8")
 	fails(t, func() { BitCast[bool](tensor.New[int8](1)) }, "bool")
 }
+
+func TestReduceLogSumExp(t *testing.T) {
+	inf, nan := math.Inf(1), num.NaN64()
+	for _, c := range [][]float64{{math.Log(2), 0, 0}, {-inf, -inf, -inf}, {inf, 1, inf, -inf}, {nan, 1, nan, inf}, {1e300, 1e300, 0}} {
+		same(t, "", ReduceLogSumExp(tensor.FromSlice(c[1:]), nil), Scalar(c[0]))
+	}
+	a := tensor.FromSlice([]float64{0, 3, 0, 3}, 2, 2)
+	same(t, "axis", ReduceLogSumExp(a, []int{0}, KeepDims()), tensor.FromSlice([]float64{math.Log(2), 3 + math.Log(2)}, 1, 2))
+	same(t, "nothing", ReduceLogSumExp(tensor.New[float64](2, 0), []int{1}), tensor.Full(-inf, 2))
+	fails(t, func() { ReduceLogSumExp(a, []int{0, -2}) }, "named twice")
+}
