@@ -353,3 +353,38 @@ func TestViews(t *testing.T) {
 		}
 	})
 }
+
+// Scaled integers of rows come back, or what they are in doesn't take them and says so.
+func TestIntegers(t *testing.T) {
+	dev := open(t)
+	x := tensor.Arange[float32](0, 128, 1).Reshape(8, 16)
+	scales := tensor.Full[float32](10, 8)
+	for _, in := range []pack.Integers{{Bits: 4, Scale: tensor.Scalar[float32](9)}, {Bits: 8, Scale: scales, Shape: []int{8, 16}, Axis: 0}, {Bits: 4, Scale: scales, Shape: []int{8, 16}, Axis: 0}} {
+		f := must(pack.NewIntegers(in))
+		p := must(pack.Pack(x, pack.Options{Format: f}))
+		for _, c := range []MemoryConfig{{}, {Memory: L1}, {Memory: L1, Sharding: HeightSharded, Shard: []int{3, 16}, Cores: []Range{Grid(4, 1)}},
+			{Memory: L1, Sharding: BlockSharded, Shard: []int{3, 6}, Cores: []Range{Grid(4, 3)}},
+			{Memory: L1, Sharding: WidthSharded, Shard: []int{8, 4}, Cores: []Range{Grid(4, 3)}}, {Memory: L1, Sharding: NDSharded, Shard: []int{2, 5}, Cores: []Range{Grid(4, 3)}}} {
+			d, err := ToDevice(p, dev, c)
+			if err != nil {
+				if !errors.As(err, new(*tensor.Error)) || c.Sharding == Interleaved || c.Sharding == HeightSharded {
+					t.Error(c, err)
+				}
+				continue
+			}
+			q, err := FromDevice(d)
+			if err != nil {
+				t.Error(c, err)
+				continue
+			}
+			same, err := q.Equal(p)
+			if !same || err != nil {
+				t.Error(c, same, err)
+			}
+			if err := CopyToDevice(d, p); (err == nil) != d.Spec().Identical(p.Spec) {
+				t.Error(c, err)
+			}
+			d.Deallocate()
+		}
+	}
+}
