@@ -12,11 +12,11 @@ import (
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
 func Clip[T num.Native | num.Narrow](a tensor.Tensor[T], lo, hi T, opts ...Option) tensor.Tensor[T] {
-	if s := read(opts); s.orion && above(lo, hi) {
-		low, high := Scalar(lo), Scalar(hi)
-		return Where(Less(a, low), low, high, withoutOrion(opts)...)
+	rows, quick := &clipRows, &simd.Clip
+	if s := read(opts); s.orion {
+		rows, quick = &orionClipRows, nil
 	}
-	return applyWith("Clip", 2, &clipRows, &simd.Clip, &a, lo, hi, [2]float32{widened1(lo), widened1(hi)}, opts)
+	return applyWith("Clip", 2, rows, quick, &a, lo, hi, [2]float32{widened1(lo), widened1(hi)}, opts)
 }
 
 var clipRows = rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],

@@ -12,7 +12,7 @@ func Exp[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Te
 	return apply1(&exp, &a, opts)
 }
 
-var exp = op1{about: about{name: "Exp", onnx: []int{6, 13}}, fast: &simd.Exp, function: true, cost: 15, rows: rows1{F32: expRow32, F64: expRow64}}
+var exp = op1{about: about{name: "Exp", onnx: []int{6, 13}}, fast: &simd.Exp, rough: &simd.FastExp, function: true, cost: 15, rows: rows1{F32: expRow32, F64: expRow64}}
 
 // expRow32 and expRow64 define Exp.
 func expRow32(dst, a []float32) {

@@ -13,7 +13,7 @@ func Log[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Te
 	return apply1(&log, &a, opts)
 }
 
-var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, fast: &simd.Log, function: true, cost: 20, rows: rows1{F32: logRow32, F64: logRow64}}
+var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, fast: &simd.Log, rough: &simd.FastLog, function: true, cost: 20, rows: rows1{F32: logRow32, F64: logRow64}}
 
 // logRow32 and logRow64 define Log.
 func logRow32(dst, a []float32) {

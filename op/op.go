@@ -40,6 +40,7 @@ const (
 	keepDims flags = 1 << iota
 	saturate
 	orion
+	fast
 )
 
 // more is what must stay one pointer further away than into: a context is handed
@@ -59,14 +60,20 @@ func Into[T num.Elem](dst tensor.Tensor[T]) Option {
 // unspecified.
 func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 
+// Fast lets Exp, Log, Tanh and Sigmoid of float32 be off by up to 2 units in the last
+// place, where the processor has AVX2 or AVX-512 that makes them faster; what they
+// return then isn't promised to be the same on another processor. Special values are
+// as without it. Other operators and types don't change.
+func Fast() Option { return Option{flags: fast} }
+
 // Scalar returns a tensor of rank 0, for use as an operand: op.Add(t, op.Scalar(v)).
 func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
 
 // settings is the options of one call, read.
 type settings struct {
-	into                      any
-	more                      *more
-	keepDims, saturate, orion bool
+	into                            any
+	more                            *more
+	keepDims, saturate, orion, fast bool
 }
 
 func read(opts []Option) (s settings) {
@@ -80,7 +87,7 @@ func read(opts []Option) (s settings) {
 		}
 		f |= opts[i].flags
 	}
-	s.keepDims, s.saturate, s.orion = f&keepDims != 0, f&saturate != 0, f&orion != 0
+	s.keepDims, s.saturate, s.orion, s.fast = f&keepDims != 0, f&saturate != 0, f&orion != 0, f&fast != 0
 	return s
 }
 

@@ -28,17 +28,21 @@ func keepsVectors(name string) bool {
 	return name == "ArgMax" || name == "ArgMin" || name == "ReduceProd"
 }
 
-// above reports whether a > b, both not NaN.
-func above[T num.Native | num.Narrow](a, b T) bool {
-	return Greater(Scalar(a), Scalar(b)).Item()
-}
+// orionClipRows are Clip's.
+var orionClipRows = rowsP{I8: orionClipRow[int8], I16: orionClipRow[int16], I32: orionClipRow[int32], I64: orionClipRow[int64],
+	U8: orionClipRow[uint8], U16: orionClipRow[uint16], U32: orionClipRow[uint32], U64: orionClipRow[uint64],
+	F32: orionClipRow[float32], F64: orionClipRow[float64]}
 
-func withoutOrion(opts []Option) []Option {
-	out := slices.Clone(opts)
-	for i := range out {
-		out[i].flags &^= orion
+func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
+	for i, x := range a[:len(dst)] {
+		switch {
+		case x < lo:
+			x = lo
+		case x > hi:
+			x = hi
+		}
+		dst[i] = x
 	}
-	return out
 }
 
 // InOrion returns the run-time form of an operator under the option Orion, where the

@@ -12,7 +12,7 @@ func Sigmoid[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tenso
 	return apply1(&sigmoid, &a, opts)
 }
 
-var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, fast: &simd.Sigmoid, function: true, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64}}
+var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, fast: &simd.Sigmoid, rough: &simd.FastSigmoid, function: true, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64}}
 
 // sigmoidRow32 and sigmoidRow64 define Sigmoid.
 func sigmoidRow32(dst, a []float32) {

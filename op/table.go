@@ -154,6 +154,7 @@ type op1 struct {
 	cost     int  // of a row, in units of an addition; 0 means 1
 	rows     rows1
 	fast     *simd.Levels[*rows1]
+	rough    *simd.Levels[*rows1] // for the option Fast
 }
 
 // op2 is an operator over pairs of elements of two operands that broadcast.
@@ -191,7 +192,10 @@ func ready[R num.Elem](opts []Option) *tensor.Tensor[R] {
 // apply1 is the typed form of an op1.
 func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
 	var k kernel[T, T]
-	if r := fastest(o.fast); r != nil {
+	if r := fastest(o.rough); r != nil && read(opts).fast {
+		k.one = row1Of[T](r)
+	}
+	if r := fastest(o.fast); r != nil && k.one == nil {
 		k.one = row1Of[T](r)
 	}
 	if k.one == nil {
@@ -213,8 +217,12 @@ func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tenso
 //go:noinline
 func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
 	if isLazy(ins[0]) {
-		return noted[T](note{name: o.name, cost: o.cost, args: []arg{argOf(o.name, ins[0])},
-			run: func(in []any, opts []Option) { apply1(o, in[0].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef())
+		n := note{name: o.name, cost: o.cost, args: []arg{argOf(o.name, ins[0])},
+			run: func(in []any, opts []Option) { apply1(o, in[0].(*tensor.Tensor[T]), opts) }}
+		if read(opts).fast {
+			n.also = []Option{Fast()}
+		}
+		return noted[T](n, opts, ins[0].LayoutRef())
 	}
 	s := read(opts)
 	var few [8]int

@@ -12,7 +12,7 @@ func Tanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&tanh, &a, opts)
 }
 
-var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64}}
+var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, rough: &simd.FastTanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64}}
 
 // tanhRow32 and tanhRow64 define Tanh.
 func tanhRow32(dst, a []float32) {

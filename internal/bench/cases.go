@@ -137,21 +137,34 @@ func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 			if rows*cols < 1<<18 { // everything is in the cache
 				t := op.Mul(a, b, into)
 				t = op.Add(t, c, into)
-				op.Tanh(t, into)
+				hasty(op.Tanh[T])(t, into)
 				return
 			}
-			op.Fuse(op.Tanh(op.Add(op.Mul(op.Lazy(a), b), c)), into)
+			op.Fuse(op.Tanh(op.Add(op.Mul(op.Lazy(a), b), c), quick...), into)
 		}
 	})
-	one("exp", true, op.Exp[T])
-	one("log", false, op.Log[T])
-	one("tanh", true, op.Tanh[T])
+	one("exp", true, hasty(op.Exp[T]))
+	one("log", false, hasty(op.Log[T]))
+	one("tanh", true, hasty(op.Tanh[T]))
 	one("sin", true, op.Sin[T])
 	one("sqrt", false, op.Sqrt[T])
-	one("sigmoid", true, op.Sigmoid[T])
+	one("sigmoid", true, hasty(op.Sigmoid[T]))
 	one("gelu", true, func(a tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T] { return op.Gelu(a, opts...) })
 	one("clip", true, func(a tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T] { return op.Clip(a, -1, 1, opts...) })
 	return cs
+}
+
+// quick is the options of functions besides the target: op.Fast with -fast.
+var quick []op.Option
+
+type unary[T num.Elem] func(a tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T]
+
+// hasty returns f with the options of quick.
+func hasty[T num.Elem](f unary[T]) unary[T] {
+	if quick == nil {
+		return f
+	}
+	return func(a tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T] { return f(a, append(opts, quick...)...) }
 }
 
 func toBF16(rows, cols int) benchCase {

@@ -3,7 +3,7 @@
 //	{"case": "gemm/f32/256x256x256", "dtype": "f32", "size": "256x256x256", "threads": 1, "peer": "ashlar",
 //	 "seconds": 1.6e-4, "min_seconds": 1.5e-4, "gflops": 209.7}
 //
-//	go run ./internal/bench [-f FILTER] [-t 1|2] [-cpu LEVEL] [-b SECONDS]
+//	go run ./internal/bench [-f FILTER] [-t 1|2] [-cpu LEVEL] [-fast] [-b SECONDS]
 //
 // seconds is the median over repeated calls, min_seconds the best. gflops counts 2
 // per multiply-add, gbps the least traffic: every input read once, every output
@@ -26,6 +26,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
 )
 
 // line is one line of output.
@@ -45,8 +46,12 @@ func main() {
 	filter := flag.String("f", "", "regular expression on the case name")
 	threads := flag.Int("t", 1, "threads")
 	level := flag.String("cpu", "", "highest instruction set: generic, avx2, avx512")
+	fast := flag.Bool("fast", false, "functions of float32 with op.Fast")
 	budget := flag.Float64("b", 0.06, "seconds for each case")
 	flag.Parse()
+	if *fast {
+		quick = append(quick, op.Fast())
+	}
 	if *level != "" && os.Getenv("ASHLAR_CPU") != *level {
 		rerun(*level)
 	}

@@ -296,6 +296,26 @@ var Sigmoid = Levels[*Rows1]{
 	cpu.AVX512: {F32: sigmoidF32AVX512},
 }
 
+var FastExp = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastExpF32AVX2},
+	cpu.AVX512: {F32: fastExpF32AVX512},
+}
+
+var FastLog = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastLogF32AVX2},
+	cpu.AVX512: {F32: fastLogF32AVX512},
+}
+
+var FastTanh = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastTanhF32AVX2},
+	cpu.AVX512: {F32: fastTanhF32AVX512},
+}
+
+var FastSigmoid = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastSigmoidF32AVX2},
+	cpu.AVX512: {F32: fastSigmoidF32AVX512},
+}
+
 // TrySumLanes32 calls what the level in use has and reports whether there is something.
 func TrySumLanes32(lane *[32]float64, x []float32) bool {
 	switch cpu.Current() {

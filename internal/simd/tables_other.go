@@ -118,6 +118,14 @@ var Tanh Levels[*Rows1]
 
 var Sigmoid Levels[*Rows1]
 
+var FastExp Levels[*Rows1]
+
+var FastLog Levels[*Rows1]
+
+var FastTanh Levels[*Rows1]
+
+var FastSigmoid Levels[*Rows1]
+
 var SumLanes32 Levels[func(lane *[32]float64, x []float32)]
 
 // TrySumLanes32 calls what the level in use has and reports whether there is something.

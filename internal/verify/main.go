@@ -9,7 +9,8 @@
 // or two on two idle cores. The exit status is 1 if anything is wrong, or an error is above its limit.
 //
 // With -cpu avx2 or avx512 the rows of package simd are checked instead, by comparison with package num, on all 2^32 inputs; no name means
-// all that there are. The digest is the one that digests.txt has for the function, or something is wrong.
+// all that there are. The digest is the one that digests.txt has for the function, or something is wrong. With -fast besides it prints the
+// largest error of the rows that op.Fast selects, which may be 2 units in the last place.
 //
 // With a fixed-point format the function is that of package num in it, exp, log and so on, all for all of them:
 //
@@ -42,6 +43,7 @@ func main() {
 	update := flag.Bool("update", false, "write the digests of correct functions to "+digestFile)
 	n := flag.Int("n", 1_000_000, "random inputs for functions that can't be checked on all")
 	level := flag.String("cpu", "", "check the rows of this instruction set, avx2 or avx512")
+	rough := flag.Bool("fast", false, "with -cpu: the largest error of the rows of op.Fast")
 	sampled := flag.Bool("sample", false, "fixed point of 32 bits: every 255th input, and all near powers of two, instead of all")
 	state := flag.String("state", os.DevNull, "fixed point of 32 bits: a file that remembers the parts that are done")
 	flag.Parse()
@@ -53,7 +55,7 @@ func main() {
 		os.Exit(checkNarrow(names[0], names[1], *update))
 	}
 	if *level != "" {
-		os.Exit(checkRows(*level, names))
+		os.Exit(checkRows(*level, names, *rough))
 	}
 	if len(names) == 0 {
 		for _, f := range functions32 {
@@ -122,7 +124,7 @@ func checkNarrow(name, format string, update bool) int {
 }
 
 // checkRows is main for -cpu. It returns the exit status.
-func checkRows(name string, functions []string) int {
+func checkRows(name string, functions []string, rough bool) int {
 	level := cpu.AVX2
 	for ; level.String() != name; level++ {
 		if level == cpu.Detect() {
@@ -137,6 +139,17 @@ func checkRows(name string, functions []string) int {
 	}
 	status, checked := 0, 0
 	for _, f := range functions32 {
+		if t := quick32[f.name]; rough && t != nil && (len(functions) == 0 || slices.Contains(functions, f.name)) {
+			checked++
+			worst, at := f.roughest(t[level].F32, 1)
+			if worst > 2 {
+				status = 1
+			}
+			fmt.Printf("%s %v fast: inputs 4294967296 worst %.3f ulp at %x\n", f.name, level, worst, at)
+		}
+		if rough {
+			continue
+		}
 		row := rowOf(f.name, level)
 		if row == nil || len(functions) > 0 && !slices.Contains(functions, f.name) {
 			continue

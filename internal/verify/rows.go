@@ -22,6 +22,61 @@ func rowOf(name string, level cpu.Level) func(dst, a []float32) {
 	return nil
 }
 
+// quick32 are the rows of op.Fast.
+var quick32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.FastExp, "log32": &simd.FastLog, "tanh32": &simd.FastTanh, "sigmoid32": &simd.FastSigmoid}
+
+// roughest returns the largest error of a row of op.Fast on every step-th chunk of inputs, in units in the last place, and where it
+// is. A NaN, an infinity or a zero that isn't right is an infinite one.
+func (f *function32) roughest(row func(dst, a []float32), step int) (worst float64, at float32) {
+	var mu sync.Mutex
+	digestOf(1<<32/chunk/step, func() func(int) uint64 {
+		in, out := make([]float32, chunk), make([]float32, chunk)
+		return func(c int) uint64 {
+			for i := range in {
+				in[i] = math.Float32frombits(uint32(c*step)*chunk + uint32(i))
+			}
+			row(out, in)
+			most, which := 0.0, float32(0)
+			for i, y := range out {
+				if u := f.ulp(in[i], y); u > most {
+					most, which = u, in[i]
+				}
+			}
+			mu.Lock()
+			if most > worst {
+				worst, at = most, which
+			}
+			mu.Unlock()
+			return 0
+		}
+	})
+	return worst, at
+}
+
+func (f *function32) ulp(x, y float32) float64 {
+	want, known := f.fixed(x)
+	if x != x {
+		want, known = nan, true
+	}
+	v := float64(want)
+	if !known {
+		v = f.approx(float64(x))
+		if want = float32(v); math.IsInf(float64(want), 0) {
+			known = true
+		}
+	}
+	if known {
+		if math.Float32bits(y) == math.Float32bits(want) {
+			return 0
+		}
+		if want == 0 || want != want || math.IsInf(float64(want), 0) || y != y {
+			return math.Inf(1)
+		}
+	}
+	_, e := math.Frexp(v)
+	return math.Abs(float64(y)-v) / math.Ldexp(1, max(e-24, -149))
+}
+
 // allRows compares a row with the function of package num on every step-th chunk of inputs. Its digest is that of all,
 // so that for step 1 it is the one in digests.txt.
 func (f *function32) allRows(row func(dst, a []float32), step int) result32 {

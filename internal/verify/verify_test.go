@@ -64,6 +64,32 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// The rows of op.Fast are off by 2 units at most; one that is off by 3 is found out.
+func TestRough(t *testing.T) {
+	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
+		for _, f := range functions32 {
+			rows := quick32[f.name]
+			if rows == nil {
+				continue
+			}
+			if worst, at := f.roughest(rows[level].F32, 997); worst > 2 || worst < 0.5 {
+				t.Errorf("%s %v: %g units at %g", f.name, level, worst, at)
+			}
+			off := func(dst, a []float32) {
+				rows[level].F32(dst, a)
+				for i, y := range dst {
+					if y > 1 {
+						dst[i] = math.Float32frombits(math.Float32bits(y) + 3)
+					}
+				}
+			}
+			if worst, _ := f.roughest(off, 997); f.name != "tanh32" && f.name != "sigmoid32" && worst < 2.5 {
+				t.Errorf("%s %v: a row that is 3 units off passes", f.name, level)
+			}
+		}
+	}
+}
+
 // A wrong function must be found out, both by the quick way and where the exact evaluation decides.
 func TestFindsWrong(t *testing.T) {
 	good := functions32[0]

@@ -31,6 +31,7 @@ var outputs = []struct {
 	{"sums", func(c *build.Context) { writeRows(c, sums()) }},
 	{"gemm", writeGEMM},
 	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
+	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
 }
 
