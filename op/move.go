@@ -18,9 +18,10 @@ import (
 
 // words is the elements of a tensor in row-major order, one after the other.
 type words struct {
-	of   tensor.Any // contiguous; it holds the memory
-	mem  []byte
-	size int // of an element, in bytes
+	of    tensor.Any // contiguous; it holds the memory
+	mem   []byte
+	size  int  // of an element, in bytes
+	orion bool // of a result: see Orion
 }
 
 // wordsOf returns the elements of a: those themselves where they are contiguous,
@@ -35,7 +36,7 @@ func wordsOf(a tensor.Any) words {
 		a = c
 		mem, _ = tensor.Bytes(a)
 	}
-	return words{a, mem, a.DType().Size()}
+	return words{a, mem, a.DType().Size(), false}
 }
 
 func (w words) len() int { return len(w.mem) / w.size }
@@ -119,6 +120,7 @@ type transfer struct {
 	d     dtype.DType
 	shape []int
 	in    []tensor.Any
+	orion bool
 	fill  func(ctx context.Context, dst words, in []words)
 }
 
@@ -142,6 +144,7 @@ func (m *transfer) run(ctx context.Context) tensor.Any {
 		panic(fail(m.name, tensor.ErrShape, "the result: %v", err))
 	}
 	dst := wordsOf(out)
+	dst.orion = m.orion
 	m.fill(ctx, dst, in)
 	runtime.KeepAlive(in)
 	return out
@@ -150,6 +153,7 @@ func (m *transfer) run(ctx context.Context) tensor.Any {
 // moved computes a transfer to where the options say.
 func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
+	m.orion = s.orion
 	if s.into == nil {
 		return m.run(s.ctx()).(tensor.Tensor[T])
 	}
@@ -164,6 +168,7 @@ func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 		out = tensor.Empty[T](m.shape...)
 		to = wordsOf(out)
 	}
+	to.orion = m.orion
 	m.fill(s.ctx(), to, in)
 	runtime.KeepAlive(in)
 	if !out.SameData(dst) {

@@ -60,7 +60,7 @@ func truths(w words) []bool {
 	if d.IsFloat() || d.IsComplex() {
 		mask = 1<<(8*size-1) - 1 // but for the sign
 	}
-	part := words{w.of, w.mem, size}
+	part := words{w.of, w.mem, size, false}
 	out := make([]bool, w.len())
 	for i := range out {
 		if d.IsComplex() {

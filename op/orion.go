@@ -16,7 +16,9 @@ import (
 //   - Round goes away from zero on a tie;
 //   - Clip with lo > hi gives lo below lo, and hi elsewhere;
 //   - ArgMax, ArgMin and ReduceProd of a vector keep its axis, and the MatMul of two
-//     vectors has shape (1).
+//     vectors has shape (1);
+//   - QuantizeLinear and the QLinear operators cut off, toward zero, what ONNX rounds
+//     to nearest, after adding the zero point, and int8 ends at −127.
 //
 // What would change the type of a result has a run-time form alone: see InOrion. In
 // place of Orion's panics integers wrap, and its faults are not copied: transposes of

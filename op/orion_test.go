@@ -131,6 +131,26 @@ func TestOrionTypes(t *testing.T) {
 	}
 }
 
+func TestOrionQuantizes(t *testing.T) {
+	x := tensor.FromSlice([]float32{0, 2, 3, 1000, -254, -1000, -3}, 7)
+	q := op.Quantization[float32, int8]{Scale: tensor.Scalar[float32](2), Zero: tensor.Scalar[int8](1)}
+	if got := fmt.Sprint(op.QuantizeLinear(x, q, op.Orion()), op.QuantizeLinear(x, q)); got != "[   1    2    2  127 -126 -127    0] [   1    2    3  127 -126 -128   -1]" {
+		t.Error(got)
+	}
+	scale, zero := tensor.Scalar[float32](2), tensor.Scalar[int8](1)
+	if got := inOrion(t, "QuantizeLinear", nil, x, scale, zero).(tensor.Tensor[int8]); got.At(2) != 2 || got.At(5) != -127 {
+		t.Error(got)
+	}
+	ints := tensor.FromSlice([]int32{3, -3, 5}, 3)
+	if got := inOrion(t, "QuantizeLinear", nil, ints, tensor.Scalar[int32](2), tensor.Scalar[int8](-1)).(tensor.Tensor[int8]); fmt.Sprint(got) != "[ 0 -2  1]" {
+		t.Error(got)
+	}
+	into := tensor.New[int8](7)
+	if op.QuantizeLinear(x, q, op.Orion(), op.Into(into)); into.At(5) != -127 {
+		t.Error(into)
+	}
+}
+
 func ExampleOrion() {
 	x := tensor.FromSlice([]float32{-0.5, 0.5, 1.5}, 3)
 	fmt.Println(op.Round(x), op.Round(x, op.Orion()))

@@ -104,9 +104,13 @@ func roundedTo(d dtype.DType) func(v float64) float64 {
 
 // setQuantized sets element i to a multiple of its scale with a zero point: rounded to
 // nearest, even on a tie, the zero point added, saturated; NaN is 0. A float8 is
-// rounded once, and saturated if that is wanted.
+// rounded once, and saturated if that is wanted. Orion cuts the sum off, toward zero.
 func (w numeric) setQuantized(i int, v, zero float64, saturate bool) {
 	switch {
+	case w.orion && w.d == dtype.Int8:
+		w.setReal(i, math.Trunc(max(-math.MaxInt8, min(v+zero, math.MaxInt8))))
+	case w.orion && !w.d.IsFloat():
+		w.setReal(i, math.Trunc(v+zero))
 	case !w.d.IsFloat():
 		w.setReal(i, math.RoundToEven(v)+zero)
 	case saturate && w.d == dtype.Float8E4M3:

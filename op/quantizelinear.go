@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
@@ -34,7 +35,11 @@ func quantized(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block 
 				if !in[2].absent() {
 					z = off.real(at)
 				}
-				to.setQuantized(i, round(src.real(i)/by.real(at)), z, saturate)
+				v := round(src.real(i) / by.real(at))
+				if dst.orion && precision.IsInteger() {
+					v = math.Trunc(v)
+				}
+				to.setQuantized(i, v, z, saturate)
 			}
 		})
 	}}

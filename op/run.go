@@ -78,7 +78,9 @@ func (o *opN) compute(c *Call) []tensor.Any {
 	case o.untyped != nil:
 		return o.untyped(c)
 	case o.move != nil:
-		return one(o.move(c).run(c.Context))
+		m := o.move(c)
+		m.orion = c.orion
+		return one(m.run(c.Context))
 	}
 	return o.run[c.in(o.by).DType()](c)
 }

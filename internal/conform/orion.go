@@ -358,30 +358,18 @@ var orionOps = map[string]orionFunc{
 		o.arg("value", &v)
 		return inOrion("ConstantOfShape", 9, []tensor.Any{o.list("shape")}, attrs{"value": tensor.FromSlice([]int64{v}, 1)})
 	},
-	"dequantize_linear": func(o *orionCall) ([]tensor.Any, error) {
-		in := slices.Clone(o.in)
-		for i := range in[1:] { // stretched, where ONNX has a vector and an axis
-			if in[1+i].Rank() > 1 {
-				flat, err := tensor.Reshape(in[1+i], tensor.Len(in[1+i]))
-				if err != nil {
-					return nil, err
-				}
-				in[1+i] = flat
-			}
-		}
-		in[2] = cast(in[2], in[0].DType())
-		return callOpset("DequantizeLinear", 25, in, attrs{})
-	},
+	"quantize_linear":   orionQuantized("QuantizeLinear", func([]tensor.Any) dtype.DType { return dtype.Int8 }),
+	"dequantize_linear": orionQuantized("DequantizeLinear", func(in []tensor.Any) dtype.DType { return in[0].DType() }),
 	"array_feature_extractor": func(o *orionCall) ([]tensor.Any, error) {
-		return call("ArrayFeatureExtractor", []tensor.Any{o.in[0], cast(o.in[1], dtype.Int64)}, attrs{})
+		return inOrion("ArrayFeatureExtractor", 1, []tensor.Any{o.in[0], cast(o.in[1], dtype.Int64)}, attrs{})
 	},
 	"binarizer": func(o *orionCall) ([]tensor.Any, error) {
 		var v int64
 		o.arg("threshold", &v)
-		return call("Binarizer", o.in, attrs{"threshold": float32(v)})
+		return inOrion("Binarizer", 1, o.in, attrs{"threshold": float32(v)})
 	},
 	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {
-		return call("ConvInteger", o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
+		return inOrion("ConvInteger", 10, o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
 	},
 	"unique": func(o *orionCall) ([]tensor.Any, error) {
 		u, ok := op.Lookup("Unique")
@@ -489,6 +477,25 @@ func orionDepth(o *orionCall) ([]tensor.Any, error) {
 		a["mode"] = mode
 	}
 	return inOrion("DepthToSpace", 11, o.in, a)
+}
+
+// orionQuantized has the scale and the zero point stretched, where ONNX has vectors and
+// an axis, and the zero point in the type of the numbers.
+func orionQuantized(name string, zero func(in []tensor.Any) dtype.DType) orionFunc {
+	return func(o *orionCall) ([]tensor.Any, error) {
+		in := slices.Clone(o.in)
+		for i := range in[1:] {
+			if in[1+i].Rank() > 1 {
+				flat, err := tensor.Reshape(in[1+i], tensor.Len(in[1+i]))
+				if err != nil {
+					return nil, err
+				}
+				in[1+i] = flat
+			}
+		}
+		in[2] = cast(in[2], zero(in))
+		return inOrion(name, 25, in, attrs{})
+	}
 }
 
 // orionSplit is Split, by sizes, into as many parts as asked for, or, into a
