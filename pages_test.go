@@ -41,6 +41,8 @@ var (
 	m          tensor.Tensor[bool]
 	at         tensor.Tensor[int64]
 	ints       tensor.Tensor[int32]
+	q          tensor.Tensor[int8]
+	by         op.Quantization[float32, int8]
 	i, j, k, n int
 	x          float32
 	w          io.Writer

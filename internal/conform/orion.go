@@ -368,6 +368,18 @@ var orionOps = map[string]orionFunc{
 		o.arg("threshold", &v)
 		return inOrion("Binarizer", 1, o.in, attrs{"threshold": float32(v)})
 	},
+	"label_encoder": func(o *orionCall) ([]tensor.Any, error) {
+		var t [4][]int32
+		for i := range t {
+			v, ok := o.in[i].(tensor.Tensor[int32])
+			if !ok {
+				return nil, unsupported{"no case has other types"}
+			}
+			t[i] = slices.Collect(v.Values())
+		}
+		out := op.LabelEncoder(o.in[0].(tensor.Tensor[int32]), t[2], t[3], t[1][0])
+		return []tensor.Any{out}, nil
+	},
 	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {
 		return inOrion("ConvInteger", 10, o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
 	},
