@@ -42,17 +42,18 @@ func fastExp(m machine, a value) value {
 	return m.mul(m.fma(t, p, t), power(m, m.sub(k, near)))
 }
 
-// fastTanh is e/(e+2) with e = exp(2|a|) − 1, but the series of tanh for small |a|.
+// fastTanh is e/(e+2) with e = exp(2|a|) − 1, for large e written as 1 − 2/(e+2), and the series of tanh for small |a|.
 func fastTanh(m machine, a value) value {
 	z := m.and(a, m.constant(F32, 1<<31-1))
 	z = m.limit(f32(m, 20), m.add(z, z), false)
 	k, p := fastParts(m, z)
 	t := power(m, k)
 	e := m.fma(t, p, m.sub(t, f32(m, 1)))
-	d := m.add(e, f32(m, 2))
-	y := m.div(e, d)
+	d, large := m.add(e, f32(m, 2)), m.cmp(gt, e, f32(m, 2))
+	y := m.div(m.sel(large, f32(m, 2), e), d)
 	rest := m.mul(m.sub(e, m.sub(d, f32(m, 2))), f32(m, 0.5)) // half of what d lacks, and 1/d is (1−y)/2
-	y = m.fnma(m.mul(y, m.sub(f32(m, 1), y)), rest, y)
+	small := m.fnma(m.mul(y, m.sub(f32(m, 1), y)), rest, y)
+	y = m.sel(large, m.sub(f32(m, 1), y), small)
 	x := m.and(a, m.constant(F32, 1<<31-1))
 	s := m.mul(x, x)
 	series := m.fma(m.mul(x, s), horner32(m, s, -1.0/3, 2.0/15, -17.0/315, 62.0/2835, -1382.0/155925), x)
