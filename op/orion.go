@@ -55,7 +55,8 @@ func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
 //     0, and give uint32 then;
 //   - the condition of Where has the type of the other two, true where it isn't 0;
 //   - ArgMax gives int32, ArgMin and NonZero uint32, Unique its indices as int32;
-//   - an absent lower bound of Clip is −127 for int8, and −(2^31 − 1) for int32.
+//   - an absent lower bound of Clip is −127 for int8, and −(2^31 − 1) for int32;
+//   - IsInf takes int8 and int32, for which ±127 and ±(2^31 − 1) are the infinities.
 func InOrion(o Op) Op { return orionOp{o} }
 
 type orionOp struct{ Op }
@@ -65,7 +66,7 @@ var orionResults = map[string]dtype.DType{"Equal": dtype.Uint32, "Greater": dtyp
 	"Less": dtype.Int32, "LessOrEqual": dtype.Int32, "ArgMax": dtype.Int32, "ArgMin": dtype.Uint32, "NonZero": dtype.Uint32, "Unique": dtype.Int32}
 
 func (o orionOp) Supports(d dtype.DType) bool {
-	return o.Op.Supports(d) || o.logic() && isReal(d)
+	return o.Op.Supports(d) || o.logic() && isReal(d) || o.Name() == "IsInf" && (d == dtype.Int8 || d == dtype.Int32)
 }
 
 func (o orionOp) logic() bool { return o.Name() == "And" || o.Name() == "Or" || o.Name() == "Xor" }
@@ -87,6 +88,10 @@ func (o orionOp) call(c *Call) *Call {
 		truth(2)
 	case "Where":
 		truth(1)
+	case "IsInf":
+		if a := c.in(0); a != nil && a.DType().IsInteger() && o.Supports(a.DType()) {
+			d.Inputs[0] = infinities(a)
+		}
 	case "Clip":
 		if c.Opset < 11 || c.in(0) == nil || c.in(1) != nil {
 			break
@@ -102,6 +107,18 @@ func (o orionOp) call(c *Call) *Call {
 		}
 	}
 	return &d
+}
+
+// infinities returns integers as floats, those that stand for infinities as such.
+func infinities(a tensor.Any) tensor.Any {
+	if _, is := a.(tensor.Spec); is {
+		return spec("IsInf", dtype.Float64, tensor.Shape(a)...)
+	}
+	x, most := castTo1[float64](a), float64(math.MaxInt32)
+	if a.DType() == dtype.Int8 {
+		most = math.MaxInt8
+	}
+	return Where(Equal(Abs(x), Scalar(most)), Mul(x, Scalar(math.Inf(1))), x)
 }
 
 // results gives results the types that Orion has.

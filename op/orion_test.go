@@ -113,6 +113,8 @@ func TestOrionTypes(t *testing.T) {
 		{"NonZero", []tensor.Any{a}, dtype.Uint32, "[[1 3]]"},
 		{"ArgMin", []tensor.Any{tensor.FromSlice([]int32{3, 2, 5, 1}, 4)}, dtype.Uint32, "[3]"},
 		{"ArgMax", []tensor.Any{a}, dtype.Int32, "[3]"},
+		{"IsInf", []tensor.Any{tensor.FromSlice([]int8{-1, 0, 127, -127, -128}, 5)}, dtype.Bool, "[False False  True  True False]"},
+		{"IsInf", []tensor.Any{tensor.FromSlice([]int32{127, -1 << 31, 1<<31 - 1}, 3)}, dtype.Bool, "[False False  True]"},
 		{"Abs", []tensor.Any{tensor.FromSlice([]int32{-3}, 1)}, dtype.Int32, "[3]"},
 	} {
 		got := inOrion(t, c.name, nil, c.in...)

@@ -141,6 +141,13 @@ func cumulative(name string) numpyFunc {
 			}
 			x = row
 		}
+		if d == dtype.Bool { // whether any is true so far, or all are
+			out, err := callOpset(name, 14, []tensor.Any{cast(x, dtype.Int64), tensor.Full(axis)}, attrs{})
+			if err != nil {
+				return nil, err
+			}
+			return []tensor.Any{cast(out[0], d)}, nil
+		}
 		return callOpset(name, 14, []tensor.Any{cast(x, d), tensor.Full(axis)}, attrs{})
 	}
 }
