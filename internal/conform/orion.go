@@ -282,7 +282,7 @@ func orionScatter(name string) orionFunc {
 var orionOps = map[string]orionFunc{
 	"abs": orionNamed("Abs", 13), "neg": orionNamed("Neg", 13), "sign": orionNamed("Sign", 13), "relu": orionNamed("Relu", 14), "identity": orionNamed("Identity", 13),
 	"is_inf": orionNamed("IsInf", 20, "detect_negative", "detect_positive"),
-	"not": orionNamed("Not", 1), "add": orionNamed("Add", 13), "sub": orionNamed("Sub", 13), "mul": orionNamed("Mul", 13), "div": orionNamed("Div", 13),
+	"not":    orionNamed("Not", 1), "add": orionNamed("Add", 13), "sub": orionNamed("Sub", 13), "mul": orionNamed("Mul", 13), "div": orionNamed("Div", 13),
 	"equal": orionNamed("Equal", 13), "greater": orionNamed("Greater", 13), "greater_equal": orionNamed("GreaterOrEqual", 13),
 	"less": orionNamed("Less", 13), "less_equal": orionNamed("LessOrEqual", 13), "matmul": orionNamed("MatMul", 13), "nonzero": orionNamed("NonZero", 13),
 	"and": orionNamed("And", 7), "or": orionNamed("Or", 7), "xor": orionNamed("Xor", 7),
