@@ -220,6 +220,28 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
+// The rows of op.Fast give each element what they give it alone, which is within 2 units of the right value. (internal/verify
+// measures them on all inputs.)
+func TestQuick(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		for name, f := range map[string]struct {
+			row   func(dst, a []float32)
+			right func(float32) float32
+		}{"fastExpF32": {FastExp[l].F32, num.Exp32}, "fastLogF32": {FastLog[l].F32, num.Log32},
+			"fastTanhF32": {FastTanh[l].F32, num.Tanh32}, "fastSigmoidF32": {FastSigmoid[l].F32, num.Sigmoid32}} {
+			check1(t, name, f.row, func(a float32) float32 {
+				var y [1]float32
+				f.row(y[:], []float32{a})
+				got, want := math.Float32bits(y[0]), math.Float32bits(f.right(a))
+				if d := int32(got) - int32(want); d < -2 || d > 2 {
+					t.Errorf("%s %v of %v is %08x, want %08x", name, l, a, got, want)
+				}
+				return y[0]
+			})
+		}
+	})
+}
+
 func TestConversions(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		check1(t, "canon32", func(dst, a []float32) { copy(dst, a); Canon32[l](dst) }, canonical[float32])
