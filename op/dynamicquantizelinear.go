@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -35,6 +36,10 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 		canonicalRow(scale.Elems())
 	}
 	numericOf(wordsOf(zero)).setQuantized(0, float64(0-low), 0, true)
+	opts = slices.Clone(opts)
+	for i := range opts {
+		opts[i].flags &^= orion // would cut off with a zero point that is rounded
+	}
 	y = moved[uint8](quantized(x, scale, zero, dtype.Uint8, dtype.Float32, 0, 0, true), opts)
 	return y, scale, zero
 }

@@ -86,8 +86,14 @@ func TestOrionShapes(t *testing.T) {
 			t.Error(name, tensor.Describe(got))
 		}
 	}
-	if got := inOrion(t, "MatMul", nil, v, v); got.Rank() != 1 {
-		t.Error(tensor.Describe(got))
+	yes, z := tensor.FromSlice([]bool{true, false}, 2), tensor.FromSlice([]complex64{1, 2i}, 2)
+	for _, a := range []tensor.Any{v, yes, z} {
+		if got := inOrion(t, "MatMul", nil, a, a); fmt.Sprint(tensor.Shape(got)) != "[1]" {
+			t.Error(tensor.Describe(got))
+		}
+	}
+	if got := fmt.Sprint(op.MatMul(yes, yes, op.Orion()), op.MatMul(z, z, op.Orion())); got != "[ True] [-3.+0.j]" {
+		t.Error(got)
 	}
 }
 
@@ -146,6 +152,10 @@ func TestOrionQuantizes(t *testing.T) {
 	ints := tensor.FromSlice([]int32{3, -3, 5}, 3)
 	if got := inOrion(t, "QuantizeLinear", nil, ints, tensor.Scalar[int32](2), tensor.Scalar[int8](-1)).(tensor.Tensor[int8]); fmt.Sprint(got) != "[ 0 -2  1]" {
 		t.Error(got)
+	}
+	half := tensor.FromSlice([]float32{0, 25.6, 255}, 3)
+	if y, _, _ := op.DynamicQuantizeLinear(half, op.Orion()); y.At(1) != 26 {
+		t.Error("Orion changes DynamicQuantizeLinear", y)
 	}
 	into := tensor.New[int8](7)
 	if op.QuantizeLinear(x, q, op.Orion(), op.Into(into)); into.At(5) != -127 {
