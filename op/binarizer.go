@@ -17,13 +17,15 @@ func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64,
 func binarized(x tensor.Any, threshold float64) *transfer {
 	return &transfer{name: "Binarizer", d: x.DType(), shape: tensor.Shape(x), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
-		for i := range dst.len() {
-			v := 0.0
-			if src.real(i) > threshold {
-				v = 1
+		split("Binarizer", ctx, dst.len(), 10, func(from, till int) {
+			for i := from; i < till; i++ {
+				v := 0.0
+				if src.real(i) > threshold {
+					v = 1
+				}
+				to.setReal(i, v)
 			}
-			to.setReal(i, v)
-		}
+		})
 	}}
 }
 

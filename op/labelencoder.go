@@ -12,9 +12,7 @@ import (
 // domain ai.onnx.ml, without its strings: the run-time form has keys, values and
 // default of int64, as attributes.
 func LabelEncoder[K num.Native, V num.Elem](x tensor.Tensor[K], keys []K, values []V, def V) tensor.Tensor[V] {
-	if len(keys) != len(values) {
-		panic(fail("LabelEncoder", tensor.ErrShape, "%d keys and %d values; give one for each", len(keys), len(values)))
-	}
+	checkKeys(len(keys), len(values))
 	table := make(map[K]V, len(keys))
 	ofNaN := def
 	for i, k := range keys {
@@ -39,9 +37,20 @@ func LabelEncoder[K num.Native, V num.Elem](x tensor.Tensor[K], keys []K, values
 	return out
 }
 
+func checkKeys(keys, values int) {
+	if keys != values {
+		panic(fail("LabelEncoder", tensor.ErrShape, "%d keys and %d values; give one for each", keys, values))
+	}
+}
+
 var labelEncoder = opN{about: about{name: "LabelEncoder", attrs: []string{"default_int64", "keys_int64s", "values_int64s"}, why: "the run-time form is of int64 alone: call LabelEncoder"}, least: 1,
 	takes: func(d dtype.DType) bool { return d == dtype.Int64 },
-	infer: func(c *Call) []tensor.Any { return one(spec("LabelEncoder", dtype.Int64, tensor.Shape(c.in(0))...)) },
+	infer: func(c *Call) []tensor.Any {
+		keys, _ := c.Attrs.Ints("keys_int64s")
+		values, _ := c.Attrs.Ints("values_int64s")
+		checkKeys(len(keys), len(values))
+		return one(spec("LabelEncoder", dtype.Int64, tensor.Shape(c.in(0))...))
+	},
 	untyped: func(c *Call) []tensor.Any {
 		keys, _ := c.Attrs.Ints("keys_int64s")
 		values, _ := c.Attrs.Ints("values_int64s")

@@ -33,9 +33,11 @@ func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *
 	return &transfer{name: name, d: a.DType(), shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		qa, qb, qy := quantumOf(in[1], in[2]), quantumOf(in[4], in[5]), quantumOf(in[6], in[7])
 		x, y, to := numericOf(in[0].stretched(shape)), numericOf(in[3].stretched(shape)), numericOf(dst)
-		for i := range dst.len() {
-			to.setQuantized(i, f(qa.real(x, i), qb.real(y, i))/qy.scale, qy.zero, true)
-		}
+		split(name, ctx, dst.len(), 20, func(from, till int) {
+			for i := from; i < till; i++ {
+				to.setQuantized(i, f(qa.real(x, i), qb.real(y, i))/qy.scale, qy.zero, true)
+			}
+		})
 	}}
 }
 

@@ -45,11 +45,11 @@ func quantizedJoin(in []tensor.Any, axis int) *transfer {
 		for k := 2; k < len(in); k += 3 {
 			x, q := numericOf(in[k]), quantumOf(in[k+1], in[k+2])
 			run := in[k].of.Dim(axis) * after
-			for b := range before {
-				for i := range run {
-					to.setQuantized(b*shape[axis]*after+first+i, q.real(x, b*run+i)/qy.scale, qy.zero, true)
+			split(name, ctx, before*run, 20, func(from, till int) {
+				for i := from; i < till; i++ {
+					to.setQuantized(i/run*shape[axis]*after+first+i%run, q.real(x, i)/qy.scale, qy.zero, true)
 				}
-			}
+			})
 			first += run
 		}
 	}}

@@ -26,13 +26,15 @@ func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
 	return &transfer{name: name, d: d, shape: tensor.Shape(in[0]), in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
 		x, to := numericOf(in[0]), numericOf(dst)
-		for i := range dst.len() {
-			v := qx.real(x, i)
-			if v < 0 {
-				v *= alpha
+		split(name, ctx, dst.len(), 20, func(from, till int) {
+			for i := from; i < till; i++ {
+				v := qx.real(x, i)
+				if v < 0 {
+					v *= alpha
+				}
+				to.setQuantized(i, v/qy.scale, qy.zero, true)
 			}
-			to.setQuantized(i, v/qy.scale, qy.zero, true)
-		}
+		})
 	}}
 }
 

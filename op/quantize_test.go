@@ -1,6 +1,8 @@
 package op
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -232,4 +234,29 @@ func TestReduceLogSumExp(t *testing.T) {
 	same(t, "axis", ReduceLogSumExp(a, []int{0}, KeepDims()), tensor.FromSlice([]float64{math.Log(2), 3 + math.Log(2)}, 1, 2))
 	same(t, "nothing", ReduceLogSumExp(tensor.New[float64](2, 0), []int{1}), tensor.Full(-inf, 2))
 	fails(t, func() { ReduceLogSumExp(a, []int{0, -2}) }, "named twice")
+}
+
+func TestQuantizationStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	x, q := tensor.New[int8](2, 3), Quantization[float32, int8]{Scale: Scalar[float32](1)}
+	for name, f := range map[string]func(){
+		"QLinearAdd":       func() { QLinearAdd(x, q, x, q, q, Context(ctx)) },
+		"QLinearMul":       func() { QLinearMul(x, q, x, q, q, Context(ctx)) },
+		"QLinearLeakyRelu": func() { QLinearLeakyRelu(x, q, q, 0.1, Context(ctx)) },
+		"QLinearConcat":    func() { QLinearConcat([]tensor.Tensor[int8]{x}, []Quantization[float32, int8]{q}, 0, q, Context(ctx)) },
+		"Binarizer":        func() { Binarizer(x, 0, Context(ctx)) },
+	} {
+		if err := tensor.Try(f); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a context that is done: %v", name, err)
+		}
+	}
+}
+
+func TestRefusedAttributes(t *testing.T) {
+	runs(t, "LabelEncoder", &Call{Inputs: []tensor.Any{tensor.New[int64](2)}, Attrs: given{"keys_int64s": []int64{1}}})
+	c := &Call{Inputs: []tensor.Any{tensor.New[float32](2), Scalar[float32](1)}, Attrs: given{"precision": int64(9)}}
+	if runs(t, "QuantizeLinear", c) != nil {
+		t.Error("a quotient is rounded to bool")
+	}
 }

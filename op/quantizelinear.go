@@ -62,6 +62,7 @@ var quantizeLinear = opN{about: about{name: "QuantizeLinear", onnx: []int{10, 13
 		must(name, isQuantized(d), d)
 		if code := c.Attrs.Int("precision", 0); code != 0 {
 			precision = typeOf(name, code)
+			must(name, precision.IsFloat(), precision)
 		}
 		return quantized(c.in(0), c.in(1), c.in(2), d, precision, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)), c.Attrs.Int("saturate", 1) != 0)
 	}}
