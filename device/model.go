@@ -95,7 +95,7 @@ func (m Model) check(op string) error {
 	return nil
 }
 
-// Banks returns how many banks a kind of memory has.
+// Banks returns how many banks a kind of memory has; Host has none.
 func (m Model) Banks(k Memory) int {
 	grid := m.grid(k)
 	return grid.X * grid.Y
@@ -103,15 +103,22 @@ func (m Model) Banks(k Memory) int {
 
 // grid is the coordinates of the banks.
 func (m Model) grid(k Memory) Coord {
-	if k == DRAM {
+	switch k {
+	case DRAM:
 		return Coord{m.DRAMBanks, 1}
+	case L1:
+		return m.Grid
 	}
-	return m.Grid
+	return Coord{}
 }
 
-// Coord returns the place of a bank: that of its core in L1, row by row.
+// Coord returns the place of a bank: that of its core in L1, row by row. It panics when
+// there is no such bank.
 func (m Model) Coord(k Memory, bank int) Coord {
 	g := m.grid(k)
+	if bank < 0 || bank >= g.X*g.Y {
+		panic(fail("device.Coord", tensor.ErrIndex, "there is no bank %d of %d of %v", bank, g.X*g.Y, k))
+	}
 	return Coord{bank % g.X, bank / g.X}
 }
 

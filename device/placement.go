@@ -187,6 +187,13 @@ func (p *Placement) deal(op string) (err error) {
 	}
 	size, align := p.model.bytes(c.Memory)
 	bytes, all := 0, false
+	unit := p.spec.DType().Size()
+	if f := p.spec.Format(); f != nil {
+		unit = 8 // no format takes more for an element
+	}
+	if fits {
+		_, fits = mul(p.page[0]*p.page[1], unit)
+	}
 	if fits {
 		p.slot, fits = roundUp(p.PageBytes(), align)
 	}
@@ -239,8 +246,13 @@ func (p *Placement) Slots() int { return p.slots }
 // BankBytes returns the bytes that each bank has.
 func (p *Placement) BankBytes() int { return p.slots * p.slot }
 
-// Pages returns the number of pages.
-func (p *Placement) Pages() int { return product(p.pages) }
+// Pages returns the number of pages; of the zero value 0.
+func (p *Placement) Pages() int {
+	if len(p.pages) == 0 {
+		return 0
+	}
+	return product(p.pages)
+}
 
 // PageGrid returns how many pages there are along each axis, in a new slice: two, the
 // rows and columns of the matrix, or as many as the shards have.
@@ -326,6 +338,9 @@ func (p *Placement) Element(idx ...int) (bank, offset int, err error) {
 	const op = "device.Element"
 	if f := p.spec.Format(); f != nil {
 		return 0, 0, fail(op, tensor.ErrView, "an element of %s has no bytes of its own; Page tells where its tile is", f.Name())
+	}
+	if len(p.pages) == 0 {
+		return 0, 0, fail(op, tensor.ErrIndex, "the placement is the zero value; Place makes one")
 	}
 	lay := p.spec.Layout()
 	switch _, axis := lay.At(idx); {
