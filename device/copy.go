@@ -105,6 +105,9 @@ func CopyToHost(dst tensor.Any, src Tensor) error { return copyNow("device.CopyT
 
 // copyNow copies on a queue of its own, and waits.
 func copyNow(op string, dst, src tensor.Any) error {
+	if err := outside(op); err != nil {
+		return err
+	}
 	var q Queue
 	for _, a := range []tensor.Any{dst, src} {
 		if t, ok := a.(Tensor); ok {
@@ -140,6 +143,7 @@ func Copy(q Queue, dst, src tensor.Any) (Event, error) {
 }
 
 func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
+	defer runtime.KeepAlive([2]tensor.Any{dst, src}) // the handles, until the command holds the memory
 	d, err := newSide(op, dst, true)
 	if err != nil {
 		return nil, err
@@ -150,6 +154,16 @@ func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
 	}
 	if d.t == nil && s.t == nil {
 		return nil, fail(op, ErrSpace, "both tensors are on the host; tensor.Copy copies there")
+	}
+	if s.t == nil && !s.whole { // in order, it moves page by page
+		rows, err := pack.Pack(src, pack.Options{})
+		if err != nil {
+			return nil, in(op, err)
+		}
+		defer rows.Close()
+		if s, err = newSide(op, rows, false); err != nil {
+			return nil, err
+		}
 	}
 	if err := sameSpec(op, d, s); err != nil {
 		return nil, err
@@ -205,6 +219,7 @@ func CopyFromAsync(q Queue, dst, src tensor.Any, o tensor.AsyncCopy) (Event, err
 			return nil, fail(op, tensor.ErrView, "%v is padded or encoded; View gives its storage a layout", x.spec)
 		}
 	}
+	defer runtime.KeepAlive([2]tensor.Any{dst, src})
 	size := d.spec.DType().Size()
 	var moves []Move
 	err = o.Moves(d.lay, s.lay, func(to, from int, copied bool) {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -245,8 +248,12 @@ func (c *Core) changes() (out []write) {
 // ForEachCore runs a function on the cores that have a shard of one of the tensors in
 // their L1, on all cores where none has, at the same time, and waits for them: Launch on a
 // queue of its own. An error or a panic of the function is an error with ErrKernel that
-// names the core, the first in the order of the grid; then nothing is written.
+// names the core, the first in the order of the grid; then nothing is written. A kernel
+// can't wait: in one, this, Sync, every Wait and what copies at once fail with ErrKernel.
 func (d *Sim) ForEachCore(f func(c *Core) error, ts ...Tensor) error {
+	if err := outside("device.ForEachCore"); err != nil {
+		return err
+	}
 	for _, t := range ts {
 		if err := t.ready("device.ForEachCore"); err != nil {
 			return err
@@ -262,10 +269,14 @@ func (d *Sim) ForEachCore(f func(c *Core) error, ts ...Tensor) error {
 func (q *simQueue) Launch(kernel any, args ...Tensor) (Event, error) {
 	const op = "device.Launch"
 	f, ok := kernel.(func(*Core) error)
-	if !ok || f == nil {
+	if ok && f == nil {
+		return nil, fail(op, tensor.ErrDType, "there is no kernel: it is nil")
+	}
+	if !ok {
 		return nil, fail(op, tensor.ErrDType, "a kernel of type %T; the software accelerator runs a func(*device.Core) error", kernel)
 	}
 	d := q.dev
+	args = slices.Clone(args)
 	var uses []*buffer
 	run := make([]bool, d.model.Banks(L1))
 	some := false
@@ -318,12 +329,36 @@ func (q *simQueue) Launch(kernel any, args ...Tensor) (Event, error) {
 	return e, nil
 }
 
+// outside fails in the goroutine of a kernel, and in what a Wait calls: waiting there could
+// stop for good, as what it waits for may be behind it in its queue.
+func outside(op string) error {
+	var pcs [64]uintptr
+	for skip := 2; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs[:])
+		if n == 0 {
+			return nil
+		}
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := true; more; {
+			var f runtime.Frame
+			f, more = frames.Next()
+			if strings.HasSuffix(f.Function, "/device.(*Core).run") || strings.HasSuffix(f.Function, "/device.(*simEvent).deliver") {
+				return fail(op, ErrKernel, "a kernel, or what a Wait calls, doesn't wait for commands, which may be behind it; wait on the host")
+			}
+		}
+		if n < len(pcs) {
+			return nil
+		}
+	}
+}
+
 // run calls the kernel, and makes an error of a panic, and of a goroutine that ends.
 func (c *Core) run(f func(*Core) error, failure *error) {
 	ended := false
 	var err error
 	defer func() {
 		r := recover()
+		c.queue = nil // for those who keep c
 		cause, _ := r.(error)
 		if r == nil {
 			cause = err
@@ -335,7 +370,7 @@ func (c *Core) run(f func(*Core) error, failure *error) {
 		case !ended:
 			text = "the kernel ended its goroutine"
 		case err != nil:
-			text = err.Error()
+			text = fmt.Sprint(err) // that of a nil pointer in err can't say anything
 		default:
 			return
 		}

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,11 +48,11 @@ type Queue interface {
 	// Copy moves bytes, all moves reading before any writes. The bytes of the host that
 	// are read must stay as they are until the event is finished; those that are written
 	// change in the first Wait for it, which then calls seen, unless that is nil, and has
-	// its error too.
+	// its error too. seen doesn't wait for commands.
 	Copy(moves []Move, seen func() error) (Event, error)
 	// Launch runs a kernel on the cores that have a shard of an argument in their L1, on
 	// all where none has. Sim takes a func(*Core) error; a device that compiles kernels
-	// takes its own. It counts as writing its arguments.
+	// takes its own. It counts as writing its arguments. A kernel doesn't wait.
 	Launch(kernel any, args ...Tensor) (Event, error)
 	// After has later commands wait for an event, of any queue of the device, and see
 	// what was written before it.
@@ -220,7 +221,7 @@ func (d *Sim) Alloc(k Memory, banks []int, bytes int, name string) (Buffer, erro
 	if d.closed {
 		return nil, fail(op, tensor.ErrClosed, "%s is closed", d.model.Name)
 	}
-	b, err := d.pools[k].alloc(op, d, banks, bytes, name)
+	b, err := d.pools[k].alloc(op, d, slices.Clone(banks), bytes, name)
 	if err != nil {
 		return nil, err
 	}
@@ -259,6 +260,9 @@ func (s *simBuffer) Free() {
 
 // Sync waits for all commands of all queues, and returns the first failure.
 func (d *Sim) Sync() error {
+	if err := outside("device.Sync"); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	var list []*simQueue
 	for q := range d.active {

@@ -144,6 +144,7 @@ func TestMistakes(t *testing.T) {
 		{tensor.ErrShape, "-1 bytes", func() error { _, err := dev.Alloc(DRAM, nil, -1, ""); return err }},
 		{tensor.ErrOverflow, "don't fit", func() error { _, err := dev.Alloc(DRAM, []int{0, 1}, math.MaxInt, ""); return err }},
 
+		{tensor.ErrDType, "it is nil", inKernel(nil)},
 		{tensor.ErrDType, "a kernel of type int", func() error { _, err := dev.NewQueue().Launch(3); return err }},
 		{ErrSpace, "an argument is in DRAM of small", func() error { _, err := other.NewQueue().Launch(func(*Core) error { return nil }, a); return err }},
 		{ErrSpace, "in DRAM, not in the L1", inKernel(func(c *Core) error { _, err := c.Bytes(a); return err }, a)},
@@ -386,5 +387,188 @@ func TestIntegers(t *testing.T) {
 			}
 			d.Deallocate()
 		}
+	}
+}
+
+// What waits in a kernel is an error there, not a deadlock, and leaves nothing behind.
+func TestWaitInKernel(t *testing.T) {
+	dev := open(t)
+	a, b := must(ToDevice(full(1, 8), dev, MemoryConfig{})), must(ToDevice(full(2, 8), dev, MemoryConfig{}))
+	for i, wait := range []func(q Queue, e Event) error{
+		func(q Queue, e Event) error { return e.Wait() },
+		func(q Queue, e Event) error { return q.Wait() },
+		func(Queue, Event) error { return dev.Sync() },
+		func(Queue, Event) error { return dev.ForEachCore(func(*Core) error { return nil }) },
+		func(Queue, Event) error { _, err := FromDevice(b); return err },
+		func(Queue, Event) error { _, err := ToDevice(full(1, 8), dev, MemoryConfig{}); return err },
+		func(Queue, Event) error { return CopyToDevice(b, full(3, 8)) },
+	} {
+		q := dev.NewQueue()
+		known := make(chan Event, small.Banks(L1))
+		e, err := q.Launch(func(*Core) error { return wait(q, <-known) }, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range cap(known) {
+			known <- e
+		}
+		if err := e.Wait(); !errors.Is(err, ErrKernel) || !strings.Contains(err.Error(), "wait on the host") {
+			t.Error(i, err)
+		}
+		if err := q.Wait(); !errors.Is(err, ErrKernel) {
+			t.Error(i, err)
+		}
+	}
+	q := dev.NewQueue()
+	var e Event
+	e, err := q.Copy(nil, func() error { return e.Wait() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Wait(); !errors.Is(err, ErrKernel) {
+		t.Error(err)
+	}
+	if y, err := FromDevice(b); err != nil || must(y.Data()).(tensor.Tensor[int32]).At(0) != 2 {
+		t.Error(err)
+	}
+	if err := dev.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// noError is a nil pointer that is an error, and can't say which.
+type noError struct{ text string }
+
+func (e *noError) Error() string { return e.text }
+
+// A kernel returns what isn't nil and says nothing; a core is kept after its kernel; the
+// slices of arguments change after a call.
+func TestKernelRemains(t *testing.T) {
+	dev := open(t)
+	a := must(ToDevice(full(1, 8), dev, MemoryConfig{Memory: L1}))
+	if err := dev.ForEachCore(func(*Core) error { return (*noError)(nil) }); !errors.Is(err, ErrKernel) {
+		t.Error(err)
+	}
+	var kept *Core
+	if err := dev.ForEachCore(func(c *Core) error {
+		if c.Coord == (Coord{}) {
+			kept = c
+		}
+		return nil
+	}, a); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.Read(a, 0, make([]byte, 32)); !errors.Is(err, ErrKernel) {
+		t.Error(err)
+	}
+
+	q, gate := dev.NewQueue(), make(chan bool)
+	stop := func(c *Core) error {
+		if c.Coord == (Coord{}) {
+			<-gate
+		}
+		return nil
+	}
+	args := []Tensor{a}
+	banks := []int{1, 2}
+	raw := must(dev.Alloc(L1, banks, 64, "raw"))
+	_, err1 := q.Launch(stop)
+	_, err2 := q.Launch(func(c *Core) error { return c.Read(a, 0, make([]byte, 32)) }, args...)
+	move := []Move{{To: Place{Buffer: raw}, N: 64}}
+	_, err3 := q.Copy(move, nil)
+	args[0], banks[0], banks[1] = Tensor{}, 0, 0
+	raw.Free()
+	_, err4 := q.Copy(move, nil) // while the first is queued
+	close(gate)
+	if err := errors.Join(err1, err2, err3, q.Wait()); err != nil || !errors.Is(err4, tensor.ErrClosed) {
+		t.Error(err, err4)
+	}
+	if a.Deallocate(); dev.Used(L1, 0)+dev.Used(L1, 1)+dev.Used(L1, 2) != 0 {
+		t.Error("memory is still in use")
+	}
+}
+
+// What the host writes to a bank is seen by a queue that wrote another part of the buffer.
+func TestWriteAtSeen(t *testing.T) {
+	dev := open(t)
+	a := must(ToDevice(full(1, 8), dev, MemoryConfig{}))
+	half := must(a.View(4, layout.MustParse("4:1")))
+	q := dev.NewQueue()
+	e := must(Copy(q, half, full(2, 4)))
+	for !e.Done() {
+	}
+	must(dev.Bank(0).WriteAt([]byte{7, 0, 0, 0}, int64(must(a.Address()))))
+	b := must(Empty(a.Spec(), dev, MemoryConfig{}))
+	if err := must(Copy(q, b, a)).Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []Tensor{a, b} {
+		if got := fmt.Sprint(must(must(FromDevice(x)).Data())); got != "[7 1 1 1 2 2 2 2]" {
+			t.Error(got)
+		}
+	}
+	if buf, first, err := half.Buffer(); err != nil || first != 4 || buf.Address() != must(a.Address()) || buf.Device() != Device(dev) {
+		t.Error(first, err)
+	}
+}
+
+// A tensor in another order goes as fast as its copy in rows does: in moves of pages.
+func TestOtherOrder(t *testing.T) {
+	dev := open(t)
+	x := tensor.Arange[int32](0, 6*10*4, 1).Reshape(6, 10, 4)
+	for _, y := range []tensor.Tensor[int32]{x.Transpose(), x.Flip(1), x.Reshape(24, 10).Transpose()} {
+		d := must(ToDevice(y, dev, MemoryConfig{}))
+		same, err := must(FromDevice(d)).Equal(must(pack.Pack(y, pack.Options{})))
+		if !same || err != nil {
+			t.Error(same, err)
+		}
+		counted := &movesOf{Queue: dev.NewQueue()}
+		if err := must(Copy(counted, d, y)).Wait(); err != nil || counted.n != d.p.Pages() {
+			t.Errorf("%d moves, %v; want %d, one for each page", counted.n, err, d.p.Pages())
+		}
+		d.Deallocate()
+	}
+}
+
+// movesOf counts moves.
+type movesOf struct {
+	Queue
+	n int
+}
+
+func (q *movesOf) Copy(moves []Move, seen func() error) (Event, error) {
+	q.n += len(moves)
+	return q.Queue.Copy(moves, seen)
+}
+
+// The zero Placement has nothing, a page's bytes fit an int or it is an error, and no Model
+// has banks of the host.
+func TestNothingPlaced(t *testing.T) {
+	var p Placement
+	_, _, err := p.Page(0)
+	_, _, err2 := p.Element()
+	_, err3 := p.PageIn(0, 0)
+	for _, err := range []error{err, err2, err3} {
+		if !errors.Is(err, tensor.ErrIndex) {
+			t.Error(err)
+		}
+	}
+	if p.Pages() != 0 || p.Holes() != 0 || small.Banks(Host) != 0 {
+		t.Error(p.Pages(), p.Holes(), small.Banks(Host))
+	}
+	for _, bank := range []int{-1, small.Banks(L1)} {
+		if err := tensor.Try(func() { small.Coord(L1, bank) }); !errors.Is(err, tensor.ErrIndex) {
+			t.Error(err)
+		}
+	}
+	if err := tensor.Try(func() { Model{}.Coord(DRAM, 0) }); !errors.Is(err, tensor.ErrIndex) {
+		t.Error(err)
+	}
+	wide := MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{1, math.MaxInt/8 + 1}, Cores: []Range{Grid(1, 1)}}
+	if _, err := wide.Place(spec(dtype.Float64, pack.Options{}, 0, 5), small); !errors.Is(err, tensor.ErrOverflow) {
+		t.Error(err)
+	}
+	if err := open(t).NewQueue().After(nil); !errors.Is(err, ErrSpace) {
+		t.Error(err)
 	}
 }

@@ -197,6 +197,9 @@ func (b *Bank) ReadAt(dst []byte, addr int64) (int, error) {
 func (b *Bank) WriteAt(src []byte, addr int64) (int, error) {
 	err := b.each("device.WriteAt", len(src), addr, func(s *span, in, at, n int) {
 		copy(s.buf.data[s.at*s.buf.bytes+in:], src[at:at+n])
+		for _, v := range s.buf.views { // of queues that wrote elsewhere in it
+			copy(v[s.at*s.buf.bytes+in:], src[at:at+n])
+		}
 	}, func() {})
 	if err != nil {
 		return 0, err

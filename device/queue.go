@@ -66,6 +66,9 @@ func (e *simEvent) Done() bool {
 }
 
 func (e *simEvent) Wait() error {
+	if err := outside("device.Wait"); err != nil {
+		return err
+	}
 	<-e.done
 	q := e.queue
 	q.dev.mu.Lock()
@@ -254,6 +257,9 @@ func (q *simQueue) show(number int) {
 }
 
 func (q *simQueue) Wait() error {
+	if err := outside("device.Wait"); err != nil {
+		return err
+	}
 	q.dev.mu.Lock()
 	list := append(slices.Clone(q.unseen), q.hosts...)
 	q.dev.mu.Unlock()
@@ -277,6 +283,9 @@ func (q *simQueue) Wait() error {
 
 func (q *simQueue) After(e Event) error {
 	const op = "device.After"
+	if e == nil {
+		return fail(op, ErrSpace, "there is no event; Copy and Launch return one")
+	}
 	other, ok := e.(*simEvent)
 	if !ok || other.queue.dev != q.dev {
 		return fail(op, ErrSpace, "the event is of another device; Wait waits for it on the host")
@@ -317,6 +326,9 @@ func (p *Place) find(op string, d *Sim, n int) (found, error) {
 		return found{}, fail(op, ErrSpace, "a buffer of another device; copy to the host first")
 	}
 	b := s.b
+	if !s.Allocated() { // commands at work may still hold b
+		return found{}, fail(op, tensor.ErrClosed, "%s is deallocated", b.name)
+	}
 	if n < 0 || p.Bank < 0 || p.Bank >= len(b.banks) || p.Offset < 0 || p.Offset > b.bytes || n > b.bytes-p.Offset {
 		return found{}, fail(op, tensor.ErrIndex, "%d bytes from %d of bank %d: %s has %d banks of %d bytes", n, p.Offset, p.Bank, b.name, len(b.banks), b.bytes)
 	}

@@ -130,6 +130,7 @@ func (t Tensor) Share() (Tensor, error) {
 	if err := t.open("device.Share"); err != nil {
 		return Tensor{}, err
 	}
+	defer runtime.KeepAlive(t.h) // the last handle, until there is another
 	t.h = newHandle(t.h.root)
 	return t, nil
 }
@@ -151,6 +152,7 @@ func (t Tensor) View(off int, lay layout.Layout) (Tensor, error) {
 	if off < 0 || off > n || lo < -off || hi >= n-off {
 		return Tensor{}, fail(op, tensor.ErrShape, "%v from element %d reaches outside the %d elements of the buffer", lay, off, n)
 	}
+	defer runtime.KeepAlive(t.h)
 	t.h = newHandle(t.h.root)
 	t.view, t.off, t.lay = true, off, lay
 	return t, nil
@@ -226,6 +228,16 @@ func (t Tensor) Address() (int, error) {
 		return 0, err
 	}
 	return t.h.root.buf.Address(), nil
+}
+
+// Buffer returns the memory, and the element of its storage where the Layout's offsets count
+// from, which is 0 but for a View: what a device needs of the arguments of a kernel. The
+// memory is the tensor's, not the caller's to free. It fails when the tensor is deallocated.
+func (t Tensor) Buffer() (b Buffer, first int, err error) {
+	if err := t.open("device.Buffer"); err != nil {
+		return nil, 0, err
+	}
+	return t.h.root.buf, t.off, nil
 }
 
 // IsAllocated reports whether the tensor can be used: this handle isn't deallocated, and the
