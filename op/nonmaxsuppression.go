@@ -64,7 +64,7 @@ type corners struct{ y1, x1, y2, x2 float32 }
 
 func cornersOf(b []float32, centers bool) corners {
 	if centers {
-		w, h := b[2]/2, b[3]/2
+		w, h := float32(b[2]/2), float32(b[3]/2) // a half is a product, which may be fused
 		return corners{b[1] - h, b[0] - w, b[1] + h, b[0] + w}
 	}
 	return corners{min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])}
