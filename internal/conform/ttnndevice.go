@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -133,8 +134,8 @@ func (c *deviceCase) place(m device.Model, config func(pack.Spec) (device.Memory
 		return nil, err
 	}
 	p := &onDevice{dev: dev, t: t}
-	if p.pages, _ = tensor.Bytes(data); o.Format == nil {
-		p.flat, _ = tensor.Bytes(x)
+	if p.pages = bytesOf(data); o.Format == nil {
+		p.flat = bytesOf(x)
 	}
 	if p.base, err = t.Address(); err != nil {
 		return nil, err
@@ -157,18 +158,24 @@ func (p *onDevice) back(x tensor.Any) error {
 	if err != nil {
 		return err
 	}
-	a, _ := tensor.Bytes(got)
 	if p.flat == nil {
-		a, _ = tensor.Bytes(data)
-		if !bytes.Equal(a, p.pages) {
+		if !bytes.Equal(bytesOf(data), p.pages) {
 			return errors.New("the bytes that come back aren't those that went")
 		}
 		return nil
 	}
-	if !bytes.Equal(a, p.flat) {
+	if !bytes.Equal(bytesOf(got), p.flat) {
 		return fmt.Errorf("%s comes back with other bits", tensor.Describe(x))
 	}
 	return nil
+}
+
+// bytesOf returns a copy of a tensor's elements, which outlives it.
+func bytesOf(a tensor.Any) []byte {
+	b, _ := tensor.Bytes(a)
+	b = bytes.Clone(b)
+	runtime.KeepAlive(a)
+	return b
 }
 
 // bank reads bytes of a bank of the tensor, from the tensor's address on.
@@ -184,6 +191,7 @@ func (p *onDevice) bank(n, offset, size int) ([]byte, error) {
 	}
 	out := make([]byte, size)
 	_, err := raw.ReadAt(out, int64(p.base+offset))
+	runtime.KeepAlive(p) // without the tensor its memory is unwritten
 	return out, err
 }
 
