@@ -1,8 +1,10 @@
 package optest
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/num"
@@ -133,7 +135,7 @@ func bytesOf[T num.Elem](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
 }
 
-// content returns the bits of a's elements in row-major order.
+// content returns a copy of the bits of a's elements in row-major order.
 func content(a tensor.Any) []byte {
 	c, err := tensor.Contiguous(a)
 	if err != nil {
@@ -143,5 +145,7 @@ func content(a tensor.Any) []byte {
 	if !ok {
 		panic("a contiguous tensor has no bytes")
 	}
+	b = bytes.Clone(b)
+	runtime.KeepAlive(c)
 	return b
 }
