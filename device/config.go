@@ -161,7 +161,7 @@ func Shards(s pack.Spec, k Sharding, cores Range, colMajor bool) (MemoryConfig, 
 	c := MemoryConfig{Memory: L1, Sharding: k, Cores: []Range{cores}, ColMajor: colMajor}
 	a, b := cores.First, cores.Last
 	if a.X < 0 || a.Y < 0 || b.X < a.X || b.Y < a.Y || b.X >= mostBanks || b.Y >= mostBanks {
-		return c, fail(op, tensor.ErrShape, "%v-%v has no cores, or too many", a, b)
+		return c, fail(op, tensor.ErrShape, "%v-%v is no range of cores; Grid(8, 8) is one of 64", a, b)
 	}
 	w, h := cores.size()
 	height, width := s.PhysicalShape()

@@ -36,7 +36,7 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 		s, err = pack.NewSpec(x.DType(), tensor.Shape(x), pack.Options{})
 	}
 	if err != nil {
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	t, err := allocate(op, s, dev, c)
 	if err != nil {
@@ -54,7 +54,7 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 	}
 	if err != nil {
 		t.Deallocate()
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	return t, nil
 }
@@ -78,7 +78,7 @@ func FromDevice(t Tensor) (pack.Tensor, error) {
 		s, err = pack.NewSpec(t.DType(), t.lay.Shape(), pack.Options{})
 	}
 	if err != nil {
-		return pack.Tensor{}, in(op, err)
+		return pack.Tensor{}, tensor.Wrap(op, err)
 	}
 	buf, err := mem.Alloc(s.Bytes())
 	if err != nil {
@@ -86,7 +86,7 @@ func FromDevice(t Tensor) (pack.Tensor, error) {
 	}
 	out, err := pack.FromBytes(s, buf, 0)
 	if err != nil {
-		return pack.Tensor{}, in(op, err)
+		return pack.Tensor{}, tensor.Wrap(op, err)
 	}
 	if err := copyNow(op, out, t); err != nil {
 		return pack.Tensor{}, err
@@ -125,7 +125,7 @@ func copyNow(op string, dst, src tensor.Any) error {
 		return err
 	}
 	if err := e.Wait(); err != nil {
-		return in(op, err)
+		return tensor.Wrap(op, err)
 	}
 	return nil
 }
@@ -144,21 +144,14 @@ func Copy(q Queue, dst, src tensor.Any) (Event, error) {
 
 func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
 	defer runtime.KeepAlive([2]tensor.Any{dst, src}) // the handles, until the command holds the memory
-	d, err := newSide(op, dst, true)
+	d, s, err := sides(op, dst, src, "tensor.Copy")
 	if err != nil {
 		return nil, err
-	}
-	s, err := newSide(op, src, false)
-	if err != nil {
-		return nil, err
-	}
-	if d.t == nil && s.t == nil {
-		return nil, fail(op, ErrSpace, "both tensors are on the host; tensor.Copy copies there")
 	}
 	if s.t == nil && !s.whole { // in order, it moves page by page
 		rows, err := pack.Pack(src, pack.Options{})
 		if err != nil {
-			return nil, in(op, err)
+			return nil, tensor.Wrap(op, err)
 		}
 		defer rows.Close()
 		if s, err = newSide(op, rows, false); err != nil {
@@ -200,16 +193,9 @@ func CopyFromAsync(q Queue, dst, src tensor.Any, o tensor.AsyncCopy) (Event, err
 	if q == nil {
 		return nil, fail(op, ErrSpace, "there is no queue; NewQueue of a device makes one")
 	}
-	d, err := newSide(op, dst, true)
+	d, s, err := sides(op, dst, src, "tensor.Tensor.CopyFromAsync")
 	if err != nil {
 		return nil, err
-	}
-	s, err := newSide(op, src, false)
-	if err != nil {
-		return nil, err
-	}
-	if d.t == nil && s.t == nil {
-		return nil, fail(op, ErrSpace, "both tensors are on the host; tensor.Tensor.CopyFromAsync copies there")
 	}
 	if d.spec.DType() != s.spec.DType() {
 		return nil, fail(op, ErrSpec, "%s to %s: the types differ", tensor.Describe(src), tensor.Describe(dst))
@@ -230,7 +216,7 @@ func CopyFromAsync(q Queue, dst, src tensor.Any, o tensor.AsyncCopy) (Event, err
 		moves = join(moves, m)
 	})
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	return d.queue(q, moves)
 }
@@ -266,6 +252,20 @@ type side struct {
 	bytes func() ([]byte, error) // of the host, as they are
 }
 
+// sides returns those of a copy; onHost does it when none is on a device.
+func sides(op string, dst, src tensor.Any, onHost string) (d, s *side, err error) {
+	if d, err = newSide(op, dst, true); err != nil {
+		return nil, nil, err
+	}
+	if s, err = newSide(op, src, false); err != nil {
+		return nil, nil, err
+	}
+	if d.t == nil && s.t == nil {
+		return nil, nil, fail(op, ErrSpace, "both tensors are on the host; %s copies there", onHost)
+	}
+	return d, s, nil
+}
+
 func newSide(op string, a tensor.Any, written bool) (*side, error) {
 	if a == nil {
 		return nil, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
@@ -296,7 +296,7 @@ func newSide(op string, a tensor.Any, written bool) (*side, error) {
 	}
 	var err error
 	if s.spec, err = pack.NewSpec(a.DType(), s.shape, pack.Options{}); err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	return s, nil
 }
@@ -390,7 +390,7 @@ func hostBytes(op string, a tensor.Any, written bool) (b []byte, first int, err 
 	switch x := a.(type) {
 	case pack.Tensor:
 		if a, err = x.Data(); err != nil {
-			return nil, 0, in(op, err)
+			return nil, 0, tensor.Wrap(op, err)
 		}
 		readOnly = x.Memory().ReadOnly
 	case interface{ IsReadOnly() bool }:

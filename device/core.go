@@ -125,12 +125,12 @@ func (c *Core) Shards(t Tensor) ([]Shard, error) {
 	for turn := 0; turn*len(p.banks)+l.at < p.count; turn++ {
 		origin, lay, err := p.shardLayout(turn*len(p.banks) + l.at)
 		if err != nil {
-			return nil, in(op, err)
+			return nil, tensor.Wrap(op, err)
 		}
 		from := turn * product(p.shard) * p.slot
 		a, err := tensor.FromBytes(p.spec.DType(), mem.Borrow(l.now, nil), from, lay)
 		if err != nil {
-			return nil, in(op, err)
+			return nil, tensor.Wrap(op, err)
 		}
 		list = append(list, Shard{origin, a})
 	}

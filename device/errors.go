@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,19 +19,6 @@ var (
 
 func fail(op string, err error, format string, args ...any) *tensor.Error {
 	return &tensor.Error{Op: op, Text: fmt.Sprintf(format, args...), Err: err}
-}
-
-// in makes an error of another package one of the function op.
-func in(op string, err error) *tensor.Error {
-	var l *layout.Error
-	if errors.As(err, &l) {
-		return &tensor.Error{Op: op, Text: l.Text, Err: l.Err}
-	}
-	var e *tensor.Error
-	if errors.As(err, &e) {
-		return &tensor.Error{Op: op, Text: e.Text, Err: e.Err}
-	}
-	return &tensor.Error{Op: op, Text: err.Error(), Err: err}
 }
 
 const maxInt = int(^uint(0) >> 1)

@@ -26,7 +26,7 @@ func (p *Placement) ElementLayouts() (bank, offset layout.Layout, err error) {
 	}
 	page, err := p.pageLayout()
 	if err != nil {
-		return bank, offset, in(op, err)
+		return bank, offset, tensor.Wrap(op, err)
 	}
 	return p.layouts(op, &page)
 }
@@ -80,14 +80,14 @@ func (p *Placement) layouts(op string, page *layout.Layout) (bank, offset layout
 			offsets[k], err = leavesOf(ext, toOffset)
 		}
 		if err != nil {
-			return bank, offset, in(op, err)
+			return bank, offset, tensor.Wrap(op, err)
 		}
 	}
 	if bank, err = layout.Join(banks...); err == nil {
 		offset, err = layout.Join(offsets...)
 	}
 	if err != nil {
-		return bank, offset, in(op, err)
+		return bank, offset, tensor.Wrap(op, err)
 	}
 	return bank, offset, nil
 }

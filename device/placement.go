@@ -155,7 +155,7 @@ func (p *Placement) widen(op string, width int) error {
 	}
 	list[len(list)-1] = last
 	if p.spec, err = pack.NewSpec(s.DType(), s.Shape(), o); err != nil {
-		return in(op, err)
+		return tensor.Wrap(op, err)
 	}
 	return nil
 }

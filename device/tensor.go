@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
@@ -67,7 +66,7 @@ func allocate(op string, s pack.Spec, dev Device, c MemoryConfig) (Tensor, error
 	}
 	p, err := c.Place(s, dev.Model())
 	if err != nil {
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	if _, width := p.spec.PhysicalShape(); dev.Strict() {
 		if least := MinWidth(s.DType(), s.Format()); width%least != 0 {
@@ -76,28 +75,14 @@ func allocate(op string, s pack.Spec, dev Device, c MemoryConfig) (Tensor, error
 	}
 	name := fmt.Sprintf("%v, %v", p.spec, p.config)
 	buf, err := dev.Alloc(c.Memory, p.banks, p.BankBytes(), name)
-	for tries := 0; tries < 3 && errors.Is(err, tensor.ErrMemory); tries++ {
-		collect() // what nobody can reach any more may be there still
+	if errors.Is(err, tensor.ErrMemory) {
+		mem.Sweep() // what nobody can reach any more may be there still
 		buf, err = dev.Alloc(c.Memory, p.banks, p.BankBytes(), name)
 	}
 	if err != nil {
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	return Tensor{h: newHandle(&root{buf: buf}), p: &p}, nil
-}
-
-// collect runs the collector, and waits for cleanups, at most 50 ms.
-func collect() {
-	done := make(chan struct{})
-	mark := new([64]byte)
-	runtime.AddCleanup(mark, func(done chan struct{}) { close(done) }, done)
-	runtime.KeepAlive(mark)
-	mark = nil
-	runtime.GC()
-	select {
-	case <-done:
-	case <-time.After(50 * time.Millisecond):
-	}
 }
 
 // open reports a tensor that has no memory.

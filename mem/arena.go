@@ -168,7 +168,7 @@ func (a *arena) collect(size int64) bool {
 	if !full || !due {
 		return !full
 	}
-	sweep()
+	Sweep()
 	return true
 }
 
@@ -187,14 +187,15 @@ func (a *arena) pace(size int64) {
 	if !over() {
 		return
 	}
-	sweep()
+	Sweep()
 	a.mu.Lock()
 	a.soft = max(leastSoft, 2*a.use.Live+size)
 	a.mu.Unlock()
 }
 
-// sweep runs the collector and waits for the cleanups that it queues.
-func sweep() {
+// Sweep runs the collector and waits, at most 50 ms, for the cleanups that it queues: what
+// is out of reach has been given back then. Large buffers call it when their room is full.
+func Sweep() {
 	runtime.GC() // returns when the sweep is done: every cleanup that can run is queued
 	queue := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
 	metrics.Read(queue)

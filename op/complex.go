@@ -117,7 +117,7 @@ func mulMatrices[T num.Elem](a, b *tensor.Tensor[T], opts []Option) (dst tensor.
 	case *tensor.Tensor[bool]:
 		y := *any(b).(*tensor.Tensor[bool])
 		s := read(opts)
-		terms := MatMul(Cast[int64](*x), Cast[int64](y), s.inside()...)
+		terms := MatMul(Cast[int64](*x), Cast[int64](y), withoutInto(opts)...)
 		dst = target[T]("MatMul", &s, terms.Shape())
 		Cast[bool](terms, Into(*any(&dst).(*tensor.Tensor[bool])))
 		return dst, true
@@ -125,18 +125,8 @@ func mulMatrices[T num.Elem](a, b *tensor.Tensor[T], opts []Option) (dst tensor.
 	return dst, false
 }
 
-// inside returns the options of the real products in a product: all but the target.
-func (s *settings) inside() []Option {
-	in := s.quiet()
-	if s.orion { // a product of vectors has an axis
-		in = append(in, Orion())
-	}
-	return in
-}
-
 func complexProduct[T num.Elem, F num.Float, C num.Complex](a, b tensor.Tensor[C], opts []Option) tensor.Tensor[T] {
-	s := read(opts)
-	in := s.inside()
+	in := withoutInto(opts)
 	ar, ai, br, bi := tensor.Real[F](a), tensor.Imag[F](a), tensor.Real[F](b), tensor.Imag[F](b)
 	re, im := MatMul(ar, br, in...), MatMul(ar, bi, in...)
 	return joined[T]("MatMul", opts, Sub(re, MatMul(ai, bi, in...), Into(re)), Add(im, MatMul(ai, br, in...), Into(im)))

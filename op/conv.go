@@ -95,6 +95,24 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 	return g
 }
 
+// biased returns what adds a bias, one number for each output channel, to a finished
+// block of the output c; nil without one.
+func biased[T num.Native](g *convolution, bias tensor.Tensor[T], c []T) func(b, r, m, n0, nn int) {
+	if bias.IsZero() {
+		return nil
+	}
+	mg, canon := g.m/g.group, canonOf[T]()
+	return func(b, r, m, n0, nn int) {
+		for i := r; i < r+m; i++ {
+			v, row := bias.At(b%g.group*mg+i), c[(b*mg+i)*g.patch+n0:][:nn]
+			for p := range row {
+				row[p] += v
+			}
+			canon(row)
+		}
+	}
+}
+
 // convolve computes a convolution as a contraction whose right side, the patches
 // of x, is packed panel by panel and never exists whole.
 func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[T]) {
@@ -117,19 +135,7 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	} else {
 		e.from = patchesOf(&g, e.tiles, xd[x0:])
 	}
-	if !bias.IsZero() {
-		canon := canonOf[T]()
-		e.finish = func(b, r, m, n0, nn int) {
-			for i := r; i < r+m; i++ {
-				v, at := bias.At(b%g.group*mg+i), c0+(b*mg+i)*g.patch+n0
-				row := cd[at : at+nn]
-				for p := range row {
-					row[p] += v
-				}
-				canon(row)
-			}
-		}
-	}
+	e.finish = biased(&g, bias, cd[c0:])
 	if p, ok := e.from.(*patches[T]); !ok || !p.few(&e) {
 		e.run()
 	}

@@ -73,16 +73,7 @@ func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *tran
 // of the result, whose windows lie at the elements of the input.
 func (w *TransposeWindow) reaches(name string, in, kernel []int) []span {
 	n := len(in)
-	check := func(what string, v []int, want, least int) {
-		if v != nil && len(v) != want {
-			panic(fail(name, tensor.ErrShape, "%d %s for %d spatial axes; give %d", len(v), what, n, want))
-		}
-		for _, x := range v {
-			if x < least || x > 1<<31-1 {
-				panic(fail(name, tensor.ErrShape, "%s %v; each must be %d to 2³¹−1", what, append([]int{}, v...), least))
-			}
-		}
-	}
+	check := checker(name, n)
 	check("kernel extents", w.Kernel, n, 1)
 	check("kernel extents", kernel, n, 1)
 	check("strides", w.Strides, n, 1)

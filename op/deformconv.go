@@ -70,7 +70,6 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 	wd, w0 := w.Data()
 	res := dst.Run(dst.LayoutRef())
 	mg, kg := g.m/g.group, g.c/g.group*volume
-	canon := canonOf[T]()
 	for n := range g.n {
 		split(j.name, j.ctx, g.c*volume, g.patch*20, func(from, to int) {
 			for row := from; row < to; row++ {
@@ -93,17 +92,8 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 			a: wd, aRow: kg, aCol: 1, aAt: entries{w0, []int{g.group}, []int{mg * kg}},
 			b: at, bRow: g.patch, bCol: 1, bAt: entries{0, []int{g.group}, []int{kg * g.patch}},
 			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entries{0, []int{g.group}, []int{mg * g.patch}}}
+		e.finish = biased(g, bias, e.c)
 		e.run()
-		if bias.IsZero() {
-			continue
-		}
-		for m := range g.m {
-			row, b := res[(n*g.m+m)*g.patch:][:g.patch], bias.At(m)
-			for i := range row {
-				row[i] += b
-			}
-			canon(row)
-		}
 	}
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(patches)

@@ -34,7 +34,9 @@ func early(name string, c *Call) *Call {
 	if !sameShape(&la, stretch(name, a, b)) {
 		panic(fail(name, tensor.ErrShape, "shape %s doesn't stretch to the first operand's, %s", shapeText(of), shapeText(shape)))
 	}
-	return &Call{Inputs: append([]tensor.Any{a, b}, c.Inputs[2:]...), Attrs: c.Attrs, Opset: 7, Outputs: c.Outputs, Context: c.Context}
+	later := *c
+	later.Inputs, later.Opset = append([]tensor.Any{a, b}, c.Inputs[2:]...), 7
+	return &later
 }
 
 // perChannel returns a call of PRelu, whose slopes were one for each channel.
@@ -47,7 +49,9 @@ func perChannel(c *Call) *Call {
 	for len(shape) < a.Rank()-1 {
 		shape = append(shape, 1)
 	}
-	return &Call{Inputs: []tensor.Any{a, reshapedTo("PRelu", slope, shape)}, Attrs: c.Attrs, Opset: 7, Context: c.Context}
+	later := *c
+	later.Inputs, later.Opset = []tensor.Any{a, reshapedTo("PRelu", slope, shape)}, 7
+	return &later
 }
 
 // reshapedTo returns a tensor or a Spec with another shape.

@@ -112,6 +112,7 @@ func (o *opP) Supports(d dtype.DType) bool { return runP[d] != nil }
 func (o *opP) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		needs(o.name, c, 1)
+		takes(o.name, c, 1)
 		must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
 		out = one(spec(o.name, c.in(0).DType(), tensor.Shape(c.in(0))...))
 	})
@@ -122,6 +123,7 @@ func (o *opP) Infer(c *Call) (out []tensor.Any, err error) {
 func (o *opP) Run(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		needs(o.name, c, 1)
+		takes(o.name, c, 1)
 		d := c.in(0).DType()
 		must(o.name, o.Supports(d), d)
 		v := o.def

@@ -51,7 +51,7 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 		panic(fail(name, tensor.ErrDType, "the scale holds %v; want numbers", scale.DType()))
 	}
 	if block < 0 {
-		panic(fail(name, tensor.ErrValue, "a block of %d elements", block))
+		panic(fail(name, tensor.ErrValue, "a block of %d elements; want 1 or more, or 0 for none", block))
 	}
 	if block == 0 && scale.Rank() <= 1 && tensor.Len(scale) == 1 {
 		return grain{1, 1, 1, 0}

@@ -29,11 +29,10 @@ type span struct {
 // padding.
 func (s *span) at(o, k int) int { return o*s.stride + k*s.dilation - s.begin }
 
-// spans checks a window against the spatial extents in and returns one span per
-// axis.
-func (w *Window) spans(name string, in []int) []span {
-	n := len(in)
-	check := func(what string, v []int, want, least int) {
+// checker returns what panics unless a list, which may be nil, has so many numbers for n
+// spatial axes, each from least to 2^31 − 1.
+func checker(name string, n int) func(what string, v []int, want, least int) {
+	return func(what string, v []int, want, least int) {
 		if v != nil && len(v) != want {
 			panic(fail(name, tensor.ErrShape, "%d %s for %d spatial axes; give %d", len(v), what, n, want))
 		}
@@ -43,6 +42,13 @@ func (w *Window) spans(name string, in []int) []span {
 			}
 		}
 	}
+}
+
+// spans checks a window against the spatial extents in and returns one span per
+// axis.
+func (w *Window) spans(name string, in []int) []span {
+	n := len(in)
+	check := checker(name, n)
 	if w.Kernel == nil {
 		panic(fail(name, tensor.ErrShape, "no kernel extents for %d spatial axes", n))
 	}

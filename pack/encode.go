@@ -234,12 +234,12 @@ func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 		}
 		lay, err := p.tile.Layout(rows, width)
 		if err != nil {
-			return in(op, err)
+			return tensor.Wrap(op, err)
 		}
 		from, to := max(row, r), min(end, r+rows)
 		part := dst.Slice(tensor.R(from-row, to-row))
 		if err := copyPieces(tensor.FromLayout(band, lay), part, []int{from - r, 0}, true); err != nil {
-			return in(op, err)
+			return tensor.Wrap(op, err)
 		}
 	}
 	return nil
@@ -250,5 +250,5 @@ func wrapped(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return in(op, err)
+	return tensor.Wrap(op, err)
 }

@@ -47,7 +47,7 @@ func NewIntegers(o Integers) (Format, error) {
 		f.scale, f.zero = slices.Collect(o.Scale.Values()), slices.Collect(o.Zero.Values())
 	})
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	if got := o.Zero.Shape(); !slices.Equal(got, o.Scale.Shape()) {
 		return nil, fail(op, tensor.ErrShape, "zeros of shape %s for scales of %s", ints(got), ints(o.Scale.Shape()))
@@ -99,7 +99,7 @@ func arrange(op string, o Integers, scales []int) (*integers, error) {
 	}
 	s, err := tensor.NewSpec(dtype.Float32, o.Shape...)
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	want := []int{o.Shape[axis]}
 	switch f.block = o.Block; {

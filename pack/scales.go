@@ -164,7 +164,7 @@ func Calibrate(x tensor.Tensor[float32], o Integers) (Format, error) {
 		}
 	})
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	f.scale, f.zero = make([]float32, n), make([]int32, n)
 	for k := range n {

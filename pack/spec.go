@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -39,7 +38,7 @@ func NewSpec(d dtype.DType, shape []int, o Options) (Spec, error) {
 	s := Spec{tile: o.Tile, format: o.Format}
 	var err error
 	if s.Spec, err = tensor.NewSpec(d, shape...); err != nil {
-		return Spec{}, in(op, err)
+		return Spec{}, tensor.Wrap(op, err)
 	}
 	switch {
 	case d.Size() == 0:
@@ -59,7 +58,7 @@ func NewSpec(d dtype.DType, shape []int, o Options) (Spec, error) {
 		s.Spec, err = s.Spec.WithPadded(o.Padded...)
 	}
 	if err != nil {
-		return Spec{}, in(op, err)
+		return Spec{}, tensor.Wrap(op, err)
 	}
 	if t, padded := s.tile, s.paddedShape(); t != (Tile{}) {
 		if k := len(padded) - 2; k < 0 || padded[k]%t.Height != 0 || padded[k+1]%t.Width != 0 {
@@ -71,7 +70,7 @@ func NewSpec(d dtype.DType, shape []int, o Options) (Spec, error) {
 	}
 	if s.format != nil {
 		if err := s.format.Check(&s); err != nil {
-			return Spec{}, in(op, err)
+			return Spec{}, tensor.Wrap(op, err)
 		}
 	}
 	return s, nil
@@ -160,7 +159,7 @@ func (s Spec) Storage() layout.Layout {
 	shape := s.paddedShape()
 	lay, err := s.storage(shape)
 	if err != nil {
-		panic(in("pack.Storage", err)) // NewSpec has checked the tile and the size
+		panic(tensor.Wrap("pack.Storage", err)) // NewSpec has checked the tile and the size
 	}
 	return lay
 }
@@ -229,17 +228,4 @@ const maxInt = int(^uint(0) >> 1)
 
 func fail(op string, err error, format string, args ...any) *tensor.Error {
 	return &tensor.Error{Op: op, Text: fmt.Sprintf(format, args...), Err: err}
-}
-
-// in makes an error of package tensor or layout one of the function op.
-func in(op string, err error) *tensor.Error {
-	var l *layout.Error
-	if errors.As(err, &l) {
-		return &tensor.Error{Op: op, Text: l.Text, Err: l.Err}
-	}
-	var e *tensor.Error
-	if errors.As(err, &e) {
-		return &tensor.Error{Op: op, Text: e.Text, Err: e.Err}
-	}
-	return &tensor.Error{Op: op, Text: err.Error(), Err: err}
 }

@@ -84,11 +84,11 @@ func ParseSpec(text []byte) (Spec, error) {
 		o.Format, err = FormatNamed(t.Format)
 	}
 	if err != nil {
-		return Spec{}, in(op, err)
+		return Spec{}, tensor.Wrap(op, err)
 	}
 	s, err := NewSpec(e, t.Shape, o)
 	if err != nil {
-		return Spec{}, in(op, err)
+		return Spec{}, tensor.Wrap(op, err)
 	}
 	return s, nil
 }

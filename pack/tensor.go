@@ -55,18 +55,18 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 		err = s.whole()
 	}
 	if err != nil {
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	if padding == nil {
 		if padding, err = tensor.Make(x.DType()); err != nil {
-			return Tensor{}, in(op, err)
+			return Tensor{}, tensor.Wrap(op, err)
 		}
 	}
 	if padding.DType() != x.DType() || padding.Rank() != 0 {
 		return Tensor{}, fail(op, tensor.ErrDType, "the padding is %s; want a tensor of rank 0 and type %v", tensor.Describe(padding), x.DType())
 	}
 	if padding, err = tensor.Clone(padding); err != nil { // it may be a Spec, or closed
-		return Tensor{}, fail(op, in(op, err).Err, "the padding: %s", in(op, err).Text)
+		return Tensor{}, fail(op, tensor.Wrap(op, err).Err, "the padding: %s", tensor.Wrap(op, err).Text)
 	}
 	alloc := mem.AllocDirty
 	if s.DType() == dtype.Bool {
@@ -79,7 +79,7 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 	p := Tensor{Spec: s, buf: buf}
 	if err := p.fill(x, padding); err != nil {
 		buf.Close()
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	return p, nil
 }
@@ -128,7 +128,7 @@ func failing(f func() error) error {
 func rowMajor(shape ...int) layout.Layout {
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
-		panic(in("pack", err)) // the size has been checked
+		panic(tensor.Wrap("pack", err)) // the size has been checked
 	}
 	return lay
 }
@@ -207,10 +207,10 @@ func (p *Tensor) unpack(op string) (tensor.Any, error) {
 	}
 	out, err := tensor.Make(p.DType(), p.Shape()...)
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	if err := p.unpackTo(out); err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	return out, nil
 }
@@ -257,7 +257,7 @@ func (p Tensor) View() (tensor.Any, error) {
 	}
 	v, err := p.view()
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	return v, nil
 }
@@ -274,7 +274,7 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 		return Tensor{}, fail(op, tensor.ErrClosed, "the buffer is nil or closed")
 	}
 	if err := s.whole(); err != nil {
-		return Tensor{}, in(op, err)
+		return Tensor{}, tensor.Wrap(op, err)
 	}
 	if have, want := buf.Len(), s.Bytes(); from < 0 || from > have || want > have-from {
 		return Tensor{}, fail(op, tensor.ErrShape, "%v has %d bytes; from byte %d of %d there are %d", s, want, from, have, max(have-max(from, 0), 0))
@@ -282,7 +282,7 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 	p := Tensor{s, buf, from}
 	if s.format == nil && s.StorageLen() > 0 {
 		if _, err := p.View(); err != nil {
-			return Tensor{}, in(op, err)
+			return Tensor{}, tensor.Wrap(op, err)
 		}
 	}
 	return p, nil
@@ -302,7 +302,7 @@ func (p Tensor) Data() (tensor.Any, error) {
 	}
 	a, err := tensor.FromBytes(d, p.buf, p.from, rowMajor(n))
 	if err != nil {
-		return nil, in(op, err)
+		return nil, tensor.Wrap(op, err)
 	}
 	return a, nil
 }
@@ -346,7 +346,7 @@ func (p Tensor) At(idx ...int) (float64, error) {
 	if p.format == nil {
 		one, err := tensor.FromBytes(p.DType(), p.buf, p.from+off*p.DType().Size(), rowMajor())
 		if err != nil {
-			return 0, in(op, err)
+			return 0, tensor.Wrap(op, err)
 		}
 		v := tensor.Float64s(one)()
 		runtime.KeepAlive(p.buf)

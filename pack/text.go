@@ -89,7 +89,7 @@ func Text(a tensor.Any, o TextOptions) (string, error) {
 		t.axis(nil)
 	})
 	if err != nil {
-		return "", in(op, err)
+		return "", tensor.Wrap(op, err)
 	}
 	return fmt.Sprintf("ttnn.Tensor(%s, shape=%s, dtype=DataType::%s, layout=Layout::%s)", t.out.String(), shapeText(t.shape), name, order), nil
 }

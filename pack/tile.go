@@ -91,7 +91,7 @@ func (t Tile) Layout(height, width int) (layout.Layout, error) {
 		lay, err = layout.TileToShape(lay, []int{height, width}, 1, 0)
 	}
 	if err != nil {
-		return layout.Layout{}, in(op, err)
+		return layout.Layout{}, tensor.Wrap(op, err)
 	}
 	return lay, nil
 }

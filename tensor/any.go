@@ -319,7 +319,7 @@ func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swap
 	}
 	part, from, err := lay.Slice(idx...)
 	if err != nil {
-		return nil, false, wrap("tensor.Slice", err)
+		return nil, false, Wrap("tensor.Slice", err)
 	}
 	if part.Size() > 0 {
 		off += from * d.Size()

@@ -27,7 +27,7 @@ func (t Tensor[T]) Permute(axes ...int) Tensor[T] {
 func permute(lay *layout.Layout, axes []int) {
 	to, err := lay.Permute(axes...)
 	if err != nil {
-		panic(wrap("tensor.Permute", err))
+		panic(Wrap("tensor.Permute", err))
 	}
 	*lay = to
 }

@@ -105,7 +105,7 @@ func unmarshalBinary(op string, b []byte, d dtype.DType) (shape []int, elems []b
 	b = b[8*rank:]
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
-		return nil, nil, wrap(op, err)
+		return nil, nil, Wrap(op, err)
 	}
 	if size := d.Size(); len(b)%size != 0 || len(b)/size != lay.Size() {
 		return syntax("%d bytes for %d elements of %d", len(b), lay.Size(), size)

@@ -33,7 +33,7 @@ func compose(op string, lay, rhs *layout.Layout) {
 	}
 	out, err := layout.Compose(*lay, *rhs)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	*lay = out
 }

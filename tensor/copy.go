@@ -108,7 +108,7 @@ func dense(l *layout.Layout) layout.Layout {
 	}
 	d, err := layout.New(shape, str)
 	if err != nil {
-		panic(wrap("tensor.Clone", err)) // the size is l's, which fits
+		panic(Wrap("tensor.Clone", err)) // the size is l's, which fits
 	}
 	return d
 }

@@ -45,7 +45,7 @@ func create[T num.Elem](op string, shape []int, dirty bool) Tensor[T] {
 func rowMajor(op string, shape []int) layout.Layout {
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return lay
 }

@@ -105,7 +105,7 @@ func (d *distribution) apply(op string, lay *layout.Layout) (layout.Layout, int)
 	}
 	out, off, err := lay.Slice(idx...)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return out, off
 }
@@ -136,7 +136,7 @@ func (d *distribution) byLeaf(op string, lay *layout.Layout) (layout.Layout, int
 				mode, off, err = mode.Slice(layout.Range(c, layout.None, count))
 			}
 			if err != nil {
-				panic(wrap(op, err))
+				panic(Wrap(op, err))
 			}
 			mode = mode.Mode(0)
 		}
@@ -144,7 +144,7 @@ func (d *distribution) byLeaf(op string, lay *layout.Layout) (layout.Layout, int
 	}
 	out, err := layout.Join(modes...)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	if out.Size() == 0 {
 		total = 0

@@ -61,9 +61,9 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// wrap turns an error of package layout, or of a function that op is made of,
-// into one of the function op.
-func wrap(op string, err error) *Error {
+// Wrap makes an error of another package, or of a function that op is made of, one of
+// the function op: that of package layout or this one keeps its text and its reason.
+func Wrap(op string, err error) *Error {
 	var l *layout.Error
 	if errors.As(err, &l) {
 		return &Error{Op: op, Text: l.Text, Err: l.Err}

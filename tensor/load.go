@@ -160,7 +160,7 @@ func (t Tensor[T]) SetCoord(v T, coord layout.Tuple) {
 func offsetOf(op string, w *where, coord layout.Tuple) int {
 	off, err := w.lay.OffsetAt(coord)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return w.origin() + off
 }

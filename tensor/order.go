@@ -35,7 +35,7 @@ func shapeIn(op string, lay *layout.Layout, order Order, shape []int) []int {
 		return shape
 	case OrderF:
 		if _, err := viewLayout(lay, shape); err != nil && !errors.Is(err, ErrView) {
-			panic(wrap(op, err)) // with the caller's shape in the text
+			panic(Wrap(op, err)) // with the caller's shape in the text
 		}
 		back := slices.Clone(shape)
 		slices.Reverse(back)

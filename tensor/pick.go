@@ -146,7 +146,7 @@ func partsAt(op string, w *where, n int, parts func(yield func(at []int) bool)) 
 		}
 		_, off, err := w.lay.Slice(idx...)
 		if err != nil {
-			panic(wrap(op, err))
+			panic(Wrap(op, err))
 		}
 		p.offs = append(p.offs, w.origin()+off)
 	}

@@ -43,7 +43,7 @@ func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 func recast(op string, w *where, from, to int) {
 	lay, err := w.lay.Recast(from, to)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	off := w.origin()
 	if lay.Size() == 0 {
@@ -85,7 +85,7 @@ func partOf[F, C num.Elem](op string, t *Tensor[C], which int) Tensor[F] {
 	}
 	lay, err := t.lay.Spread(2)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	st, off := recastStorage[F](op, t), 2*t.origin()
 	if lay.Size() > 0 { // else there may be no element for it

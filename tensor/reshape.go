@@ -17,7 +17,7 @@ func (t Tensor[T]) View(shape ...int) Tensor[T] {
 func viewAs(op string, lay *layout.Layout, shape []int) {
 	to, err := viewLayout(lay, shape)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	*lay = to
 }
@@ -53,7 +53,7 @@ func tryView(op string, lay *layout.Layout, shape []int) bool {
 		*lay = to
 		return true
 	case !errors.Is(err, ErrView):
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return false
 }

@@ -26,7 +26,7 @@ type Spec struct {
 func NewSpec(d dtype.DType, shape ...int) (Spec, error) {
 	lay, err := layout.RowMajor(shape...)
 	if err != nil {
-		return Spec{}, wrap("tensor.NewSpec", err)
+		return Spec{}, Wrap("tensor.NewSpec", err)
 	}
 	return Spec{dtype: d, lay: lay}, nil
 }
@@ -70,7 +70,7 @@ func (s Spec) WithPadded(padded ...int) (Spec, error) {
 	const op = "tensor.WithPadded"
 	lay, err := layout.RowMajor(padded...)
 	if err != nil {
-		return Spec{}, wrap(op, err)
+		return Spec{}, Wrap(op, err)
 	}
 	more := len(padded) - s.Rank()
 	if more < 0 {
@@ -140,7 +140,7 @@ func (s Spec) Align(align ...int) (Spec, error) {
 	}
 	out, err := s.WithPadded(padded...)
 	if err != nil {
-		return Spec{}, wrap(op, err)
+		return Spec{}, Wrap(op, err)
 	}
 	return out, nil
 }
@@ -160,7 +160,7 @@ func (s Spec) ToRank(n int) (Spec, error) {
 		out, err = out.WithPadded(toRank(s.padded, n)...)
 	}
 	if err != nil {
-		return Spec{}, wrap(op, err)
+		return Spec{}, Wrap(op, err)
 	}
 	return out, nil
 }

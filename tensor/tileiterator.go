@@ -93,7 +93,7 @@ func layoutSteps(op string, t where, lay layout.Layout, step, start int, circula
 	size, stride := t.lay.Size(), strideOf(op, &t.lay, 0)
 	tile, err := layout.Compose(leaf(op, max(size, 1), stride), lay)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	it := steps{circular: circular && size > 0}
 	if it.circular {

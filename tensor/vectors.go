@@ -48,7 +48,7 @@ func vectorize(op string, lay *layout.Layout, shape []int) cut {
 	for i, n := range shape {
 		start, lane, err := blocks(lay, i, n)
 		if err != nil {
-			panic(wrap(op, err))
+			panic(Wrap(op, err))
 		}
 		starts, lanes = append(starts, start), append(lanes, lane)
 		if rest := lay.Dim(i) % n; rest != 0 {

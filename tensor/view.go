@@ -40,7 +40,7 @@ func (t Tensor[T]) Slice(idx ...Index) Tensor[T] {
 func slice(op string, w *where, idx []Index) {
 	lay, off, err := w.lay.Slice(idx...)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	move(w, &lay, off)
 }
@@ -55,7 +55,7 @@ func (t Tensor[T]) S(text string) Tensor[T] {
 func parseSlice(op, text string) []Index {
 	idx, err := layout.ParseSlice(text)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return idx
 }
@@ -72,7 +72,7 @@ func (t Tensor[T]) BroadcastTo(shape ...int) Tensor[T] {
 func stretchTo(op string, lay *layout.Layout, shape []int) {
 	to, err := lay.BroadcastTo(shape...)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	*lay = to
 }
@@ -155,7 +155,7 @@ func strideOf(op string, lay *layout.Layout, axis int) int {
 func leaf(op string, ext, str int) layout.Layout {
 	l, err := layout.New([]int{ext}, []int{str})
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return l
 }
@@ -163,7 +163,7 @@ func leaf(op string, ext, str int) layout.Layout {
 func join(op string, modes []layout.Layout) layout.Layout {
 	l, err := layout.Join(modes...)
 	if err != nil {
-		panic(wrap(op, err))
+		panic(Wrap(op, err))
 	}
 	return l
 }
