@@ -61,7 +61,7 @@ func TestMistakes(t *testing.T) {
 		{tensor.ErrShape, "extents from 1 up", place(bf, MemoryConfig{Sharding: HeightSharded, Cores: grid(1, 1)})},
 		{tensor.ErrShape, "extents from 1 up", place(bf, MemoryConfig{Sharding: NDSharded, Shard: []int{0, 32}, Cores: grid(1, 1)})},
 		{tensor.ErrShape, "extents from 1 up", place(bf, MemoryConfig{Sharding: BlockSharded, Shard: []int{1, 32, 32}, Cores: grid(1, 1)})},
-		{tensor.ErrShape, "is no range of cores", place(bf, MemoryConfig{Sharding: BlockSharded, Shard: []int{32, 32}})},
+		{tensor.ErrShape, "has no cores", place(bf, MemoryConfig{Sharding: BlockSharded, Shard: []int{32, 32}})},
 		{tensor.ErrShape, "height shards of [32,32] are 32 wide", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 32}, Cores: grid(2, 2)})},
 		{tensor.ErrShape, "width shards of [32,32] are 32 high", place(bf, MemoryConfig{Memory: L1, Sharding: WidthSharded, Shard: []int{32, 32}, Cores: grid(2, 2)})},
 		{tensor.ErrShape, "makes 2 shards", place(bf, MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{32, 64}, Cores: grid(1, 1)})},
