@@ -21,7 +21,8 @@
 //	p, err := num.MulFixed(a, b, num.Saturate)
 //
 // Every result is the true value rounded once, to nearest with ties to even, or toward zero on request, in the wide formats too. A result
-// beyond the format is an error, unless a [FixedMode] says otherwise; one below half a unit is 0. docs/fixed-point.md says how that is checked.
+// beyond the format is an error, unless a [FixedMode] says otherwise; one below half a unit is 0. A [FixedSum] adds numbers and products at full
+// width, so that sums, means and inner products are rounded once, too. docs/fixed-point.md says how that is checked.
 //
 // # Functions
 //

@@ -70,6 +70,24 @@ func ExampleFixedError() {
 	// num.ParseFixed("1,5") in FP16x16: syntax: it wants a decimal number such as -12.5 or 1e-3 true
 }
 
+func ExampleFixedSum() {
+	// The inner product of two rows: 200·200 doesn't fit, the sum does.
+	a := []num.FP16x16{parse[num.FP16x16]("200"), parse[num.FP16x16]("-199.5"), parse[num.FP16x16]("0.1")}
+	b := []num.FP16x16{parse[num.FP16x16]("200"), parse[num.FP16x16]("200"), parse[num.FP16x16]("0.1")}
+	var sum num.FixedSum[num.FP16x16]
+	sum.AddProducts(a, b)
+	fmt.Println(sum.Sum())
+	fmt.Println(sum.Mean(3))
+
+	sum.AddProduct(a[0], b[0])
+	_, err := sum.Sum()
+	fmt.Println(err)
+	// Output:
+	// 100.01 <nil>
+	// 33.33667 <nil>
+	// num.FixedSum.Sum(a sum of 40100) in FP16x16: overflow: the numbers end at -32768 and 32767.99998
+}
+
 func ExampleDivFixed() {
 	a, b := parse[num.FP16x16]("2"), parse[num.FP16x16]("3")
 	near, _ := num.DivFixed(a, b)

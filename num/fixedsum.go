@@ -1,0 +1,227 @@
+package num
+
+import (
+	"math/big"
+	"math/bits"
+)
+
+// A FixedSum is a sum of fixed-point numbers and of products of two of them. It is exact however many terms it has, so that their order
+// doesn't matter, and what it becomes in the end is rounded once. The zero value is the empty sum, 0. Nothing allocates but an error.
+type FixedSum[T Fixed] struct{ acc limbs }
+
+// limbs is an integer of 320 bits, two's complement, the low ones first. In a sum it counts units of 2^-2f, f being the format's bits after the
+// point, so that products need no shift. The product of two FP64x64 is at most 2^254: there is room for 2^65 of them.
+type limbs [5]uint64
+
+func (s *limbs) add(t *limbs) {
+	var c uint64
+	for i := range s {
+		s[i], c = bits.Add64(s[i], t[i], c)
+	}
+}
+
+// signedLimbs is an integer of 192 bits, its sign repeated above them, times 2^n, n up to 64.
+func signedLimbs(l0, l1, l2, n uint64) limbs {
+	sign := uint64(int64(l2) >> 63)
+	return limbs{l0 << n, l1<<n | l0>>(64-n), l2<<n | l1>>(64-n), sign<<n | l2>>(64-n), sign}
+}
+
+// Add adds x.
+func (s *FixedSum[T]) Add(x T) {
+	w := fixedWord(x)
+	t := signedLimbs(w.Lo, uint64(w.Hi), uint64(w.Hi>>63), uint64(fixedFormatOf[T]().frac))
+	s.acc.add(&t)
+}
+
+// AddProduct adds a b.
+func (s *FixedSum[T]) AddProduct(a, b T) {
+	x, y := fixedWord(a), fixedWord(b)
+	s.acc.addProduct(x, y)
+}
+
+// addProduct adds x y. A word is its low and high limb less 2^128 if it is negative, which the product of limbs leaves out.
+func (s *limbs) addProduct(x, y Int128) {
+	xh, yh := uint64(x.Hi), uint64(y.Hi)
+	h0, l0 := bits.Mul64(x.Lo, y.Lo)
+	h1, l1 := bits.Mul64(x.Lo, yh)
+	h2, l2 := bits.Mul64(xh, y.Lo)
+	h3, l3 := bits.Mul64(xh, yh)
+	p1, c := bits.Add64(h0, l1, 0)
+	p2, c2 := bits.Add64(h1, l3, c)
+	p3 := h3 + c2
+	p1, c = bits.Add64(p1, l2, 0)
+	p2, c = bits.Add64(p2, h2, c)
+	p3 += c
+	sx, sy := uint64(x.Hi>>63), uint64(y.Hi>>63)
+	p2, c = bits.Sub64(p2, sx&y.Lo, 0)
+	p3, _ = bits.Sub64(p3, sx&yh, c)
+	p2, c = bits.Sub64(p2, sy&x.Lo, 0)
+	p3, _ = bits.Sub64(p3, sy&xh, c)
+	s[0], c = bits.Add64(s[0], l0, 0)
+	s[1], c = bits.Add64(s[1], p1, c)
+	s[2], c = bits.Add64(s[2], p2, c)
+	s[3], c = bits.Add64(s[3], p3, c)
+	s[4] += uint64(int64(p3)>>63) + c
+}
+
+// AddRow adds the numbers of a.
+func (s *FixedSum[T]) AddRow(a []T) {
+	var l0, l1, l2 uint64
+	switch a := any(a).(type) {
+	case []FP8x23:
+		l0, l1 = sum32(a)
+	case []FP16x16:
+		l0, l1 = sum32(a)
+	case []FP32x32:
+		for i := range a {
+			var c uint64
+			l0, c = bits.Add64(l0, uint64(a[i].bits), 0)
+			l1 += uint64(a[i].bits>>63) + c
+		}
+	case []FP64x64:
+		for i := range a {
+			var c uint64
+			l0, c = bits.Add64(l0, a[i].bits.Lo, 0)
+			l1, c = bits.Add64(l1, uint64(a[i].bits.Hi), c)
+			l2 += uint64(a[i].bits.Hi>>63) + c
+		}
+		t := signedLimbs(l0, l1, l2, 64)
+		s.acc.add(&t)
+		return
+	}
+	t := signedLimbs(l0, l1, uint64(int64(l1)>>63), uint64(fixedFormatOf[T]().frac))
+	s.acc.add(&t)
+}
+
+// rowChunk is how many terms of 32 bits an int64 surely holds.
+const rowChunk = 1 << 30
+
+// sum32 returns the sum of the words of a. The two formats of 32 bits differ by name alone.
+func sum32[T FP8x23 | FP16x16](a []T) (lo, hi uint64) {
+	for len(a) > 0 {
+		row := a[:min(len(a), rowChunk)]
+		a = a[len(row):]
+		sum := int64(0)
+		for i := range row {
+			sum += int64(FP16x16(row[i]).bits)
+		}
+		var c uint64
+		lo, c = bits.Add64(lo, uint64(sum), 0)
+		hi += uint64(sum>>63) + c
+	}
+	return lo, hi
+}
+
+// AddProducts adds a[0] b[0] + a[1] b[1] + …. The rows are of equal length, or b is the longer one.
+func (s *FixedSum[T]) AddProducts(a, b []T) {
+	switch a := any(a).(type) {
+	case []FP8x23:
+		s.acc.addProducts32(dot32(a, any(b).([]FP8x23)))
+	case []FP16x16:
+		s.acc.addProducts32(dot32(a, any(b).([]FP16x16)))
+	case []FP32x32:
+		b := any(b).([]FP32x32)[:len(a)]
+		var l0, l1, l2 uint64
+		for i := range a {
+			x, y := a[i].bits, b[i].bits
+			h, l := bits.Mul64(uint64(x), uint64(y))
+			h -= uint64(x>>63&y + y>>63&x)
+			var c uint64
+			l0, c = bits.Add64(l0, l, 0)
+			l1, c = bits.Add64(l1, h, c)
+			l2 += uint64(int64(h)>>63) + c
+		}
+		t := signedLimbs(l0, l1, l2, 0)
+		s.acc.add(&t)
+	case []FP64x64:
+		b := any(b).([]FP64x64)[:len(a)]
+		for i := range a {
+			s.acc.addProduct(a[i].bits, b[i].bits)
+		}
+	}
+}
+
+// dot32 returns the sum of the products as lo + hi 2^32, by the low and the high halves of each.
+func dot32[T FP8x23 | FP16x16](a, b []T) (lo, hi Int128) {
+	b = b[:len(a)]
+	for len(a) > 0 {
+		x := a[:min(len(a), rowChunk)]
+		y := b[:len(x)]
+		a, b = a[len(x):], b[len(x):]
+		l, h := uint64(0), int64(0)
+		for i := range x {
+			p := int64(FP16x16(x[i]).bits) * int64(FP16x16(y[i]).bits)
+			l += uint64(uint32(p))
+			h += p >> 32
+		}
+		lo, hi = lo.plus(Int128{Lo: l}), hi.plus(int128(h))
+	}
+	return lo, hi
+}
+
+func (s *limbs) addProducts32(lo, hi Int128) {
+	sum := lo.plus(hi.shl(32))
+	t := signedLimbs(sum.Lo, uint64(sum.Hi), uint64(sum.Hi>>63), 0)
+	s.add(&t)
+}
+
+// Merge adds the terms of other.
+func (s *FixedSum[T]) Merge(other *FixedSum[T]) { s.acc.add(&other.acc) }
+
+// Sum returns the sum, rounded once. Modes are as in [AddFixed]: what is beyond the format is an error, or what Saturate and Wrap say.
+func (s *FixedSum[T]) Sum(mode ...FixedMode) (T, error) { return s.over(1, "FixedSum.Sum", mode) }
+
+// Mean returns the sum divided by n, rounded once. For n below 1 it is an error.
+func (s *FixedSum[T]) Mean(n int, mode ...FixedMode) (T, error) {
+	if n < 1 {
+		var zero T
+		return zero, &FixedError{Func: "FixedSum.Mean", Format: fixedFormatOf[T]().name, Err: ErrFixedDomain, text: big.NewInt(int64(n)).String(), reason: "it wants a number of terms from 1 on"}
+	}
+	return s.over(uint64(n), "FixedSum.Mean", mode)
+}
+
+// over returns the sum divided by n.
+func (s *FixedSum[T]) over(n uint64, name string, modes []FixedMode) (T, error) {
+	f, mode := fixedFormatOf[T](), joinModes(modes)
+	q, neg := s.acc.abs()
+	var rest uint64
+	for i := len(q) - 1; i >= 0; i-- {
+		q[i], rest = bits.Div64(rest, q[i], n)
+	}
+	below := q[0] << (64 - f.frac) // what is below a unit; rest is below that
+	m := magnitude{lo: q[0]>>f.frac | q[1]<<(64-f.frac), hi: q[1]>>f.frac | q[2]<<(64-f.frac), neg: neg}
+	m.over = q[2]>>f.frac|q[3]|q[4] != 0
+	x, err := finish[T](name, m.rounded(compareHalf(below, rest), mode), mode, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*FixedError); ok {
+		e.text = "a sum of " + s.whole()
+		if n > 1 {
+			e.text += " / " + new(big.Int).SetUint64(n).String()
+		}
+	}
+	return x, err
+}
+
+// abs returns the absolute value, and whether it is that of a negative number.
+func (s *limbs) abs() (a limbs, neg bool) {
+	sign := uint64(int64(s[4]) >> 63)
+	c := sign & 1
+	for i := range s {
+		a[i], c = bits.Add64(s[i]^sign, 0, c)
+	}
+	return a, sign != 0
+}
+
+// whole returns the sum toward zero to an integer, in decimal, for an error.
+func (s *FixedSum[T]) whole() string {
+	b := s.acc.big()
+	return b.Quo(b, unit(2*fixedFormatOf[T]().frac)).String()
+}
+
+func (s *limbs) big() *big.Int {
+	a, neg := s.abs()
+	b := new(big.Int)
+	for i := len(a) - 1; i >= 0; i-- {
+		b.Lsh(b, 64).Or(b, new(big.Int).SetUint64(a[i]))
+	}
+	return signed(b, neg)
+}

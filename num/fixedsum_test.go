@@ -1,0 +1,123 @@
+package num
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestFixedSum(t *testing.T) {
+	forFixed(t, testSum[FP8x23], testSum[FP16x16], testSum[FP32x32], testSum[FP64x64])
+}
+
+// row returns some numbers, sometimes the least alone, whose sums and products are the largest.
+func (c fixedCalls[T]) row(t *rapid.T, n int, label string) []T {
+	f, r := fixedFormatOf[T](), rand.New(rand.NewPCG(rapid.Uint64().Draw(t, label), 2))
+	row := make([]T, n)
+	least := r.UintN(4) == 0
+	small := r.UintN(f.width) // so that sums of numbers fit
+	for i := range row {
+		row[i] = fromFixedWord[T](someWord(r, f))
+		if least {
+			row[i] = fromFixedWord[T](f.last(true))
+		} else if r.UintN(2) == 0 {
+			row[i] = fromFixedWord[T](int128(int64(r.Uint64()) >> (small % 64)))
+		}
+	}
+	return row
+}
+
+func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 40).Draw(t, "n")
+		a, b, terms := c.row(t, n, "a"), c.row(t, n, "b"), c.row(t, rapid.IntRange(0, 40).Draw(t, "terms"), "terms")
+		sum := new(big.Rat)
+		for i := range a {
+			sum.Add(sum, new(big.Rat).Mul(c.value(a[i]), c.value(b[i])))
+		}
+		for _, x := range terms {
+			sum.Add(sum, c.value(x))
+		}
+		var rows, single, parts FixedSum[T]
+		rows.AddProducts(a, b)
+		rows.AddRow(terms)
+		for i := n - 1; i >= 0; i-- {
+			single.AddProduct(b[i], a[i])
+		}
+		for _, x := range terms {
+			single.Add(x)
+		}
+		var part FixedSum[T]
+		cut := rapid.IntRange(0, n).Draw(t, "cut")
+		part.AddProducts(a[cut:], b[cut:])
+		parts.AddProducts(a[:cut], b) // b may be longer
+		parts.AddRow(terms)
+		parts.Merge(&part)
+		if rows != single || rows != parts {
+			t.Fatalf("by rows %v, one by one %v, merged %v", rows, single, parts)
+		}
+		c.check(t, "sum", rows.Sum, sum)
+		count := rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 1<<62)).Draw(t, "count")
+		c.check(t, "mean", func(mode ...FixedMode) (T, error) { return rows.Mean(count, mode...) }, sum.Mul(sum, new(big.Rat).SetFrac64(1, int64(count))))
+	})
+	var s FixedSum[T]
+	if _, err := s.Mean(0, Wrap, Saturate); !errors.Is(err, ErrFixedDomain) {
+		t.Error(err)
+	}
+	// 2^40 times the largest product, and back.
+	least := fromFixedWord[T](fixedFormatOf[T]().last(true))
+	s.AddProduct(least, least)
+	for range 40 {
+		s.Merge(&s)
+	}
+	want := new(big.Int).Mul(fixedWord(least).Big(), fixedWord(least).Big())
+	if got := s.acc.big(); got.Cmp(want.Lsh(want, 40)) != 0 {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		row := []T{least, least}
+		var s FixedSum[T]
+		s.AddRow(row)
+		s.AddProducts(row, row)
+		s.Add(least)
+		s.AddProduct(least, least)
+		s.Sum(Saturate)
+		s.Mean(7, Saturate)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkFixedSum(b *testing.B) {
+	benchmarkSum[FP16x16](b)
+	benchmarkSum[FP32x32](b)
+	benchmarkSum[FP64x64](b)
+}
+
+func benchmarkSum[T Fixed](b *testing.B) {
+	f, r := fixedFormatOf[T](), rand.New(rand.NewPCG(1, 2))
+	rows := [2][]T{make([]T, 1024), make([]T, 1024)}
+	for i := range rows[0] {
+		rows[0][i], rows[1][i] = fromFixedWord[T](someWord(r, f)), fromFixedWord[T](someWord(r, f))
+	}
+	var s FixedSum[T]
+	perTerm := func(name string, call func()) {
+		b.Run(fmt.Sprintf("%s/%s", name, f.name), func(b *testing.B) {
+			for b.Loop() {
+				call()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/term")
+		})
+	}
+	perTerm("AddRow", func() { s.AddRow(rows[0]) })
+	perTerm("AddProducts", func() { s.AddProducts(rows[0], rows[1]) })
+	perTerm("AddProduct", func() {
+		for i := range rows[0] {
+			s.AddProduct(rows[0][i], rows[1][i])
+		}
+	})
+}
