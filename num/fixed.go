@@ -97,6 +97,7 @@ var (
 type FixedError struct {
 	Func   string // the function's name
 	Format string // the format of the result
+	Index  int    // in functions of rows, which number of it
 	Err    error  // one of the errors above
 
 	reason string       // what the function wants

@@ -88,6 +88,32 @@ func ExampleFixedSum() {
 	// num.FixedSum.Sum(a sum of 40100) in FP16x16: overflow: the numbers end at -32768 and 32767.99998
 }
 
+func ExampleFixedMoments() {
+	var m num.FixedMoments[num.FP16x16]
+	m.AddRow([]num.FP16x16{parse[num.FP16x16]("30000"), parse[num.FP16x16]("30001"), parse[num.FP16x16]("30005")})
+	fmt.Println(m.Mean())
+	fmt.Println(m.Variance(0))
+	fmt.Println(m.StdDev(1))
+	// Output:
+	// 30002 <nil>
+	// 4.66667 <nil>
+	// 2.64575 <nil>
+}
+
+func ExampleFixedNorm() {
+	x := []num.FP16x16{parse[num.FP16x16]("30000"), parse[num.FP16x16]("30001"), parse[num.FP16x16]("30005")}
+	var m num.FixedMoments[num.FP16x16]
+	m.AddRow(x)
+	norm, err := m.Norm(1e-5)
+	if err != nil {
+		panic(err)
+	}
+	two := []num.FP16x16{parse[num.FP16x16]("2")}
+	err = norm.Apply(x, x, two, nil)
+	fmt.Println(x, err)
+	// Output: [-1.85164 -0.92582 2.77746] <nil>
+}
+
 func ExampleDivFixed() {
 	a, b := parse[num.FP16x16]("2"), parse[num.FP16x16]("3")
 	near, _ := num.DivFixed(a, b)

@@ -21,7 +21,7 @@ func (s *limbs) add(t *limbs) {
 }
 
 // signedLimbs is an integer of 192 bits, its sign repeated above them, times 2^n, n up to 64.
-func signedLimbs(l0, l1, l2, n uint64) limbs {
+func signedLimbs(l0, l1, l2 uint64, n uint) limbs {
 	sign := uint64(int64(l2) >> 63)
 	return limbs{l0 << n, l1<<n | l0>>(64-n), l2<<n | l1>>(64-n), sign<<n | l2>>(64-n), sign}
 }
@@ -29,7 +29,7 @@ func signedLimbs(l0, l1, l2, n uint64) limbs {
 // Add adds x.
 func (s *FixedSum[T]) Add(x T) {
 	w := fixedWord(x)
-	t := signedLimbs(w.Lo, uint64(w.Hi), uint64(w.Hi>>63), uint64(fixedFormatOf[T]().frac))
+	t := signedLimbs(w.Lo, uint64(w.Hi), uint64(w.Hi>>63), fixedFormatOf[T]().frac)
 	s.acc.add(&t)
 }
 
@@ -89,8 +89,17 @@ func (s *FixedSum[T]) AddRow(a []T) {
 		s.acc.add(&t)
 		return
 	}
-	t := signedLimbs(l0, l1, uint64(int64(l1)>>63), uint64(fixedFormatOf[T]().frac))
+	t := signedLimbs(l0, l1, uint64(int64(l1)>>63), fixedFormatOf[T]().frac)
 	s.acc.add(&t)
+}
+
+// AddAbs adds the absolute values of the numbers of a.
+func (s *FixedSum[T]) AddAbs(a []T) {
+	for _, x := range a {
+		m := fixedWord(x).magnitude()
+		t := signedLimbs(m.lo, m.hi, 0, fixedFormatOf[T]().frac)
+		s.acc.add(&t)
+	}
 }
 
 // rowChunk is how many terms of 32 bits an int64 surely holds.
@@ -178,6 +187,33 @@ func (s *FixedSum[T]) Mean(n int, mode ...FixedMode) (T, error) {
 		return zero, &FixedError{Func: "FixedSum.Mean", Format: fixedFormatOf[T]().name, Err: ErrFixedDomain, text: big.NewInt(int64(n)).String(), reason: "it wants a number of terms from 1 on"}
 	}
 	return s.over(uint64(n), "FixedSum.Mean", mode)
+}
+
+// Sqrt returns the root of the sum, rounded once. For a sum below 0 it is an error.
+func (s *FixedSum[T]) Sqrt(mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)
+	q, neg := s.acc.abs()
+	var m magnitude
+	switch {
+	case neg:
+		var zero T
+		return zero, &FixedError{Func: "FixedSum.Sqrt", Format: f.name, Err: ErrFixedDomain, text: "a sum of " + s.whole(), reason: "it wants a sum from 0 on"}
+	case q[2]|q[3]|q[4] == 0:
+		m.lo = sqrt128(q[1], q[0])
+		h, l := bits.Mul64(m.lo, m.lo)
+		l, borrow := bits.Sub64(q[0], l, 0)
+		h, _ = bits.Sub64(q[1], h, borrow)
+		if h != 0 || l > m.lo { // as in SqrtFixed
+			m = m.rounded(1, how)
+		}
+	default:
+		m = roundQuarters(rootQuarters(s.acc.big(), big.NewInt(1)), how)
+	}
+	x, err := finish[T]("FixedSum.Sqrt", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*FixedError); ok {
+		e.text = "a sum of " + s.whole()
+	}
+	return x, err
 }
 
 // over returns the sum divided by n.

@@ -1,0 +1,284 @@
+package num
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"strconv"
+)
+
+// FixedMoments is the count, the sum and the sum of squares of fixed-point numbers, all exact. The zero value has none.
+type FixedMoments[T Fixed] struct {
+	n       int
+	sum     FixedSum[T]
+	squares FixedSum[T]
+}
+
+// AddRow adds the numbers of a.
+func (m *FixedMoments[T]) AddRow(a []T) {
+	m.n += len(a)
+	m.sum.AddRow(a)
+	m.squares.AddProducts(a, a)
+}
+
+// Merge adds the numbers of other.
+func (m *FixedMoments[T]) Merge(other *FixedMoments[T]) {
+	m.n += other.n
+	m.sum.Merge(&other.sum)
+	m.squares.Merge(&other.squares)
+}
+
+// Mean returns the mean, rounded once. That of no numbers is an error.
+func (m *FixedMoments[T]) Mean(mode ...FixedMode) (T, error) { return m.sum.Mean(m.n, mode...) }
+
+// Variance returns the sum of (x - mean)² divided by n - ddof, n being the count, rounded once: with ddof 0 the variance of the numbers, with 1 the
+// estimate of that which they are a sample of. For n - ddof below 1 it is an error.
+func (m *FixedMoments[T]) Variance(ddof int, mode ...FixedMode) (T, error) {
+	return m.spread("FixedMoments.Variance", ddof, mode, func(num, den *big.Int, how FixedMode) magnitude {
+		return magnitudeOf(quotient(num, den.Lsh(den, fixedFormatOf[T]().frac), how))
+	})
+}
+
+// StdDev returns the root of what [FixedMoments.Variance] rounds, rounded once.
+func (m *FixedMoments[T]) StdDev(ddof int, mode ...FixedMode) (T, error) {
+	return m.spread("FixedMoments.StdDev", ddof, mode, func(num, den *big.Int, how FixedMode) magnitude {
+		return roundQuarters(rootQuarters(num, den), how)
+	})
+}
+
+// spread gives of the variance in units of 2^-2f as a fraction.
+func (m *FixedMoments[T]) spread(name string, ddof int, modes []FixedMode, of func(num, den *big.Int, how FixedMode) magnitude) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(modes)
+	if ddof < 0 || ddof >= m.n {
+		var zero T
+		return zero, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: strconv.Itoa(m.n) + " numbers, ddof " + strconv.Itoa(ddof), reason: "it wants a ddof from 0 on and more numbers than that"}
+	}
+	n := big.NewInt(int64(m.n))
+	num, _ := m.squared()
+	x, err := finish[T](name, of(num, n.Mul(n, big.NewInt(int64(m.n-ddof))), how), how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*FixedError); ok {
+		e.text = strconv.Itoa(m.n) + " numbers"
+	}
+	return x, err
+}
+
+// squared returns n² times the variance, n Σx² - (Σx)², and Σx, for words x.
+func (m *FixedMoments[T]) squared() (w, sum *big.Int) {
+	sum = m.sum.acc.big()
+	sum.Rsh(sum, fixedFormatOf[T]().frac)
+	w = m.squares.acc.big()
+	w.Mul(w, big.NewInt(int64(m.n)))
+	return w.Sub(w, new(big.Int).Mul(sum, sum)), sum
+}
+
+// Norm returns the step of layer, group and instance normalization: (x - mean) / √(variance + epsilon), with mean and variance (ddof 0) exact.
+func (m *FixedMoments[T]) Norm(epsilon float64) (FixedNorm[T], error) {
+	w, sum := m.squared()
+	return newNorm[T]("FixedMoments.Norm", m.n, 0, sum, w, epsilon)
+}
+
+// Norm returns division by the sum, which is that of [FixedSum.AddAbs] in normalization to length 1 in the norm of absolute values.
+func (s *FixedSum[T]) Norm() (FixedNorm[T], error) {
+	w := s.acc.big()
+	return newNorm[T]("FixedSum.Norm", 1, fixedFormatOf[T]().frac, new(big.Int), w.Mul(w, w), 0)
+}
+
+// RootNorm returns division by √(sum/n + epsilon): with the sum of squares, normalization to length 1 if n is 1 and epsilon 0, and that by the root
+// mean square if n is their count.
+func (s *FixedSum[T]) RootNorm(n int, epsilon float64) (FixedNorm[T], error) {
+	w := s.acc.big()
+	return newNorm[T]("FixedSum.RootNorm", n, 0, new(big.Int), w.Mul(w, big.NewInt(int64(n))), epsilon)
+}
+
+// FixedNormOf returns the step of batch normalization: (x - mean) / √(variance + epsilon).
+func FixedNormOf[T Fixed](mean, variance T, epsilon float64) (FixedNorm[T], error) {
+	w := fixedWord(variance).Big()
+	return newNorm[T]("FixedNormOf", 1, 0, fixedWord(mean).Big(), w.Lsh(w, fixedFormatOf[T]().frac), epsilon)
+}
+
+// A FixedNorm is a step of normalization: it makes (x - c) / √v of a number x, c and v being exact. [FixedMoments.Norm], [FixedSum.Norm],
+// [FixedSum.RootNorm] and [FixedNormOf] return them; the zero value has no results. Where v is 0, the result is 0 for x = c and an error otherwise.
+//
+// An epsilon is taken as the exact number that the float64 is, however small; it is finite and at least 0.
+type FixedNorm[T Fixed] struct {
+	// The result in units is that of the scale times (mul X - sub) / √w, X being x in units.
+	mul, sub, w *big.Int
+
+	// For 32 bits, if n is above 0: (n X - center) inv 2^-shift is (mul X - sub) / √w times 2^31, to a relative error of 2^-61.
+	n, center int64
+	inv       uint64
+	shift     int
+}
+
+// newNorm returns the step (n X - center) 2^lift / √(w + n² 2^2f epsilon), with epsilon times 2^2lift if lift isn't 0. It takes w over.
+func newNorm[T Fixed](name string, n int, lift uint, center, w *big.Int, epsilon float64) (FixedNorm[T], error) {
+	f := fixedFormatOf[T]()
+	reason := ""
+	switch {
+	case n < 1:
+		reason = "it wants a number of terms from 1 on"
+	case !(epsilon >= 0) || math.IsInf(epsilon, 1):
+		reason = "it wants a finite epsilon from 0 on"
+	}
+	if reason == "" && epsilon > 0 { // epsilon is m 2^e, and in units of w it is multiplied by n² 2^2f
+		b := math.Float64bits(epsilon)
+		m, e := b&(1<<52-1), int(b>>52)-1075
+		if e == -1075 {
+			e++
+		} else {
+			m |= 1 << 52
+		}
+		zeros := bits.TrailingZeros64(m)
+		add := new(big.Int).SetUint64(m >> zeros)
+		e += zeros + 2*int(f.frac)
+		add.Mul(add, new(big.Int).Mul(big.NewInt(int64(n)), big.NewInt(int64(n))))
+		up := uint(max(0, -e+1) / 2)
+		lift += up
+		add.Lsh(add, uint(e+2*int(up)))
+		w.Add(w.Lsh(w, 2*up), add)
+	}
+	if reason == "" && w.Sign() < 0 {
+		reason = "the variance is negative"
+	}
+	if reason != "" {
+		return FixedNorm[T]{}, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: strconv.Itoa(n) + " numbers, epsilon " + strconv.FormatFloat(epsilon, 'g', -1, 64), reason: reason}
+	}
+	s := FixedNorm[T]{mul: new(big.Int).Lsh(big.NewInt(int64(n)), lift), sub: new(big.Int).Lsh(center, lift), w: w}
+	if f.width == 32 && w.Sign() > 0 && n < 1<<30 && center.BitLen() < 62 {
+		s.n, s.center = int64(n), center.Int64()
+		e := w.BitLen() - 128 // made even, so that w is m 2^e, m in 127 or 128 bits
+		e += e & 1
+		top := new(big.Int)
+		if e < 0 {
+			top.Lsh(w, uint(-e))
+		} else {
+			top.Rsh(w, uint(e))
+		}
+		m := magnitudeOf(top)
+		s.inv, _ = bits.Div64(1<<62, 0, sqrt128(m.hi, m.lo)) // 2^126 / √m, to 2^-62
+		s.shift = 126 + e/2 - int(lift) - 31
+	}
+	return s, nil
+}
+
+// InvStdDev returns 1 / √v, rounded once. For v = 0 it is an error.
+func (s *FixedNorm[T]) InvStdDev(mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)
+	if s.w == nil || s.w.Sign() == 0 {
+		var zero T
+		return zero, &FixedError{Func: "FixedNorm.InvStdDev", Format: f.name, Err: ErrFixedDomain, reason: "the variance is 0"}
+	}
+	n := new(big.Int).Lsh(s.mul, 2*f.frac)
+	m := roundQuarters(rootQuarters(n.Mul(n, n), s.w), how)
+	return finish[T]("FixedNorm.InvStdDev", m, how, f, 0, Int128{}, Int128{})
+}
+
+// Apply sets dst[i] to scale[i] (x[i] - c) / √v + bias[i], rounded once. Scale and bias have the length of x or one number for all, or are nil, which
+// is 1 and 0. dst may be any of the rows. An error names the first number without a result; dst is as it was then.
+func (s *FixedNorm[T]) Apply(dst, x, scale, bias []T, mode ...FixedMode) error {
+	f, how := fixedFormatOf[T](), joinModes(mode)
+	out := make([]T, len(x))
+	by, plus := f.one(), Int128{}
+	for i := range x {
+		if len(scale) > 1 || len(scale) == 1 && i == 0 {
+			by = fixedWord(scale[i])
+		}
+		if len(bias) > 1 || len(bias) == 1 && i == 0 {
+			plus = fixedWord(bias[i])
+		}
+		m, ok := magnitude{}, false
+		w := fixedWord(x[i])
+		if s.n > 0 {
+			m, ok = s.fast(int64(w.Lo), int64(by.Lo), int64(plus.Lo), how)
+		}
+		if !ok {
+			if m, ok = s.wide(w, by, plus, how); !ok {
+				return &FixedError{Func: "FixedNorm.Apply", Format: f.name, Index: i, Err: ErrFixedDomain, reason: "the variance is 0", of: f, args: [2]Int128{w}, n: 1}
+			}
+		}
+		var err error
+		if out[i], err = finish[T]("FixedNorm.Apply", m, how, f, 1, w, Int128{}); err != nil {
+			err.(*FixedError).Index = i
+			return err
+		}
+	}
+	copy(dst[:len(x)], out)
+	return nil
+}
+
+// fast returns the result in units if 64 bits settle it.
+func (s *FixedNorm[T]) fast(x, by, plus int64, mode FixedMode) (magnitude, bool) {
+	d := s.n*x - s.center // below 2^62 + 2^62
+	if d == 0 || by == 0 {
+		return int128(plus).magnitude(), true
+	}
+	hi, lo := bits.Mul64(absInt64(d), s.inv)
+	p2, p1 := bits.Mul64(hi, absInt64(by))
+	c1, p0 := bits.Mul64(lo, absInt64(by))
+	p1, c := bits.Add64(p1, c1, 0)
+	p2 += c
+	var v uint64 // p 2^-shift
+	switch n := s.shift; {
+	case n >= 192:
+	case n >= 128:
+		v = p2 >> (n - 128)
+	case n >= 64:
+		if p2>>(n-64) != 0 {
+			return magnitude{}, false
+		}
+		v = p1>>(n-64) | p2<<(128-n)
+	case n >= 0:
+		if p2 != 0 || p1>>n != 0 {
+			return magnitude{}, false
+		}
+		v = p0>>n | p1<<(64-n)
+	default:
+		return magnitude{}, false
+	}
+	if v >= 1<<61 { // so that a bias has room
+		return magnitude{}, false
+	}
+	y := int64(v)
+	if (d < 0) != (by < 0) {
+		y = -y
+	}
+	return settleFast(y+plus<<31, 4, mode) // 2^61 2^-61, what the shift drops, and as much again
+}
+
+// wide returns the result in units, or false if there is none.
+func (s *FixedNorm[T]) wide(x, by, plus Int128, mode FixedMode) (magnitude, bool) {
+	if s.w == nil {
+		return magnitude{}, false
+	}
+	d := x.Big()
+	d.Mul(d, s.mul).Sub(d, s.sub)
+	if s.w.Sign() == 0 {
+		return plus.magnitude(), d.Sign() == 0
+	}
+	d.Mul(d, by.Big())
+	neg := d.Sign() < 0
+	q := signed(rootQuarters(d.Mul(d, d), s.w), neg)
+	return roundQuarters(q.Add(q, new(big.Int).Lsh(plus.Big(), 2)), mode), true
+}
+
+// rootQuarters returns √(num/den) in quarters: exactly if that is a number of halves, and otherwise the odd number between two halves that it lies between.
+func rootQuarters(num, den *big.Int) *big.Int {
+	num = new(big.Int).Lsh(num, 2)
+	q, r := new(big.Int).QuoRem(num, den, new(big.Int))
+	root := new(big.Int).Sqrt(q)
+	exact := r.Sign() == 0 && num.Mul(root, root).Cmp(q) == 0
+	root.Lsh(root, 1)
+	if !exact {
+		root.SetBit(root, 0, 1)
+	}
+	return root
+}
+
+// roundQuarters rounds a quarter of q, in place.
+func roundQuarters(q *big.Int, mode FixedMode) magnitude {
+	neg := q.Sign() < 0
+	rest := int(q.Abs(q).Bit(1)<<1 | q.Bit(0))
+	m := magnitudeOf(q.Rsh(q, 2))
+	m.neg = neg
+	return m.rounded(rest-2, mode)
+}
