@@ -88,6 +88,20 @@ func ExampleFixedSum() {
 	// num.FixedSum.Sum(a sum of 40100) in FP16x16: overflow: the numbers end at -32768 and 32767.99998
 }
 
+func ExampleSoftmaxFixed() {
+	x := []num.FP16x16{parse[num.FP16x16]("20"), parse[num.FP16x16]("15")}
+	y := make([]num.FP16x16, 2)
+	num.SoftmaxFixed(y, x)
+	fmt.Println(y)
+	err := num.LogSoftmaxFixed(y, x)
+	fmt.Println(y, err)
+	fmt.Println(num.LogSumExpFixed(x))
+	// Output:
+	// [0.9933 0.0067]
+	// [-0.00671 -5.00671] <nil>
+	// 20.00671 <nil>
+}
+
 func ExampleFixedMoments() {
 	var m num.FixedMoments[num.FP16x16]
 	m.AddRow([]num.FP16x16{parse[num.FP16x16]("30000"), parse[num.FP16x16]("30001"), parse[num.FP16x16]("30005")})
@@ -111,7 +125,7 @@ func ExampleFixedNorm() {
 	two := []num.FP16x16{parse[num.FP16x16]("2")}
 	err = norm.Apply(x, x, two, nil)
 	fmt.Println(x, err)
-	// Output: [-1.85164 -0.92582 2.77746] <nil>
+	// Output: [-1.85164 -0.92581 2.77745] <nil>
 }
 
 func ExampleDivFixed() {

@@ -216,6 +216,41 @@ func (s *FixedSum[T]) Sqrt(mode ...FixedMode) (T, error) {
 	return x, err
 }
 
+// Log returns the logarithm of the sum, rounded once. For a sum that isn't above 0 it is an error.
+func (s *FixedSum[T]) Log(mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)&^Wrap
+	q, neg := s.acc.abs()
+	if neg || q == (limbs{}) {
+		var zero T
+		return zero, &FixedError{Func: "FixedSum.Log", Format: f.name, Err: ErrFixedDomain, text: "a sum of " + s.whole(), reason: "it wants a sum above 0"}
+	}
+	var one FixedSum[T]
+	if one.Add(fromFixedWord[T](f.one())); q == one.acc {
+		var zero T
+		return zero, nil
+	}
+	m, ok := magnitude{}, false
+	if f.width == 32 && q[1]>>48|q[2]|q[3]|q[4] == 0 {
+		z := uint(bits.LeadingZeros64(q[1]))
+		if q[1] == 0 {
+			z = 64 + uint(bits.LeadingZeros64(q[0]))
+		}
+		top := magnitude{hi: q[1], lo: q[0]}.shiftLeft(z)
+		m, ok = settleFast(fastLogOf(top.hi, 127-int64(z)-2*int64(f.frac), f.frac), 1<<5, how)
+	}
+	if !ok {
+		m = settleWide(f, how, func(p uint) *big.Int {
+			l := wideLog(s.acc.big(), 2*f.frac, p+wideGuard)
+			return l.Rsh(l, wideGuard)
+		})
+	}
+	x, err := finish[T]("FixedSum.Log", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*FixedError); ok {
+		e.text = "a sum of " + s.whole()
+	}
+	return x, err
+}
+
 // over returns the sum divided by n.
 func (s *FixedSum[T]) over(n uint64, name string, modes []FixedMode) (T, error) {
 	f, mode := fixedFormatOf[T](), joinModes(modes)

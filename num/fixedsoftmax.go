@@ -1,0 +1,222 @@
+package num
+
+import (
+	"math/big"
+	"math/bits"
+)
+
+// SoftmaxFixed sets dst[i] to e^x[i] / Σ e^x[j], the sum over all j, rounded once to nearest, ties to even. All are between 0 and 1, and nothing
+// fails. dst may be x.
+func SoftmaxFixed[T Fixed](dst, x []T) {
+	if len(x) == 0 {
+		return
+	}
+	f := fixedFormatOf[T]()
+	e := newExpRow(x)
+	out := make([]T, len(x))
+	for i := range x {
+		var m magnitude
+		ok := false
+		if f.width == 32 {
+			m, ok = e.fastPart(fixedWord(x[i]))
+		}
+		if !ok {
+			m = e.part(fixedWord(x[i]))
+		}
+		out[i], _ = finish[T]("SoftmaxFixed", m, Saturate, f, 0, Int128{}, Int128{})
+	}
+	copy(dst[:len(x)], out)
+}
+
+// LogSoftmaxFixed sets dst[i] to x[i] - log Σ e^x[j], the sum over all j, rounded once. None is above 0; one below the format is an error that names
+// it, and dst is as it was then. dst may be x.
+func LogSoftmaxFixed[T Fixed](dst, x []T, mode ...FixedMode) error {
+	if len(x) == 0 {
+		return nil
+	}
+	f, how := fixedFormatOf[T](), joinModes(mode)&^Wrap
+	e := newExpRow(x)
+	log := e.log(how) // as all results are whole numbers of units less this one, it is enough to round it
+	out := make([]T, len(x))
+	for i := range x {
+		w := fixedWord(x[i])
+		m := e.below(w)
+		var c uint64
+		m.lo, c = bits.Add64(m.lo, log.lo, 0)
+		m.hi, c = bits.Add64(m.hi, log.hi, c)
+		m.over, m.neg = c != 0, true
+		var err error
+		if out[i], err = finish[T]("LogSoftmaxFixed", m, how, f, 1, w, Int128{}); err != nil {
+			err.(*FixedError).Index = i
+			return err
+		}
+	}
+	copy(dst[:len(x)], out)
+	return nil
+}
+
+// LogSumExpFixed returns log Σ e^x[j], rounded once. For no numbers it is an error.
+func LogSumExpFixed[T Fixed](x []T, mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)&^Wrap
+	if len(x) == 0 {
+		var zero T
+		return zero, noValue("LogSumExpFixed", "the logarithm of 0: there are no numbers", f, 0, Int128{}, Int128{})
+	}
+	e := newExpRow(x)
+	log := e.log(how)
+	sum := e.max.plus(Int128{int64(log.hi), log.lo})
+	m := sum.magnitude()
+	if e.max.Hi >= 0 && sum.Hi < 0 { // beyond 128 bits
+		m = magnitude{hi: uint64(sum.Hi), lo: sum.Lo}
+	}
+	if m.neg && how&TowardZero != 0 && e.n > 1 { // the sum is a part of a unit nearer to 0
+		var borrow uint64
+		m.lo, borrow = bits.Sub64(m.lo, 1, 0)
+		m.hi -= borrow
+	}
+	return finish[T]("LogSumExpFixed", m, how, f, 1, e.max, Int128{})
+}
+
+// An expRow is what is common to the numbers of a row: Σ e^(x-max), which is at least 1. It is rational if all numbers are max, and its logarithm if
+// there is one number, by the theorem of Lindemann and Weierstrass; so are quotients of it and one of its terms.
+type expRow struct {
+	f     *fixedFormat
+	x     func(i int) Int128
+	n     int
+	max   Int128
+	count int  // of numbers that are max
+	alone bool // max is far above the others, if there are any: more than 100
+
+	hi, lo uint64 // for 32 bits: the sum in Q62, to 2^-53 of it and n 2^-61
+	wide   map[uint]*wideExpRow
+}
+
+// A wideExpRow is the exponentials by how far below max they are, and their sum, times 2^q.
+type wideExpRow struct {
+	q   uint
+	of  map[magnitude]*big.Int
+	sum *big.Int
+}
+
+func newExpRow[T Fixed](x []T) *expRow {
+	e := &expRow{f: fixedFormatOf[T](), x: func(i int) Int128 { return fixedWord(x[i]) }, n: len(x), max: fixedWord(x[0]), wide: make(map[uint]*wideExpRow)}
+	for i := range x {
+		if w := fixedWord(x[i]); e.max.cmp(w) < 0 {
+			e.max = w
+		}
+	}
+	near := 0
+	for i := range x {
+		d := e.below(fixedWord(x[i]))
+		if d.hi|d.lo == 0 {
+			e.count++
+		}
+		if d.shiftRight(e.f.frac, TowardZero).lo <= 100 {
+			near++
+		}
+		if e.f.width == 32 {
+			var c uint64
+			e.lo, c = bits.Add64(e.lo, expBelow(d.lo, e.f.frac), 0)
+			e.hi += c
+		}
+	}
+	e.alone = near == 1
+	return e
+}
+
+// below returns max - w, which has no sign and up to 128 bits.
+func (e *expRow) below(w Int128) magnitude {
+	lo, b := bits.Sub64(e.max.Lo, w.Lo, 0)
+	hi, _ := bits.Sub64(uint64(e.max.Hi), uint64(w.Hi), b)
+	return magnitude{hi: hi, lo: lo}
+}
+
+// expBelow returns e^-d in Q62: to 2^-53 of it and 2^-62.
+func expBelow(d uint64, frac uint) uint64 {
+	if d >= 44<<frac { // e^-44 is 2^-63.5
+		return 0
+	}
+	m, n := exp2Parts(mulHighSigned(-int64(d<<(57-frac)), log2eQ62) << 1) // Q57 and Q62 make Q55
+	return m >> uint(1-n)
+}
+
+// top returns the sum as m 2^n, m in Q63 between 1 and 2: to 2^-53 and n 2^-61, for a row of n.
+func (e *expRow) top() (m uint64, n uint) {
+	k := uint(bits.Len64(e.hi)) // what is shifted out: as the sum is 2^62 or more, the others have 63 or 64 bits
+	m = e.hi<<(64-k) | e.lo>>k
+	z := uint(bits.LeadingZeros64(m))
+	return m << z, k + 1 - z
+}
+
+// fastPart returns the softmax of a number of 32 bits if that settles it.
+func (e *expRow) fastPart(w Int128) (magnitude, bool) {
+	v := expBelow(e.below(w).lo, e.f.frac)
+	m, n := e.top()
+	q, _ := bits.Div64(v>>(33-e.f.frac), v<<(31+e.f.frac), m>>1)
+	// Numerator and denominator are right to 2^-53 each, and to n 2^-61, of at most 2^54.
+	return settleFast(int64(q>>n), 16+int64(e.n>>6), 0)
+}
+
+// part returns the softmax of a number.
+func (e *expRow) part(w Int128) magnitude {
+	switch {
+	case uint64(e.count)>>e.f.frac>>1 != 0: // half a unit is a tie, with 0
+		return magnitude{}
+	case e.count == e.n:
+		return magnitudeOf(quotient(unit(e.f.frac), big.NewInt(int64(e.n)), 0))
+	}
+	return settleWide(e.f, 0, func(p uint) *big.Int {
+		r := e.at(p)
+		return divQ(r.of[e.below(w)], r.sum, p)
+	})
+}
+
+// at returns the exponentials for results to p bits. Their errors, 2^17 units each, make less than a unit of 2^-p.
+func (e *expRow) at(p uint) *wideExpRow {
+	if r := e.wide[p]; r != nil {
+		return r
+	}
+	r := &wideExpRow{q: p + 32 + uint(bits.Len(uint(e.n))), of: make(map[magnitude]*big.Int), sum: new(big.Int)}
+	e.wide[p] = r
+	least := new(big.Int).Lsh(big.NewInt(int64(r.q)), r.q)
+	for i := range e.n {
+		d := e.below(e.x(i))
+		v := r.of[d]
+		if v == nil {
+			v = d.big()
+			v.Lsh(v, r.q-e.f.frac)
+			if v.Cmp(least) >= 0 { // e^-q is below 2^-q
+				v.SetInt64(0)
+			} else {
+				v = wideExp(v.Neg(v), r.q)
+			}
+			r.of[d] = v
+		}
+		r.sum.Add(r.sum, v)
+	}
+	return r
+}
+
+// log returns the logarithm of the sum, rounded.
+func (e *expRow) log(mode FixedMode) magnitude {
+	if e.alone { // with 2^64 others it is below 2^-8 of a unit, and not 0 unless there are none
+		return magnitude{}
+	}
+	if e.f.width == 32 {
+		m, n := e.top()
+		if r, ok := settleFast(fastLogOf(m, int64(n), e.f.frac), 32+int64(e.n>>6), mode); ok {
+			return r
+		}
+	}
+	return settleWide(e.f, mode, func(p uint) *big.Int {
+		r := e.at(p)
+		l := wideLog(r.sum, r.q, p+wideGuard)
+		return l.Rsh(l, wideGuard)
+	})
+}
+
+// fastLogOf returns the logarithm of m 2^n, m in Q63 between 1 and 2, n up to 80, times 2^(frac+31): to 2^4 and the error of m.
+func fastLogOf(m uint64, n int64, frac uint) int64 {
+	l, _ := logParts(m, 63)
+	return (n*ln2Q57 + l>>4) >> (26 - frac)
+}
