@@ -62,6 +62,12 @@ func summing[T num.Elem]() func(x []T) float64 {
 // elements each have a lane of their own.
 func sumRow[T num.Float](x []T) float64 {
 	if len(x) > sumLanes {
+		if len(x) <= sumBlock {
+			var sum [1]float64
+			if tryLines(&sum, x) {
+				return sum[0]
+			}
+		}
 		var s summer
 		s.start()
 		addTerms(&s, x)

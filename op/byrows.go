@@ -53,9 +53,20 @@ func byRows[T, R num.Elem](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tens
 	return true
 }
 
-// extremeRows returns the largest or smallest elements by the rows of Max or Min.
-func extremeRows[T num.Elem](o *op2) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
+// extremeRows returns the largest or smallest elements by the rows of Max or Min,
+// or by a kernel of lines of float32 or float64.
+func extremeRows[T num.Elem](o *op2, lines32 lineKernel[float32, float32], lines64 lineKernel[float64, float64]) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
 	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
+		switch a := any(a).(type) {
+		case *tensor.Tensor[float32]:
+			if extremeLines(j, a, x, any(dst).(*tensor.Tensor[float32]), lines32) {
+				return true
+			}
+		case *tensor.Tensor[float64]:
+			if extremeLines(j, a, x, any(dst).(*tensor.Tensor[float64]), lines64) {
+				return true
+			}
+		}
 		two := row2Of[T](&o.rows)
 		if r := fastest(o.fast); r != nil {
 			if f := row2Of[T](r); f != nil {
@@ -72,23 +83,34 @@ func extremeRows[T num.Elem](o *op2) func(j job, a *tensor.Tensor[T], x *axes, d
 	}
 }
 
+func extremeLines[T num.Float](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T], kernel lineKernel[T, T]) bool {
+	return kernel.there() && byLines(j, a, x, dst, func(out, x []T, step, n int) {
+		kernel(out, x, step, n)
+		canonicalRow(out)
+	})
+}
+
 // positionRows finds the first largest elements, or the first smallest, of float32
 // and float64 with an instruction set.
 func positionRows[T num.Elem](smallest bool) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64]) bool {
 	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64]) bool {
 		switch a := any(a).(type) {
 		case *tensor.Tensor[float32]:
-			try := simd.TryArgMaxRow32
+			row, best, better := simd.TryArgMaxRow32, simd.TryMaxLines32, greaterFloat[float32]
 			if smallest {
-				try = simd.TryArgMinRow32
+				row, best, better = simd.TryArgMinRow32, simd.TryMinLines32, lessFloat[float32]
 			}
-			return x.gone.Size() <= math.MaxInt32 && positionsByRows(j, a, x, dst, math.MinInt32, try)
+			return row(nil, nil, nil, 0) && (byLines(j, a, x, dst, func(out []int64, x []float32, step, n int) {
+				positionLines(out, x, step, n, best, better, simd.TryFirstLines32)
+			}) || x.gone.Size() <= math.MaxInt32 && positionsByRows(j, a, x, dst, math.MinInt32, row))
 		case *tensor.Tensor[float64]:
-			try := simd.TryArgMaxRow64
+			row, best, better := simd.TryArgMaxRow64, simd.TryMaxLines64, greaterFloat[float64]
 			if smallest {
-				try = simd.TryArgMinRow64
+				row, best, better = simd.TryArgMinRow64, simd.TryMinLines64, lessFloat[float64]
 			}
-			return positionsByRows(j, a, x, dst, math.MinInt64, try)
+			return row(nil, nil, nil, 0) && (byLines(j, a, x, dst, func(out []int64, x []float64, step, n int) {
+				positionLines(out, x, step, n, best, better, simd.TryFirstLines64)
+			}) || positionsByRows(j, a, x, dst, math.MinInt64, row))
 		}
 		return false
 	}
@@ -96,9 +118,6 @@ func positionRows[T num.Elem](smallest bool) func(j job, a *tensor.Tensor[T], x 
 
 // positionsByRows runs try over rows, with a key below all others to begin with.
 func positionsByRows[I int32 | int64, T num.Float](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64], least I, try func(key, at []I, a []T, i I) bool) bool {
-	if !try(nil, nil, nil, 0) { // there are no kernels
-		return false
-	}
 	return byRows(j, a, x, dst, func(tile []int64, n int, row func(i int) []T) {
 		key, at := make([]I, len(tile)), make([]I, len(tile))
 		for i := range key {
@@ -119,11 +138,23 @@ func sumRows[T num.Elem](finish func(sum float64, n int) float64) func(j job, a 
 	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
 		switch a := any(a).(type) {
 		case *tensor.Tensor[float32]:
-			return byRows(j, a, x, any(dst).(*tensor.Tensor[float32]), func(tile []float32, n int, row func(i int) []float32) {
+			dst := any(dst).(*tensor.Tensor[float32])
+			if kernel := lineKernel[float64, float32](simd.TrySumLines32); kernel.there() && byLines(j, a, x, dst, func(out, x []float32, step, n int) {
+				sumLines(out, x, step, n, kernel, finish)
+			}) {
+				return true
+			}
+			return byRows(j, a, x, dst, func(tile []float32, n int, row func(i int) []float32) {
 				sumTile(tile, n, row, simd.TrySumRows32, finish)
 			})
 		case *tensor.Tensor[float64]:
-			return byRows(j, a, x, any(dst).(*tensor.Tensor[float64]), func(tile []float64, n int, row func(i int) []float64) {
+			dst := any(dst).(*tensor.Tensor[float64])
+			if kernel := lineKernel[float64, float64](simd.TrySumLines64); kernel.there() && byLines(j, a, x, dst, func(out, x []float64, step, n int) {
+				sumLines(out, x, step, n, kernel, finish)
+			}) {
+				return true
+			}
+			return byRows(j, a, x, dst, func(tile []float64, n int, row func(i int) []float64) {
 				sumTile(tile, n, row, simd.TrySumRows64, finish)
 			})
 		}

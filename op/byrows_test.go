@@ -49,6 +49,8 @@ func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
 			}
 		}
 	}
+	part := tensor.New[T](cols, rows+3).Slice(tensor.Colon, tensor.R(1, rows+1)) // lines that are apart
+	part.CopyFrom(b)
 	for name, f := range map[string]func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T]{
 		"sum": func(a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 			return ReduceSum(a, []int{axis}, opts...)
@@ -67,7 +69,7 @@ func byRowsOf[T num.Float](t *testing.T, rows, cols int) {
 		into := tensor.New[T](2, cols).Transpose() // a column of it, of stride 1, and a row of its transpose
 		column := into.Slice(tensor.Colon, tensor.I(1))
 		spread := tensor.New[T](cols, 3).Slice(tensor.Colon, tensor.I(1))
-		for how, got := range map[string]tensor.Tensor[T]{"": f(a, 0), " into a run": f(a, 0, Into(column)), " into every third": f(a, 0, Into(spread)),
+		for how, got := range map[string]tensor.Tensor[T]{"": f(a, 0), " of a part": f(part, 1), " of a part backwards": f(part.S("::-1"), 1).S("::-1"), " into a run": f(a, 0, Into(column)), " into every third": f(a, 0, Into(spread)),
 			" of the middle": f(a.Reshape(1, rows, cols), 1).Reshape(cols)} {
 			for i := range cols {
 				x, y := got.At(i), want.At(i)

@@ -79,7 +79,7 @@ func whereFast(d dtype.DType, l cpu.Level) bool { return simd.Where[l] != nil &&
 func sumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.SumLanes32[l] != nil }
 
 func extremeFast(d dtype.DType, l cpu.Level) bool {
-	return (d == dtype.Float32 || d == dtype.Float64) && simd.MaxLanes32[l] != nil
+	return (d == dtype.Float32 || d == dtype.Float64) && simd.MaxLines32[l] != nil
 }
 
 func softmaxFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Exp[l] != nil }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
 // value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
 func ReduceMax[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceBy("ReduceMax", a, axes, opts, maxFolder[T], extremeRows[T](&maxOp))
+	return reduceBy("ReduceMax", a, axes, opts, maxFolder[T], extremeRows[T](&maxOp, simd.TryMaxLines32, simd.TryMaxLines64))
 }
 
 func maxFolder[T num.Elem]() folder[T, T] {

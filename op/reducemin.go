@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's largest
 // value, +∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMin.
 func ReduceMin[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceBy("ReduceMin", a, axes, opts, minFolder[T], extremeRows[T](&minOp))
+	return reduceBy("ReduceMin", a, axes, opts, minFolder[T], extremeRows[T](&minOp, simd.TryMinLines32, simd.TryMinLines64))
 }
 
 func minFolder[T num.Elem]() folder[T, T] {

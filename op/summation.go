@@ -56,14 +56,19 @@ func (s *summer) close() {
 			s.lane[j] += s.lane[j+h]
 		}
 	}
-	sum, k := s.lane[0], 0
+	s.put(s.lane[0])
+	s.n = 0
+	s.clear()
+}
+
+// put puts the sum of the next block in its place.
+func (s *summer) put(sum float64) {
+	k := 0
 	for ; s.count>>k&1 == 1; k++ {
 		sum = s.block[k] + sum
 	}
 	s.block[k] = sum
 	s.count++
-	s.n = 0
-	s.clear()
 }
 
 // total returns the sum of everything taken since start.
@@ -133,6 +138,16 @@ func tryLanes[T num.Float](lane *[sumLanes]float64, x []T) bool {
 		return simd.TrySumLanes32(lane, conv.As[float32](x))
 	default:
 		return simd.TrySumLanes64(lane, conv.As[float64](x))
+	}
+}
+
+// tryLines sums at most a block with an instruction set, if there is one.
+func tryLines[T num.Float](sum *[1]float64, x []T) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return simd.TrySumLines32(sum[:], conv.As[float32](x), 0, len(x))
+	default:
+		return simd.TrySumLines64(sum[:], conv.As[float64](x), 0, len(x))
 	}
 }
 

@@ -404,10 +404,6 @@ func TestLanes(t *testing.T) {
 		square := func(s, x float64) float64 { return num.FMA64(x-0.3, x-0.3, s) }
 		checkLanes(t, "squareLanes32", 32, func(s []float64, x []float32) { SquareLanes32[l]((*[32]float64)(s), x, 0.3) }, func(s float64, x float32) float64 { return square(s, float64(x)) })
 		checkLanes(t, "squareLanes64", 32, func(s []float64, x []float64) { SquareLanes64[l]((*[32]float64)(s), x, 0.3) }, square)
-		checkLanes(t, "maxLanes32", 64, func(s []float32, x []float32) { MaxLanes32[l]((*[64]float32)(s), x) }, larger[float32])
-		checkLanes(t, "maxLanes64", 32, func(s []float64, x []float64) { MaxLanes64[l]((*[32]float64)(s), x) }, larger[float64])
-		checkLanes(t, "minLanes32", 64, func(s []float32, x []float32) { MinLanes32[l]((*[64]float32)(s), x) }, smaller[float32])
-		checkLanes(t, "minLanes64", 32, func(s []float64, x []float64) { MinLanes64[l]((*[32]float64)(s), x) }, smaller[float64])
 		checkSumRows(t, "sumRows32", SumRows32[l])
 		checkSumRows(t, "sumRows64", SumRows64[l])
 	})

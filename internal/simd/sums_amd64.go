@@ -17,18 +17,6 @@ func squareLanes32AVX2(lane *[32]float64, x []float32, shift float64)
 func squareLanes32AVX512(lane *[32]float64, x []float32, shift float64)
 
 //go:noescape
-func maxLanes32AVX2(lane *[64]float32, x []float32)
-
-//go:noescape
-func maxLanes32AVX512(lane *[64]float32, x []float32)
-
-//go:noescape
-func minLanes32AVX2(lane *[64]float32, x []float32)
-
-//go:noescape
-func minLanes32AVX512(lane *[64]float32, x []float32)
-
-//go:noescape
 func sumRows32AVX2(dst []float64, a []float32, b []float32, c []float32, d []float32)
 
 //go:noescape
@@ -45,18 +33,6 @@ func squareLanes64AVX2(lane *[32]float64, x []float64, shift float64)
 
 //go:noescape
 func squareLanes64AVX512(lane *[32]float64, x []float64, shift float64)
-
-//go:noescape
-func maxLanes64AVX2(lane *[32]float64, x []float64)
-
-//go:noescape
-func maxLanes64AVX512(lane *[32]float64, x []float64)
-
-//go:noescape
-func minLanes64AVX2(lane *[32]float64, x []float64)
-
-//go:noescape
-func minLanes64AVX512(lane *[32]float64, x []float64)
 
 //go:noescape
 func sumRows64AVX2(dst []float64, a []float64, b []float64, c []float64, d []float64)

@@ -352,42 +352,6 @@ var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
 	cpu.AVX512: squareLanes32AVX512,
 }
 
-// TryMaxLanes32 calls what the level in use has and reports whether there is something.
-func TryMaxLanes32(lane *[64]float32, x []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		maxLanes32AVX2(lane, x)
-		return true
-	case cpu.AVX512:
-		maxLanes32AVX512(lane, x)
-		return true
-	}
-	return false
-}
-
-var MaxLanes32 = Levels[func(lane *[64]float32, x []float32)]{
-	cpu.AVX2:   maxLanes32AVX2,
-	cpu.AVX512: maxLanes32AVX512,
-}
-
-// TryMinLanes32 calls what the level in use has and reports whether there is something.
-func TryMinLanes32(lane *[64]float32, x []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		minLanes32AVX2(lane, x)
-		return true
-	case cpu.AVX512:
-		minLanes32AVX512(lane, x)
-		return true
-	}
-	return false
-}
-
-var MinLanes32 = Levels[func(lane *[64]float32, x []float32)]{
-	cpu.AVX2:   minLanes32AVX2,
-	cpu.AVX512: minLanes32AVX512,
-}
-
 // TrySumRows32 calls what the level in use has and reports whether there is something.
 func TrySumRows32(dst []float64, a []float32, b []float32, c []float32, d []float32) bool {
 	switch cpu.Current() {
@@ -440,42 +404,6 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
 	cpu.AVX2:   squareLanes64AVX2,
 	cpu.AVX512: squareLanes64AVX512,
-}
-
-// TryMaxLanes64 calls what the level in use has and reports whether there is something.
-func TryMaxLanes64(lane *[32]float64, x []float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		maxLanes64AVX2(lane, x)
-		return true
-	case cpu.AVX512:
-		maxLanes64AVX512(lane, x)
-		return true
-	}
-	return false
-}
-
-var MaxLanes64 = Levels[func(lane *[32]float64, x []float64)]{
-	cpu.AVX2:   maxLanes64AVX2,
-	cpu.AVX512: maxLanes64AVX512,
-}
-
-// TryMinLanes64 calls what the level in use has and reports whether there is something.
-func TryMinLanes64(lane *[32]float64, x []float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		minLanes64AVX2(lane, x)
-		return true
-	case cpu.AVX512:
-		minLanes64AVX512(lane, x)
-		return true
-	}
-	return false
-}
-
-var MinLanes64 = Levels[func(lane *[32]float64, x []float64)]{
-	cpu.AVX2:   minLanes64AVX2,
-	cpu.AVX512: minLanes64AVX512,
 }
 
 // TrySumRows64 calls what the level in use has and reports whether there is something.
@@ -566,4 +494,158 @@ func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 var ArgMinRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
 	cpu.AVX2:   argMinRow64AVX2,
 	cpu.AVX512: argMinRow64AVX512,
+}
+
+// TrySumLines32 calls what the level in use has and reports whether there is something.
+func TrySumLines32(dst []float64, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLines32AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		sumLines32AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var SumLines32 = Levels[func(dst []float64, x []float32, step, n int)]{
+	cpu.AVX2:   sumLines32AVX2,
+	cpu.AVX512: sumLines32AVX512,
+}
+
+// TryMaxLines32 calls what the level in use has and reports whether there is something.
+func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		maxLines32AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		maxLines32AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var MaxLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
+	cpu.AVX2:   maxLines32AVX2,
+	cpu.AVX512: maxLines32AVX512,
+}
+
+// TryMinLines32 calls what the level in use has and reports whether there is something.
+func TryMinLines32(dst []float32, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minLines32AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		minLines32AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var MinLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
+	cpu.AVX2:   minLines32AVX2,
+	cpu.AVX512: minLines32AVX512,
+}
+
+// TryFirstLines32 calls what the level in use has and reports whether there is something.
+func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	best = best[:len(dst)]
+	switch cpu.Current() {
+	case cpu.AVX2:
+		firstLines32AVX2(dst, best, x, step, n)
+		return true
+	case cpu.AVX512:
+		firstLines32AVX512(dst, best, x, step, n)
+		return true
+	}
+	return false
+}
+
+var FirstLines32 = Levels[func(dst []int64, best []float32, x []float32, step, n int)]{
+	cpu.AVX2:   firstLines32AVX2,
+	cpu.AVX512: firstLines32AVX512,
+}
+
+// TrySumLines64 calls what the level in use has and reports whether there is something.
+func TrySumLines64(dst []float64, x []float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLines64AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		sumLines64AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var SumLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
+	cpu.AVX2:   sumLines64AVX2,
+	cpu.AVX512: sumLines64AVX512,
+}
+
+// TryMaxLines64 calls what the level in use has and reports whether there is something.
+func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		maxLines64AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		maxLines64AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var MaxLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
+	cpu.AVX2:   maxLines64AVX2,
+	cpu.AVX512: maxLines64AVX512,
+}
+
+// TryMinLines64 calls what the level in use has and reports whether there is something.
+func TryMinLines64(dst []float64, x []float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minLines64AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		minLines64AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var MinLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
+	cpu.AVX2:   minLines64AVX2,
+	cpu.AVX512: minLines64AVX512,
+}
+
+// TryFirstLines64 calls what the level in use has and reports whether there is something.
+func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	best = best[:len(dst)]
+	switch cpu.Current() {
+	case cpu.AVX2:
+		firstLines64AVX2(dst, best, x, step, n)
+		return true
+	case cpu.AVX512:
+		firstLines64AVX512(dst, best, x, step, n)
+		return true
+	}
+	return false
+}
+
+var FirstLines64 = Levels[func(dst []int64, best []float64, x []float64, step, n int)]{
+	cpu.AVX2:   firstLines64AVX2,
+	cpu.AVX512: firstLines64AVX512,
 }

@@ -140,20 +140,6 @@ func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	return false
 }
 
-var MaxLanes32 Levels[func(lane *[64]float32, x []float32)]
-
-// TryMaxLanes32 calls what the level in use has and reports whether there is something.
-func TryMaxLanes32(lane *[64]float32, x []float32) bool {
-	return false
-}
-
-var MinLanes32 Levels[func(lane *[64]float32, x []float32)]
-
-// TryMinLanes32 calls what the level in use has and reports whether there is something.
-func TryMinLanes32(lane *[64]float32, x []float32) bool {
-	return false
-}
-
 var SumRows32 Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]
 
 // TrySumRows32 calls what the level in use has and reports whether there is something.
@@ -172,20 +158,6 @@ var SquareLanes64 Levels[func(lane *[32]float64, x []float64, shift float64)]
 
 // TrySquareLanes64 calls what the level in use has and reports whether there is something.
 func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
-	return false
-}
-
-var MaxLanes64 Levels[func(lane *[32]float64, x []float64)]
-
-// TryMaxLanes64 calls what the level in use has and reports whether there is something.
-func TryMaxLanes64(lane *[32]float64, x []float64) bool {
-	return false
-}
-
-var MinLanes64 Levels[func(lane *[32]float64, x []float64)]
-
-// TryMinLanes64 calls what the level in use has and reports whether there is something.
-func TryMinLanes64(lane *[32]float64, x []float64) bool {
 	return false
 }
 
@@ -221,5 +193,61 @@ var ArgMinRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
 
 // TryArgMinRow64 calls what the level in use has and reports whether there is something.
 func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
+	return false
+}
+
+var SumLines32 Levels[func(dst []float64, x []float32, step, n int)]
+
+// TrySumLines32 calls what the level in use has and reports whether there is something.
+func TrySumLines32(dst []float64, x []float32, step, n int) bool {
+	return false
+}
+
+var MaxLines32 Levels[func(dst []float32, x []float32, step, n int)]
+
+// TryMaxLines32 calls what the level in use has and reports whether there is something.
+func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
+	return false
+}
+
+var MinLines32 Levels[func(dst []float32, x []float32, step, n int)]
+
+// TryMinLines32 calls what the level in use has and reports whether there is something.
+func TryMinLines32(dst []float32, x []float32, step, n int) bool {
+	return false
+}
+
+var FirstLines32 Levels[func(dst []int64, best []float32, x []float32, step, n int)]
+
+// TryFirstLines32 calls what the level in use has and reports whether there is something.
+func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
+	return false
+}
+
+var SumLines64 Levels[func(dst []float64, x []float64, step, n int)]
+
+// TrySumLines64 calls what the level in use has and reports whether there is something.
+func TrySumLines64(dst []float64, x []float64, step, n int) bool {
+	return false
+}
+
+var MaxLines64 Levels[func(dst []float64, x []float64, step, n int)]
+
+// TryMaxLines64 calls what the level in use has and reports whether there is something.
+func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
+	return false
+}
+
+var MinLines64 Levels[func(dst []float64, x []float64, step, n int)]
+
+// TryMinLines64 calls what the level in use has and reports whether there is something.
+func TryMinLines64(dst []float64, x []float64, step, n int) bool {
+	return false
+}
+
+var FirstLines64 Levels[func(dst []int64, best []float64, x []float64, step, n int)]
+
+// TryFirstLines64 calls what the level in use has and reports whether there is something.
+func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
 	return false
 }

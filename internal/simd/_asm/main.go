@@ -29,6 +29,7 @@ var outputs = []struct {
 	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
 	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
 	{"sums", func(c *build.Context) { writeRows(c, sums()) }},
+	{"lines", func(c *build.Context) { writeRows(c, lines()) }},
 	{"gemm", writeGEMM},
 	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},

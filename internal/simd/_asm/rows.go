@@ -9,13 +9,18 @@ import (
 
 // kernel describes a row. Its parameters are slices, the first of which is written, and numbers. With fold n the first
 // is instead an array of n accumulators, and element i of the others, as many whole times n as there are, goes into
-// accumulator i mod n, in order.
+// accumulator i mod n, in order. With join, too, there are lines: line i is the n elements of the second from i·step on;
+// its accumulators begin at start, in the end accumulator j becomes join of j and j+h for h = n/2, n/4 … 1, and the
+// first is element i of the first parameter.
 type kernel struct {
 	table string // the variable of package simd that lists it
 	field string // of the struct in that table; "" means the table holds functions
 	form  string // that struct
 	args  []arg
-	fold  int          // 0 of a row
+	fold  int // 0 of a row
+	join  func(m machine, a, b value) value
+	start func(m machine) value
+	find  bool         // the function that looks for the best element of each line
 	inner kind         // the widest in the program, if wider than those of the parameters
 	wide  bool         // AVX-512 alone
 	same  []kernelName // functions of other element types that are the same instructions
@@ -35,17 +40,22 @@ func (k *kernel) function(field, level string) string {
 	return strings.ToLower(k.table[:1]) + k.table[1:] + field + level
 }
 
+func (k *kernel) lines() bool { return k.join != nil || k.find }
+
 func (k *kernel) signature() string {
 	var s []string
 	for _, a := range k.args {
 		t := a.kind.golang()
 		switch {
-		case k.fold > 0 && len(s) == 0:
+		case k.fold > 0 && k.join == nil && len(s) == 0:
 			t = fmt.Sprintf("*[%d]%s", k.fold, t)
 		case !a.number:
 			t = "[]" + t
 		}
 		s = append(s, a.name+" "+t)
+	}
+	if k.lines() {
+		s = append(s, "step, n int")
 	}
 	return "func(" + strings.Join(s, ", ") + ")"
 }
@@ -204,12 +214,6 @@ func sums() (l list) {
 		l.add(kernel{table: "SquareLanes" + k.String()[1:], fold: 32, args: []arg{lane, x, {"shift", F64, true}}, body: func(m machine) {
 			d := m.sub(wide(m, m.load(1)), m.load(2))
 			m.store(0, m.fma(d, d, m.load(0)))
-		}})
-		l.add(kernel{table: "MaxLanes" + k.String()[1:], fold: 256 / k.size(), args: []arg{{"lane", k, false}, x}, body: func(m machine) {
-			m.store(0, largest(m, m.load(0), m.load(1)))
-		}})
-		l.add(kernel{table: "MinLanes" + k.String()[1:], fold: 256 / k.size(), args: []arg{{"lane", k, false}, x}, body: func(m machine) {
-			m.store(0, smallest(m, m.load(0), m.load(1)))
 		}})
 		rows := append([]arg{{"dst", F64, false}}, arg{"a", k, false}, arg{"b", k, false}, arg{"c", k, false}, arg{"d", k, false})
 		l.add(kernel{table: "SumRows" + k.String()[1:], args: rows, body: func(m machine) {

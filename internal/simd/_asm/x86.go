@@ -23,12 +23,13 @@ type x86 struct {
 	bytes int  // of a register
 	lanes int
 
-	base   []operand.Op  // of each argument: the address of a slice, or a register with a number in each lane
-	index  reg.GPVirtual // elements done
-	off    int           // from there on
-	sums   []operand.Op  // of a fold: the registers of the accumulators
-	some   operand.Op    // AVX-512: the mask of the last step; nil before
-	single bool          // AVX2: one element
+	base   []operand.Op       // of each argument: the address of a slice, or a register with a number in each lane
+	index  reg.GPVirtual      // elements done
+	off    int                // from there on
+	sums   []operand.Op       // of a fold: the registers of the accumulators
+	some   operand.Op         // AVX-512: the mask of the last step; nil before
+	masks  map[int]operand.Op // AVX2, of lines: the same for each size of elements; nil before
+	single bool               // AVX2: one element
 
 	consts []constant             // in order of use
 	held   map[string]operand.Op  // where each is: in memory or in a register
@@ -65,7 +66,7 @@ func (x *x86) write() {
 	c.Pragma("noescape")
 	c.SignatureExpr(k.signature())
 	var n reg.Register
-	if k.fold == 0 {
+	if k.fold == 0 || k.join != nil {
 		n = c.Load(c.Param(k.args[0].name).Len(), c.GP64())
 	} else {
 		n = c.Load(c.Param(k.args[1].name).Len(), c.GP64())
@@ -85,12 +86,12 @@ func (x *x86) write() {
 			x.base[i] = r
 			continue
 		}
-		if i == 0 && k.fold > 0 {
+		if i == 0 && k.fold > 0 && k.join == nil {
 			x.base[i] = c.Load(c.Param(a.name), c.GP64())
 			continue
 		}
 		x.base[i] = c.Load(c.Param(a.name).Base(), c.GP64())
-		if i > 0 && k.fold == 0 { // no plan reads past an operand
+		if i > 0 && k.fold == 0 && !(k.find && i == 2) { // no plan reads past an operand
 			l := c.Load(c.Param(a.name).Len(), c.GP64())
 			c.CMPQ(l, n)
 			c.CMOVQLT(l, n)
@@ -110,9 +111,14 @@ func (x *x86) write() {
 	}
 	x.index = c.GP64()
 	c.XORL(x.index.As32(), x.index.As32())
-	if k.fold > 0 {
+	switch {
+	case k.find:
+		x.finding(n)
+	case k.join != nil:
+		x.lining(n)
+	case k.fold > 0:
 		x.folding(n)
-	} else {
+	default:
 		x.rowing(n)
 	}
 	c.VZEROUPPER()
@@ -210,7 +216,18 @@ func (x *x86) findConstants() {
 		}
 	}
 	x.sums = []operand.Op{x.register(x.bytes)}
-	x.k.body(x)
+	if x.k.join != nil {
+		x.k.start(x)
+		x.joined()
+	}
+	if x.k.lines() && !x.wide {
+		for _, a := range x.k.args[:2] {
+			x.counting(a.kind.size())
+		}
+	}
+	if !x.k.find {
+		x.k.body(x)
+	}
 	x.c, x.sums = c, nil
 	for _, k := range x.consts {
 		if _, ok := x.memory[k.name]; ok {
@@ -226,8 +243,11 @@ func (x *x86) findConstants() {
 
 // most returns how many constants stay in registers: the first ones of the program.
 func (x *x86) most() int {
-	if x.wide {
+	switch {
+	case x.wide:
 		return 22
+	case x.k.join != nil: // accumulators take eight
+		return 1
 	}
 	return 8
 }
@@ -324,6 +344,8 @@ func (x *x86) load(i int) value {
 	switch {
 	case x.single:
 		x.element(k, x.at(i), v.op)
+	case x.masks != nil:
+		x.do("VMASKMOV"+suffix(k), x.at(i), x.masks[k.size()], v.op)
 	case x.some != nil:
 		x.do("VMOVDQU"+fmt.Sprint(8*k.size())+"_Z", x.at(i), x.some, v.op)
 	case n < 16:
@@ -353,7 +375,14 @@ func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
 
 func (x *x86) store(i int, v value) {
 	if i == 0 && x.k.fold > 0 {
-		x.move(v.op, x.sums[x.off/x.lanes])
+		switch s := x.sums[x.off/x.lanes]; {
+		case x.some != nil:
+			x.do("VMOVDQU"+fmt.Sprint(8*v.kind.size()), v.op, x.some, s)
+		case x.masks != nil:
+			x.do("VPBLENDVB", x.masks[v.kind.size()], v.op, s, s)
+		default:
+			x.move(v.op, s)
+		}
 		return
 	}
 	n := x.lanes * v.kind.size()

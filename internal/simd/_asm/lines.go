@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Lines are folds of many short rows in one call, each folded to one element in registers. What is left of a line after
+// whole times the accumulators goes into the first of them under a mask.
+
+// lines lists the folds of lines, and what finds an element in each.
+func lines() (l list) {
+	for _, k := range []kind{F32, F64} {
+		bits := k.String()[1:]
+		x := arg{"x", k, false}
+		l.add(kernel{table: "SumLines" + bits, fold: 32, args: []arg{{"dst", F64, false}, x},
+			start: func(m machine) value { return f64(m, math.Copysign(0, -1)) }, join: machine.add,
+			body: func(m machine) { m.store(0, m.add(m.load(0), wide(m, m.load(1)))) }})
+		for _, f := range []struct {
+			table string
+			join  func(m machine, a, b value) value
+			from  float64
+		}{{"MaxLines", largest, math.Inf(-1)}, {"MinLines", smallest, math.Inf(1)}} {
+			l.add(kernel{table: f.table + bits, fold: 256 / k.size(), args: []arg{{"dst", k, false}, x},
+				start: func(m machine) value { return number(m, k, f.from) }, join: f.join,
+				body: func(m machine) { m.store(0, f.join(m, m.load(0), m.load(1))) }})
+		}
+		l.add(kernel{table: "FirstLines" + bits, find: true, args: []arg{{"dst", I64, false}, {"best", k, false}, x}, inner: k})
+	}
+	return l
+}
+
+// lining writes the loops over lines and their elements.
+func (x *x86) lining(lines reg.Register) {
+	c, k := x.c, x.k
+	dst, src := x.base[0].(reg.GPVirtual), x.base[1].(reg.GPVirtual)
+	size := k.args[1].kind.size()
+	step := c.Load(c.Param("step"), c.GP64()).(reg.GPVirtual)
+	c.IMUL3Q(operand.I32(size), step, step)
+	n := c.Load(c.Param("n"), c.GP64())
+	left := c.GP64()
+	start := k.start(x)
+	for range k.fold / x.lanes {
+		x.sums = append(x.sums, x.register(x.bytes))
+	}
+	c.TESTQ(lines, lines)
+	c.JLE(operand.LabelRef("done"))
+	c.Label("line")
+	for _, s := range x.sums {
+		x.move(start.op, s)
+	}
+	c.XORL(x.index.As32(), x.index.As32())
+	c.MOVQ(n, left)
+	c.SUBQ(operand.I32(k.fold), left)
+	c.JLT(operand.LabelRef("rest"))
+	c.Label("many")
+	for x.off = 0; x.off < k.fold; x.off += x.lanes {
+		k.body(x)
+	}
+	c.ADDQ(operand.I32(k.fold), x.index)
+	c.SUBQ(operand.I32(k.fold), left)
+	c.JGE(operand.LabelRef("many"))
+	c.Label("rest")
+	c.ADDQ(operand.I32(k.fold), left)
+	c.JLE(operand.LabelRef("whole"))
+	x.masked(left)
+	c.Label("whole")
+	r := x.joined()
+	x.do(map[int]string{4: "VMOVD", 8: "VMOVQ"}[r.kind.size()], r.op, operand.Mem{Base: dst})
+	c.ADDQ(operand.I32(k.args[0].kind.size()), dst)
+	c.ADDQ(step, src)
+	c.DECQ(lines)
+	c.JNE(operand.LabelRef("line"))
+	c.Label("done")
+}
+
+// masked writes the program for the last left elements of a line, fewer than there are accumulators, and more than none.
+func (x *x86) masked(left reg.GPVirtual) {
+	c, k := x.c, x.k
+	if x.wide {
+		ones := c.GP64()
+		c.MOVQ(operand.I32(-1), ones)
+		c.BZHIQ(left, ones, ones)
+		for x.off = 0; x.off < k.fold; x.off += x.lanes {
+			mask := c.K()
+			c.KMOVQ(ones, mask)
+			x.some = mask
+			k.body(x)
+			if x.off+x.lanes < k.fold {
+				c.SHRQ(operand.U8(x.lanes), ones)
+				c.JEQ(operand.LabelRef("whole"))
+			}
+		}
+	} else {
+		for x.off = 0; x.off < k.fold; x.off += x.lanes {
+			x.masks = make(map[int]operand.Op)
+			for _, a := range k.args[:2] {
+				s := a.kind.size()
+				if _, ok := x.masks[s]; ok {
+					continue
+				}
+				x.masks[s] = x.under(left, a.kind)
+			}
+			k.body(x)
+			if x.off+x.lanes < k.fold {
+				c.SUBQ(operand.I32(x.lanes), left)
+				c.JLE(operand.LabelRef("whole"))
+			}
+		}
+	}
+	x.off, x.some, x.masks = 0, nil, nil
+}
+
+// under returns a mask of AVX2 for the first left elements of a vector.
+func (x *x86) under(left reg.GPVirtual, k kind) operand.Op {
+	many, mask := x.register(x.lanes*k.size()), x.register(x.lanes*k.size())
+	x.c.VMOVQ(left, many.AsX())
+	x.do("VPBROADCAST"+size(k), many.AsX(), many)
+	x.do("VPCMPGT"+size(k), x.part(x.counting(k.size()), k), many, mask)
+	return mask
+}
+
+// counting returns the constant 0, 1, 2 … of elements of a size.
+func (x *x86) counting(size int) operand.Op {
+	words := make([]uint64, 8)
+	for i := range words {
+		if words[i] = uint64(i); size == 4 {
+			words[i] = uint64(2*i) | uint64(2*i+1)<<32
+		}
+	}
+	return x.named(words...)
+}
+
+// joined joins the accumulators, then the halves of the first, and returns it.
+func (x *x86) joined() value {
+	kind := x.k.args[0].kind
+	v := make([]value, len(x.sums))
+	for i, s := range x.sums {
+		v[i] = value{kind, s}
+	}
+	for ; len(v) > 1; v = v[:len(v)/2] {
+		for i := range v[:len(v)/2] {
+			v[i] = x.k.join(x, v[i], v[i+len(v)/2])
+		}
+	}
+	lanes := x.lanes
+	defer func() { x.lanes = lanes }()
+	r := v[0]
+	for h := lanes / 2; h > 0; h /= 2 {
+		upper := value{kind, x.register(max(16, h*kind.size()))}
+		switch h * kind.size() {
+		case 32:
+			x.do("VEXTRACTF64X4", operand.U8(1), r.op, upper.op)
+		case 16:
+			x.do("VEXTRACTF128", operand.U8(1), r.op, upper.op)
+		default:
+			x.do("VPSHUFD", operand.U8(map[int]uint64{8: 0xee, 4: 0x55}[h*kind.size()]), r.op, upper.op)
+		}
+		x.lanes = max(h, 16/kind.size())
+		r = x.k.join(x, value{kind, x.part(r.op, kind)}, upper)
+	}
+	return r
+}
+
+// finding writes the loops that look for where in each line its best element is first: the same bits, or any NaN for one.
+// Four vectors are compared at a time, then one, the last under a mask. A line without it gives its length.
+func (x *x86) finding(lines reg.Register) {
+	const vectors = 4
+	c, kind := x.c, x.k.args[1].kind
+	dst, best, src := x.base[0].(reg.GPVirtual), x.base[1].(reg.GPVirtual), x.base[2].(reg.GPVirtual)
+	bytes := kind.size()
+	x.lanes = x.bytes / bytes // those of the elements, not of their positions
+	step := c.Load(c.Param("step"), c.GP64()).(reg.GPVirtual)
+	c.IMUL3Q(operand.I32(bytes), step, step)
+	n := c.Load(c.Param("n"), c.GP64())
+	left, found := c.GP64(), c.GP64()
+	wanted := value{kind, x.register(x.bytes)}
+	at := func(v int) operand.Mem {
+		return operand.Mem{Base: src, Index: x.index, Scale: uint8(bytes), Disp: v * x.bytes}
+	}
+	c.TESTQ(lines, lines)
+	c.JLE(operand.LabelRef("done"))
+	c.Label("line")
+	x.do("VPBROADCAST"+size(kind), operand.Mem{Base: best}, wanted.op)
+	c.XORL(x.index.As32(), x.index.As32())
+	c.MOVQ(n, left)
+	x.do("VUCOMIS"+suffix(kind)[1:], wanted.op.(reg.Vec).AsX(), wanted.op.(reg.Vec).AsX())
+	c.JPS(operand.LabelRef("nan"))
+	for _, label := range []string{"", "nan"} {
+		// matches sets the bits of those elements of v that are wanted.
+		matches := func(v value, bits reg.GPVirtual) {
+			p, a, b := unordered, v, v
+			if label == "" {
+				i := kind - F32 + I32
+				p, a, b = eq, x.as(i, v), x.as(i, wanted)
+			}
+			m := x.cmp(p, a, b)
+			if x.wide {
+				c.KMOVQ(m.op, bits)
+			} else {
+				x.do("VMOVMSK"+suffix(kind), m.op, bits.As32())
+			}
+		}
+		if label != "" {
+			c.Label(label)
+		}
+		c.SUBQ(operand.I32(vectors*x.lanes), left)
+		c.JLT(operand.LabelRef("single" + label))
+		c.Label("many" + label)
+		for i := range vectors {
+			bits := c.GP64()
+			v := value{kind, x.inRegister(at(i), x.bytes)}
+			if i == 0 {
+				matches(v, found)
+				continue
+			}
+			matches(v, bits)
+			c.SHLQ(operand.U8(i*x.lanes), bits)
+			c.ORQ(bits, found)
+		}
+		c.TESTQ(found, found)
+		c.JNE(operand.LabelRef("found"))
+		c.ADDQ(operand.I32(vectors*x.lanes), x.index)
+		c.SUBQ(operand.I32(vectors*x.lanes), left)
+		c.JGE(operand.LabelRef("many" + label))
+		c.Label("single" + label)
+		c.ADDQ(operand.I32(vectors*x.lanes), left)
+		c.JLE(operand.LabelRef("none"))
+		c.Label("one" + label)
+		v := value{kind, x.register(x.bytes)}
+		if x.wide {
+			ones, mask := c.GP64(), c.K()
+			c.MOVQ(operand.I32(-1), ones)
+			c.BZHIQ(left, ones, ones)
+			c.KMOVQ(ones, mask)
+			x.do("VMOVDQU"+fmt.Sprint(8*bytes)+"_Z", at(0), mask, v.op)
+		} else {
+			x.do("VMASKMOV"+suffix(kind), at(0), x.under(left, kind), v.op)
+		}
+		matches(v, found)
+		c.BZHIQ(left, found, found)
+		c.TESTQ(found, found)
+		c.JNE(operand.LabelRef("found"))
+		c.ADDQ(operand.I32(x.lanes), x.index)
+		c.SUBQ(operand.I32(x.lanes), left)
+		c.JG(operand.LabelRef("one" + label))
+		c.JMP(operand.LabelRef("none"))
+	}
+	c.Label("none")
+	c.MOVQ(n, found)
+	c.JMP(operand.LabelRef("store"))
+	c.Label("found")
+	c.TZCNTQ(found, found)
+	c.ADDQ(x.index, found)
+	c.Label("store")
+	c.MOVQ(found, operand.Mem{Base: dst})
+	c.ADDQ(operand.I32(8), dst)
+	c.ADDQ(operand.I32(bytes), best)
+	c.ADDQ(step, src)
+	c.DECQ(lines)
+	c.JNE(operand.LabelRef("line"))
+	c.Label("done")
+}
