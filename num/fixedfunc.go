@@ -7,7 +7,7 @@ import (
 
 // A fixedFunction is a function of one fixed-point number, in integers alone. Each is defined by the true value, rounded, so there are
 // only two questions: how near is an approximation certain to be, and does everything that near round to the same number. fast answers for
-// formats of 32 bits. Where it doesn't settle the rounding, and for the wider formats, wide computes more and more bits until that does. It
+// formats of 32 bits, limbs for the wider ones. Where it doesn't settle the rounding, wide computes more and more bits until that does. It
 // ends, because the values that lie between two numbers exactly, or on one, come from exact; no others are rational (Lindemann and
 // Weierstrass for all but powers of 2, logarithms to 2 and 10, where it is plain, and the error function, for which Siegel and Shidlovskii say so).
 type fixedFunction struct {
@@ -16,6 +16,7 @@ type fixedFunction struct {
 	defined func(w Int128, f *fixedFormat) bool              // nil: everywhere
 	exact   func(w Int128, f *fixedFormat) (magnitude, bool) // rational values, and those too far from any doubt to compute
 	fast    func(w int64, frac uint) (y, e int64)            // the value times 2^(frac+31), and a bound of its error; anything from 2^62+e on for what is 2^62 or more
+	limbs   func(w Int128, frac uint) approximation          // nil: none
 	wide    func(x *big.Int, frac, p uint) *big.Int          // the value of x 2^-frac times 2^p, to wideError
 }
 
@@ -35,6 +36,9 @@ func callFixed[T Fixed](fn *fixedFunction, x T, modes []FixedMode) (T, error) {
 	if !ok && f.width == 32 {
 		y, e := fn.fast(int64(w.Lo), f.frac)
 		m, ok = settleFast(y, e, mode)
+	}
+	if !ok && f.width > 32 && fn.limbs != nil {
+		m, ok = fn.limbs(w, f.frac).settle(mode)
 	}
 	if !ok {
 		m = settleWide(f, mode, func(p uint) *big.Int { return fn.wide(w.Big(), f.frac, p) })
@@ -106,7 +110,7 @@ func clamped(x *big.Int, frac uint, n int64) *big.Int {
 // ExpFixed returns e to the power x, correctly rounded.
 func ExpFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&expFixed, x, mode) }
 
-var expFixed = fixedFunction{name: "ExpFixed", exact: expExact, fast: fastExp, wide: func(x *big.Int, frac, p uint) *big.Int {
+var expFixed = fixedFunction{name: "ExpFixed", limbs: limbsExp, exact: expExact, fast: fastExp, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	e := wideExp(x.Lsh(x, q-frac), q)
 	return e.Rsh(e, wideGuard)
@@ -126,7 +130,7 @@ func expExact(w Int128, f *fixedFormat) (magnitude, bool) {
 // Exp2Fixed returns 2 to the power x, correctly rounded.
 func Exp2Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&exp2Fixed, x, mode) }
 
-var exp2Fixed = fixedFunction{name: "Exp2Fixed", fast: fastExp2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var exp2Fixed = fixedFunction{name: "Exp2Fixed", limbs: limbsExp2, fast: fastExp2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
 	m := w.magnitude()
 	n := m.shiftRight(f.frac, TowardZero)
 	switch {
@@ -156,7 +160,7 @@ const wantsPositive = "it wants a number above 0"
 
 func positive(w Int128, _ *fixedFormat) bool { return w.Hi >= 0 && !w.isZero() }
 
-var logFixed = fixedFunction{name: "LogFixed", wants: wantsPositive, defined: positive, exact: zeroAt1, fast: fastLog, wide: func(x *big.Int, frac, p uint) *big.Int {
+var logFixed = fixedFunction{name: "LogFixed", limbs: limbsLog, wants: wantsPositive, defined: positive, exact: zeroAt1, fast: fastLog, wide: func(x *big.Int, frac, p uint) *big.Int {
 	l := wideLog(x, frac, p+wideGuard)
 	return l.Rsh(l, wideGuard)
 }}
@@ -164,7 +168,7 @@ var logFixed = fixedFunction{name: "LogFixed", wants: wantsPositive, defined: po
 // Log2Fixed returns the logarithm of x to base 2, correctly rounded. For x <= 0 it is an error.
 func Log2Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&log2Fixed, x, mode) }
 
-var log2Fixed = fixedFunction{name: "Log2Fixed", wants: wantsPositive, defined: positive, fast: fastLog2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var log2Fixed = fixedFunction{name: "Log2Fixed", limbs: limbsLog2, wants: wantsPositive, defined: positive, fast: fastLog2, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
 	if bits.OnesCount64(uint64(w.Hi))+bits.OnesCount64(w.Lo) != 1 {
 		return magnitude{}, false
 	}
@@ -182,7 +186,7 @@ var log2Fixed = fixedFunction{name: "Log2Fixed", wants: wantsPositive, defined: 
 // Log10Fixed returns the logarithm of x to base 10, correctly rounded. For x <= 0 it is an error.
 func Log10Fixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&log10Fixed, x, mode) }
 
-var log10Fixed = fixedFunction{name: "Log10Fixed", wants: wantsPositive, defined: positive, fast: fastLog10, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var log10Fixed = fixedFunction{name: "Log10Fixed", limbs: limbsLog10, wants: wantsPositive, defined: positive, fast: fastLog10, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
 	m := w.magnitude()
 	n := m.shiftRight(f.frac, TowardZero)
 	if n.shiftLeft(f.frac) != m {

@@ -31,7 +31,7 @@ func wideExps(x *big.Int, frac, q uint) (up, down *big.Int) {
 // SinhFixed returns the hyperbolic sine of x, correctly rounded.
 func SinhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&sinhFixed, x, mode) }
 
-var sinhFixed = fixedFunction{name: "SinhFixed", exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var sinhFixed = fixedFunction{name: "SinhFixed", limbs: limbsSinh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	up, down, e := fastExps(w, frac)
 	y = up - down
 	if w < 0 {
@@ -47,7 +47,7 @@ var sinhFixed = fixedFunction{name: "SinhFixed", exact: zeroAt0, fast: func(w in
 // CoshFixed returns the hyperbolic cosine of x, correctly rounded.
 func CoshFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&coshFixed, x, mode) }
 
-var coshFixed = fixedFunction{name: "CoshFixed", exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
+var coshFixed = fixedFunction{name: "CoshFixed", limbs: limbsCosh, exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
 	up, down, e := fastExps(w, frac)
 	return up + down, 2 * e
 }, wide: func(x *big.Int, frac, p uint) *big.Int {
@@ -68,7 +68,7 @@ func decay(abs uint64, frac uint) uint64 {
 // TanhFixed returns the hyperbolic tangent of x, correctly rounded.
 func TanhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&tanhFixed, x, mode) }
 
-var tanhFixed = fixedFunction{name: "TanhFixed", exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var tanhFixed = fixedFunction{name: "TanhFixed", limbs: limbsTanh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	v := decay(2*absInt64(w), frac)
 	n := 1<<62 - v
 	q, _ := bits.Div64(n>>(33-frac), n<<(31+frac), 1<<62+v)
@@ -89,7 +89,7 @@ func SigmoidFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
 	return callFixed(&sigmoidFixed, x, mode)
 }
 
-var sigmoidFixed = fixedFunction{name: "SigmoidFixed", exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var sigmoidFixed = fixedFunction{name: "SigmoidFixed", limbs: limbsSigmoid, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
 	if w.Hi < 0 && f.atLeast(w, 64) {
 		return magnitude{}, true
 	}
@@ -118,7 +118,7 @@ func SoftplusFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
 	return callFixed(&softplusFixed, x, mode)
 }
 
-var softplusFixed = fixedFunction{name: "SoftplusFixed", exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
+var softplusFixed = fixedFunction{name: "SoftplusFixed", limbs: limbsSoftplus, exact: func(w Int128, f *fixedFormat) (magnitude, bool) {
 	if w.Hi < 0 {
 		return magnitude{}, f.atLeast(w, 64)
 	}
@@ -184,7 +184,7 @@ var acoshFixed = fixedFunction{name: "AcoshFixed", wants: "it wants a number fro
 // AtanhFixed returns the inverse hyperbolic tangent of x, correctly rounded. At ±1 and beyond it is an error.
 func AtanhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&atanhFixed, x, mode) }
 
-var atanhFixed = fixedFunction{name: "AtanhFixed", wants: "it wants a number between -1 and 1", exact: zeroAt0, defined: func(w Int128, f *fixedFormat) bool {
+var atanhFixed = fixedFunction{name: "AtanhFixed", limbs: limbsAtanh, wants: "it wants a number between -1 and 1", exact: zeroAt0, defined: func(w Int128, f *fixedFormat) bool {
 	return withinOne(w, f) && w != f.one() && w != f.one().neg()
 }, fast: func(w int64, frac uint) (y, e int64) {
 	one := int64(1) << frac

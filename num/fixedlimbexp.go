@@ -1,0 +1,212 @@
+package num
+
+import "math/bits"
+
+// limbExp returns e^x as m 2^n, m in Q127 between 1 and 2, for x in Q120 below 64 in absolute value: to a relative error of 2^-124.
+func limbExp(x Int128) (m u128, n int) {
+	t := limbConstants()
+	// x is k ln2/64 + r. The quotient is right to 2^-40, so that k is too small or too large by one at most.
+	k := mulHighSigned(x.Hi<<1|int64(x.Lo>>63), log2eQ62) >> 49 // Q57 and Q62 make Q55
+	c := u128{t.ln2Over64[0], t.ln2Over64[1]}
+	abs := absInt64(k)
+	h0, _ := bits.Mul64(t.ln2Over64[2], abs)
+	h1, l1 := bits.Mul64(c.lo, abs)
+	h2, l2 := bits.Mul64(c.hi, abs)
+	lo, carry := bits.Add64(l1, h0, 0)
+	hi, carry := bits.Add64(l2, h1, carry)
+	top := h2 + carry
+	r := u128{uint64(x.Hi)<<8 | x.Lo>>56, x.Lo << 8} // Q128; above it the sign and what is at most 64
+	above := uint64(x.Hi >> 56)
+	if k < 0 {
+		r.lo, carry = bits.Add64(r.lo, lo, 0)
+		r.hi, carry = bits.Add64(r.hi, hi, carry)
+		above += top + carry
+	} else {
+		r.lo, carry = bits.Sub64(r.lo, lo, 0)
+		r.hi, carry = bits.Sub64(r.hi, hi, carry)
+		above -= top + carry
+	}
+	if above != 0 {
+		k--
+		r = r.add(c)
+	} else if !r.less(c) {
+		k++
+		r = r.sub(c)
+	}
+	// e^r - 1, r below 2^-6.5. The term after the last is 2^-138, and 2^-64 of r^10 is 2^-129.
+	f := &inverseFactorialQ64
+	h := f[13] + mulHigh(r.hi, f[14])
+	h = f[12] + mulHigh(r.hi, h)
+	h = f[11] + mulHigh(r.hi, h)
+	p := u128{f[10] + mulHigh(r.hi, h), 0}
+	for i := 9; i >= 2; i-- {
+		p = t.factorial[i].add(r.mulHigh(p))
+	}
+	q := r.add(r.mulHigh(r.mulHigh(p)))
+	m = t.exp2[k&63]
+	if m = m.add(m.mulHigh(q)); m.hi>>63 == 0 { // rounded up to 2
+		m = u128{1<<64 - 1, 1<<64 - 1}
+	}
+	return m, int(k >> 6)
+}
+
+// limbScaled is m 2^n, m in Q127, to e units of that, as a result. The wide formats have frac bits before the point, too, with the sign.
+func limbScaled(m u128, n int, frac uint, e uint64, neg bool) approximation {
+	return approximation{m: m, n: 127 - int(frac) - n, e: e, neg: neg, over: n >= int(frac)}
+}
+
+// limbDecay returns e^-d in Q127 and its error in units of that, for a number d from 0 on: 2^35 is that of 0 from 64 on, e^-64 being 2^-92.
+func limbDecay(d u128, frac uint) (v u128, e uint64) {
+	if !d.less(u128{0, 64}.shl(frac)) {
+		return u128{0, 1}, 1 << 35
+	}
+	if d == (u128{}) {
+		return u128{1<<63 - 1, 1<<64 - 1}, 1 // it stays below 1
+	}
+	m, n := limbExp(d.shl(120 - frac).int128(true))
+	return m.shr(min(uint(-n), 127)), 17
+}
+
+// limbArgument returns |x|, whether x is negative, and whether it is below 64 in absolute value.
+func limbArgument(w Int128, frac uint) (abs u128, neg, ok bool) {
+	abs, neg = abs128(w)
+	return abs, neg, abs.less(u128{0, 64}.shl(frac))
+}
+
+// limbLogParts returns the logarithm of u 2^-frac, u > 0, as log(m) in Q120 and n ln2 with n to be multiplied: to 4 units.
+func limbLogParts(u u128, frac int) (l Int128, n int) {
+	t := limbConstants()
+	z := u.leadingZeros()
+	m := u.shl(z) // Q127, between 1 and 2
+	j := m.hi >> 57 & 63
+	c := u128{(2*j + 129) << 56, 0}
+	d, neg := m.sub(c), m.less(c)
+	if neg {
+		d = c.sub(m)
+	}
+	// s = (m-c)/(m+c) is at most 2^-8; log(m/c) is 2 atanh(s) = 2s(1 + s²/3 + s⁴/5 + …), of which the term after the last is 2^-139.
+	y := d.quo(m.shr(1).add(c.shr(1))) // Q128: 2s
+	s := y.mulHigh(y).shr(2)
+	h := t.odd[6].hi + mulHigh(s.hi, t.odd[7].hi) // 2^-64 of s⁸ is 2^-128
+	h = t.odd[5].hi + mulHigh(s.hi, h)
+	p := u128{t.odd[4].hi + mulHigh(s.hi, h), 0}
+	for k := 3; k >= 1; k-- {
+		p = t.odd[k].add(s.mulHigh(p))
+	}
+	y = y.add(y.mulHigh(s.mulHigh(p)))
+	return t.log[j].shr(8).int128(false).plus(y.shr(8).int128(neg)), 127 - int(z) - frac
+}
+
+// limbLog returns the logarithm of u 2^-frac in Q120: to 4 units and |n|/2, n being that of limbLogParts and at most 128.
+func limbLog(u u128, frac int) Int128 {
+	l, n := limbLogParts(u, frac)
+	abs := absInt64(int64(n))
+	c := limbConstants().ln2Q120
+	hi, lo := bits.Mul64(c.Lo, abs)
+	return l.plus(u128{hi + uint64(c.Hi)*abs, lo}.int128(n < 0))
+}
+
+// logError is a bound of limbLog, in units of Q120, with room for what the functions made of it add.
+const logError = 1 << 8
+
+func limbsExp(w Int128, frac uint) approximation {
+	abs, neg, ok := limbArgument(w, frac)
+	if !ok {
+		return approximation{}
+	}
+	m, n := limbExp(abs.shl(120 - frac).int128(neg))
+	return limbScaled(m, n, frac, 1<<5, false)
+}
+
+func limbsExp2(w Int128, frac uint) approximation {
+	abs, neg, ok := limbArgument(w, frac)
+	if !ok {
+		return approximation{}
+	}
+	m, n := limbExp(abs.shl(120 - frac).mulHigh(limbConstants().ln2).int128(neg)) // a unit of Q120 is 2^-120 of the result
+	return limbScaled(m, n, frac, 1<<10, false)
+}
+
+func limbsLog(w Int128, frac uint) approximation {
+	u, _ := abs128(w)
+	return signedApproximation(limbLog(u, int(frac)), 120-int(frac), logError)
+}
+
+func limbsLog2(w Int128, frac uint) approximation {
+	u, _ := abs128(w)
+	l, n := limbLogParts(u, int(frac))
+	m, neg := abs128(l)
+	l = m.mulHigh(limbConstants().log2e).shl(1).int128(neg) // Q120 and Q127 make Q119
+	return signedApproximation(l.plus(int128(int64(n)).shl(120)), 120-int(frac), logError)
+}
+
+func limbsLog10(w Int128, frac uint) approximation {
+	u, _ := abs128(w)
+	m, neg := abs128(limbLog(u, int(frac)))
+	return approximation{m: m.mulHigh(limbConstants().invLn10), n: 120 - int(frac), e: logError, neg: neg}
+}
+
+// limbExps returns (e^|x| + e^-|x|)/2, or their difference.
+func limbExps(w Int128, frac uint, minus bool) approximation {
+	abs, neg, ok := limbArgument(w, frac)
+	if !ok { // e^64 is beyond the wide formats, and all else
+		return approximation{over: true, neg: neg && minus}
+	}
+	x := abs.shl(120 - frac)
+	up, n := limbExp(x.int128(false))
+	down, k := limbExp(x.int128(true))
+	up, down = up.shr(1), down.shr(min(uint(1+n-k), 127))
+	if minus {
+		a := limbScaled(up.sub(down), n, frac, 1<<6, neg)
+		a.over = n > int(frac) // it is half of 2^n, and a bit less
+		return a
+	}
+	return limbScaled(up.add(down), n, frac, 1<<6, false)
+}
+
+func limbsSinh(w Int128, frac uint) approximation { return limbExps(w, frac, true) }
+func limbsCosh(w Int128, frac uint) approximation { return limbExps(w, frac, false) }
+
+func limbsTanh(w Int128, frac uint) approximation {
+	abs, neg := abs128(w)
+	one := u128{1 << 63, 0}
+	if abs.hi>>62 != 0 {
+		abs = u128{1 << 62, 0}
+	}
+	v, e := limbDecay(abs.shl(1), frac)
+	// An error of v counts twice in (1-v)/(1+v), and a unit of Q127 is two of Q128.
+	return approximation{m: one.sub(v).quo(one.add(v)), n: 128 - int(frac), e: 8 * e, neg: neg}
+}
+
+func limbsSigmoid(w Int128, frac uint) approximation {
+	abs, neg := abs128(w)
+	v, e := limbDecay(abs, frac)
+	one := u128{1 << 63, 0}
+	n := one
+	if neg {
+		n = v
+	}
+	return approximation{m: n.quo(one.add(v)), n: 128 - int(frac), e: 8 * e}
+}
+
+func limbsSoftplus(w Int128, frac uint) approximation {
+	abs, neg, ok := limbArgument(w, frac)
+	if !ok {
+		return approximation{}
+	}
+	v, _ := limbDecay(abs, frac)
+	l := limbLog(u128{1 << 63, 0}.add(v), 127)
+	if !neg {
+		l = l.plus(abs.shl(120 - frac).int128(false))
+	}
+	return signedApproximation(l, 120-int(frac), logError)
+}
+
+func limbsAtanh(w Int128, frac uint) approximation {
+	abs, neg := abs128(w)
+	one := u128{0, 1}.shl(frac)
+	up, down := limbLog(one.add(abs), int(frac)), limbLog(one.sub(abs), int(frac))
+	a := signedApproximation(up.plus(down.neg()), 121-int(frac), 2*logError)
+	a.neg = neg
+	return a
+}
