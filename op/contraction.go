@@ -45,6 +45,10 @@ type tiler[T num.Native] interface {
 // read b once and in order.
 type streamer[T num.Native] interface {
 	AddRows(c, a []T, aStep int, b []T, ldb, k int)
+	// Dots does the same for columns of b that are runs: c[i] = fma(a[i·lda+l], x[l], c[i])
+	// for i < Side, of which the length of x is a multiple.
+	Dots(c, a []T, lda int, x []T)
+	Side() int
 }
 
 // gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
@@ -302,6 +306,13 @@ func tileRows(m, most int) int {
 // skinny is block for so few rows that packing b would cost more than the
 // product: b goes by once, in order.
 func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
+	if side := s.Side(); m == 1 && g.bRow == 1 && g.bCol != 1 && g.k >= side {
+		whole := n - n%side
+		g.dots(s, batch, r, x, whole)
+		if x, n = x+whole, n-whole; n == 0 {
+			return
+		}
+	}
 	const strip = 4096 // columns whose sums stay in the first-level cache
 	width := min(n, strip)
 	if g.bCol != 1 {
@@ -353,6 +364,49 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 		if g.finish != nil {
 			g.finish(batch, r, m, x+x0, w)
 		}
+	}
+	runtime.KeepAlive(p)
+}
+
+// dots is skinny for one row and columns of b that are runs, a matrix times a
+// vector: a few columns, of which n is a multiple, go by together, in order.
+func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
+	lanes := s.Side()
+	p := panelsOf((g.k+lanes+lanes*lanes)*g.size + 256)
+	defer panelPool.Put(p)
+	rest := p.Bytes()
+	acc, turned := conv.Carve[T](&rest, lanes), conv.Carve[T](&rest, lanes*lanes)
+	a := g.a[g.aAt.at(batch)+r*g.aRow:]
+	if g.aCol != 1 {
+		run := conv.Carve[T](&rest, g.k)
+		conv.Pack(run, a, conv.Block{Rows: 1, Cols: g.k, Col: g.aCol})
+		a = run
+	}
+	canon := canonOf[T]()
+	c := g.c[g.cAt.at(batch)+r*g.cRow+x:][:n]
+	for j := 0; j < n; j += lanes {
+		b, row := g.b[g.bAt.at(batch)+(x+j)*g.bCol:], c[j:j+lanes]
+		for k0 := 0; k0 < g.k; k0 += gemmK {
+			kn := min(gemmK, g.k-k0)
+			clear(acc)
+			odd := kn % lanes
+			s.Dots(acc, b[k0:], g.bCol, a[k0:k0+kn-odd])
+			if at := k0 + kn - odd; odd > 0 {
+				conv.Pack(turned[:odd*lanes], b, conv.Block{Off: at, Rows: odd, Row: 1, Cols: lanes, Col: g.bCol})
+				s.AddRows(acc, a[at:], 1, turned, lanes, odd)
+			}
+			if k0 == 0 {
+				copy(row, acc)
+				continue
+			}
+			for i, v := range acc {
+				row[i] += v
+			}
+		}
+	}
+	canon(c)
+	if g.finish != nil {
+		g.finish(batch, r, 1, x, n)
 	}
 	runtime.KeepAlive(p)
 }

@@ -37,7 +37,7 @@ func allCases() []benchCase {
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048} {
 		cs = append(cs, product[float32]("f32", n, n, n), product[float64]("f64", n, n, n))
 	}
-	for _, d := range [][3]int{{1, 4096, 4096}, {128, 4096, 64}, {4096, 16, 4096}} {
+	for _, d := range [][3]int{{1, 4096, 4096}, {4096, 4096, 1}, {128, 4096, 64}, {4096, 16, 4096}} {
 		cs = append(cs, product[float32]("f32", d[0], d[1], d[2]), product[float64]("f64", d[0], d[1], d[2]))
 	}
 	cs = append(cs, batched[float32]("f32", 64, 64, 64, 64), batched[float64]("f64", 64, 64, 64, 64))
@@ -72,8 +72,8 @@ func values[T number](signed bool, shape ...int) tensor.Tensor[T] {
 func product[T num.Native | num.Narrow](dtype string, m, k, n int) benchCase {
 	c := sized("gemm", "", dtype, m, k, n)
 	c.flop = 2 * float64(m) * float64(k) * float64(n)
-	if m == 1 {
-		c.bytes = float64(dtypeSize[T]()) * float64(k+k*n+n)
+	if m == 1 || n == 1 {
+		c.bytes = float64(dtypeSize[T]()) * float64(m*k+k*n+m*n)
 	}
 	c.setup = func() func() {
 		a, b := op.Cast[T](values[float32](true, m, k)), op.Cast[T](values[float32](true, k, n))

@@ -6,6 +6,7 @@ type Product[T float32 | float64] struct {
 	rows, cols int              // of the largest tile; cols is two vectors
 	tiles      [2][]tileFunc[T] // by vectors in a row and rows, each less one
 	stream     [2]rowFunc[T]    // of 8 rows and of 1
+	dots       func(c, a *T, lda int, x *T, k int)
 	gather     func(dst *T, ldd int, src *T, offs *int, rows, n int)
 	masks      bool // gather takes any n, else two vectors alone
 	probe      func(n int)
@@ -64,6 +65,22 @@ func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, ldb, k int) {
 	for ; l < k; l++ {
 		p.stream[1](&c[0], &a[l*aStep], aStep, &b[l*ldb], ldb, len(c))
 	}
+}
+
+// Side returns how many rows Dots takes.
+func (p *Product[T]) Side() int { return p.cols / 2 }
+
+// Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and i < Side. The length of x is a multiple of
+// Side. NaNs stay as they come. It panics when an index is out of range. lda is not negative.
+func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
+	if len(c) != p.Side() || len(x)%p.Side() != 0 || lda < 0 {
+		panic("simd.Product.Dots: extents out of range")
+	}
+	if len(x) == 0 {
+		return
+	}
+	_ = a[(len(c)-1)*lda+len(x)-1]
+	p.dots(&c[0], &a[0], lda, &x[0], len(x))
 }
 
 // Gather copies src[offs[i]+j] to dst[i*ldd+j] for j < n, which is at most that of the largest tile. The offsets are

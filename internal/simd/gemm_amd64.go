@@ -49,6 +49,9 @@ func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
 //go:noescape
 func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 
+//go:noescape
+func dots_32AVX2(c *float32, a *float32, lda int, x *float32, k int)
+
 func fmaPeak_32AVX2(n int)
 
 //go:noescape
@@ -95,6 +98,9 @@ func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
 
 //go:noescape
 func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
+
+//go:noescape
+func dots_64AVX2(c *float64, a *float64, lda int, x *float64, k int)
 
 func fmaPeak_64AVX2(n int)
 
@@ -191,6 +197,9 @@ func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n in
 //go:noescape
 func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
 
+//go:noescape
+func dots_32AVX512(c *float32, a *float32, lda int, x *float32, k int)
+
 func fmaPeak_32AVX512(n int)
 
 //go:noescape
@@ -285,6 +294,9 @@ func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n in
 
 //go:noescape
 func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
+
+//go:noescape
+func dots_64AVX512(c *float64, a *float64, lda int, x *float64, k int)
 
 func fmaPeak_64AVX512(n int)
 

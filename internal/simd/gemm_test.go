@@ -212,6 +212,38 @@ func TestAddRows(t *testing.T) {
 		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
 }
 
+func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	m := p.Side()
+	for range 60 {
+		k := r.IntN(300/m) * m
+		lda := k + r.IntN(5)
+		if r.IntN(6) == 0 {
+			lda = 0
+		}
+		c, x := atEnd(t, awkward[T](r, m, true)), atEnd(t, awkward[T](r, k, r.IntN(2) == 0))
+		a := atEnd(t, awkward[T](r, max(0, (m-1)*lda+k), r.IntN(2) == 0))
+		want := append([]T(nil), c...)
+		for i := range want {
+			for l := range k {
+				want[i] = fma(a[i*lda+l], x[l], want[i])
+			}
+		}
+		p.Dots(c, a, lda, x)
+		for i := range want {
+			if canonBits(c[i]) != canonBits(want[i]) {
+				t.Fatalf("m=%d k=%d lda=%d: element %d is %v, want %v", m, k, lda, i, c[i], want[i])
+			}
+		}
+	}
+}
+
+func TestDots(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testDots(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testDots(t, p, num.FMA64) })
+}
+
 func testGather[T float32 | float64](t *testing.T, p *Product[T]) {
 	r := rand.New(rand.NewPCG(10, 10))
 	for n := 0; n <= p.cols; n++ {
@@ -250,6 +282,8 @@ func TestTileRefuses(t *testing.T) {
 			"stride":     func() { p.Tile(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, -1, 2) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], 2, 2) },
+			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.Side()]) },
+			"short dots": func() { p.Dots(s[:p.Side()], s[:p.Side()], 2, s[:p.Side()]) },
 			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },
 			"short dst":  func() { p.Gather(s[:1], 1, s, []int{0, 1}, 1, 1) },
 			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, p.cols+1) },

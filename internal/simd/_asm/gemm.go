@@ -49,6 +49,7 @@ func writeGEMM(c *build.Context) {
 		g.streamed(8)
 		g.streamed(1)
 		g.gather()
+		g.dots()
 		g.peak()
 	}
 	fence(c)
