@@ -56,7 +56,7 @@ func fastSinCos(w int64, frac uint) (sin, cos int64) {
 // SinFixed returns the sine of x, in radians, correctly rounded.
 func SinFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&sinFixed, x, mode) }
 
-var sinFixed = fixedFunction{name: "SinFixed", exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var sinFixed = fixedFunction{name: "SinFixed", limbs: limbsSin, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	sin, _ := fastSinCos(w, frac)
 	return sin >> (31 - frac), 1 << 4
 }, wide: func(x *big.Int, frac, p uint) *big.Int {
@@ -68,7 +68,7 @@ var sinFixed = fixedFunction{name: "SinFixed", exact: zeroAt0, fast: func(w int6
 // CosFixed returns the cosine of x, in radians, correctly rounded.
 func CosFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&cosFixed, x, mode) }
 
-var cosFixed = fixedFunction{name: "CosFixed", exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
+var cosFixed = fixedFunction{name: "CosFixed", limbs: limbsCos, exact: oneAt0, fast: func(w int64, frac uint) (y, e int64) {
 	_, cos := fastSinCos(w, frac)
 	return cos >> (31 - frac), 1 << 4
 }, wide: func(x *big.Int, frac, p uint) *big.Int {
@@ -80,7 +80,7 @@ var cosFixed = fixedFunction{name: "CosFixed", exact: oneAt0, fast: func(w int64
 // TanFixed returns the tangent of x, in radians, correctly rounded. It overflows near odd multiples of π/2.
 func TanFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&tanFixed, x, mode) }
 
-var tanFixed = fixedFunction{name: "TanFixed", exact: zeroAt0, fast: fastTan, wide: func(x *big.Int, frac, p uint) *big.Int {
+var tanFixed = fixedFunction{name: "TanFixed", limbs: limbsTan, exact: zeroAt0, fast: fastTan, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	sin, cos := wideSinCos(x.Lsh(x, q-frac), q)
 	// From 2^65 on it overflows, and below that the errors, 2^16 units of 2^-q, are magnified by 2^130 at most.
@@ -135,7 +135,7 @@ func angleQ62(a, b uint64) int64 {
 // AtanFixed returns the arc tangent of x, correctly rounded.
 func AtanFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&atanFixed, x, mode) }
 
-var atanFixed = fixedFunction{name: "AtanFixed", exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var atanFixed = fixedFunction{name: "AtanFixed", limbs: limbsAtan, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	y = angleQ62(absInt64(w), 1<<frac) >> (31 - frac)
 	if w < 0 {
 		y = -y
@@ -180,7 +180,7 @@ func wideLegs(x *big.Int, frac, q uint) (a, b *big.Int) {
 // AsinFixed returns the arc sine of x, correctly rounded. Beyond ±1 it is an error.
 func AsinFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&asinFixed, x, mode) }
 
-var asinFixed = fixedFunction{name: "AsinFixed", wants: wantsUnit, defined: withinOne, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var asinFixed = fixedFunction{name: "AsinFixed", limbs: limbsAsin, wants: wantsUnit, defined: withinOne, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	y = angleQ62(legs(w, frac)) >> (31 - frac)
 	if w < 0 {
 		y = -y
@@ -196,7 +196,7 @@ var asinFixed = fixedFunction{name: "AsinFixed", wants: wantsUnit, defined: with
 // AcosFixed returns the arc cosine of x, between 0 and π, correctly rounded. Beyond ±1 it is an error.
 func AcosFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&acosFixed, x, mode) }
 
-var acosFixed = fixedFunction{name: "AcosFixed", wants: wantsUnit, defined: withinOne, exact: zeroAt1, fast: func(w int64, frac uint) (y, e int64) {
+var acosFixed = fixedFunction{name: "AcosFixed", limbs: limbsAcos, wants: wantsUnit, defined: withinOne, exact: zeroAt1, fast: func(w int64, frac uint) (y, e int64) {
 	a, b := legs(w, frac)
 	y = angleQ62(b, a) >> 1
 	if w < 0 {
