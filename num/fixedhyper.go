@@ -156,7 +156,7 @@ func wideRootOfSquare(x *big.Int, frac, q uint, sign int64) *big.Int {
 // AsinhFixed returns the inverse hyperbolic sine of x, correctly rounded.
 func AsinhFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&asinhFixed, x, mode) }
 
-var asinhFixed = fixedFunction{name: "AsinhFixed", exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
+var asinhFixed = fixedFunction{name: "AsinhFixed", limbs: limbsAsinh, exact: zeroAt0, fast: func(w int64, frac uint) (y, e int64) {
 	y = logQ57(rootOfSquare(w, frac, 1), frac+31) >> (26 - frac)
 	if w < 0 {
 		y = -y
@@ -171,7 +171,7 @@ var asinhFixed = fixedFunction{name: "AsinhFixed", exact: zeroAt0, fast: func(w 
 // AcoshFixed returns the inverse hyperbolic cosine of x, from 0 on, correctly rounded. For x < 1 it is an error.
 func AcoshFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&acoshFixed, x, mode) }
 
-var acoshFixed = fixedFunction{name: "AcoshFixed", wants: "it wants a number from 1 on", exact: zeroAt1, defined: func(w Int128, f *fixedFormat) bool {
+var acoshFixed = fixedFunction{name: "AcoshFixed", limbs: limbsAcosh, wants: "it wants a number from 1 on", exact: zeroAt1, defined: func(w Int128, f *fixedFormat) bool {
 	return w.cmp(f.one()) >= 0
 }, fast: func(w int64, frac uint) (y, e int64) {
 	return logQ57(rootOfSquare(w, frac, -1), frac+31) >> (26 - frac), 1 << 5
@@ -199,7 +199,7 @@ var atanhFixed = fixedFunction{name: "AtanhFixed", limbs: limbsAtanh, wants: "it
 // ErfFixed returns the error function of x, correctly rounded.
 func ErfFixed[T Fixed](x T, mode ...FixedMode) (T, error) { return callFixed(&erfFixed, x, mode) }
 
-var erfFixed = fixedFunction{name: "ErfFixed", exact: zeroAt0, fast: fastErf, wide: func(x *big.Int, frac, p uint) *big.Int {
+var erfFixed = fixedFunction{name: "ErfFixed", limbs: limbsErf, exact: zeroAt0, fast: fastErf, wide: func(x *big.Int, frac, p uint) *big.Int {
 	q := p + wideGuard
 	a := new(big.Int).Abs(clamped(x, frac, 12)) // 1 - erf(12) is 2^-210, and any of FP64x64 rounds like it
 	v := wideErf(a.Lsh(a, q-frac), q)

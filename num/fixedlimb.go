@@ -93,6 +93,13 @@ func abs128(x Int128) (u128, bool) {
 	return u128{m.hi, m.lo}, m.neg
 }
 
+// timesQ126 returns x y, all three in Q126: to 8 units.
+func (x Int128) timesQ126(y Int128) Int128 {
+	a, neg := abs128(x)
+	b, minus := abs128(y)
+	return a.shl(1).mulHigh(b.shl(1)).int128(neg != minus)
+}
+
 func (a u128) int128(neg bool) Int128 {
 	x := Int128{int64(a.hi), a.lo}
 	if neg {
@@ -153,7 +160,7 @@ type limbTables struct {
 	exp2       [64]u128  // Q127: 2^(j/64)
 	factorial  [32]u128  // Q128: 1/n!, from n = 2 on
 	log        [64]u128  // Q128: the logarithm of (2j+129)/128
-	odd        [12]u128  // Q128: 1/(2k+1), from k = 1 on
+	inverse    [32]u128  // Q128: 1/n, from n = 2 on
 	ln2Q120    Int128
 	ln2, log2e u128 // Q128, Q127
 	invLn10    u128 // Q128
@@ -175,9 +182,7 @@ var limbConstants = sync.OnceValue(func() *limbTables {
 	for n := 2; n < len(t.factorial); n++ {
 		factorial.Mul(factorial, big.NewInt(int64(n)))
 		t.factorial[n] = limbsOf(new(big.Int).Quo(unit(q), factorial), q-128)
-	}
-	for k := 1; k < len(t.odd); k++ {
-		t.odd[k] = limbsOf(new(big.Int).Quo(unit(q), big.NewInt(int64(2*k+1))), q-128)
+		t.inverse[n] = limbsOf(new(big.Int).Quo(unit(q), big.NewInt(int64(n))), q-128)
 	}
 	t.ln2 = limbsOf(ln2, q-128)
 	t.ln2Q120 = limbsOf(ln2, q-120).int128(false)

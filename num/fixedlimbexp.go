@@ -1,6 +1,10 @@
 package num
 
-import "math/bits"
+import (
+	"math/big"
+	"math/bits"
+	"sync"
+)
 
 // limbExp returns e^x as m 2^n, m in Q127 between 1 and 2, for x in Q120 below 64 in absolute value: to a relative error of 2^-124.
 func limbExp(x Int128) (m u128, n int) {
@@ -87,11 +91,11 @@ func limbLogParts(u u128, frac int) (l Int128, n int) {
 	// s = (m-c)/(m+c) is at most 2^-8; log(m/c) is 2 atanh(s) = 2s(1 + s²/3 + s⁴/5 + …), of which the term after the last is 2^-139.
 	y := d.quo(m.shr(1).add(c.shr(1))) // Q128: 2s
 	s := y.mulHigh(y).shr(2)
-	h := t.odd[6].hi + mulHigh(s.hi, t.odd[7].hi) // 2^-64 of s⁸ is 2^-128
-	h = t.odd[5].hi + mulHigh(s.hi, h)
-	p := u128{t.odd[4].hi + mulHigh(s.hi, h), 0}
+	h := t.inverse[13].hi + mulHigh(s.hi, t.inverse[15].hi) // 2^-64 of s⁸ is 2^-128
+	h = t.inverse[11].hi + mulHigh(s.hi, h)
+	p := u128{t.inverse[9].hi + mulHigh(s.hi, h), 0}
 	for k := 3; k >= 1; k-- {
-		p = t.odd[k].add(s.mulHigh(p))
+		p = t.inverse[2*k+1].add(s.mulHigh(p))
 	}
 	y = y.add(y.mulHigh(s.mulHigh(p)))
 	return t.log[j].shr(8).int128(false).plus(y.shr(8).int128(neg)), 127 - int(z) - frac
@@ -207,6 +211,117 @@ func limbsAtanh(w Int128, frac uint) approximation {
 	one := u128{0, 1}.shl(frac)
 	up, down := limbLog(one.add(abs), int(frac)), limbLog(one.sub(abs), int(frac))
 	a := signedApproximation(up.plus(down.neg()), 121-int(frac), 2*logError)
+	a.neg = neg
+	return a
+}
+
+// limbRoots returns |x| + √(x²+1), or |x| + √(x²-1), in Qs: to a relative error of 2^-124.
+func limbRoots(w Int128, frac uint, minus bool) (sum u128, s int) {
+	abs, _ := abs128(w)
+	h, l := abs.mulHigh(abs), abs.mul128(abs)
+	one := u128{0, 1}.shl(2 * frac) // 0 for 2^128
+	carry := u128{}
+	if frac == 64 {
+		carry = u128{0, 1}
+	}
+	if minus {
+		h = h.sub(carry)
+		if l.less(one) {
+			h = h.sub(u128{0, 1})
+		}
+		l = l.sub(one)
+	} else {
+		h = h.add(carry)
+		if l = l.add(one); l.less(one) {
+			h = h.add(u128{0, 1})
+		}
+	}
+	drop := uint(0) // the square is n 2^drop
+	if h != (u128{}) {
+		drop = 128 - h.leadingZeros()&^1
+	}
+	n := l.shr(drop).add(h.shl(128 - drop))
+	root, k := limbSqrt(n)
+	k -= int(drop / 2) // root is the root times 2^k
+	j := min(k, int(abs.leadingZeros()))
+	return root.shr(uint(k - j)).shr(1).add(abs.shl(uint(j)).shr(1)), j - 1 + int(frac)
+}
+
+func limbsAsinh(w Int128, frac uint) approximation {
+	sum, s := limbRoots(w, frac, false)
+	a := signedApproximation(limbLog(sum, s), 120-int(frac), logError)
+	a.neg = w.Hi < 0
+	return a
+}
+
+func limbsAcosh(w Int128, frac uint) approximation {
+	sum, s := limbRoots(w, frac, true)
+	return signedApproximation(limbLog(sum, s), 120-int(frac), logError)
+}
+
+// limbPow returns (x 2^-frac)^(y 2^-frac), x above 0, if |y| is below 2^32.
+func limbPow(x u128, y Int128, frac uint) approximation {
+	log, negLog := abs128(limbLog(x, int(frac)))
+	v, negY := abs128(y)
+	neg := negLog != negY
+	if v.shr(frac).hi != 0 || v.shr(frac).lo >= 1<<32 {
+		return approximation{}
+	}
+	hi, lo := log.mulHigh(v), log.mul128(v)
+	t := lo.shr(frac).add(hi.shl(128 - frac))
+	if t.hi>>62 != 0 || hi.shr(frac) != (u128{}) { // e^64 is beyond the wide formats, e^-64 below 2^-92
+		return approximation{n: 64, e: 1 << 37, over: !neg}
+	}
+	m, n := limbExp(t.int128(neg))
+	// The logarithm's error times |y|, and a unit, in Q120, are as much of the result, which has 128 bits.
+	return limbScaled(m, n, frac, (v.shr(frac).lo+2)*logError<<8, false)
+}
+
+// erfTables is what the error function is made of.
+type erfTables struct {
+	erf           [109]Int128 // Q126: that of j/16
+	twoOverRootPi u128        // Q127
+}
+
+var erfConstants = sync.OnceValue(func() *erfTables {
+	const q = 256
+	t := new(erfTables)
+	for j := range t.erf {
+		t.erf[j] = limbsOf(wideErf(new(big.Int).Lsh(big.NewInt(int64(j)), q-4), q), q-126).int128(false)
+	}
+	t.twoOverRootPi = limbsOf(divQ(unit(q+1), sqrtQ(widePi.at(q), q), q), q-127)
+	return t
+})
+
+func limbsErf(w Int128, frac uint) approximation {
+	abs, neg := abs128(w)
+	one := u128{1 << 62, 0} // Q126
+	if !abs.less(u128{0, 27}.shl(frac - 2)) {
+		return approximation{m: one, n: 126 - int(frac), e: 1 << 58, neg: neg} // 1 - erf(6.75) is 2^-69
+	}
+	t := erfConstants()
+	j := int64(abs.shr(frac-5).lo+1) >> 1 // x is j/16 + h, and h up to 1/32
+	h := abs.int128(false).plus(int128(-j).shl(frac - 4)).shl(126 - frac)
+	// erf(c+h) is erf(c) + h Σ p[n]/(n+1), p[n] being the n-th derivative at c of 2/√π exp(-x²) times hⁿ/n!: by the recurrence of
+	// Hermite's polynomials p[n] is -(2ch p[n-1] + 2h² p[n-2]) / n. That of n = 24 is below 2^-118 for every c.
+	m, n := limbExp(Int128{-(j * j) << 48, 0})
+	p, last := m.shr(min(uint(-n), 127)).mulHigh(t.twoOverRootPi).int128(false), Int128{}
+	sum := p
+	d, minus := abs128(h)
+	ch, hh := d.shr(3).mul(uint64(j)).int128(minus), h.timesQ126(h)
+	hh = hh.plus(hh)
+	inverse := &limbConstants().inverse
+	for n := 1; n < 24; n++ {
+		next := p.timesQ126(ch).plus(last.timesQ126(hh))
+		p, last = next.neg(), p
+		if n > 1 {
+			a, minus := abs128(p)
+			p = a.mulHigh(inverse[n]).int128(minus)
+		}
+		a, minus := abs128(p)
+		sum = sum.plus(a.mulHigh(inverse[n+1]).int128(minus))
+	}
+	a := signedApproximation(t.erf[j].plus(h.timesQ126(sum)), 126-int(frac), 1<<12)
 	a.neg = neg
 	return a
 }

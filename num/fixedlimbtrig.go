@@ -155,12 +155,12 @@ func limbArc(y, x u128) u128 {
 	s := num.shl(z).quo(den.shl(z)) // Q128, below 2^-6
 	// s - s³/3 + s⁵/5 - …: the term after the last is 2^-124, and 2^-64 of s^10 is 2^-124.
 	sq := s.mulHigh(s)
-	odd := &limbConstants().odd
-	h := odd[7].hi - mulHigh(sq.hi, odd[8].hi)
-	h = odd[6].hi - mulHigh(sq.hi, h)
-	p := u128{odd[5].hi - mulHigh(sq.hi, h), 0}
+	f := &limbConstants().inverse
+	h := f[15].hi - mulHigh(sq.hi, f[17].hi)
+	h = f[13].hi - mulHigh(sq.hi, h)
+	p := u128{f[11].hi - mulHigh(sq.hi, h), 0}
 	for k := 4; k >= 1; k-- {
-		p = odd[k].sub(sq.mulHigh(p))
+		p = f[2*k+1].sub(sq.mulHigh(p))
 	}
 	s = s.sub(s.mulHigh(sq.mulHigh(p))).shr(2)
 	if neg {

@@ -29,6 +29,8 @@ func PowFixed[T Fixed](x, y T, mode ...FixedMode) (T, error) {
 	if f.width == 32 {
 		v, e := fastPow(abs.lo, int64(b.Lo), f.frac)
 		m, ok = settleFast(v, e, how)
+	} else {
+		m, ok = limbPow(u128{abs.hi, abs.lo}, b, f.frac).settle(how)
 	}
 	if !ok {
 		m, ok = exactPow(abs.big(), b, f, how)
