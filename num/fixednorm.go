@@ -108,6 +108,12 @@ type FixedNorm[T Fixed] struct {
 	n, center int64
 	inv       uint64
 	shift     int
+
+	// For the wide formats, if limbN is above 0: (limbN X - limbCenter) limbInv 2^-limbShift is (mul X - sub) / √w, to a relative error of 2^-124.
+	limbN      uint64
+	limbCenter Int128
+	limbInv    u128
+	limbShift  int
 }
 
 // newNorm returns the step (n X - center) 2^lift / √(w + n² 2^2f epsilon), with epsilon times 2^2lift if lift isn't 0. It takes w over.
@@ -144,19 +150,29 @@ func newNorm[T Fixed](name string, n int, lift uint, center, w *big.Int, epsilon
 		return FixedNorm[T]{}, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: strconv.Itoa(n) + " numbers, epsilon " + strconv.FormatFloat(epsilon, 'g', -1, 64), reason: reason}
 	}
 	s := FixedNorm[T]{mul: new(big.Int).Lsh(big.NewInt(int64(n)), lift), sub: new(big.Int).Lsh(center, lift), w: w}
-	if f.width == 32 && w.Sign() > 0 && n < 1<<30 && center.BitLen() < 62 {
+	if w.Sign() == 0 {
+		return s, nil
+	}
+	e := w.BitLen() - 128 // made even, so that w is m 2^e, m in 127 or 128 bits
+	e += e & 1
+	top := new(big.Int)
+	if e < 0 {
+		top.Lsh(w, uint(-e))
+	} else {
+		top.Rsh(w, uint(e))
+	}
+	m := magnitudeOf(top)
+	switch {
+	case f.width == 32 && n < 1<<30 && center.BitLen() < 62:
 		s.n, s.center = int64(n), center.Int64()
-		e := w.BitLen() - 128 // made even, so that w is m 2^e, m in 127 or 128 bits
-		e += e & 1
-		top := new(big.Int)
-		if e < 0 {
-			top.Lsh(w, uint(-e))
-		} else {
-			top.Rsh(w, uint(e))
-		}
-		m := magnitudeOf(top)
 		s.inv, _ = bits.Div64(1<<62, 0, sqrt128(m.hi, m.lo)) // 2^126 / √m, to 2^-62
 		s.shift = 126 + e/2 - int(lift) - 31
+	case f.width > 32 && n < 1<<30 && center.BitLen() < 126:
+		s.limbN = uint64(n)
+		s.limbCenter, _ = Int128FromBig(center)
+		root, _ := limbSqrt(u128{m.hi, m.lo}) // √m 2^64
+		s.limbInv = u128{1 << 62, 0}.quo(root)
+		s.limbShift = 190 + e/2 - int(lift)
 	}
 	return s, nil
 }
@@ -188,8 +204,11 @@ func (s *FixedNorm[T]) Apply(dst, x, scale, bias []T, mode ...FixedMode) error {
 		}
 		m, ok := magnitude{}, false
 		w := fixedWord(x[i])
-		if s.n > 0 {
+		switch {
+		case s.n > 0:
 			m, ok = s.fast(int64(w.Lo), int64(by.Lo), int64(plus.Lo), how)
+		case s.limbN > 0:
+			m, ok = s.limbs(w, by, plus).settle(how)
 		}
 		if !ok {
 			if m, ok = s.wide(w, by, plus, how); !ok {
@@ -243,6 +262,30 @@ func (s *FixedNorm[T]) fast(x, by, plus int64, mode FixedMode) (magnitude, bool)
 		y = -y
 	}
 	return settleFast(y+plus<<31, 4, mode) // 2^61 2^-61, what the shift drops, and as much again
+}
+
+// limbs returns the result to 2^-124 of the product, if there is room for the bias.
+func (s *FixedNorm[T]) limbs(x, by, plus Int128) approximation {
+	a, neg := abs128(x)
+	if a.hi>>32 != 0 {
+		return approximation{}
+	}
+	d, minus := abs128(a.mul(s.limbN).int128(neg).plus(s.limbCenter.neg())) // below 2^126 + 2^126
+	b, negBy := abs128(by)
+	bias, negBias := abs128(plus)
+	if d == (u128{}) || b == (u128{}) {
+		return approximation{} // nothing to compute
+	}
+	zd, zb := d.leadingZeros(), b.leadingZeros()
+	m := d.shl(zd).mulHigh(b.shl(zb)).mulHigh(s.limbInv).shr(2) // at least 2^122, and so right to 4 units and less
+	n := s.limbShift + int(zd+zb) - 256 - 2
+	up := min(n, int(bias.leadingZeros())-2)
+	if up <= 0 {
+		return approximation{}
+	}
+	m = m.shr(min(uint(n-up), 127))
+	sum := m.int128(minus != negBy).plus(bias.shl(uint(up)).int128(negBias))
+	return signedApproximation(sum, up, 1<<5)
 }
 
 // wide returns the result in units, or false if there is none.

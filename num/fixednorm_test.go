@@ -240,3 +240,35 @@ func TestFixedNormFast(t *testing.T) {
 		t.Errorf("%d of %d not settled", slow, len(x))
 	}
 }
+
+// What two words give settles nearly all results of the wide formats.
+func TestFixedLimbRows(t *testing.T) {
+	x := make([]FP64x64, 300)
+	for i := range x {
+		x[i].bits = int128(int64(i * i * 7919)).shl(47).plus(int128(int64(i) * 0x1234567 << 20))
+	}
+	var m FixedMoments[FP64x64]
+	m.AddRow(x)
+	s, err := m.Norm(1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newExpRow(x)
+	slow := 0
+	for i := range x {
+		by, plus := x[(i+17)%len(x)].bits, x[(i+170)%len(x)].bits
+		if fast, ok := s.limbs(x[i].bits, by, plus).settle(0); !ok {
+			slow++
+		} else if want, _ := s.wide(x[i].bits, by, plus, 0); fast != want {
+			t.Fatalf("element %d: %v, want %v", i, fast, want)
+		}
+		if part, ok := e.limbPart(i); !ok {
+			slow++
+		} else if want := e.part(x[i].bits); part != want {
+			t.Fatalf("softmax of element %d: %v, want %v", i, part, want)
+		}
+	}
+	if slow > 5 { // a scale of 0 is not computed
+		t.Errorf("%d of %d not settled", slow, 2*len(x))
+	}
+}

@@ -17,8 +17,11 @@ func SoftmaxFixed[T Fixed](dst, x []T) {
 	for i := range x {
 		var m magnitude
 		ok := false
-		if f.width == 32 {
+		switch {
+		case f.width == 32:
 			m, ok = e.fastPart(fixedWord(x[i]))
+		case e.count < e.n:
+			m, ok = e.limbPart(i)
 		}
 		if !ok {
 			m = e.part(fixedWord(x[i]))
@@ -88,6 +91,9 @@ type expRow struct {
 	alone bool // max is far above the others, if there are any: more than 100
 
 	hi, lo uint64 // for 32 bits: the sum in Q62, to 2^-53 of it and n 2^-61
+	limbs  []u128 // for the wide formats: the terms in Q127, to 20 units each
+	sum    u128   // their sum, m 2^n with m in Q127 between 1 and 2
+	power  int
 	wide   map[uint]*wideExpRow
 }
 
@@ -105,7 +111,7 @@ func newExpRow[T Fixed](x []T) *expRow {
 			e.max = w
 		}
 	}
-	near := 0
+	near, over := 0, uint64(0)
 	for i := range x {
 		d := e.below(fixedWord(x[i]))
 		if d.hi|d.lo == 0 {
@@ -118,6 +124,20 @@ func newExpRow[T Fixed](x []T) *expRow {
 			var c uint64
 			e.lo, c = bits.Add64(e.lo, expBelow(d.lo, e.f.frac), 0)
 			e.hi += c
+			continue
+		}
+		v := limbBelow(u128{d.hi, d.lo}, e.f.frac)
+		e.limbs = append(e.limbs, v)
+		sum := e.sum
+		if e.sum = sum.add(v); e.sum.less(sum) {
+			over++
+		}
+	}
+	if e.f.width > 32 {
+		e.power = bits.Len64(over)
+		if e.sum = e.sum.shr(uint(e.power)).add(u128{over, 0}.shl(64 - uint(e.power))); e.power == 0 {
+			z := e.sum.leadingZeros()
+			e.sum, e.power = e.sum.shl(z), -int(z)
 		}
 	}
 	e.alone = near == 1
@@ -138,6 +158,24 @@ func expBelow(d uint64, frac uint) uint64 {
 	}
 	m, n := exp2Parts(mulHighSigned(-int64(d<<(57-frac)), log2eQ62) << 1) // Q57 and Q62 make Q55
 	return m >> uint(1-n)
+}
+
+// limbBelow returns e^-d in Q127: to 20 units.
+func limbBelow(d u128, frac uint) u128 {
+	switch {
+	case !d.less(u128{0, 90}.shl(frac)): // e^-90 is 2^-129
+		return u128{}
+	case !d.less(u128{0, 60}.shl(frac)): // the square of that of half
+		m, n := limbExp(d.shl(119 - frac).int128(true))
+		return m.mulHigh(m).shr(uint(-2*n - 1))
+	}
+	v, _ := limbDecay(d, frac)
+	return v
+}
+
+// limbPart returns the softmax of the i-th number if 128 bits settle it: the errors of its term and, times it, of the sum make 40 and 40 n units of Q128.
+func (e *expRow) limbPart(i int) (magnitude, bool) {
+	return approximation{m: e.limbs[i].quo(e.sum), n: 128 + e.power - int(e.f.frac), e: 64 * (uint64(e.n) + 1)}.settle(0)
 }
 
 // top returns the sum as m 2^n, m in Q63 between 1 and 2: to 2^-53 and n 2^-61, for a row of n.
@@ -207,6 +245,8 @@ func (e *expRow) log(mode FixedMode) magnitude {
 		if r, ok := settleFast(fastLogOf(m, int64(n), e.f.frac), 32+int64(e.n>>6), mode); ok {
 			return r
 		}
+	} else if r, ok := signedApproximation(limbLog(e.sum, 127-e.power), 120-int(e.f.frac), logError+uint64(e.n)).settle(mode); ok {
+		return r
 	}
 	return settleWide(e.f, mode, func(p uint) *big.Int {
 		r := e.at(p)
