@@ -116,12 +116,31 @@ func divFixed[T Fixed](name string, x Int128, b T, args int, mode FixedMode) (T,
 		m.lo, r = bits.Div64(r, n.lo, d.lo)
 		m = m.rounded(order(r, d.lo-r), mode)
 	} else {
-		wide := p.big()
-		wide.Lsh(wide, f.frac)
-		m = magnitudeOf(quotient(wide, d.big(), mode))
+		m = divShift64(u128{p.hi, p.lo}, u128{d.hi, d.lo}, mode)
 	}
 	m.neg = p.neg != d.neg
 	return finish[T](name, m, mode, f, args, first, second)
+}
+
+// divShift64 returns p 2^64 / d, rounded.
+func divShift64(p, d u128, mode FixedMode) magnitude {
+	z := d.leadingZeros()
+	d = d.shl(z)
+	top, n := p.shr(128-z), p.shl(z) // p 2^z
+	var r u128
+	var q [4]uint64
+	q[0], r = quoLimb(u128{0, top.hi}, top.lo, d)
+	q[1], r = quoLimb(r, n.hi, d)
+	q[2], r = quoLimb(r, n.lo, d)
+	q[3], r = quoLimb(r, 0, d)
+	m := magnitude{hi: q[2], lo: q[3], over: q[0]|q[1] != 0}
+	cmp := -1
+	if rest := d.sub(r); rest.less(r) {
+		cmp = 1
+	} else if rest == r {
+		cmp = 0
+	}
+	return m.rounded(cmp, mode)
 }
 
 func order(a, b uint64) int {
@@ -179,11 +198,22 @@ func SqrtFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
 			m = m.rounded(1, how)
 		}
 	} else {
-		wide := w.Big()
-		wide.Lsh(wide, f.frac)
-		root := new(big.Int).Sqrt(wide)
-		rest := wide.Sub(wide, new(big.Int).Mul(root, root))
-		m = magnitudeOf(root).rounded(rest.Cmp(root)*2-1, how)
+		// The root of w is right to 2^-125 of it, and that of w 2^64, below 2^96, to less than a unit.
+		a := u128{uint64(w.Hi), w.Lo}
+		root, s := limbSqrt(a)
+		r := root.shr(uint(s - 32))
+		rest := u128{a.lo, 0}.sub(r.mul128(r)) // less than 2^98 in absolute value
+		if rest.hi>>63 != 0 {
+			r = r.sub(u128{0, 1})
+			rest = rest.add(r.shl(1)).add(u128{0, 1})
+		} else if r.shl(1).less(rest) {
+			rest = rest.sub(r.shl(1)).sub(u128{0, 1})
+			r = r.add(u128{0, 1})
+		}
+		m.hi, m.lo = r.hi, r.lo
+		if r.less(rest) {
+			m = m.rounded(1, how)
+		}
 	}
 	return finish[T]("SqrtFixed", m, how, f, 1, w, Int128{})
 }
