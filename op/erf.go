@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func Erf[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Te
 	return apply1(&erf, &a, opts)
 }
 
-var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64}}
+var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, fast: &simd.Erf, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64}}
 
 // erfRow32 and erfRow64 define Erf.
 func erfRow32(dst, a []float32) {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,7 +22,7 @@ func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tens
 	return apply1(&geluTanh, &a, opts)
 }
 
-var gelu = op1{about: about{name: "Gelu"}, function: true, cost: 70, rows: rows1{F32: geluRow32, F64: geluRow64}}
+var gelu = op1{about: about{name: "Gelu"}, fast: &simd.Gelu, function: true, cost: 70, rows: rows1{F32: geluRow32, F64: geluRow64}}
 
 var geluTanh = op1{about: about{name: "GeluTanh"}, function: true, cost: 30, rows: rows1{F32: geluTanhRow32, F64: geluTanhRow64}}
 
@@ -51,7 +52,7 @@ func geluTanhRow64(dst, a []float64) {
 	}
 }
 
-var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1,
+var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, fast: geluFast,
 	run: perType{dtype.Float8E4M3: runGelu[num.F8E4M3], dtype.Float8E5M2: runGelu[num.F8E5M2], dtype.Float16: runGelu[num.F16],
 		dtype.BFloat16: runGelu[num.BF16], dtype.Float32: runGelu[float32], dtype.Float64: runGelu[float64]},
 	infer: func(c *Call) []tensor.Any {

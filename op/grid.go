@@ -83,3 +83,7 @@ func extremeFast(d dtype.DType, l cpu.Level) bool {
 }
 
 func softmaxFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Exp[l] != nil }
+
+func geluFast(d dtype.DType, l cpu.Level) bool {
+	return d.IsFloat() && d != dtype.Float64 && simd.Gelu[l] != nil
+}

@@ -217,6 +217,8 @@ func TestFunctions(t *testing.T) {
 		check1(t, "logF32", Log[l].F32, num.Log32)
 		check1(t, "tanhF32", Tanh[l].F32, num.Tanh32)
 		check1(t, "sigmoidF32", Sigmoid[l].F32, num.Sigmoid32)
+		check1(t, "erfMarked", Erf[l].F32, num.Erf32)
+		check1(t, "geluMarked", Gelu[l].F32, num.Gelu32)
 	})
 }
 

@@ -296,6 +296,42 @@ var Sigmoid = Levels[*Rows1]{
 	cpu.AVX512: {F32: sigmoidF32AVX512},
 }
 
+// TryErfMarked calls what the level in use has and reports whether there is something.
+func TryErfMarked(dst []float32, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		erfMarkedAVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		erfMarkedAVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var ErfMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   erfMarkedAVX2,
+	cpu.AVX512: erfMarkedAVX512,
+}
+
+// TryGeluMarked calls what the level in use has and reports whether there is something.
+func TryGeluMarked(dst []float32, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		geluMarkedAVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		geluMarkedAVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var GeluMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   geluMarkedAVX2,
+	cpu.AVX512: geluMarkedAVX512,
+}
+
 var FastExp = Levels[*Rows1]{
 	cpu.AVX2:   {F32: fastExpF32AVX2},
 	cpu.AVX512: {F32: fastExpF32AVX512},

@@ -118,6 +118,20 @@ var Tanh Levels[*Rows1]
 
 var Sigmoid Levels[*Rows1]
 
+var ErfMarked Levels[func(dst []float32, a []float32)]
+
+// TryErfMarked calls what the level in use has and reports whether there is something.
+func TryErfMarked(dst []float32, a []float32) bool {
+	return false
+}
+
+var GeluMarked Levels[func(dst []float32, a []float32)]
+
+// TryGeluMarked calls what the level in use has and reports whether there is something.
+func TryGeluMarked(dst []float32, a []float32) bool {
+	return false
+}
+
 var FastExp Levels[*Rows1]
 
 var FastLog Levels[*Rows1]

@@ -50,14 +50,14 @@ func TestRows(t *testing.T) {
 			if row == nil {
 				continue
 			}
-			if r := f.allRows(row, some); r.wrong != 0 || r.count != 1<<23 {
+			if r := f.allRows(row, some, true); r.wrong != 0 || r.count != 1<<23 {
 				t.Errorf("%v: %v %q", level, r, r.examples)
 			}
 			bad := func(dst, a []float32) {
 				row(dst, a)
 				dst[len(dst)/3] = math.Nextafter32(dst[len(dst)/3], 7)
 			}
-			if r := f.allRows(bad, some); r.wrong == 0 {
+			if r := f.allRows(bad, some, true); r.wrong == 0 {
 				t.Errorf("%v: %s with a wrong result per row isn't found out", level, f.name)
 			}
 		}

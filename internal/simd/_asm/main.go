@@ -32,6 +32,7 @@ var outputs = []struct {
 	{"lines", func(c *build.Context) { writeRows(c, lines()) }},
 	{"gemm", writeGEMM},
 	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
+	{"normal", func(c *build.Context) { writeRows(c, normals()) }},
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
 }

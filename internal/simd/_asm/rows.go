@@ -23,6 +23,7 @@ type kernel struct {
 	find  bool         // the function that looks for the best element of each line
 	inner kind         // the widest in the program, if wider than those of the parameters
 	wide  bool         // AVX-512 alone
+	busy  bool         // so many values at a time that AVX2 has few registers for constants
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
 }
