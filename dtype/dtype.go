@@ -32,6 +32,10 @@ const (
 	Float64
 	Complex64
 	Complex128
+	FP8x23
+	FP16x16
+	FP32x32
+	FP64x64
 	count
 )
 
@@ -48,6 +52,7 @@ var table = [Count]struct {
 	Float8E4M3: {"float8_e4m3", 1}, Float8E5M2: {"float8_e5m2", 1},
 	Float16: {"float16", 2}, BFloat16: {"bfloat16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8},
 	Complex64: {"complex64", 8}, Complex128: {"complex128", 16},
+	FP8x23: {"fp8x23", 4}, FP16x16: {"fp16x16", 4}, FP32x32: {"fp32x32", 8}, FP64x64: {"fp64x64", 16},
 }
 
 // All returns every element type in the order of the constants.
@@ -59,7 +64,7 @@ func All() []DType {
 	return all
 }
 
-// String returns the name: float32, bfloat16, float8_e4m3.
+// String returns the name: float32, bfloat16, float8_e4m3, fp16x16.
 func (d DType) String() string {
 	if d >= count {
 		return fmt.Sprintf("DType(%d)", uint8(d))
@@ -91,8 +96,11 @@ func (d DType) IsSigned() bool { return d >= Int8 && d <= Int64 || d >= Float8E4
 // IsComplex reports whether d is complex64 or complex128.
 func (d DType) IsComplex() bool { return d == Complex64 || d == Complex128 }
 
+// IsFixed reports whether d is a fixed-point type: fp8x23, fp16x16, fp32x32 or fp64x64.
+func (d DType) IsFixed() bool { return d >= FP8x23 && d <= FP64x64 }
+
 // Parse returns the type with the given name, as String writes it, or one of
-// the short names f16 bf16 f32 f64 i8 … u64.
+// the short names f16 bf16 f32 f64 i8 … u64, or the names FP8x23 … FP64x64 of package num.
 func Parse(name string) (DType, error) {
 	for d := Bool; d < count; d++ {
 		if table[d].name == name {
@@ -100,7 +108,8 @@ func Parse(name string) (DType, error) {
 		}
 	}
 	short := map[string]DType{"f16": Float16, "bf16": BFloat16, "f32": Float32, "f64": Float64,
-		"i8": Int8, "i16": Int16, "i32": Int32, "i64": Int64, "u8": Uint8, "u16": Uint16, "u32": Uint32, "u64": Uint64}
+		"i8": Int8, "i16": Int16, "i32": Int32, "i64": Int64, "u8": Uint8, "u16": Uint16, "u32": Uint32, "u64": Uint64,
+		"FP8x23": FP8x23, "FP16x16": FP16x16, "FP32x32": FP32x32, "FP64x64": FP64x64}
 	if d, ok := short[name]; ok {
 		return d, nil
 	}
@@ -149,6 +158,14 @@ func of(p any) DType {
 		return Complex64
 	case *complex128:
 		return Complex128
+	case *num.FP8x23:
+		return FP8x23
+	case *num.FP16x16:
+		return FP16x16
+	case *num.FP32x32:
+		return FP32x32
+	case *num.FP64x64:
+		return FP64x64
 	}
 	return Invalid
 }

@@ -48,6 +48,10 @@ func TestOf(t *testing.T) {
 	check[float64](t, "float64")
 	check[complex64](t, "complex64")
 	check[complex128](t, "complex128")
+	check[num.FP8x23](t, "fp8x23")
+	check[num.FP16x16](t, "fp16x16")
+	check[num.FP32x32](t, "fp32x32")
+	check[num.FP64x64](t, "fp64x64")
 	for _, d := range dtype.All() {
 		if seen[d] != 1 {
 			t.Errorf("%v is the type of %d Go types, want 1", d, seen[d])
@@ -58,7 +62,7 @@ func TestOf(t *testing.T) {
 func TestClasses(t *testing.T) {
 	for _, d := range dtype.All() {
 		n := 0
-		for _, in := range []bool{d == dtype.Bool, d.IsInteger(), d.IsFloat(), d.IsComplex()} {
+		for _, in := range []bool{d == dtype.Bool, d.IsInteger(), d.IsFloat(), d.IsComplex(), d.IsFixed()} {
 			if in {
 				n++
 			}

@@ -27,7 +27,9 @@ type Complex interface{ complex64 | complex128 }
 type Native interface{ Integer | Float }
 
 // Number is everything that has sums and products.
-type Number interface{ Native | Narrow | Complex }
+type Number interface {
+	Native | Narrow | Complex | Fixed
+}
 
 // Elem is everything a tensor may hold.
 type Elem interface{ bool | Number }

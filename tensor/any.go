@@ -233,6 +233,14 @@ func makerFor(d dtype.DType) (maker, bool) {
 		return makerOf[complex64](), true
 	case dtype.Complex128:
 		return makerOf[complex128](), true
+	case dtype.FP8x23:
+		return makerOf[num.FP8x23](), true
+	case dtype.FP16x16:
+		return makerOf[num.FP16x16](), true
+	case dtype.FP32x32:
+		return makerOf[num.FP32x32](), true
+	case dtype.FP64x64:
+		return makerOf[num.FP64x64](), true
 	}
 	return maker{}, false
 }

@@ -200,6 +200,14 @@ func one[T num.Number]() (v T) {
 		*p = 1
 	case *complex128:
 		*p = 1
+	case *num.FP8x23:
+		*p = num.FP8x23FromBits(1 << 23)
+	case *num.FP16x16:
+		*p = num.FP16x16FromBits(1 << 16)
+	case *num.FP32x32:
+		*p = num.FP32x32FromBits(1 << 32)
+	case *num.FP64x64:
+		*p = num.FP64x64FromBits(num.Int128{Hi: 1})
 	}
 	return v
 }

@@ -8,7 +8,7 @@ import (
 
 // Float64s returns a function that gives the elements of a by their index as
 // float64: for pictures and statistics of a run-time element type. Integers beyond
-// 2^53 are rounded, a bool is 0 or 1, a complex number its absolute value. The
+// 2^53 and fixed-point numbers of more than 53 bits are rounded, a bool is 0 or 1, a complex number its absolute value. The
 // function panics as At does. It is nil where a has no elements of its own.
 func Float64s(a Any) func(idx ...int) float64 {
 	switch t := a.(type) {
@@ -40,13 +40,21 @@ func Float64s(a Any) func(idx ...int) float64 {
 	case Tensor[float64]:
 		return plainFloats(t)
 	case Tensor[num.F8E4M3]:
-		return narrowFloats(t)
+		return roundedFloats(t)
 	case Tensor[num.F8E5M2]:
-		return narrowFloats(t)
+		return roundedFloats(t)
 	case Tensor[num.F16]:
-		return narrowFloats(t)
+		return roundedFloats(t)
 	case Tensor[num.BF16]:
-		return narrowFloats(t)
+		return roundedFloats(t)
+	case Tensor[num.FP8x23]:
+		return roundedFloats(t)
+	case Tensor[num.FP16x16]:
+		return roundedFloats(t)
+	case Tensor[num.FP32x32]:
+		return roundedFloats(t)
+	case Tensor[num.FP64x64]:
+		return roundedFloats(t)
 	case Tensor[complex64]:
 		return func(idx ...int) float64 { v := complex128(t.At(idx...)); return magnitude(v) }
 	case Tensor[complex128]:
@@ -62,7 +70,7 @@ func plainFloats[T interface {
 	return func(idx ...int) float64 { return float64(t.At(idx...)) }
 }
 
-func narrowFloats[T interface {
+func roundedFloats[T interface {
 	num.Elem
 	Float64() float64
 }](t Tensor[T]) func(idx ...int) float64 {

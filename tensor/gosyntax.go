@@ -58,6 +58,14 @@ func goValue(v any) string {
 		return fmt.Sprintf("num.F8E4M3FromBits(%#02x)", v.Bits())
 	case num.F8E5M2:
 		return fmt.Sprintf("num.F8E5M2FromBits(%#02x)", v.Bits())
+	case num.FP8x23:
+		return fmt.Sprintf("num.FP8x23FromBits(%d)", v.Bits())
+	case num.FP16x16:
+		return fmt.Sprintf("num.FP16x16FromBits(%d)", v.Bits())
+	case num.FP32x32:
+		return fmt.Sprintf("num.FP32x32FromBits(%d)", v.Bits())
+	case num.FP64x64:
+		return fmt.Sprintf("num.FP64x64FromBits(num.Int128{Hi: %d, Lo: %d})", v.Bits().Hi, v.Bits().Lo)
 	}
 	return fmt.Sprint(v)
 }

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -67,6 +68,8 @@ func appendJSON(b []byte, v any) []byte {
 		return append(append(append(b, '"'), strconv.FormatComplex(v, 'g', -1, 128)...), '"')
 	case float32:
 		return appendFloat(b, float64(v), 32)
+	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+		return append(b, v.(fmt.Stringer).String()...)
 	case interface{ Float32() float32 }: // the narrow floats
 		return appendFloat(b, float64(v.Float32()), 32)
 	}
@@ -322,8 +325,22 @@ func parseElement(word string, v any) (ok bool) {
 		f := float(64)
 		*p = num.F8E5M2FromFloat64(f)
 		narrow(f, p.Float64())
+	case *num.FP8x23:
+		ok = parseFixed(word, p)
+	case *num.FP16x16:
+		ok = parseFixed(word, p)
+	case *num.FP32x32:
+		ok = parseFixed(word, p)
+	case *num.FP64x64:
+		ok = parseFixed(word, p)
 	}
 	return ok
+}
+
+func parseFixed[T num.Fixed](word string, p *T) bool {
+	var err error
+	*p, err = num.ParseFixed[T](word)
+	return err == nil && isNumber(word)
 }
 
 // isNumber reports whether word is a number by JSON's grammar (RFC 8259, section 6).

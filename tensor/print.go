@@ -202,8 +202,18 @@ func hasVerb(d dtype.DType, verb rune) bool {
 	return strings.ContainsRune("beEfFgGxX", verb)
 }
 
-// native turns a narrow float into a float32, which fmt knows.
+// native turns a narrow float into a float32 and fixed point into a float64, which fmt knows.
 func native(v any) any {
+	switch v := v.(type) {
+	case num.FP8x23:
+		return v.Float64()
+	case num.FP16x16:
+		return v.Float64()
+	case num.FP32x32:
+		return v.Float64()
+	case num.FP64x64:
+		return v.Float64()
+	}
 	if n, ok := v.(interface{ Float32() float32 }); ok {
 		return n.Float32()
 	}
@@ -263,6 +273,14 @@ func words(data any, offs []int, o *PrintOptions, rank int) func(i int) string {
 		return complexWords(single, o, len(offs), func(i int) complex128 { return complex128(d[offs[i]]) })
 	case []complex128:
 		return complexWords(double, o, len(offs), func(i int) complex128 { return d[offs[i]] })
+	case []num.FP8x23:
+		return fixedWords(d, offs, o)
+	case []num.FP16x16:
+		return fixedWords(d, offs, o)
+	case []num.FP32x32:
+		return fixedWords(d, offs, o)
+	case []num.FP64x64:
+		return fixedWords(d, offs, o)
 	}
 	panic("tensor: an element type without a printed form")
 }
@@ -274,6 +292,37 @@ func intWords[T num.Integer](d []T, offs []int) func(i int) string {
 	}
 	width := max(len(fmt.Sprint(least)), len(fmt.Sprint(most)))
 	return func(i int) string { return padLeft(fmt.Sprint(d[offs[i]]), width) }
+}
+
+// fixedWords writes fixed point as decimals, points below each other: the fewest digits
+// that tell the numbers apart, at most o.Precision after the point unless o.FloatMode is
+// Unique, and just so many if it is Fixed.
+func fixedWords[T num.Fixed](d []T, offs []int, o *PrintOptions) func(i int) string {
+	split := func(i int) (whole, frac string) {
+		text := num.FormatFixed(d[offs[i]], -1)
+		if _, frac, _ = strings.Cut(text, "."); o.FloatMode == Fixed || o.FloatMode != Unique && len(frac) > o.Precision {
+			text = num.FormatFixed(d[offs[i]], o.Precision)
+		}
+		if whole, frac, _ = strings.Cut(text, "."); o.FloatMode != Fixed {
+			frac = strings.TrimRight(frac, "0")
+		}
+		if o.Sign != '-' && text[0] != '-' {
+			whole = string(o.Sign) + whole
+		}
+		return whole, frac
+	}
+	left, right := 0, 0
+	for i := range offs {
+		whole, frac := split(i)
+		left, right = max(left, len(whole)), max(right, len(frac))
+	}
+	return func(i int) string {
+		whole, frac := split(i)
+		if o.FloatMode == MaxPrecEqual {
+			frac += strings.Repeat("0", right-len(frac))
+		}
+		return padLeft(whole, left) + "." + frac + strings.Repeat(" ", right-len(frac))
+	}
 }
 
 func complexWords(k kind, o *PrintOptions, n int, at func(i int) complex128) func(i int) string {
@@ -306,6 +355,8 @@ func scalarText(v any) (string, bool) {
 		return single.complex(complex128(v)), true
 	case complex128:
 		return double.complex(v), true
+	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+		return v.(fmt.Stringer).String(), true
 	}
 	return "", false
 }

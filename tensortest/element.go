@@ -64,6 +64,14 @@ func open(name string, a tensor.Any) (r reader, problem string) {
 		r, err = read(x, func(v complex64) element { return pair(single(real(v)), single(imag(v))) })
 	case tensor.Tensor[complex128]:
 		r, err = read(x, func(v complex128) element { return pair(double(real(v)), double(imag(v))) })
+	case tensor.Tensor[num.FP8x23]:
+		r, err = read(x, func(v num.FP8x23) element { return fixed(int64(v.Bits()), v.Float64()) })
+	case tensor.Tensor[num.FP16x16]:
+		r, err = read(x, func(v num.FP16x16) element { return fixed(int64(v.Bits()), v.Float64()) })
+	case tensor.Tensor[num.FP32x32]:
+		r, err = read(x, func(v num.FP32x32) element { return fixed(v.Bits(), v.Float64()) })
+	case tensor.Tensor[num.FP64x64]:
+		r, err = read(x, wide)
 	default:
 		return r, fmt.Sprintf("%s is a %T, whose elements can't be read", name, a)
 	}
@@ -112,6 +120,23 @@ func float(bits uint64, width int, v float64) element {
 func pair(re, im element) element {
 	re.bits[1], re.order[1], re.value[1] = im.bits[0], im.order[0], im.value[0]
 	return re
+}
+
+// fixed makes an element of a fixed-point number of so many units.
+func fixed(units int64, v float64) element {
+	return element{bits: [2]uint64{uint64(units)}, order: [2]uint64{uint64(units) ^ 1<<63}, value: [2]float64{v}}
+}
+
+// wide is fixed for words of 128 bits. Steps count no further than 2^63 - 1 from 0.
+func wide(v num.FP64x64) element {
+	w := v.Bits()
+	units := int64(w.Lo)
+	if w.Hi != units>>63 { // the word has more than 64 bits
+		units = w.Hi>>63 ^ math.MaxInt64
+	}
+	e := fixed(units, v.Float64())
+	e.bits = [2]uint64{w.Lo, uint64(w.Hi)}
+	return e
 }
 
 // nan reports which parts are NaN.

@@ -134,6 +134,14 @@ func values(t tensor.Any, most int) []any {
 		return jsonValues(t, most, func(v complex64) any { return []any{jsonFloat(real(v)), jsonFloat(imag(v))} })
 	case tensor.Tensor[complex128]:
 		return jsonValues(t, most, func(v complex128) any { return []any{jsonFloat(real(v)), jsonFloat(imag(v))} })
+	case tensor.Tensor[num.FP8x23]:
+		return jsonValues(t, most, func(v num.FP8x23) any { return json.Number(v.String()) })
+	case tensor.Tensor[num.FP16x16]:
+		return jsonValues(t, most, func(v num.FP16x16) any { return json.Number(v.String()) })
+	case tensor.Tensor[num.FP32x32]:
+		return jsonValues(t, most, func(v num.FP32x32) any { return json.Number(v.String()) })
+	case tensor.Tensor[num.FP64x64]:
+		return jsonValues(t, most, func(v num.FP64x64) any { return json.Number(v.String()) })
 	}
 	return []any{}
 }

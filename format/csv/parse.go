@@ -145,3 +145,16 @@ func onOneSide(cell string, v float64, same func(a, b float64) bool) float64 {
 	}
 	return v
 }
+
+// parseFixed parses a decimal, rounded once.
+func parseFixed[T num.Fixed](cell string) (T, string) {
+	if len(cell) > maxCell {
+		var zero T
+		return zero, tooLong
+	}
+	v, err := num.ParseFixed[T](cell)
+	if errors.Is(err, num.ErrFixedOverflow) {
+		err = strconv.ErrRange
+	}
+	return v, because(err, dtype.Of[T]().String())
+}

@@ -114,9 +114,19 @@ func writerOf(t tensor.Any) body {
 		return writer(t, func(b []byte, v complex64) []byte { return appendComplex(b, complex128(v), 32) })
 	case tensor.Tensor[complex128]:
 		return writer(t, func(b []byte, v complex128) []byte { return appendComplex(b, v, 64) })
+	case tensor.Tensor[num.FP8x23]:
+		return writer(t, appendFixed[num.FP8x23])
+	case tensor.Tensor[num.FP16x16]:
+		return writer(t, appendFixed[num.FP16x16])
+	case tensor.Tensor[num.FP32x32]:
+		return writer(t, appendFixed[num.FP32x32])
+	case tensor.Tensor[num.FP64x64]:
+		return writer(t, appendFixed[num.FP64x64])
 	}
 	return nil
 }
+
+func appendFixed[T num.Fixed](b []byte, v T) []byte { return append(b, num.FormatFixed(v, -1)...) }
 
 func writer[T num.Elem](t tensor.Tensor[T], put func(b []byte, v T) []byte) body {
 	return func(out *bufio.Writer, columns int, comma rune) error {

@@ -21,6 +21,38 @@ var codes = [dtype.Count]string{
 // rawTypes are the types that Write stores as raw bytes; ml_dtypes does too.
 var rawTypes = []dtype.DType{dtype.Float8E4M3, dtype.Float8E5M2, dtype.BFloat16}
 
+// structured are the descriptors of fixed point, as Python lists of one field.
+var structured = [dtype.Count]string{
+	dtype.FP8x23: "[('fp8x23', '<i4')]", dtype.FP16x16: "[('fp16x16', '<i4')]", dtype.FP32x32: "[('fp32x32', '<i8')]",
+	dtype.FP64x64: "[('fp64x64', [('hi', '<i8'), ('lo', '<u8')])]",
+}
+
+// list reads a structured type; at is the place of its bracket.
+func (p *parser) list(at int, h *Header) error {
+	squeeze := strings.NewReplacer(" ", "", "\"", "'", "<", "", ">", "")
+	for depth, i := 0, at; i < len(p.text); i++ {
+		switch p.text[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if depth > 0 {
+			continue
+		}
+		text := string(p.text[at : i+1])
+		for d, want := range structured {
+			big := strings.Contains(text, ">")
+			if want != "" && squeeze.Replace(text) == squeeze.Replace(want) && big != strings.Contains(text, "<") {
+				p.pos, h.Descr, h.DType, h.BigEndian = i+1, text, dtype.DType(d), big
+				return nil
+			}
+		}
+		break
+	}
+	return p.fail(at, ErrType, "descr is a list: a structured type; save each field as an array of its own")
+}
+
 // refused are the kinds without a counterpart.
 var refused = map[byte]string{
 	'O': "Python objects: the file holds a pickle, which can run code; save the array with a numeric dtype",
@@ -36,7 +68,7 @@ var refused = map[byte]string{
 func (p *parser) descr(h *Header) error {
 	at := p.pos
 	if at < len(p.text) && p.text[at] == '[' {
-		return p.fail(at, ErrType, "descr is a list: a structured type; save each field as an array of its own")
+		return p.list(at, h)
 	}
 	if at < len(p.text) && p.text[at] == '(' {
 		return p.fail(at, ErrType, "descr is a tuple: a type of sub-arrays; save the array with its full shape")
@@ -136,8 +168,18 @@ func (p *parser) void(at int, h *Header, order byte, kind string) error {
 	return p.fail(at, ErrType, "descr %q: raw bytes whose type the file doesn't say%s; the option As names it", h.Descr, hint)
 }
 
-// descrOf returns the descriptor that Write uses for d; "" if there is none.
+// descrOf returns the descriptor that Write uses for d, as Python writes it; "" if there is none.
 func descrOf(d dtype.DType) string {
+	if s := structured[d]; s != "" {
+		return s
+	}
+	if c := code(d); c != "" {
+		return "'" + c + "'"
+	}
+	return ""
+}
+
+func code(d dtype.DType) string {
 	switch {
 	case slices.Contains(rawTypes, d):
 		if d == dtype.BFloat16 {

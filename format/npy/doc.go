@@ -15,6 +15,8 @@
 //	complex64, complex128     <c8 <c16
 //	bfloat16                  <V2
 //	float8_e5m2, float8_e4m3  |V1
+//	fp8x23, fp16x16, fp32x32  [('fp8x23', '<i4')], with <i4 and <i8 for the others
+//	fp64x64                   [('fp64x64', [('hi', '<i8'), ('lo', '<u8')])]
 //
 // The same with > for big-endian, or by name (float32), is read too; a
 // descriptor without a byte order is little-endian on every platform. A bool
@@ -28,8 +30,11 @@
 // is float8_e5m2. |V2 and every V1 may be several types: they are an error
 // unless the caller says which with As.
 //
+// Fixed point is a structured type of one field, which has the name of the format and
+// holds the integers: a['fp16x16'] / 2**16 in NumPy. The two halves of fp64x64 are hi·2^64 + lo.
+//
 // Strings (S, U), Python objects (O, a pickle that can run code), dates (M, m),
-// long doubles and structured types have no counterpart and are refused by name.
+// long doubles and other structured types have no counterpart and are refused by name.
 //
 // # Untrusted files
 //

@@ -88,7 +88,7 @@ func headerText(a tensor.Any, fortran bool) (string, error) {
 	if fortran {
 		order, grows = "True", len(shape)-1
 	}
-	text := "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + dims + ", }"
+	text := "{'descr': " + descr + ", 'fortran_order': " + order + ", 'shape': " + dims + ", }"
 	if len(shape) > 0 {
 		text += strings.Repeat(" ", roomFor-decimals(shape[grows]))
 	}

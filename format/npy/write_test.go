@@ -96,7 +96,8 @@ func TestDescrOf(t *testing.T) {
 	for _, d := range dtype.All() {
 		all = append(all, descrOf(d))
 	}
-	const want = "[|b1 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |V1 |V1 <f2 <V2 <f4 <f8 <c8 <c16]"
+	const want = "['|b1' '|i1' '<i2' '<i4' '<i8' '|u1' '<u2' '<u4' '<u8' '|V1' '|V1' '<f2' '<V2' '<f4' '<f8' '<c8' '<c16' " +
+		"[('fp8x23', '<i4')] [('fp16x16', '<i4')] [('fp32x32', '<i8')] [('fp64x64', [('hi', '<i8'), ('lo', '<u8')])]]"
 	if got := fmt.Sprint(all); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

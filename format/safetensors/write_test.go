@@ -98,7 +98,7 @@ func TestWriteOrder(t *testing.T) {
 // drawTensor draws a tensor of any type that the format has, perhaps permuted,
 // turned around or broadcast.
 func drawTensor(t *rapid.T) tensor.Any {
-	d := rapid.SampledFrom(dtype.All()[:dtype.Count-2]).Draw(t, "dtype")
+	d := rapid.SampledFrom(dtype.All()[:dtype.Complex64]).Draw(t, "dtype")
 	shape := rapid.SliceOfN(rapid.IntRange(0, 4), 0, 4).Draw(t, "shape")
 	a, err := tensor.Make(d, shape...)
 	if err != nil {

@@ -67,6 +67,14 @@ func (a *array) tensor() (tensor.Any, error) {
 		err = pairs(t, a.Data, 32)
 	case tensor.Tensor[complex128]:
 		err = pairs(t, a.Data, 64)
+	case tensor.Tensor[num.FP8x23]:
+		err = fill(t, a.Data, func(s string) (num.FP8x23, error) { return num.ParseFixed[num.FP8x23](s) })
+	case tensor.Tensor[num.FP16x16]:
+		err = fill(t, a.Data, func(s string) (num.FP16x16, error) { return num.ParseFixed[num.FP16x16](s) })
+	case tensor.Tensor[num.FP32x32]:
+		err = fill(t, a.Data, func(s string) (num.FP32x32, error) { return num.ParseFixed[num.FP32x32](s) })
+	case tensor.Tensor[num.FP64x64]:
+		err = fill(t, a.Data, func(s string) (num.FP64x64, error) { return num.ParseFixed[num.FP64x64](s) })
 	default:
 		return nil, unsupported{"no data of type " + a.DType}
 	}

@@ -98,6 +98,14 @@ func values(a tensor.Any) ([]any, error) {
 		return list(t, func(v num.F8E4M3) any { return v.Float64() }), nil
 	case tensor.Tensor[num.F8E5M2]:
 		return list(t, func(v num.F8E5M2) any { return v.Float64() }), nil
+	case tensor.Tensor[num.FP8x23]:
+		return list(t, asIs), nil
+	case tensor.Tensor[num.FP16x16]:
+		return list(t, asIs), nil
+	case tensor.Tensor[num.FP32x32]:
+		return list(t, asIs), nil
+	case tensor.Tensor[num.FP64x64]:
+		return list(t, asIs), nil
 	case tensor.Tensor[complex64]:
 		var out []any
 		for _, v := range t.Contiguous().Elems() {

@@ -10,9 +10,9 @@ import (
 var BigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Unit returns the bytes that a byte order is about: a complex number has two of
-// them.
+// them, and so has a word of fp64x64, the upper half first.
 func Unit(d dtype.DType) int {
-	if d.IsComplex() {
+	if d.IsComplex() || d == dtype.FP64x64 {
 		return d.Size() / 2
 	}
 	return d.Size()

@@ -155,6 +155,14 @@ func arrange(a tensor.Any, w arrangement) arranged {
 		return arrangeTensor(a, w)
 	case tensor.Tensor[complex128]:
 		return arrangeTensor(a, w)
+	case tensor.Tensor[num.FP8x23]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.FP16x16]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.FP32x32]:
+		return arrangeTensor(a, w)
+	case tensor.Tensor[num.FP64x64]:
+		return arrangeTensor(a, w)
 	}
 	panic(fmt.Sprintf("no tensor: %v", a))
 }

@@ -90,6 +90,14 @@ func random(rng *rand.Rand, d dtype.DType, shape []int, special int, nonzero boo
 		fill(rng, a.Elems(), special, nonzero)
 	case tensor.Tensor[complex128]:
 		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.FP8x23]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.FP16x16]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.FP32x32]:
+		fill(rng, a.Elems(), special, nonzero)
+	case tensor.Tensor[num.FP64x64]:
+		fill(rng, a.Elems(), special, nonzero)
 	}
 	return a
 }

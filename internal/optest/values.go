@@ -64,6 +64,14 @@ func fill[T num.Elem](rng *rand.Rand, dst []T, special int, nonzero bool) {
 		fillFloats(rng, d, bits32, special, math.Float32frombits, func(v float64) float32 { return float32(v) })
 	case []float64:
 		fillFloats(rng, d, bits64, special, math.Float64frombits, func(v float64) float64 { return v })
+	case []num.FP8x23:
+		fillFixed(rng, d)
+	case []num.FP16x16:
+		fillFixed(rng, d)
+	case []num.FP32x32:
+		fillFixed(rng, d)
+	case []num.FP64x64:
+		fillFixed(rng, d)
 	case []complex64:
 		fill(rng, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(d))), 2*len(d)), special, nonzero)
 	case []complex128:
@@ -88,6 +96,13 @@ func fillInts[T num.Integer](rng *rand.Rand, dst []T, least, most T, special int
 		if nonzero && dst[i] == 0 {
 			dst[i] = 1
 		}
+	}
+}
+
+// fillFixed sets numbers of [-1/2, 1/2], so that sums and products have a result.
+func fillFixed[T num.Fixed](rng *rand.Rand, dst []T) {
+	for i := range dst {
+		dst[i], _ = num.FixedFromFloat64[T](float64(rng.IntN(1<<21)-1<<20) / (1 << 21))
 	}
 }
 
