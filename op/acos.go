@@ -8,11 +8,12 @@ import (
 // Acos returns the arc cosine of a, between 0 and π, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. NaN where |a| > 1.
 // ONNX Acos.
-func Acos[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&acos, &a, opts)
 }
 
-var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64}}
+var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64},
+	fixed: &fixed1{FP8x23: num.AcosFixed[num.FP8x23], FP16x16: num.AcosFixed[num.FP16x16], FP32x32: num.AcosFixed[num.FP32x32], FP64x64: num.AcosFixed[num.FP64x64]}}
 
 // acosRow32 and acosRow64 define Acos.
 func acosRow32(dst, a []float32) {

@@ -8,11 +8,12 @@ import (
 // Acosh returns the inverse hyperbolic cosine of a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. 1 gives +0, +∞
 // stays; NaN where a < 1. ONNX Acosh.
-func Acosh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&acosh, &a, opts)
 }
 
-var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64}}
+var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64},
+	fixed: &fixed1{FP8x23: num.AcoshFixed[num.FP8x23], FP16x16: num.AcoshFixed[num.FP16x16], FP32x32: num.AcoshFixed[num.FP32x32], FP64x64: num.AcoshFixed[num.FP64x64]}}
 
 // acoshRow32 and acoshRow64 define Acosh.
 func acoshRow32(dst, a []float32) {

@@ -9,7 +9,7 @@ import (
 // ArgMax returns where the largest element along axis is: the first of equals, or
 // the last when last is set; the first NaN if there is one; −0 < +0. The axis
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMax.
-func ArgMax[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
+func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgMax", axis, a.Rank())
 	refuseEmpty("ArgMax", a.LayoutRef(), axis)
 	if last {
@@ -24,9 +24,10 @@ var argMax = opN{about: about{name: "ArgMax", onnx: []int{1, 11, 12, 13}, attrs:
 		dtype.Int64: runArgMax[int64], dtype.Uint8: runArgMax[uint8], dtype.Uint16: runArgMax[uint16],
 		dtype.Uint32: runArgMax[uint32], dtype.Uint64: runArgMax[uint64], dtype.Float8E4M3: runArgMax[num.F8E4M3],
 		dtype.Float8E5M2: runArgMax[num.F8E5M2], dtype.Float16: runArgMax[num.F16],
-		dtype.BFloat16: runArgMax[num.BF16], dtype.Float32: runArgMax[float32], dtype.Float64: runArgMax[float64]}}
+		dtype.BFloat16: runArgMax[num.BF16], dtype.Float32: runArgMax[float32], dtype.Float64: runArgMax[float64],
+		dtype.FP8x23: runArgMax[num.FP8x23], dtype.FP16x16: runArgMax[num.FP16x16], dtype.FP32x32: runArgMax[num.FP32x32], dtype.FP64x64: runArgMax[num.FP64x64]}}
 
-func runArgMax[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runArgMax[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	opts := options(c)
 	if c.Attrs.Int("keepdims", 1) != 0 {
 		opts = append(opts, KeepDims())

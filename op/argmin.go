@@ -9,7 +9,7 @@ import (
 // ArgMin returns where the smallest element along axis is: the first of equals, or
 // the last when last is set; the first NaN if there is one; −0 < +0. The axis
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMin.
-func ArgMin[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
+func ArgMin[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgMin", axis, a.Rank())
 	refuseEmpty("ArgMin", a.LayoutRef(), axis)
 	if last {
@@ -24,9 +24,10 @@ var argMin = opN{about: about{name: "ArgMin", onnx: []int{1, 11, 12, 13}, attrs:
 		dtype.Int64: runArgMin[int64], dtype.Uint8: runArgMin[uint8], dtype.Uint16: runArgMin[uint16],
 		dtype.Uint32: runArgMin[uint32], dtype.Uint64: runArgMin[uint64], dtype.Float8E4M3: runArgMin[num.F8E4M3],
 		dtype.Float8E5M2: runArgMin[num.F8E5M2], dtype.Float16: runArgMin[num.F16],
-		dtype.BFloat16: runArgMin[num.BF16], dtype.Float32: runArgMin[float32], dtype.Float64: runArgMin[float64]}}
+		dtype.BFloat16: runArgMin[num.BF16], dtype.Float32: runArgMin[float32], dtype.Float64: runArgMin[float64],
+		dtype.FP8x23: runArgMin[num.FP8x23], dtype.FP16x16: runArgMin[num.FP16x16], dtype.FP32x32: runArgMin[num.FP32x32], dtype.FP64x64: runArgMin[num.FP64x64]}}
 
-func runArgMin[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runArgMin[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	opts := options(c)
 	if c.Attrs.Int("keepdims", 1) != 0 {
 		opts = append(opts, KeepDims())

@@ -8,11 +8,12 @@ import (
 // Asin returns the arc sine of a, between −π/2 and π/2, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays; NaN where
 // |a| > 1. ONNX Asin.
-func Asin[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&asin, &a, opts)
 }
 
-var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64}}
+var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64},
+	fixed: &fixed1{FP8x23: num.AsinFixed[num.FP8x23], FP16x16: num.AsinFixed[num.FP16x16], FP32x32: num.AsinFixed[num.FP32x32], FP64x64: num.AsinFixed[num.FP64x64]}}
 
 // asinRow32 and asinRow64 define Asin.
 func asinRow32(dst, a []float32) {

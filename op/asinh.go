@@ -7,11 +7,12 @@ import (
 
 // Asinh returns the inverse hyperbolic sine of a, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Asinh.
-func Asinh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Asinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&asinh, &a, opts)
 }
 
-var asinh = op1{about: about{name: "Asinh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: asinhRow32, F64: asinhRow64}}
+var asinh = op1{about: about{name: "Asinh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: asinhRow32, F64: asinhRow64},
+	fixed: &fixed1{FP8x23: num.AsinhFixed[num.FP8x23], FP16x16: num.AsinhFixed[num.FP16x16], FP32x32: num.AsinhFixed[num.FP32x32], FP64x64: num.AsinhFixed[num.FP64x64]}}
 
 // asinhRow32 and asinhRow64 define Asinh.
 func asinhRow32(dst, a []float32) {

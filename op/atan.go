@@ -7,11 +7,12 @@ import (
 
 // Atan returns the arc tangent of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±π/2. ONNX Atan.
-func Atan[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&atan, &a, opts)
 }
 
-var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64}}
+var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64},
+	fixed: &fixed1{FP8x23: num.AtanFixed[num.FP8x23], FP16x16: num.AtanFixed[num.FP16x16], FP32x32: num.AtanFixed[num.FP32x32], FP64x64: num.AtanFixed[num.FP64x64]}}
 
 // atanRow32 and atanRow64 define Atan.
 func atanRow32(dst, a []float32) {

@@ -8,11 +8,12 @@ import (
 // Atanh returns the inverse hyperbolic tangent of a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays, ±1 gives
 // ±∞; NaN where |a| > 1. ONNX Atanh.
-func Atanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Atanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&atanh, &a, opts)
 }
 
-var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64}}
+var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64},
+	fixed: &fixed1{FP8x23: num.AtanhFixed[num.FP8x23], FP16x16: num.AtanhFixed[num.FP16x16], FP32x32: num.AtanhFixed[num.FP32x32], FP64x64: num.AtanhFixed[num.FP64x64]}}
 
 // atanhRow32 and atanhRow64 define Atanh.
 func atanhRow32(dst, a []float32) {

@@ -11,15 +11,30 @@ import (
 // order of this package and divided once by their number, or with includePad by
 // the number of window positions inside the padded input. A window with nothing
 // to divide by gives NaN. ONNX AveragePool.
-func AveragePool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
+func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
 	s := win.spans("AveragePool", spatial("AveragePool", x.LayoutRef()))
+	if dtype.Of[T]().IsFixed() {
+		return asFixed(x,
+			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return averageFixed(x, s, includePad, opts)
+			},
+			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return averageFixed(x, s, includePad, opts)
+			},
+			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return averageFixed(x, s, includePad, opts)
+			},
+			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return averageFixed(x, s, includePad, opts)
+			})
+	}
 	dst := target[T]("AveragePool", &st, outShape(x.Dim(0), x.Dim(1), s))
 	averagePooled(job{name: "AveragePool", ctx: st.ctx()}, x, s, includePad, dst)
 	return dst
 }
 
-func averagePooled[T num.Float | num.Narrow](j job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
+func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
 	out := resultOf(dst, x)
 	res := out.Run(out.LayoutRef())
 	if widenOf[T]() != nil {
@@ -118,8 +133,9 @@ var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11
 		return one(spec("AveragePool", c.in(0).DType(), outShape(lay.Dim(0), lay.Dim(1), s)...))
 	},
 	run: perType{dtype.Float8E4M3: runAveragePool[num.F8E4M3], dtype.Float8E5M2: runAveragePool[num.F8E5M2], dtype.Float16: runAveragePool[num.F16],
-		dtype.BFloat16: runAveragePool[num.BF16], dtype.Float32: runAveragePool[float32], dtype.Float64: runAveragePool[float64]}}
+		dtype.BFloat16: runAveragePool[num.BF16], dtype.Float32: runAveragePool[float32], dtype.Float64: runAveragePool[float64],
+		dtype.FP8x23: runAveragePool[num.FP8x23], dtype.FP16x16: runAveragePool[num.FP16x16], dtype.FP32x32: runAveragePool[num.FP32x32], dtype.FP64x64: runAveragePool[num.FP64x64]}}
 
-func runAveragePool[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runAveragePool[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	return one(AveragePool(as[T]("AveragePool", c, 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c)...))
 }

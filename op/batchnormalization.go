@@ -14,8 +14,23 @@ import (
 // network uses it. Per channel the factor is computed in float64, and so is each
 // element, unfused; the result is rounded once. ONNX BatchNormalization with
 // training_mode 0.
-func BatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
+func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
 	checkNorm("BatchNormalization", x, scale, bias, mean, variance)
+	if dtype.Of[T]().IsFixed() {
+		return asFixed(x,
+			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return batchFixed(x, as1[num.FP8x23](scale), as1[num.FP8x23](bias), as1[num.FP8x23](mean), as1[num.FP8x23](variance), epsilon, opts)
+			},
+			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return batchFixed(x, as1[num.FP16x16](scale), as1[num.FP16x16](bias), as1[num.FP16x16](mean), as1[num.FP16x16](variance), epsilon, opts)
+			},
+			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return batchFixed(x, as1[num.FP32x32](scale), as1[num.FP32x32](bias), as1[num.FP32x32](mean), as1[num.FP32x32](variance), epsilon, opts)
+			},
+			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return batchFixed(x, as1[num.FP64x64](scale), as1[num.FP64x64](bias), as1[num.FP64x64](mean), as1[num.FP64x64](variance), epsilon, opts)
+			})
+	}
 	s := read(opts)
 	dst := target[T]("BatchNormalization", &s, x.Shape())
 	if dst.Len() == 0 {
@@ -93,9 +108,10 @@ var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []in
 	},
 	run: perType{dtype.Float8E4M3: runBatchNormalization[num.F8E4M3], dtype.Float8E5M2: runBatchNormalization[num.F8E5M2],
 		dtype.Float16: runBatchNormalization[num.F16], dtype.BFloat16: runBatchNormalization[num.BF16],
-		dtype.Float32: runBatchNormalization[float32], dtype.Float64: runBatchNormalization[float64]}}
+		dtype.Float32: runBatchNormalization[float32], dtype.Float64: runBatchNormalization[float64],
+		dtype.FP8x23: runBatchNormalization[num.FP8x23], dtype.FP16x16: runBatchNormalization[num.FP16x16], dtype.FP32x32: runBatchNormalization[num.FP32x32], dtype.FP64x64: runBatchNormalization[num.FP64x64]}}
 
-func runBatchNormalization[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runBatchNormalization[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	const name = "BatchNormalization"
 	inferenceOnly(name, c)
 	return one(BatchNormalization(as[T](name, c, 0), as[T](name, c, 1), as[T](name, c, 2), as[T](name, c, 3), as[T](name, c, 4),

@@ -13,7 +13,8 @@ import (
 )
 
 // Saturate makes Cast to float8 give the largest finite value instead of an
-// infinity, or of NaN where there is none.
+// infinity, or of NaN where there is none, and operators on fixed point the last number
+// of the format instead of failing on a result beyond it.
 func Saturate() Option { return Option{flags: saturate} }
 
 // Cast returns a with every element converted to To:
@@ -24,6 +25,9 @@ func Saturate() Option { return Option{flags: saturate} }
 //   - to a float with one rounding, to nearest, ties to even; what is too large
 //     becomes an infinity (NaN in float8_e4m3), unless Saturate; every NaN the
 //     canonical one;
+//   - to fixed point with one rounding, to nearest, ties to even; NaN and what is beyond
+//     the format are an error that names its index, unless Saturate or Wrap; from fixed
+//     point as from a float;
 //   - to bool, whether it isn't 0 (NaN isn't), and from bool to 0 or 1;
 //   - a real number to a complex one with an imaginary part of +0, a complex one to
 //     a real one without its imaginary part.
@@ -47,6 +51,14 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tenso
 		var few [8]int
 		dst = target[To]("Cast", &s, appendShape(few[:0], a.LayoutRef()))
 	}
+	if to := dtype.Of[To](); to.IsFixed() {
+		state := stateOf(&s, to)
+		return failing(job{name: "Cast"}, &s, dst, state, func(out *tensor.Tensor[To]) {
+			elementwise(job{name: "Cast", ctx: s.ctx(), cost: 5}, out, &[3]*tensor.Tensor[From]{&a}, 1, &kernel[From, To]{via: convertFixed[To, From]{state}}, nil, nil)
+		}, func(idx []int) error {
+			return state.again(func(s *fixedState) { toFixed(make([]To, 1), []From{a.At(idx...)}, s) })
+		})
+	}
 	k := kernel[From, To]{via: convert[To, From]{}}
 	if s.saturate {
 		k.via = convertSaturate[To, From]{}
@@ -59,10 +71,13 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tenso
 type (
 	convert[To, From num.Elem]         struct{}
 	convertSaturate[To, From num.Elem] struct{}
+	convertFixed[To, From num.Elem]    struct{ s *fixedState }
 )
 
 func (convert[To, From]) row(dst []To, a []From)         { convertRow(dst, a, false) }
 func (convertSaturate[To, From]) row(dst []To, a []From) { convertRow(dst, a, true) }
+
+func (c convertFixed[To, From]) row(dst []To, a []From) { toFixed(dst, a, c.s) }
 
 // convertRow defines Cast. dst and src are slices of elements, src no shorter.
 // Numbers pass through the widest type of their kind, which holds them all, so
@@ -86,6 +101,13 @@ func convertRow(dst, src any, saturate bool) {
 			m := min(n-at, len(w))
 			loadUints(w[:m], src, at)
 			storeUints(dst, at, w[:m], saturate)
+		}
+	case []num.FP8x23, []num.FP16x16, []num.FP32x32, []num.FP64x64:
+		var w [256]num.FP64x64
+		for at := 0; at < n; at += len(w) {
+			m := min(n-at, len(w))
+			loadFixed(w[:m], src, at)
+			storeFixed(dst, at, w[:m], saturate)
 		}
 	case []complex64, []complex128:
 		var w [256]complex128
@@ -170,7 +192,8 @@ var cast = opN{about: about{name: "Cast", onnx: []int{6, 9, 13, 19, 21, 23, 24, 
 		dtype.Int64: runCast[int64], dtype.Uint8: runCast[uint8], dtype.Uint16: runCast[uint16], dtype.Uint32: runCast[uint32],
 		dtype.Uint64: runCast[uint64], dtype.Float8E4M3: runCast[num.F8E4M3], dtype.Float8E5M2: runCast[num.F8E5M2],
 		dtype.Float16: runCast[num.F16], dtype.BFloat16: runCast[num.BF16], dtype.Float32: runCast[float32],
-		dtype.Float64: runCast[float64], dtype.Complex64: runCast[complex64], dtype.Complex128: runCast[complex128]},
+		dtype.Float64: runCast[float64], dtype.Complex64: runCast[complex64], dtype.Complex128: runCast[complex128],
+		dtype.FP8x23: runCast[num.FP8x23], dtype.FP16x16: runCast[num.FP16x16], dtype.FP32x32: runCast[num.FP32x32], dtype.FP64x64: runCast[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Cast", castTo(c), tensor.Shape(c.in(0))...))
 	}}
@@ -210,7 +233,11 @@ func castAny[From num.Elem](name string, c *Call, a tensor.Tensor[From], to dtyp
 	if n == 0 {
 		return out
 	}
-	saturate := c.Attrs.Int("saturate", 1) != 0
+	row := func(dst, src any) { convertRow(dst, src, c.Attrs.Int("saturate", 1) != 0) }
+	state := stateOf(&settings{}, to)
+	if to.IsFixed() {
+		row = func(dst, src any) { toFixed(dst, src, state) }
+	}
 	data, base := a.Data()
 	whole := lay.Equal(a.Layout()) // without holes
 	var seq sequence
@@ -232,16 +259,23 @@ func castAny[From num.Elem](name string, c *Call, a tensor.Tensor[From], to dtyp
 		for i := from * runLen; i < min(upTo*runLen, n); i += runLen {
 			m := min(runLen, n-i)
 			if whole {
-				convertRow(elems(i, m), data[base+i:base+i+m], saturate)
+				row(elems(i, m), data[base+i:base+i+m])
 				continue
 			}
 			if tile == nil {
 				tile = make([]From, runLen)
 			}
 			gather(&seq, tile[:m], data, base, i)
-			convertRow(elems(i, m), tile[:m], saturate)
+			row(elems(i, m), tile[:m])
 		}
 	})
+	for i := 0; i < n && state.failed.Load(); i++ {
+		idx := unravel(i, a.Shape())
+		_, one := castMake[to](spec(name, to).Layout())
+		if err := state.again(func(s *fixedState) { toFixed(one(0, 1), []From{a.At(idx...)}, s) }); err != nil {
+			panic(unfit(name, idx, err))
+		}
+	}
 	return out
 }
 
@@ -252,7 +286,8 @@ var castMake = [dtype.Count]func(lay layout.Layout) (tensor.Any, func(at, n int)
 	dtype.Int64: castMaker[int64], dtype.Uint8: castMaker[uint8], dtype.Uint16: castMaker[uint16], dtype.Uint32: castMaker[uint32],
 	dtype.Uint64: castMaker[uint64], dtype.Float8E4M3: castMaker[num.F8E4M3], dtype.Float8E5M2: castMaker[num.F8E5M2],
 	dtype.Float16: castMaker[num.F16], dtype.BFloat16: castMaker[num.BF16], dtype.Float32: castMaker[float32],
-	dtype.Float64: castMaker[float64], dtype.Complex64: castMaker[complex64], dtype.Complex128: castMaker[complex128]}
+	dtype.Float64: castMaker[float64], dtype.Complex64: castMaker[complex64], dtype.Complex128: castMaker[complex128],
+	dtype.FP8x23: castMaker[num.FP8x23], dtype.FP16x16: castMaker[num.FP16x16], dtype.FP32x32: castMaker[num.FP32x32], dtype.FP64x64: castMaker[num.FP64x64]}
 
 func castMaker[To num.Elem](lay layout.Layout) (tensor.Any, func(at, n int) any) {
 	t := tensor.EmptyLayout[To](lay, 1)

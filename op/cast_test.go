@@ -168,9 +168,15 @@ func TestCastAllPairs(t *testing.T) {
 		d[i] = []float64{0, 1, -1, 2.5, 1e10, -1e10, nan, 300, inf, 0.1}[i%10] * float64(1+i/10%7)
 	}
 	for _, from := range dtype.All() {
+		if from.IsFixed() { // see TestFixedCast
+			continue
+		}
 		a := must1(castLike.Run(&Call{Inputs: []tensor.Any{base, must1x(tensor.Make(from))}}))
 		view := must1x(tensor.Permute(a, 1, 0))
 		for _, to := range dtype.All() {
+			if to.IsFixed() {
+				continue
+			}
 			code := 0
 			for k, d := range castTypes {
 				if d == to {

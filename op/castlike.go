@@ -17,7 +17,8 @@ var castLike = opN{about: about{name: "CastLike", onnx: []int{15, 19, 21, 23, 24
 		dtype.Uint16: runCastLike[uint16], dtype.Uint32: runCastLike[uint32], dtype.Uint64: runCastLike[uint64],
 		dtype.Float8E4M3: runCastLike[num.F8E4M3], dtype.Float8E5M2: runCastLike[num.F8E5M2], dtype.Float16: runCastLike[num.F16],
 		dtype.BFloat16: runCastLike[num.BF16], dtype.Float32: runCastLike[float32], dtype.Float64: runCastLike[float64],
-		dtype.Complex64: runCastLike[complex64], dtype.Complex128: runCastLike[complex128]},
+		dtype.Complex64: runCastLike[complex64], dtype.Complex128: runCastLike[complex128],
+		dtype.FP8x23: runCastLike[num.FP8x23], dtype.FP16x16: runCastLike[num.FP16x16], dtype.FP32x32: runCastLike[num.FP32x32], dtype.FP64x64: runCastLike[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("CastLike", c.in(1).DType(), tensor.Shape(c.in(0))...))
 	}}

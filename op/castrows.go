@@ -46,6 +46,14 @@ func lengthOf(s any) int {
 		return len(s)
 	case []complex128:
 		return len(s)
+	case []num.FP8x23:
+		return len(s)
+	case []num.FP16x16:
+		return len(s)
+	case []num.FP32x32:
+		return len(s)
+	case []num.FP64x64:
+		return len(s)
 	}
 	return 0
 }

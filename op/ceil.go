@@ -9,11 +9,12 @@ import (
 
 // Ceil returns the smallest integer not below a, element by element: −0 between −1
 // and 0. ±0, ±∞ and NaN stay. ONNX Ceil.
-func Ceil[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&ceil, &a, opts)
 }
 
-var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]}}
+var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]},
+	fixed: &fixed1{FP8x23: num.CeilFixed[num.FP8x23], FP16x16: num.CeilFixed[num.FP16x16], FP32x32: num.CeilFixed[num.FP32x32], FP64x64: num.CeilFixed[num.FP64x64]}}
 
 // ceilRow defines Ceil.
 func ceilRow[T num.Float](dst, a []T) {

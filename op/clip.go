@@ -11,7 +11,14 @@ import (
 // it is hi where lo > hi, and NaN where any of the three is NaN; −0 < +0. For no
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
-func Clip[T num.Native | num.Narrow](a tensor.Tensor[T], lo, hi T, opts ...Option) tensor.Tensor[T] {
+func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		f := &clipFixed
+		if read(opts).orion {
+			f = &orionClipFixed
+		}
+		return applyFixedP("Clip", f, &a, lo, hi, opts)
+	}
 	rows, quick := &clipRows, &simd.Clip
 	if s := read(opts); s.orion {
 		rows, quick = &orionClipRows, nil
@@ -22,6 +29,13 @@ func Clip[T num.Native | num.Narrow](a tensor.Tensor[T], lo, hi T, opts ...Optio
 var clipRows = rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],
 	U8: clipRow[uint8], U16: clipRow[uint16], U32: clipRow[uint32], U64: clipRow[uint64],
 	F32: clipRow[float32], F64: clipRow[float64]}
+
+var clipFixed = fixedP{FP8x23: clippedFixed[num.FP8x23], FP16x16: clippedFixed[num.FP16x16], FP32x32: clippedFixed[num.FP32x32], FP64x64: clippedFixed[num.FP64x64]}
+
+func clippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, error) {
+	x, _ = maxFixed(x, lo)
+	return minFixed(x, hi)
+}
 
 // clipRow defines Clip.
 func clipRow[T num.Native](dst, a []T, lo, hi T) {
@@ -49,7 +63,8 @@ var clip = opN{about: about{name: "Clip", onnx: []int{6, 11, 12, 13}, attrs: []s
 	run: perType{dtype.Int8: runClip[int8], dtype.Int16: runClip[int16], dtype.Int32: runClip[int32], dtype.Int64: runClip[int64],
 		dtype.Uint8: runClip[uint8], dtype.Uint16: runClip[uint16], dtype.Uint32: runClip[uint32], dtype.Uint64: runClip[uint64],
 		dtype.Float8E4M3: runClip[num.F8E4M3], dtype.Float8E5M2: runClip[num.F8E5M2], dtype.Float16: runClip[num.F16],
-		dtype.BFloat16: runClip[num.BF16], dtype.Float32: runClip[float32], dtype.Float64: runClip[float64]},
+		dtype.BFloat16: runClip[num.BF16], dtype.Float32: runClip[float32], dtype.Float64: runClip[float64],
+		dtype.FP8x23: runClip[num.FP8x23], dtype.FP16x16: runClip[num.FP16x16], dtype.FP32x32: runClip[num.FP32x32], dtype.FP64x64: runClip[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		if c.Opset >= 11 {
 			oneType("Clip", c.Inputs...)
@@ -67,7 +82,7 @@ func clipBound(name string, c *Call, i int) {
 }
 
 // runClip takes the bounds from inputs, from opset 11 on, or from attributes.
-func runClip[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runClip[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	lo, hi := lowest[T](), highest[T]()
 	if c.Opset < 11 {
 		if c.Attrs.Has("min") {

@@ -15,12 +15,27 @@ import (
 // MatMul; padding is the value +0, multiplied like any other; the bias is added
 // after, rounded for itself. Narrow floats are computed in float32 and rounded
 // once. It panics when extents don't fit. ONNX Conv.
-func Conv[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
+func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	g := convOf("Conv", x, w, anyOrNil(bias), win, group)
 	dst := target[T]("Conv", &s, g.shape)
 	if dst.Len() == 0 {
 		return dst
+	}
+	if dtype.Of[T]().IsFixed() {
+		return asFixed(x,
+			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return convFixed(g, x, as1[num.FP8x23](w), as1[num.FP8x23](bias), opts)
+			},
+			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return convFixed(g, x, as1[num.FP16x16](w), as1[num.FP16x16](bias), opts)
+			},
+			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return convFixed(g, x, as1[num.FP32x32](w), as1[num.FP32x32](bias), opts)
+			},
+			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return convFixed(g, x, as1[num.FP64x64](w), as1[num.FP64x64](bias), opts)
+			})
 	}
 	j := job{name: "Conv", ctx: s.ctx()}
 	switch d := any(dst).(type) {
@@ -164,8 +179,9 @@ var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []str
 		return one(spec("Conv", c.in(0).DType(), g.shape...))
 	},
 	run: perType{dtype.Float8E4M3: runConv[num.F8E4M3], dtype.Float8E5M2: runConv[num.F8E5M2], dtype.Float16: runConv[num.F16],
-		dtype.BFloat16: runConv[num.BF16], dtype.Float32: runConv[float32], dtype.Float64: runConv[float64]}}
+		dtype.BFloat16: runConv[num.BF16], dtype.Float32: runConv[float32], dtype.Float64: runConv[float64],
+		dtype.FP8x23: runConv[num.FP8x23], dtype.FP16x16: runConv[num.FP16x16], dtype.FP32x32: runConv[num.FP32x32], dtype.FP64x64: runConv[num.FP64x64]}}
 
-func runConv[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runConv[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	return one(Conv(as[T]("Conv", c, 0), as[T]("Conv", c, 1), as[T]("Conv", c, 2), windowOf(c), int(c.Attrs.Int("group", 1)), options(c)...))
 }

@@ -8,11 +8,12 @@ import (
 // Cos returns the cosine of a, in radians, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
 // ONNX Cos.
-func Cos[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&cos, &a, opts)
 }
 
-var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64}}
+var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64},
+	fixed: &fixed1{FP8x23: num.CosFixed[num.FP8x23], FP16x16: num.CosFixed[num.FP16x16], FP32x32: num.CosFixed[num.FP32x32], FP64x64: num.CosFixed[num.FP64x64]}}
 
 // cosRow32 and cosRow64 define Cos.
 func cosRow32(dst, a []float32) {

@@ -7,11 +7,12 @@ import (
 
 // Cosh returns the hyperbolic cosine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±∞ gives +∞. ONNX Cosh.
-func Cosh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Cosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&cosh, &a, opts)
 }
 
-var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64}}
+var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64},
+	fixed: &fixed1{FP8x23: num.CoshFixed[num.FP8x23], FP16x16: num.CoshFixed[num.FP16x16], FP32x32: num.CoshFixed[num.FP32x32], FP64x64: num.CoshFixed[num.FP64x64]}}
 
 // coshRow32 and coshRow64 define Cosh.
 func coshRow32(dst, a []float32) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,7 +15,23 @@ import (
 // float64, and each result is rounded, so the last need not equal ReduceSum.
 // Integers wrap. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
 // numpy.cumsum.
-func CumSum[T num.Native | num.Narrow](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) tensor.Tensor[T] {
+func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		axis := axisOf("CumSum", axis, a.Rank())
+		return asFixed(a,
+			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
+			},
+			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
+			},
+			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
+			},
+			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
+			})
+	}
 	return moved[T](cumulated("CumSum", a, axisOf("CumSum", axis, a.Rank()), exclusive, reverse, addUp), opts)
 }
 
@@ -141,4 +158,13 @@ func cumulatedCall(name string, c *Call, by cumulation) *transfer {
 }
 
 var cumSum = opN{about: about{name: "CumSum", onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: isReal,
+	run:  perType{dtype.FP8x23: runCumSum[num.FP8x23], dtype.FP16x16: runCumSum[num.FP16x16], dtype.FP32x32: runCumSum[num.FP32x32], dtype.FP64x64: runCumSum[num.FP64x64]},
 	move: func(c *Call) *transfer { return cumulatedCall("CumSum", c, addUp) }}
+
+func runCumSum[T num.Fixed](c *Call) []tensor.Any {
+	v, _ := ints("CumSum", c, 1)
+	if len(v) != 1 {
+		panic(fail("CumSum", tensor.ErrShape, "the axis has %d elements; want one", len(v)))
+	}
+	return one(CumSum(as[T]("CumSum", c, 0), v[0], c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, options(c)...))
+}

@@ -20,7 +20,8 @@ var div = op2{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []stri
 	rows: rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],
-		C64: divParts[complex64, float32], C128: divParts[complex128, float64]}}
+		C64: divParts[complex64, float32], C128: divParts[complex128, float64]},
+	fixed: &fixed2{FP8x23: num.DivFixed[num.FP8x23], FP16x16: num.DivFixed[num.FP16x16], FP32x32: num.DivFixed[num.FP32x32], FP64x64: num.DivFixed[num.FP64x64], W32: divWords32}}
 
 // divRow defines Div; every other implementation is tested against it bit for bit.
 func divRow[T num.Native](dst, a, b []T) {

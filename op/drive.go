@@ -19,13 +19,14 @@ const (
 )
 
 // kernel is the rows of one operator for one element type: C is computed with,
-// D is the result. Just one of one, two, with, via and sel is set. dst may be
+// D is the result. Just one of one, two, with, via, pair and sel is set. dst may be
 // exactly an operand. canon, where there is one, makes the NaNs of a finished row canonical.
 type kernel[C, D num.Elem] struct {
 	one   func(dst []D, a []C)
 	two   func(dst []D, a, b []C)
 	with  func(dst []D, a []C, p, q C) // p and q are below: a closure over them would allocate
 	via   row1[C, D]
+	pair  row2[C, D]
 	sel   rowSel[C, D]
 	canon func(row []D)
 	p, q  C
@@ -36,6 +37,7 @@ type kernel[C, D num.Elem] struct {
 // types along.
 type (
 	row1[C, D num.Elem]   interface{ row(dst []D, a []C) }
+	row2[C, D num.Elem]   interface{ row(dst []D, a, b []C) }
 	rowSel[C, D num.Elem] interface {
 		row(dst []D, mask []bool, a, b []C)
 	}
@@ -51,6 +53,8 @@ func (k *kernel[C, D]) run(dst []D, mask []bool, in *[3][]C) {
 		k.with(dst, in[0], k.p, k.q)
 	case k.via != nil:
 		k.via.row(dst, in[0])
+	case k.pair != nil:
+		k.pair.row(dst, in[0], in[1])
 	default:
 		k.sel.row(dst, mask, in[0], in[1])
 	}

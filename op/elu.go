@@ -8,12 +8,13 @@ import (
 // Elu returns alpha·(eᵃ − 1) where a < 0 and a elsewhere, element by element; NaN
 // stays. It is computed in float64 and rounded once. ONNX Elu, whose alpha is 1 by
 // default.
-func Elu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
 	return applyP(&elu, &a, alpha, 0, opts)
 }
 
 var elu = opP{about: about{name: "Elu", onnx: []int{6, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 25,
-	rows: rowsP{F32: eluRow[float32], F64: eluRow[float64]}}
+	rows:  rowsP{F32: eluRow[float32], F64: eluRow[float64]},
+	fixed: &fixedP{FP8x23: eluFixed[num.FP8x23], FP16x16: eluFixed[num.FP16x16], FP32x32: eluFixed[num.FP32x32], FP64x64: eluFixed[num.FP64x64]}}
 
 // eluRow defines Elu.
 func eluRow[T num.Float](dst, a []T, alpha, _ T) {

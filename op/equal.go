@@ -16,7 +16,8 @@ var equal = cmp2{about: about{name: "Equal", onnx: []int{7, 11, 13}}, fast: &sim
 	rows: rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
 		U8: equalRow[uint8], U16: equalRow[uint16], U32: equalRow[uint32], U64: equalRow[uint64],
 		F32: equalRow[float32], F64: equalRow[float64],
-		C64: equalRow[complex64], C128: equalRow[complex128]}}
+		C64: equalRow[complex64], C128: equalRow[complex128]},
+	order: equalOrder}
 
 // equalRow defines Equal.
 func equalRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {
@@ -25,3 +26,5 @@ func equalRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {
 		dst[i] = a[i] == b[i]
 	}
 }
+
+func equalOrder(c int) bool { return c == 0 }

@@ -8,11 +8,12 @@ import (
 
 // Erf returns the error function of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Erf.
-func Erf[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&erf, &a, opts)
 }
 
-var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, fast: &simd.Erf, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64}}
+var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, fast: &simd.Erf, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64},
+	fixed: &fixed1{FP8x23: num.ErfFixed[num.FP8x23], FP16x16: num.ErfFixed[num.FP16x16], FP32x32: num.ErfFixed[num.FP32x32], FP64x64: num.ErfFixed[num.FP64x64]}}
 
 // erfRow32 and erfRow64 define Erf.
 func erfRow32(dst, a []float32) {

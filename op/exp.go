@@ -8,11 +8,12 @@ import (
 
 // Exp returns eᵃ, element by element: correctly rounded in float32, within 0.501
 // ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. ONNX Exp.
-func Exp[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&exp, &a, opts)
 }
 
-var exp = op1{about: about{name: "Exp", onnx: []int{6, 13}}, fast: &simd.Exp, rough: &simd.FastExp, function: true, cost: 15, rows: rows1{F32: expRow32, F64: expRow64}}
+var exp = op1{about: about{name: "Exp", onnx: []int{6, 13}}, fast: &simd.Exp, rough: &simd.FastExp, function: true, cost: 15, rows: rows1{F32: expRow32, F64: expRow64},
+	fixed: &fixed1{FP8x23: num.ExpFixed[num.FP8x23], FP16x16: num.ExpFixed[num.FP16x16], FP32x32: num.ExpFixed[num.FP32x32], FP64x64: num.ExpFixed[num.FP64x64]}}
 
 // expRow32 and expRow64 define Exp.
 func expRow32(dst, a []float32) {

@@ -8,11 +8,12 @@ import (
 // Exp2 returns 2ᵃ, element by element: correctly rounded in float32, within
 // 0.501 ulp in float64, exact for integers. −∞ gives 0, +∞ stays. NumPy exp2;
 // not an operator of ONNX.
-func Exp2[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&exp2, &a, opts)
 }
 
-var exp2 = op1{about: about{name: "Exp2"}, function: true, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64}}
+var exp2 = op1{about: about{name: "Exp2"}, function: true, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64},
+	fixed: &fixed1{FP8x23: num.Exp2Fixed[num.FP8x23], FP16x16: num.Exp2Fixed[num.FP16x16], FP32x32: num.Exp2Fixed[num.FP32x32], FP64x64: num.Exp2Fixed[num.FP64x64]}}
 
 // exp2Row32 and exp2Row64 define Exp2.
 func exp2Row32(dst, a []float32) {

@@ -9,11 +9,12 @@ import (
 
 // Floor returns the largest integer not above a, element by element. ±0, ±∞ and
 // NaN stay. ONNX Floor.
-func Floor[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&floor, &a, opts)
 }
 
-var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]}}
+var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]},
+	fixed: &fixed1{FP8x23: num.FloorFixed[num.FP8x23], FP16x16: num.FloorFixed[num.FP16x16], FP32x32: num.FloorFixed[num.FP32x32], FP64x64: num.FloorFixed[num.FP64x64]}}
 
 // floorRow defines Floor.
 func floorRow[T num.Float](dst, a []T) {

@@ -13,14 +13,15 @@ import (
 // floats it is the quotient that goes with the exact remainder, not the rounded
 // quotient's floor: 1 by 0.1 gives 9. A float divisor of 0 gives a ÷ b, ±∞ or NaN.
 // It panics if the shapes don't broadcast. NumPy floor_divide.
-func FloorDiv[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func FloorDiv[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&floorDiv, &a, &b, opts)
 }
 
 var floorDiv = op2{about: about{name: "FloorDiv"}, zero: true, cost: 8,
 	rows: rows2{I8: floorDivRow[int8], I16: floorDivRow[int16], I32: floorDivRow[int32], I64: floorDivRow[int64],
 		U8: floorDivRow[uint8], U16: floorDivRow[uint16], U32: floorDivRow[uint32], U64: floorDivRow[uint64],
-		F32: floorDivFloatRow[float32], F64: floorDivFloatRow[float64]}}
+		F32: floorDivFloatRow[float32], F64: floorDivFloatRow[float64]},
+	fixed: &fixed2{FP8x23: floorDivFixed[num.FP8x23], FP16x16: floorDivFixed[num.FP16x16], FP32x32: floorDivFixed[num.FP32x32], FP64x64: floorDivFixed[num.FP64x64]}}
 
 // floorDivRow and floorDivFloatRow define FloorDiv.
 func floorDivRow[T num.Integer](dst, a, b []T) {

@@ -11,7 +11,7 @@ import (
 // Tensor; when beta is 0 its elements aren't looked at. The product contracts in the fixed order of MatMul; then alpha, then
 // beta·c, then the sum: each rounded for itself. Narrow floats are computed in
 // float32 and rounded once. It panics when the shapes don't fit. ONNX Gemm.
-func Gemm[T num.Float | num.Narrow](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
+func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	shape := gemmShape(a, b, anyOrNil(c), transA, transB)
 	dst := target[T]("Gemm", &s, shape)
@@ -23,6 +23,21 @@ func Gemm[T num.Float | num.Narrow](a, b, c tensor.Tensor[T], alpha, beta float3
 	}
 	if transB {
 		b = b.Transpose()
+	}
+	if dtype.Of[T]().IsFixed() {
+		return asFixed(a,
+			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return gemmFixed(a, as1[num.FP8x23](b), as1[num.FP8x23](c), alpha, beta, opts)
+			},
+			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return gemmFixed(a, as1[num.FP16x16](b), as1[num.FP16x16](c), alpha, beta, opts)
+			},
+			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return gemmFixed(a, as1[num.FP32x32](b), as1[num.FP32x32](c), alpha, beta, opts)
+			},
+			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return gemmFixed(a, as1[num.FP64x64](b), as1[num.FP64x64](c), alpha, beta, opts)
+			})
 	}
 	j := job{name: "Gemm", ctx: s.ctx()}
 	switch d := any(dst).(type) {
@@ -95,9 +110,10 @@ var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs:
 		return one(spec("Gemm", c.in(0).DType(), gemmShape(c.in(0), c.in(1), c.in(2), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
 	},
 	run: perType{dtype.Float8E4M3: runGemm[num.F8E4M3], dtype.Float8E5M2: runGemm[num.F8E5M2], dtype.Float16: runGemm[num.F16],
-		dtype.BFloat16: runGemm[num.BF16], dtype.Float32: runGemm[float32], dtype.Float64: runGemm[float64]}}
+		dtype.BFloat16: runGemm[num.BF16], dtype.Float32: runGemm[float32], dtype.Float64: runGemm[float64],
+		dtype.FP8x23: runGemm[num.FP8x23], dtype.FP16x16: runGemm[num.FP16x16], dtype.FP32x32: runGemm[num.FP32x32], dtype.FP64x64: runGemm[num.FP64x64]}}
 
-func runGemm[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runGemm[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	return one(Gemm(as[T]("Gemm", c, 0), as[T]("Gemm", c, 1), as[T]("Gemm", c, 2), c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1),
 		c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c)...))
 }

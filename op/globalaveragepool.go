@@ -9,7 +9,10 @@ import (
 // GlobalAveragePool returns the mean of each channel of x [N, C, D1, …] over its
 // spatial axes, which stay with extent 1; it is ReduceMean over them. ONNX
 // GlobalAveragePool.
-func GlobalAveragePool[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return reduceFixed("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), &fixedMean)
+	}
 	return reduceTo("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanFolder[T])
 }
 
@@ -21,9 +24,10 @@ var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{
 	},
 	run: perType{dtype.Float8E4M3: runGlobalAveragePool[num.F8E4M3], dtype.Float8E5M2: runGlobalAveragePool[num.F8E5M2],
 		dtype.Float16: runGlobalAveragePool[num.F16], dtype.BFloat16: runGlobalAveragePool[num.BF16],
-		dtype.Float32: runGlobalAveragePool[float32], dtype.Float64: runGlobalAveragePool[float64]}}
+		dtype.Float32: runGlobalAveragePool[float32], dtype.Float64: runGlobalAveragePool[float64],
+		dtype.FP8x23: runGlobalAveragePool[num.FP8x23], dtype.FP16x16: runGlobalAveragePool[num.FP16x16], dtype.FP32x32: runGlobalAveragePool[num.FP32x32], dtype.FP64x64: runGlobalAveragePool[num.FP64x64]}}
 
-func runGlobalAveragePool[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runGlobalAveragePool[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	return one(GlobalAveragePool(as[T]("GlobalAveragePool", c, 0), options(c)...))
 }
 

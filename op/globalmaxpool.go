@@ -9,7 +9,7 @@ import (
 // GlobalMaxPool returns the largest element of each channel of x [N, C, D1, …]
 // over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
 // GlobalMaxPool.
-func GlobalMaxPool[T num.Native | num.Narrow](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return reduceTo("GlobalMaxPool", x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxFolder[T])
 }
 
@@ -21,8 +21,9 @@ var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}},
 	},
 	run: perType{dtype.Float8E4M3: runGlobalMaxPool[num.F8E4M3], dtype.Float8E5M2: runGlobalMaxPool[num.F8E5M2],
 		dtype.Float16: runGlobalMaxPool[num.F16], dtype.BFloat16: runGlobalMaxPool[num.BF16],
-		dtype.Float32: runGlobalMaxPool[float32], dtype.Float64: runGlobalMaxPool[float64]}}
+		dtype.Float32: runGlobalMaxPool[float32], dtype.Float64: runGlobalMaxPool[float64],
+		dtype.FP8x23: runGlobalMaxPool[num.FP8x23], dtype.FP16x16: runGlobalMaxPool[num.FP16x16], dtype.FP32x32: runGlobalMaxPool[num.FP32x32], dtype.FP64x64: runGlobalMaxPool[num.FP64x64]}}
 
-func runGlobalMaxPool[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runGlobalMaxPool[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	return one(GlobalMaxPool(as[T]("GlobalMaxPool", c, 0), options(c)...))
 }

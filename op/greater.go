@@ -8,14 +8,15 @@ import (
 
 // Greater reports a > b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Greater.
-func Greater[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
 	return applyCmp(&greaterOp, &a, &b, opts)
 }
 
 var greaterOp = cmp2{about: about{name: "Greater", onnx: []int{7, 9, 13}}, fast: &simd.Greater,
 	rows: rowsCmp{I8: greaterRow[int8], I16: greaterRow[int16], I32: greaterRow[int32], I64: greaterRow[int64],
 		U8: greaterRow[uint8], U16: greaterRow[uint16], U32: greaterRow[uint32], U64: greaterRow[uint64],
-		F32: greaterRow[float32], F64: greaterRow[float64]}}
+		F32: greaterRow[float32], F64: greaterRow[float64]},
+	order: greaterOpOrder}
 
 // greaterRow defines Greater.
 func greaterRow[T num.Native](dst []bool, a, b []T) {
@@ -24,3 +25,5 @@ func greaterRow[T num.Native](dst []bool, a, b []T) {
 		dst[i] = a[i] > b[i]
 	}
 }
+
+func greaterOpOrder(c int) bool { return c > 0 }

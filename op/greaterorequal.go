@@ -8,14 +8,15 @@ import (
 
 // GreaterOrEqual reports a ≥ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX GreaterOrEqual.
-func GreaterOrEqual[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+func GreaterOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
 	return applyCmp(&greaterOrEqual, &a, &b, opts)
 }
 
 var greaterOrEqual = cmp2{about: about{name: "GreaterOrEqual", onnx: []int{12, 16}}, fast: &simd.GreaterOrEqual,
 	rows: rowsCmp{I8: greaterOrEqualRow[int8], I16: greaterOrEqualRow[int16], I32: greaterOrEqualRow[int32], I64: greaterOrEqualRow[int64],
 		U8: greaterOrEqualRow[uint8], U16: greaterOrEqualRow[uint16], U32: greaterOrEqualRow[uint32], U64: greaterOrEqualRow[uint64],
-		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]}}
+		F32: greaterOrEqualRow[float32], F64: greaterOrEqualRow[float64]},
+	order: greaterOrEqualOrder}
 
 // greaterOrEqualRow defines GreaterOrEqual.
 func greaterOrEqualRow[T num.Native](dst []bool, a, b []T) {
@@ -24,3 +25,5 @@ func greaterOrEqualRow[T num.Native](dst []bool, a, b []T) {
 		dst[i] = a[i] >= b[i]
 	}
 }
+
+func greaterOrEqualOrder(c int) bool { return c >= 0 }

@@ -9,7 +9,7 @@ import (
 // Hardmax returns 1 where the largest element of each line along axis is, 0
 // elsewhere: the position that ArgMax gives, so the first of equals, or the first
 // NaN. ONNX Hardmax; before opset 13 a line is axis and all after it.
-func Hardmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 	return softened("Hardmax", a, axisOf("Hardmax", axis, a.Rank()), 1, opts, hardmaxRow[float32], hardmaxRow[float64])
 }
 
@@ -32,9 +32,10 @@ var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: [
 	},
 	run: perType{dtype.Float8E4M3: runHardmax[num.F8E4M3], dtype.Float8E5M2: runHardmax[num.F8E5M2],
 		dtype.Float16: runHardmax[num.F16], dtype.BFloat16: runHardmax[num.BF16], dtype.Float32: runHardmax[float32],
-		dtype.Float64: runHardmax[float64]}}
+		dtype.Float64: runHardmax[float64],
+		dtype.FP8x23:  runHardmax[num.FP8x23], dtype.FP16x16: runHardmax[num.FP16x16], dtype.FP32x32: runHardmax[num.FP32x32], dtype.FP64x64: runHardmax[num.FP64x64]}}
 
-func runHardmax[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runHardmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("Hardmax", c, 0)
 	axis, tail := softAxis("Hardmax", c, a.Rank())
 	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxRow[float32], hardmaxRow[float64]))

@@ -8,12 +8,13 @@ import (
 // HardSigmoid returns alpha·a + beta limited to 0 … 1, element by element; NaN
 // stays. It is computed in float64 and rounded once. ONNX HardSigmoid, whose alpha
 // is 0.2 and beta 0.5 by default.
-func HardSigmoid[T num.Float | num.Narrow](a tensor.Tensor[T], alpha, beta float64, opts ...Option) tensor.Tensor[T] {
+func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha, beta float64, opts ...Option) tensor.Tensor[T] {
 	return applyP(&hardSigmoid, &a, alpha, beta, opts)
 }
 
 var hardSigmoid = opP{about: about{name: "HardSigmoid", onnx: []int{6, 22}, attrs: []string{"alpha", "beta"}}, def: [2]float32{0.2, 0.5}, cost: 4,
-	rows: rowsP{F32: hardSigmoidRow[float32], F64: hardSigmoidRow[float64]}}
+	rows:  rowsP{F32: hardSigmoidRow[float32], F64: hardSigmoidRow[float64]},
+	fixed: &fixedP{FP8x23: hardSigmoidFixed[num.FP8x23], FP16x16: hardSigmoidFixed[num.FP16x16], FP32x32: hardSigmoidFixed[num.FP32x32], FP64x64: hardSigmoidFixed[num.FP64x64]}}
 
 // hardSigmoidRow defines HardSigmoid.
 func hardSigmoidRow[T num.Float](dst, a []T, alpha, beta T) {

@@ -17,7 +17,22 @@ import (
 // shape. Every step is rounded in float64, and the result once. NaN or ∞ in a line makes
 // it NaN. ONNX LayerNormalization; its run-time form has μ and the factor of each line
 // as further outputs, in float32.
-func LayerNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) tensor.Tensor[T] {
+func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return asFixed(x,
+			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return layerFixed(x, as1[num.FP8x23](scale), as1[num.FP8x23](bias), axis, epsilon, opts)
+			},
+			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return layerFixed(x, as1[num.FP16x16](scale), as1[num.FP16x16](bias), axis, epsilon, opts)
+			},
+			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return layerFixed(x, as1[num.FP32x32](scale), as1[num.FP32x32](bias), axis, epsilon, opts)
+			},
+			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return layerFixed(x, as1[num.FP64x64](scale), as1[num.FP64x64](bias), axis, epsilon, opts)
+			})
+	}
 	return moved[T](layerNormalized(x, scale, anyOrNil(bias), axis, epsilon, nil), opts)
 }
 
@@ -56,6 +71,7 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 }
 
 var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floatsOnly,
+	run: perType{dtype.FP8x23: runLayerFixed[num.FP8x23], dtype.FP16x16: runLayerFixed[num.FP16x16], dtype.FP32x32: runLayerFixed[num.FP32x32], dtype.FP64x64: runLayerFixed[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		t := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), 0, nil)
 		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
@@ -71,6 +87,34 @@ var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []in
 		canonicalRow(factor.Elems())
 		return []tensor.Any{y, mean, factor}[:min(max(c.Outputs, 1), 3)]
 	}}
+
+// runLayerFixed has the statistics in float32, as the other types, from those rounded to
+// the format.
+func runLayerFixed[T num.Fixed](c *Call) []tensor.Any {
+	const name = "LayerNormalization"
+	oneType(name, c.Inputs...)
+	x, axis, epsilon := as[T](name, c, 0), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5))
+	y := LayerNormalization(x, as[T](name, c, 1), as[T](name, c, 2), axis, epsilon, options(c)...)
+	shape := perLine(c)
+	mean, factor := tensor.New[T](shape...), tensor.New[T](shape...)
+	x = x.Contiguous()
+	var bad misfit
+	for i, elems := 0, x.Elems(); c.Outputs > 1 && i < mean.Len(); i++ {
+		n := len(elems) / mean.Len()
+		var m num.FixedMoments[T]
+		m.AddRow(elems[i*n : (i+1)*n])
+		v, err := m.Mean()
+		bad.note(i, err)
+		mean.Elems()[i] = v
+		if norm, err := m.Norm(epsilon); err == nil {
+			v, err = norm.InvStdDev()
+			bad.note(i, err)
+			factor.Elems()[i] = v
+		}
+	}
+	bad.check(name, shape)
+	return []tensor.Any{y, Cast[float32](mean), Cast[float32](factor)}[:min(max(c.Outputs, 1), 3)]
+}
 
 // perLine is the shape of what LayerNormalization says of lines.
 func perLine(c *Call) []int {

@@ -7,12 +7,13 @@ import (
 
 // LeakyRelu returns alpha·a where a < 0 and a elsewhere; −0 and NaN stay. ONNX
 // LeakyRelu, whose alpha is 0.01 by default.
-func LeakyRelu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
 	return applyP(&leakyRelu, &a, alpha, 0, opts)
 }
 
 var leakyRelu = opP{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},
-	rows: rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]}}
+	rows:  rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]},
+	fixed: &fixedP{FP8x23: leakyReluFixed[num.FP8x23], FP16x16: leakyReluFixed[num.FP16x16], FP32x32: leakyReluFixed[num.FP32x32], FP64x64: leakyReluFixed[num.FP64x64]}}
 
 // leakyReluRow defines LeakyRelu.
 func leakyReluRow[T num.Float](dst, a []T, alpha, _ T) {

@@ -8,14 +8,15 @@ import (
 
 // Less reports a < b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Less.
-func Less[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
 	return applyCmp(&lessOp, &a, &b, opts)
 }
 
 var lessOp = cmp2{about: about{name: "Less", onnx: []int{7, 9, 13}}, fast: &simd.Less,
 	rows: rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
 		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
-		F32: lessRow[float32], F64: lessRow[float64]}}
+		F32: lessRow[float32], F64: lessRow[float64]},
+	order: lessOpOrder}
 
 // lessRow defines Less.
 func lessRow[T num.Native](dst []bool, a, b []T) {
@@ -24,3 +25,5 @@ func lessRow[T num.Native](dst []bool, a, b []T) {
 		dst[i] = a[i] < b[i]
 	}
 }
+
+func lessOpOrder(c int) bool { return c < 0 }

@@ -8,14 +8,15 @@ import (
 
 // LessOrEqual reports a ≤ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX LessOrEqual.
-func LessOrEqual[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
+func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
 	return applyCmp(&lessOrEqual, &a, &b, opts)
 }
 
 var lessOrEqual = cmp2{about: about{name: "LessOrEqual", onnx: []int{12, 16}}, fast: &simd.LessOrEqual,
 	rows: rowsCmp{I8: lessOrEqualRow[int8], I16: lessOrEqualRow[int16], I32: lessOrEqualRow[int32], I64: lessOrEqualRow[int64],
 		U8: lessOrEqualRow[uint8], U16: lessOrEqualRow[uint16], U32: lessOrEqualRow[uint32], U64: lessOrEqualRow[uint64],
-		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]}}
+		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]},
+	order: lessOrEqualOrder}
 
 // lessOrEqualRow defines LessOrEqual.
 func lessOrEqualRow[T num.Native](dst []bool, a, b []T) {
@@ -24,3 +25,5 @@ func lessOrEqualRow[T num.Native](dst []bool, a, b []T) {
 		dst[i] = a[i] <= b[i]
 	}
 }
+
+func lessOrEqualOrder(c int) bool { return c <= 0 }

@@ -11,7 +11,7 @@ import (
 // float64 that f overwrites with its result, and stores them in dst. Narrow
 // floats are widened first and rounded once. tail is how many axes, from axis on,
 // make up a line.
-func alongAxis[T num.Float | num.Narrow](j job, a tensor.Tensor[T], axis, tail int, dst tensor.Tensor[T], f32 func(row []float32), f64 func(row []float64)) {
+func alongAxis[T num.Float | num.Narrow | num.Fixed](j job, a tensor.Tensor[T], axis, tail int, dst tensor.Tensor[T], f32 func(row []float32), f64 func(row []float64)) {
 	if dst.Len() == 0 {
 		return
 	}

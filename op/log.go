@@ -9,11 +9,12 @@ import (
 // Log returns the natural logarithm of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. Log(±0) is −∞, Log of a negative
 // number and of NaN is NaN. ONNX Log.
-func Log[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&log, &a, opts)
 }
 
-var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, fast: &simd.Log, rough: &simd.FastLog, function: true, cost: 20, rows: rows1{F32: logRow32, F64: logRow64}}
+var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, fast: &simd.Log, rough: &simd.FastLog, function: true, cost: 20, rows: rows1{F32: logRow32, F64: logRow64},
+	fixed: &fixed1{FP8x23: num.LogFixed[num.FP8x23], FP16x16: num.LogFixed[num.FP16x16], FP32x32: num.LogFixed[num.FP32x32], FP64x64: num.LogFixed[num.FP64x64]}}
 
 // logRow32 and logRow64 define Log.
 func logRow32(dst, a []float32) {

@@ -8,11 +8,12 @@ import (
 // Log10 returns the logarithm of a to base 10, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 10. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log10; not an operator of ONNX.
-func Log10[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Log10[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&log10, &a, opts)
 }
 
-var log10 = op1{about: about{name: "Log10"}, function: true, cost: 30, rows: rows1{F32: log10Row32, F64: log10Row64}}
+var log10 = op1{about: about{name: "Log10"}, function: true, cost: 30, rows: rows1{F32: log10Row32, F64: log10Row64},
+	fixed: &fixed1{FP8x23: num.Log10Fixed[num.FP8x23], FP16x16: num.Log10Fixed[num.FP16x16], FP32x32: num.Log10Fixed[num.FP32x32], FP64x64: num.Log10Fixed[num.FP64x64]}}
 
 // log10Row32 and log10Row64 define Log10.
 func log10Row32(dst, a []float32) {

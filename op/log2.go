@@ -8,11 +8,12 @@ import (
 // Log2 returns the logarithm of a to base 2, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 2. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log2; not an operator of ONNX.
-func Log2[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&log2, &a, opts)
 }
 
-var log2 = op1{about: about{name: "Log2"}, function: true, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64}}
+var log2 = op1{about: about{name: "Log2"}, function: true, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64},
+	fixed: &fixed1{FP8x23: num.Log2Fixed[num.FP8x23], FP16x16: num.Log2Fixed[num.FP16x16], FP32x32: num.Log2Fixed[num.FP32x32], FP64x64: num.Log2Fixed[num.FP64x64]}}
 
 // log2Row32 and log2Row64 define Log2.
 func log2Row32(dst, a []float32) {

@@ -10,7 +10,7 @@ import (
 // where d = a − max rounded, the sum in the fixed order of this package and its
 // logarithm rounded, and then the difference. ONNX LogSoftmax; before opset 13 a
 // line is axis and all after it.
-func LogSoftmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 	return softened("LogSoftmax", a, axisOf("LogSoftmax", axis, a.Rank()), 1, opts, logSoftmaxRow32, logSoftmaxRow64)
 }
 
@@ -42,9 +42,10 @@ var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, at
 	},
 	run: perType{dtype.Float8E4M3: runLogSoftmax[num.F8E4M3], dtype.Float8E5M2: runLogSoftmax[num.F8E5M2],
 		dtype.Float16: runLogSoftmax[num.F16], dtype.BFloat16: runLogSoftmax[num.BF16],
-		dtype.Float32: runLogSoftmax[float32], dtype.Float64: runLogSoftmax[float64]}}
+		dtype.Float32: runLogSoftmax[float32], dtype.Float64: runLogSoftmax[float64],
+		dtype.FP8x23: runLogSoftmax[num.FP8x23], dtype.FP16x16: runLogSoftmax[num.FP16x16], dtype.FP32x32: runLogSoftmax[num.FP32x32], dtype.FP64x64: runLogSoftmax[num.FP64x64]}}
 
-func runLogSoftmax[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runLogSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("LogSoftmax", c, 0)
 	axis, tail := softAxis("LogSoftmax", c, a.Rank())
 	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxRow32, logSoftmaxRow64))

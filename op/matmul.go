@@ -232,7 +232,8 @@ var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, 
 		dtype.Uint8: runMatMul[uint8], dtype.Uint16: runMatMul[uint16], dtype.Uint32: runMatMul[uint32], dtype.Uint64: runMatMul[uint64],
 		dtype.Float8E4M3: runMatMul[num.F8E4M3], dtype.Float8E5M2: runMatMul[num.F8E5M2], dtype.Float16: runMatMul[num.F16],
 		dtype.BFloat16: runMatMul[num.BF16], dtype.Float32: runMatMul[float32], dtype.Float64: runMatMul[float64],
-		dtype.Complex64: runMatMul[complex64], dtype.Complex128: runMatMul[complex128]}}
+		dtype.Complex64: runMatMul[complex64], dtype.Complex128: runMatMul[complex128],
+		dtype.FP8x23: runMatMul[num.FP8x23], dtype.FP16x16: runMatMul[num.FP16x16], dtype.FP32x32: runMatMul[num.FP32x32], dtype.FP64x64: runMatMul[num.FP64x64]}}
 
 func runMatMul[T bool | num.Number](c *Call) []tensor.Any {
 	return one(MatMul(as[T]("MatMul", c, 0), as[T]("MatMul", c, 1), options(c)...))

@@ -12,7 +12,7 @@ import (
 // axes of x [N, C, D1, …]; padding is never the largest. NaN if any is NaN, and
 // −0 < +0. A window with no element inside gives the type's smallest value. ONNX
 // MaxPool.
-func MaxPool[T num.Native | num.Narrow](x tensor.Tensor[T], win Window, opts ...Option) tensor.Tensor[T] {
+func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
 	s := win.spans("MaxPool", spatial("MaxPool", x.LayoutRef()))
 	dst := target[T]("MaxPool", &st, outShape(x.Dim(0), x.Dim(1), s))
@@ -37,7 +37,7 @@ func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Te
 
 // maxPooled fills out, and index, unless nil, with the place of each largest
 // element among all of x in row-major order.
-func maxPooled[T num.Native | num.Narrow](j job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
+func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
 	dst := out.Run(out.LayoutRef())
 	plane := 1
 	for i := range s {
@@ -83,9 +83,10 @@ var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22
 	run: perType{dtype.Int8: runMaxPool[int8], dtype.Int16: runMaxPool[int16], dtype.Int32: runMaxPool[int32], dtype.Int64: runMaxPool[int64],
 		dtype.Uint8: runMaxPool[uint8], dtype.Uint16: runMaxPool[uint16], dtype.Uint32: runMaxPool[uint32], dtype.Uint64: runMaxPool[uint64],
 		dtype.Float8E4M3: runMaxPool[num.F8E4M3], dtype.Float8E5M2: runMaxPool[num.F8E5M2], dtype.Float16: runMaxPool[num.F16],
-		dtype.BFloat16: runMaxPool[num.BF16], dtype.Float32: runMaxPool[float32], dtype.Float64: runMaxPool[float64]}}
+		dtype.BFloat16: runMaxPool[num.BF16], dtype.Float32: runMaxPool[float32], dtype.Float64: runMaxPool[float64],
+		dtype.FP8x23: runMaxPool[num.FP8x23], dtype.FP16x16: runMaxPool[num.FP16x16], dtype.FP32x32: runMaxPool[num.FP32x32], dtype.FP64x64: runMaxPool[num.FP64x64]}}
 
-func runMaxPool[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runMaxPool[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	x, w := as[T]("MaxPool", c, 0), windowOf(c)
 	if c.Outputs < 2 {
 		return one(MaxPool(x, w, options(c)...))

@@ -13,7 +13,7 @@ import (
 // its index; for floats it gives NaN, as ±∞ for a does. Of floats with different
 // signs the exact remainder plus b is rounded. It panics if the shapes don't
 // broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
-func Mod[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&mod, &a, &b, opts)
 }
 
@@ -21,19 +21,21 @@ func Mod[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tenso
 // has the sign of a, and of floats it is exact. Shapes broadcast. An integer
 // divisor of 0 is an error that names its index; for floats it gives NaN, as ±∞
 // for a does. It panics if the shapes don't broadcast. ONNX Mod with fmod = 1.
-func FMod[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&fMod, &a, &b, opts)
 }
 
 var mod = op2{about: about{name: "Mod"}, zero: true, cost: 5,
 	rows: rows2{I8: modRow[int8], I16: modRow[int16], I32: modRow[int32], I64: modRow[int64],
 		U8: modRow[uint8], U16: modRow[uint16], U32: modRow[uint32], U64: modRow[uint64],
-		F32: modFloatRow[float32], F64: modFloatRow[float64]}}
+		F32: modFloatRow[float32], F64: modFloatRow[float64]},
+	fixed: &fixed2{FP8x23: modFixed[num.FP8x23], FP16x16: modFixed[num.FP16x16], FP32x32: modFixed[num.FP32x32], FP64x64: modFixed[num.FP64x64]}}
 
 var fMod = op2{about: about{name: "FMod"}, zero: true, cost: 20,
 	rows: rows2{I8: remRow[int8], I16: remRow[int16], I32: remRow[int32], I64: remRow[int64],
 		U8: remRow[uint8], U16: remRow[uint16], U32: remRow[uint32], U64: remRow[uint64],
-		F32: fModRow[float32], F64: fModRow[float64]}}
+		F32: fModRow[float32], F64: fModRow[float64]},
+	fixed: &fixed2{FP8x23: remFixed[num.FP8x23], FP16x16: remFixed[num.FP16x16], FP32x32: remFixed[num.FP32x32], FP64x64: remFixed[num.FP64x64]}}
 
 // modRow and modFloatRow define Mod.
 func modRow[T num.Integer](dst, a, b []T) {
@@ -74,7 +76,8 @@ var modOp = opN{about: about{name: "Mod", onnx: []int{10, 13}, attrs: []string{"
 	run: perType{dtype.Int8: runMod[int8], dtype.Int16: runMod[int16], dtype.Int32: runMod[int32], dtype.Int64: runMod[int64],
 		dtype.Uint8: runMod[uint8], dtype.Uint16: runMod[uint16], dtype.Uint32: runMod[uint32], dtype.Uint64: runMod[uint64],
 		dtype.Float8E4M3: runFMod[num.F8E4M3], dtype.Float8E5M2: runFMod[num.F8E5M2], dtype.Float16: runFMod[num.F16],
-		dtype.BFloat16: runFMod[num.BF16], dtype.Float32: runFMod[float32], dtype.Float64: runFMod[float64]},
+		dtype.BFloat16: runFMod[num.BF16], dtype.Float32: runFMod[float32], dtype.Float64: runFMod[float64],
+		dtype.FP8x23: runFMod[num.FP8x23], dtype.FP16x16: runFMod[num.FP16x16], dtype.FP32x32: runFMod[num.FP32x32], dtype.FP64x64: runFMod[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		oneType("Mod", c.Inputs[:2]...)
 		return one(spec("Mod", c.in(0).DType(), stretch("Mod", c.Inputs[:2]...)...))
@@ -88,9 +91,12 @@ func runMod[T num.Integer](c *Call) []tensor.Any {
 }
 
 // runFMod serves floats alone with fmod = 0, which ONNX doesn't define for them.
-func runFMod[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runFMod[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	if dtype.Of[T]().IsFloat() && c.Attrs.Int("fmod", 0) == 0 {
 		panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
+	}
+	if dtype.Of[T]().IsFixed() && c.Attrs.Int("fmod", 0) == 0 {
+		return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
 	}
 	return one(FMod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
 }

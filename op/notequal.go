@@ -16,7 +16,8 @@ var notEqual = cmp2{about: about{name: "NotEqual"}, fast: &simd.NotEqual,
 	rows: rowsCmp{Bool: notEqualRow[bool], I8: notEqualRow[int8], I16: notEqualRow[int16], I32: notEqualRow[int32], I64: notEqualRow[int64],
 		U8: notEqualRow[uint8], U16: notEqualRow[uint16], U32: notEqualRow[uint32], U64: notEqualRow[uint64],
 		F32: notEqualRow[float32], F64: notEqualRow[float64],
-		C64: notEqualRow[complex64], C128: notEqualRow[complex128]}}
+		C64: notEqualRow[complex64], C128: notEqualRow[complex128]},
+	order: notEqualOrder}
 
 // notEqualRow defines NotEqual.
 func notEqualRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {
@@ -25,3 +26,5 @@ func notEqualRow[T bool | num.Native | num.Complex](dst []bool, a, b []T) {
 		dst[i] = a[i] != b[i]
 	}
 }
+
+func notEqualOrder(c int) bool { return c != 0 }

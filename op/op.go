@@ -41,6 +41,7 @@ const (
 	saturate
 	orion
 	fast
+	wrap
 )
 
 // more is what must stay one pointer further away than into: a context is handed
@@ -71,9 +72,9 @@ func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
 
 // settings is the options of one call, read.
 type settings struct {
-	into                            any
-	more                            *more
-	keepDims, saturate, orion, fast bool
+	into                                  any
+	more                                  *more
+	keepDims, saturate, orion, fast, wrap bool
 }
 
 func read(opts []Option) (s settings) {
@@ -87,7 +88,7 @@ func read(opts []Option) (s settings) {
 		}
 		f |= opts[i].flags
 	}
-	s.keepDims, s.saturate, s.orion, s.fast = f&keepDims != 0, f&saturate != 0, f&orion != 0, f&fast != 0
+	s.keepDims, s.saturate, s.orion, s.fast, s.wrap = f&keepDims != 0, f&saturate != 0, f&orion != 0, f&fast != 0, f&wrap != 0
 	return s
 }
 
@@ -167,6 +168,14 @@ func heldBy(into any) dtype.DType {
 		return dtype.Complex64
 	case *tensor.Tensor[complex128]:
 		return dtype.Complex128
+	case *tensor.Tensor[num.FP8x23]:
+		return dtype.FP8x23
+	case *tensor.Tensor[num.FP16x16]:
+		return dtype.FP16x16
+	case *tensor.Tensor[num.FP32x32]:
+		return dtype.FP32x32
+	case *tensor.Tensor[num.FP64x64]:
+		return dtype.FP64x64
 	}
 	return dtype.Invalid
 }

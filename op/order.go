@@ -39,6 +39,14 @@ func greaterOf[T num.Elem]() func(v, best T) bool {
 		p = greaterFloat[float32]
 	case *float64:
 		p = greaterFloat[float64]
+	case *num.FP8x23:
+		p = greaterFixed[num.FP8x23]
+	case *num.FP16x16:
+		p = greaterFixed[num.FP16x16]
+	case *num.FP32x32:
+		p = greaterFixed[num.FP32x32]
+	case *num.FP64x64:
+		p = greaterFixed[num.FP64x64]
 	default:
 		widen := widenOf[T]()
 		return func(v, best T) bool {
@@ -88,6 +96,14 @@ func lessOf[T num.Elem]() func(v, best T) bool {
 		p = lessFloat[float32]
 	case *float64:
 		p = lessFloat[float64]
+	case *num.FP8x23:
+		p = lessFixed[num.FP8x23]
+	case *num.FP16x16:
+		p = lessFixed[num.FP16x16]
+	case *num.FP32x32:
+		p = lessFixed[num.FP32x32]
+	case *num.FP64x64:
+		p = lessFixed[num.FP64x64]
 	default:
 		widen := widenOf[T]()
 		return func(v, best T) bool {
@@ -136,6 +152,14 @@ func lowest[T num.Elem]() T {
 		v = num.F8E4M3FromBits(0xfe)
 	case num.F8E5M2:
 		v = num.F8E5M2FromBits(0xfc)
+	case num.FP8x23:
+		v = num.FP8x23FromBits(math.MinInt32)
+	case num.FP16x16:
+		v = num.FP16x16FromBits(math.MinInt32)
+	case num.FP32x32:
+		v = num.FP32x32FromBits(math.MinInt64)
+	case num.FP64x64:
+		v = num.FP64x64FromBits(num.Int128{Hi: math.MinInt64})
 	default:
 		return t // unsigned: 0; bool: false
 	}
@@ -177,6 +201,14 @@ func highest[T num.Elem]() T {
 		v = num.F8E4M3FromBits(0x7e)
 	case num.F8E5M2:
 		v = num.F8E5M2FromBits(0x7c)
+	case num.FP8x23:
+		v = num.FP8x23FromBits(math.MaxInt32)
+	case num.FP16x16:
+		v = num.FP16x16FromBits(math.MaxInt32)
+	case num.FP32x32:
+		v = num.FP32x32FromBits(math.MaxInt64)
+	case num.FP64x64:
+		v = num.FP64x64FromBits(num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64})
 	}
 	return v.(T)
 }

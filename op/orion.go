@@ -47,6 +47,15 @@ func orionClipRow[T num.Native](dst, a []T, lo, hi T) {
 	}
 }
 
+var orionClipFixed = fixedP{FP8x23: orionClippedFixed[num.FP8x23], FP16x16: orionClippedFixed[num.FP16x16], FP32x32: orionClippedFixed[num.FP32x32], FP64x64: orionClippedFixed[num.FP64x64]}
+
+func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, error) {
+	if num.CompareFixed(x, lo) < 0 {
+		return lo, nil
+	}
+	return minFixed(x, hi)
+}
+
 // InOrion returns the run-time form of an operator under the option Orion, where the
 // types are Orion's, too:
 //

@@ -86,11 +86,15 @@ type opP struct {
 	def   [2]float32 // and these their defaults
 	cost  int
 	rows  rowsP // of floats
+	fixed *fixedP
 }
 
 // applyP is the typed form of an opP. The numbers are rounded to the type that is
 // computed in.
 func applyP[T num.Elem](o *opP, a *tensor.Tensor[T], p, q float64, opts []Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return applyFixedP(o.name, o.fixed, a, fixedNumber[T](o.name, p), fixedNumber[T](o.name, q), opts)
+	}
 	return applyWith(o.name, o.cost, &o.rows, nil, a, floatAs[T](p), floatAs[T](q), [2]float32{float32(p), float32(q)}, opts)
 }
 
@@ -106,7 +110,9 @@ func floatAs[T num.Elem](v float64) (x T) {
 }
 
 // Supports reports whether the operand may hold d.
-func (o *opP) Supports(d dtype.DType) bool { return runP[d] != nil }
+func (o *opP) Supports(d dtype.DType) bool {
+	return runP[d] != nil && (o.fixed != nil || !d.IsFixed())
+}
 
 // Infer returns the operand's type and shape.
 func (o *opP) Infer(c *Call) (out []tensor.Any, err error) {
@@ -143,4 +149,5 @@ func anyP[T num.Elem](o *opP, a tensor.Any, p, q float64, opts []Option) tensor.
 var runP = [dtype.Count]func(o *opP, a tensor.Any, p, q float64, opts []Option) tensor.Any{
 	dtype.Float8E4M3: anyP[num.F8E4M3], dtype.Float8E5M2: anyP[num.F8E5M2], dtype.Float16: anyP[num.F16], dtype.BFloat16: anyP[num.BF16],
 	dtype.Float32: anyP[float32], dtype.Float64: anyP[float64],
+	dtype.FP8x23: anyP[num.FP8x23], dtype.FP16x16: anyP[num.FP16x16], dtype.FP32x32: anyP[num.FP32x32], dtype.FP64x64: anyP[num.FP64x64],
 }

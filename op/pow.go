@@ -11,14 +11,15 @@ import (
 // most 0.503 ulp. Integers wrap; to a negative power they give the true value
 // toward zero, and 0 gives the largest integer, as an infinity would. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
-func Pow[T num.Native | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&pow, &a, &b, opts)
 }
 
 var pow = op2{about: about{name: "Pow"}, cost: 60,
 	rows: rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
 		U8: powRow[uint8], U16: powRow[uint16], U32: powRow[uint32], U64: powRow[uint64],
-		F32: powRow32, F64: powRow64}}
+		F32: powRow32, F64: powRow64},
+	fixed: &fixed2{FP8x23: num.PowFixed[num.FP8x23], FP16x16: num.PowFixed[num.FP16x16], FP32x32: num.PowFixed[num.FP32x32], FP64x64: num.PowFixed[num.FP64x64]}}
 
 // powRow, powRow32 and powRow64 define Pow.
 func powRow[T num.Integer](dst, a, b []T) {
@@ -70,7 +71,8 @@ var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: 
 	run: perType{dtype.Int8: runPow[int8], dtype.Int16: runPow[int16], dtype.Int32: runPow[int32], dtype.Int64: runPow[int64],
 		dtype.Uint8: runPow[uint8], dtype.Uint16: runPow[uint16], dtype.Uint32: runPow[uint32], dtype.Uint64: runPow[uint64],
 		dtype.Float8E4M3: runPow[num.F8E4M3], dtype.Float8E5M2: runPow[num.F8E5M2], dtype.Float16: runPow[num.F16],
-		dtype.BFloat16: runPow[num.BF16], dtype.Float32: runPow[float32], dtype.Float64: runPow[float64]},
+		dtype.BFloat16: runPow[num.BF16], dtype.Float32: runPow[float32], dtype.Float64: runPow[float64],
+		dtype.FP8x23: runPow[num.FP8x23], dtype.FP16x16: runPow[num.FP16x16], dtype.FP32x32: runPow[num.FP32x32], dtype.FP64x64: runPow[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		c = early("Pow", c)
 		return one(spec("Pow", c.in(0).DType(), stretch("Pow", c.Inputs[:2]...)...))
@@ -80,10 +82,10 @@ var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: 
 // converted to the base's where that is a float. An integer base with an integer
 // exponent is computed in 64 bits, with a float exponent in float64, and converted
 // back.
-func runPow[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runPow[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	c = early("Pow", c)
 	x, y, base := as[T]("Pow", c, 0), c.in(1), dtype.Of[T]()
-	if exp := y.DType(); exp != base && !base.IsFloat() {
+	if exp := y.DType(); exp != base && !base.IsFloat() && !base.IsFixed() {
 		return one(castTo1[T](wholePow(x, y, options(c))))
 	} else if exp != base {
 		return one(Pow(x, castTo1[T](y), options(c)...))

@@ -9,7 +9,7 @@ import (
 // PRelu returns slope·a where a < 0 and a elsewhere, element by element; −0 and
 // NaN stay. slope is stretched to a's shape, and it panics if it doesn't fit it.
 // Integers wrap. ONNX PRelu.
-func PRelu[T num.Native | num.Narrow](a, slope tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	refuseWider("PRelu", &a, slope)
 	return apply2(&pRelu, &a, &slope, opts)
 }
@@ -17,7 +17,8 @@ func PRelu[T num.Native | num.Narrow](a, slope tensor.Tensor[T], opts ...Option)
 var pRelu = op2{about: about{name: "PRelu"},
 	rows: rows2{I8: pReluRow[int8], I16: pReluRow[int16], I32: pReluRow[int32], I64: pReluRow[int64],
 		U8: pReluRow[uint8], U16: pReluRow[uint16], U32: pReluRow[uint32], U64: pReluRow[uint64],
-		F32: pReluRow[float32], F64: pReluRow[float64]}}
+		F32: pReluRow[float32], F64: pReluRow[float64]},
+	fixed: &fixed2{FP8x23: pReluFixed[num.FP8x23], FP16x16: pReluFixed[num.FP16x16], FP32x32: pReluFixed[num.FP32x32], FP64x64: pReluFixed[num.FP64x64]}}
 
 // pReluRow defines PRelu.
 func pReluRow[T num.Native](dst, a, slope []T) {
@@ -44,7 +45,8 @@ var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 
 	run: perType{dtype.Int8: runPRelu[int8], dtype.Int16: runPRelu[int16], dtype.Int32: runPRelu[int32], dtype.Int64: runPRelu[int64],
 		dtype.Uint8: runPRelu[uint8], dtype.Uint16: runPRelu[uint16], dtype.Uint32: runPRelu[uint32], dtype.Uint64: runPRelu[uint64],
 		dtype.Float8E4M3: runPRelu[num.F8E4M3], dtype.Float8E5M2: runPRelu[num.F8E5M2], dtype.Float16: runPRelu[num.F16],
-		dtype.BFloat16: runPRelu[num.BF16], dtype.Float32: runPRelu[float32], dtype.Float64: runPRelu[float64]},
+		dtype.BFloat16: runPRelu[num.BF16], dtype.Float32: runPRelu[float32], dtype.Float64: runPRelu[float64],
+		dtype.FP8x23: runPRelu[num.FP8x23], dtype.FP16x16: runPRelu[num.FP16x16], dtype.FP32x32: runPRelu[num.FP32x32], dtype.FP64x64: runPRelu[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		oneType("PRelu", c.Inputs[:2]...)
 		c = perChannel(c)
@@ -55,7 +57,7 @@ var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 
 		return one(spec("PRelu", c.in(0).DType(), lay.Shape()...))
 	}}
 
-func runPRelu[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runPRelu[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	c = perChannel(c)
 	return one(PRelu(as[T]("PRelu", c, 0), as[T]("PRelu", c, 1), options(c)...))
 }

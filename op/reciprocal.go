@@ -7,12 +7,13 @@ import (
 
 // Reciprocal returns 1 ÷ a, element by element, correctly rounded in float32 and
 // float64. ±0 gives ±∞ and the other way round. ONNX Reciprocal.
-func Reciprocal[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&reciprocal, &a, opts)
 }
 
 var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, cost: 4,
-	rows: rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]}}
+	rows:  rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]},
+	fixed: &fixed1{FP8x23: num.ReciprocalFixed[num.FP8x23], FP16x16: num.ReciprocalFixed[num.FP16x16], FP32x32: num.ReciprocalFixed[num.FP32x32], FP64x64: num.ReciprocalFixed[num.FP64x64]}}
 
 // reciprocalRow defines Reciprocal.
 func reciprocalRow[T num.Float](dst, a []T) {

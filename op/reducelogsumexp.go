@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,10 @@ import (
 // rounded once. So nothing overflows on the way. Of nothing, and of −∞ alone, it is
 // −∞; +∞ gives +∞, and NaN NaN. The reduced axes go, unless KeepDims. ONNX
 // ReduceLogSumExp.
-func ReduceLogSumExp[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceLogSumExp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return reduceFixed("ReduceLogSumExp", a, axes, opts, &fixedLogSumExp)
+	}
 	s := read(opts)
 	return moved[T](logSumExp(a, axes, s.keepDims), opts)
 }
@@ -57,7 +61,13 @@ func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 }
 
 var reduceLogSumExp = opN{about: about{name: "ReduceLogSumExp", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, takes: floatsOnly,
+	run: perType{dtype.FP8x23: runReduceLogSumExp[num.FP8x23], dtype.FP16x16: runReduceLogSumExp[num.FP16x16], dtype.FP32x32: runReduceLogSumExp[num.FP32x32], dtype.FP64x64: runReduceLogSumExp[num.FP64x64]},
 	move: func(c *Call) *transfer {
 		axes, _ := reduceArgs("ReduceLogSumExp", c, 18)
 		return logSumExp(c.in(0), axes, c.Attrs.Int("keepdims", 1) != 0)
 	}}
+
+func runReduceLogSumExp[T num.Fixed](c *Call) []tensor.Any {
+	axes, opts := reduceArgs("ReduceLogSumExp", c, 18)
+	return one(ReduceLogSumExp(as[T]("ReduceLogSumExp", c, 0), axes, opts...))
+}

@@ -10,7 +10,7 @@ import (
 // ReduceMax returns the largest elements over axes, or over all when axes is nil: NaN
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
 // value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
-func ReduceMax[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceMax[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	return reduceBy("ReduceMax", a, axes, opts, maxFolder[T], extremeRows[T](&maxOp, simd.TryMaxLines32, simd.TryMaxLines64))
 }
 
@@ -25,9 +25,10 @@ var reduceMax = opN{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 1
 		dtype.Uint32: runReduceMax[uint32], dtype.Uint64: runReduceMax[uint64],
 		dtype.Float8E4M3: runReduceMax[num.F8E4M3], dtype.Float8E5M2: runReduceMax[num.F8E5M2],
 		dtype.Float16: runReduceMax[num.F16], dtype.BFloat16: runReduceMax[num.BF16],
-		dtype.Float32: runReduceMax[float32], dtype.Float64: runReduceMax[float64]}}
+		dtype.Float32: runReduceMax[float32], dtype.Float64: runReduceMax[float64],
+		dtype.FP8x23: runReduceMax[num.FP8x23], dtype.FP16x16: runReduceMax[num.FP16x16], dtype.FP32x32: runReduceMax[num.FP32x32], dtype.FP64x64: runReduceMax[num.FP64x64]}}
 
-func runReduceMax[T bool | num.Native | num.Narrow](c *Call) []tensor.Any {
+func runReduceMax[T bool | num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMax", c, 18)
 	return one(ReduceMax(as[T]("ReduceMax", c, 0), axes, opts...))
 }

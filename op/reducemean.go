@@ -13,6 +13,9 @@ import (
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return reduceFixed("ReduceMean", a, axes, opts, &fixedMean)
+	}
 	if dtype.Of[T]().IsComplex() {
 		return byParts("ReduceMean", a, opts, func(a tensor.Tensor[float32], opts ...Option) tensor.Tensor[float32] {
 			return ReduceMean(a, axes, opts...)
@@ -58,7 +61,8 @@ var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}
 		dtype.Float8E4M3: runReduceMean[num.F8E4M3], dtype.Float8E5M2: runReduceMean[num.F8E5M2],
 		dtype.Float16: runReduceMean[num.F16], dtype.BFloat16: runReduceMean[num.BF16],
 		dtype.Float32: runReduceMean[float32], dtype.Float64: runReduceMean[float64],
-		dtype.Complex64: runReduceMean[complex64], dtype.Complex128: runReduceMean[complex128]}}
+		dtype.Complex64: runReduceMean[complex64], dtype.Complex128: runReduceMean[complex128],
+		dtype.FP8x23: runReduceMean[num.FP8x23], dtype.FP16x16: runReduceMean[num.FP16x16], dtype.FP32x32: runReduceMean[num.FP32x32], dtype.FP64x64: runReduceMean[num.FP64x64]}}
 
 func runReduceMean[T num.Number](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMean", c, 18)

@@ -10,7 +10,7 @@ import (
 // ReduceMin returns the smallest elements over axes, or over all when axes is nil: NaN
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's largest
 // value, +∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMin.
-func ReduceMin[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceMin[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	return reduceBy("ReduceMin", a, axes, opts, minFolder[T], extremeRows[T](&minOp, simd.TryMinLines32, simd.TryMinLines64))
 }
 
@@ -25,9 +25,10 @@ var reduceMin = opN{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 1
 		dtype.Uint32: runReduceMin[uint32], dtype.Uint64: runReduceMin[uint64],
 		dtype.Float8E4M3: runReduceMin[num.F8E4M3], dtype.Float8E5M2: runReduceMin[num.F8E5M2],
 		dtype.Float16: runReduceMin[num.F16], dtype.BFloat16: runReduceMin[num.BF16],
-		dtype.Float32: runReduceMin[float32], dtype.Float64: runReduceMin[float64]}}
+		dtype.Float32: runReduceMin[float32], dtype.Float64: runReduceMin[float64],
+		dtype.FP8x23: runReduceMin[num.FP8x23], dtype.FP16x16: runReduceMin[num.FP16x16], dtype.FP32x32: runReduceMin[num.FP32x32], dtype.FP64x64: runReduceMin[num.FP64x64]}}
 
-func runReduceMin[T bool | num.Native | num.Narrow](c *Call) []tensor.Any {
+func runReduceMin[T bool | num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMin", c, 18)
 	return one(ReduceMin(as[T]("ReduceMin", c, 0), axes, opts...))
 }

@@ -10,7 +10,10 @@ import (
 // nothing. Integers wrap. Floats are multiplied in float64, one after the other
 // in row-major order, and rounded once. The reduced axes go, unless KeepDims.
 // ONNX ReduceProd.
-func ReduceProd[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return reduceFixed("ReduceProd", a, axes, opts, &fixedProd)
+	}
 	return reduceTo("ReduceProd", a, axes, opts, prodFolder[T])
 }
 
@@ -68,9 +71,10 @@ var reduceProd = opN{about: about{name: "ReduceProd", onnx: []int{1, 11, 13, 18}
 		dtype.Uint32: runReduceProd[uint32], dtype.Uint64: runReduceProd[uint64],
 		dtype.Float8E4M3: runReduceProd[num.F8E4M3], dtype.Float8E5M2: runReduceProd[num.F8E5M2],
 		dtype.Float16: runReduceProd[num.F16], dtype.BFloat16: runReduceProd[num.BF16],
-		dtype.Float32: runReduceProd[float32], dtype.Float64: runReduceProd[float64]}}
+		dtype.Float32: runReduceProd[float32], dtype.Float64: runReduceProd[float64],
+		dtype.FP8x23: runReduceProd[num.FP8x23], dtype.FP16x16: runReduceProd[num.FP16x16], dtype.FP32x32: runReduceProd[num.FP32x32], dtype.FP64x64: runReduceProd[num.FP64x64]}}
 
-func runReduceProd[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runReduceProd[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceProd", c, 18)
 	return one(ReduceProd(as[T]("ReduceProd", c, 0), axes, opts...))
 }

@@ -12,6 +12,9 @@ import (
 // wrap. Floats are added in float64 in the fixed order of this package and
 // rounded once. The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return reduceFixed("ReduceSum", a, axes, opts, &fixedSum)
+	}
 	if dtype.Of[T]().IsComplex() {
 		return byParts("ReduceSum", a, opts, func(a tensor.Tensor[float32], opts ...Option) tensor.Tensor[float32] {
 			return ReduceSum(a, axes, opts...)
@@ -46,7 +49,8 @@ var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attr
 		dtype.Uint32: runReduceSum[uint32], dtype.Uint64: runReduceSum[uint64], dtype.Float8E4M3: runReduceSum[num.F8E4M3],
 		dtype.Float8E5M2: runReduceSum[num.F8E5M2], dtype.Float16: runReduceSum[num.F16], dtype.BFloat16: runReduceSum[num.BF16],
 		dtype.Float32: runReduceSum[float32], dtype.Float64: runReduceSum[float64],
-		dtype.Complex64: runReduceSum[complex64], dtype.Complex128: runReduceSum[complex128]}}
+		dtype.Complex64: runReduceSum[complex64], dtype.Complex128: runReduceSum[complex128],
+		dtype.FP8x23: runReduceSum[num.FP8x23], dtype.FP16x16: runReduceSum[num.FP16x16], dtype.FP32x32: runReduceSum[num.FP32x32], dtype.FP64x64: runReduceSum[num.FP64x64]}}
 
 func runReduceSum[T num.Number](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceSum", c, 13)

@@ -10,7 +10,10 @@ import (
 // nil: each square enters a float64 sum in the fixed order of this package with
 // one rounding, and the total is rounded once; 0 for nothing. Integers wrap. The reduced axes
 // go, unless KeepDims. ONNX ReduceSumSquare.
-func ReduceSumSquare[T num.Native | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+func ReduceSumSquare[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return reduceFixed("ReduceSumSquare", a, axes, opts, &fixedSumSquare)
+	}
 	return reduceTo("ReduceSumSquare", a, axes, opts, sumSquareFolder[T])
 }
 
@@ -35,9 +38,10 @@ var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 1
 		dtype.Uint8: runReduceSumSquare[uint8], dtype.Uint16: runReduceSumSquare[uint16], dtype.Uint32: runReduceSumSquare[uint32], dtype.Uint64: runReduceSumSquare[uint64],
 		dtype.Float8E4M3: runReduceSumSquare[num.F8E4M3], dtype.Float8E5M2: runReduceSumSquare[num.F8E5M2],
 		dtype.Float16: runReduceSumSquare[num.F16], dtype.BFloat16: runReduceSumSquare[num.BF16],
-		dtype.Float32: runReduceSumSquare[float32], dtype.Float64: runReduceSumSquare[float64]}}
+		dtype.Float32: runReduceSumSquare[float32], dtype.Float64: runReduceSumSquare[float64],
+		dtype.FP8x23: runReduceSumSquare[num.FP8x23], dtype.FP16x16: runReduceSumSquare[num.FP16x16], dtype.FP32x32: runReduceSumSquare[num.FP32x32], dtype.FP64x64: runReduceSumSquare[num.FP64x64]}}
 
-func runReduceSumSquare[T num.Native | num.Narrow](c *Call) []tensor.Any {
+func runReduceSumSquare[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceSumSquare", c, 18)
 	return one(ReduceSumSquare(as[T]("ReduceSumSquare", c, 0), axes, opts...))
 }

@@ -9,17 +9,19 @@ import (
 
 // Round returns the integer nearest to a, the even one of two, element by element:
 // −0 from −0.5 to −0. ±0, ±∞ and NaN stay. ONNX Round.
-func Round[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	if s := read(opts); s.orion {
 		return apply1(&roundAway, &a, opts)
 	}
 	return apply1(&round, &a, opts)
 }
 
-var round = op1{about: about{name: "Round", onnx: []int{11, 22}, why: "integers are whole"}, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]}}
+var round = op1{about: about{name: "Round", onnx: []int{11, 22}, why: "integers are whole"}, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]},
+	fixed: &fixed1{FP8x23: num.RoundFixed[num.FP8x23], FP16x16: num.RoundFixed[num.FP16x16], FP32x32: num.RoundFixed[num.FP32x32], FP64x64: num.RoundFixed[num.FP64x64]}}
 
 // roundAway is Round for Orion.
-var roundAway = op1{about: about{name: "Round"}, rows: rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]}}
+var roundAway = op1{about: about{name: "Round"}, rows: rows1{F32: roundAwayRow[float32], F64: roundAwayRow[float64]},
+	fixed: &fixed1{FP8x23: num.RoundAwayFixed[num.FP8x23], FP16x16: num.RoundAwayFixed[num.FP16x16], FP32x32: num.RoundAwayFixed[num.FP32x32], FP64x64: num.RoundAwayFixed[num.FP64x64]}}
 
 func roundAwayRow[T num.Float](dst, a []T) {
 	for i, x := range a[:len(dst)] {

@@ -18,7 +18,8 @@ import (
 type perType [dtype.Count]func(c *Call) []tensor.Any
 
 // opN is an operator whose run-time form is written by hand in its file. Just
-// one of run, untyped and move is set.
+// one of run, untyped and move is set, but run may have the types that the other two
+// leave out.
 type opN struct {
 	about
 	least   int                        // how many inputs it needs
@@ -35,10 +36,7 @@ type opN struct {
 
 // Supports reports whether the deciding input may hold d.
 func (o *opN) Supports(d dtype.DType) bool {
-	if o.untyped != nil || o.move != nil {
-		return o.takes == nil || o.takes(d)
-	}
-	return o.run[d] != nil
+	return o.run[d] != nil || (o.untyped != nil || o.move != nil) && (o.takes == nil || o.takes(d))
 }
 
 // Infer returns the outputs' types and shapes.
@@ -74,10 +72,13 @@ func (o *opN) Run(c *Call) (out []tensor.Any, err error) {
 }
 
 func (o *opN) compute(c *Call) []tensor.Any {
-	switch {
-	case o.untyped != nil:
-		return o.untyped(c)
-	case o.move != nil:
+	if o.untyped != nil || o.move != nil {
+		if o.least > 0 && o.run[c.in(o.by).DType()] != nil {
+			return o.run[c.in(o.by).DType()](c)
+		}
+		if o.untyped != nil {
+			return o.untyped(c)
+		}
 		m := o.move(c)
 		m.orion = c.orion
 		return one(m.run(c.Context))
@@ -231,6 +232,9 @@ func axisOf(name string, axis, rank int) int {
 
 // Supports reports whether the operand may hold d.
 func (o *op1) Supports(d dtype.DType) bool {
+	if d.IsFixed() {
+		return o.fixed != nil
+	}
 	if d.IsNarrow() {
 		return o.rows.F32 != nil
 	}
@@ -270,6 +274,7 @@ var run1 = [dtype.Count]func(o *op1, a tensor.Any, opts []Option) tensor.Any{
 	dtype.Uint8: any1[uint8], dtype.Uint16: any1[uint16], dtype.Uint32: any1[uint32], dtype.Uint64: any1[uint64],
 	dtype.Float8E4M3: any1[num.F8E4M3], dtype.Float8E5M2: any1[num.F8E5M2], dtype.Float16: any1[num.F16], dtype.BFloat16: any1[num.BF16],
 	dtype.Float32: any1[float32], dtype.Float64: any1[float64], dtype.Complex64: any1[complex64], dtype.Complex128: any1[complex128],
+	dtype.FP8x23: any1[num.FP8x23], dtype.FP16x16: any1[num.FP16x16], dtype.FP32x32: any1[num.FP32x32], dtype.FP64x64: any1[num.FP64x64],
 }
 
 func rowSet1(r *rows1, d dtype.DType) bool {
@@ -281,6 +286,9 @@ func rowSet1(r *rows1, d dtype.DType) bool {
 
 // Supports reports whether the operands may hold d.
 func (o *op2) Supports(d dtype.DType) bool {
+	if d.IsFixed() {
+		return o.fixed != nil
+	}
 	if d.IsNarrow() {
 		d = dtype.Float32
 	}
@@ -356,10 +364,14 @@ var run2 = [dtype.Count]func(o *op2, a, b tensor.Any, opts []Option) tensor.Any{
 	dtype.Uint8: any2[uint8], dtype.Uint16: any2[uint16], dtype.Uint32: any2[uint32], dtype.Uint64: any2[uint64],
 	dtype.Float8E4M3: any2[num.F8E4M3], dtype.Float8E5M2: any2[num.F8E5M2], dtype.Float16: any2[num.F16], dtype.BFloat16: any2[num.BF16],
 	dtype.Float32: any2[float32], dtype.Float64: any2[float64], dtype.Complex64: any2[complex64], dtype.Complex128: any2[complex128],
+	dtype.FP8x23: any2[num.FP8x23], dtype.FP16x16: any2[num.FP16x16], dtype.FP32x32: any2[num.FP32x32], dtype.FP64x64: any2[num.FP64x64],
 }
 
 // Supports reports whether the operands may hold d.
 func (o *cmp2) Supports(d dtype.DType) bool {
+	if d.IsFixed() {
+		return o.order != nil
+	}
 	if d.IsNarrow() {
 		d = dtype.Float32
 	}
@@ -408,6 +420,7 @@ var runCmp = [dtype.Count]func(o *cmp2, a, b tensor.Any, opts []Option) tensor.A
 	dtype.Uint8: anyCmp[uint8], dtype.Uint16: anyCmp[uint16], dtype.Uint32: anyCmp[uint32], dtype.Uint64: anyCmp[uint64],
 	dtype.Float8E4M3: anyCmp[num.F8E4M3], dtype.Float8E5M2: anyCmp[num.F8E5M2], dtype.Float16: anyCmp[num.F16], dtype.BFloat16: anyCmp[num.BF16],
 	dtype.Float32: anyCmp[float32], dtype.Float64: anyCmp[float64], dtype.Complex64: anyCmp[complex64], dtype.Complex128: anyCmp[complex128],
+	dtype.FP8x23: anyCmp[num.FP8x23], dtype.FP16x16: anyCmp[num.FP16x16], dtype.FP32x32: anyCmp[num.FP32x32], dtype.FP64x64: anyCmp[num.FP64x64],
 }
 
 // isReal says which types have arithmetic and an order.

@@ -8,11 +8,12 @@ import (
 
 // Sigmoid returns 1 ÷ (1 + e⁻ᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ gives 1. ONNX Sigmoid.
-func Sigmoid[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&sigmoid, &a, opts)
 }
 
-var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, fast: &simd.Sigmoid, rough: &simd.FastSigmoid, function: true, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64}}
+var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, fast: &simd.Sigmoid, rough: &simd.FastSigmoid, function: true, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64},
+	fixed: &fixed1{FP8x23: num.SigmoidFixed[num.FP8x23], FP16x16: num.SigmoidFixed[num.FP16x16], FP32x32: num.SigmoidFixed[num.FP32x32], FP64x64: num.SigmoidFixed[num.FP64x64]}}
 
 // sigmoidRow32 and sigmoidRow64 define Sigmoid.
 func sigmoidRow32(dst, a []float32) {

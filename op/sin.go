@@ -8,11 +8,12 @@ import (
 // Sin returns the sine of a, in radians, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64, however large a is. ±0 stays, ±∞
 // gives NaN. ONNX Sin.
-func Sin[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&sin, &a, opts)
 }
 
-var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64}}
+var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64},
+	fixed: &fixed1{FP8x23: num.SinFixed[num.FP8x23], FP16x16: num.SinFixed[num.FP16x16], FP32x32: num.SinFixed[num.FP32x32], FP64x64: num.SinFixed[num.FP64x64]}}
 
 // sinRow32 and sinRow64 define Sin.
 func sinRow32(dst, a []float32) {

@@ -7,11 +7,12 @@ import (
 
 // Sinh returns the hyperbolic sine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Sinh.
-func Sinh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&sinh, &a, opts)
 }
 
-var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64}}
+var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64},
+	fixed: &fixed1{FP8x23: num.SinhFixed[num.FP8x23], FP16x16: num.SinhFixed[num.FP16x16], FP32x32: num.SinhFixed[num.FP32x32], FP64x64: num.SinhFixed[num.FP64x64]}}
 
 // sinhRow32 and sinhRow64 define Sinh.
 func sinhRow32(dst, a []float32) {

@@ -11,7 +11,7 @@ import (
 // distance to the largest: e = exp(a − max) rounded, their sum in the fixed order
 // of this package rounded, e ÷ sum rounded. NaN anywhere makes the line NaN, and
 // so does +∞. ONNX Softmax; before opset 13 a line is axis and all after it.
-func Softmax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
+func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 	return softened("Softmax", a, axisOf("Softmax", axis, a.Rank()), 1, opts, softmaxRow32, softmaxRow64)
 }
 
@@ -75,7 +75,10 @@ func shifted[T num.Float](row []T) []T {
 }
 
 // softened applies a row function of the softmax family.
-func softened[T num.Float | num.Narrow](name string, a tensor.Tensor[T], axis, tail int, opts []Option, f32 func([]float32), f64 func([]float64)) tensor.Tensor[T] {
+func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor[T], axis, tail int, opts []Option, f32 func([]float32), f64 func([]float64)) tensor.Tensor[T] {
+	if dtype.Of[T]().IsFixed() {
+		return mapLines(name, a, axis, tail, opts, softmaxFamily(name))
+	}
 	s := read(opts)
 	dst := target[T](name, &s, a.Shape())
 	if mustCopy(&a, &dst) {
@@ -105,9 +108,10 @@ var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: [
 	},
 	run: perType{dtype.Float8E4M3: runSoftmax[num.F8E4M3], dtype.Float8E5M2: runSoftmax[num.F8E5M2],
 		dtype.Float16: runSoftmax[num.F16], dtype.BFloat16: runSoftmax[num.BF16], dtype.Float32: runSoftmax[float32],
-		dtype.Float64: runSoftmax[float64]}}
+		dtype.Float64: runSoftmax[float64],
+		dtype.FP8x23:  runSoftmax[num.FP8x23], dtype.FP16x16: runSoftmax[num.FP16x16], dtype.FP32x32: runSoftmax[num.FP32x32], dtype.FP64x64: runSoftmax[num.FP64x64]}}
 
-func runSoftmax[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("Softmax", c, 0)
 	axis, tail := softAxis("Softmax", c, a.Rank())
 	return one(softened("Softmax", a, axis, tail, options(c), softmaxRow32, softmaxRow64))

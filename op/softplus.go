@@ -7,11 +7,12 @@ import (
 
 // Softplus returns log(1 + eᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ stays. ONNX Softplus.
-func Softplus[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&softplus, &a, opts)
 }
 
-var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64}}
+var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64},
+	fixed: &fixed1{FP8x23: num.SoftplusFixed[num.FP8x23], FP16x16: num.SoftplusFixed[num.FP16x16], FP32x32: num.SoftplusFixed[num.FP32x32], FP64x64: num.SoftplusFixed[num.FP64x64]}}
 
 // softplusRow32 and softplusRow64 define Softplus.
 func softplusRow32(dst, a []float32) {

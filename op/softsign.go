@@ -9,11 +9,12 @@ import (
 
 // Softsign returns a ÷ (1 + |a|), element by element: ±1 for ±∞; ±0 and NaN stay.
 // It is computed in float64 and rounded once. ONNX Softsign.
-func Softsign[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&softsign, &a, opts)
 }
 
-var softsign = op1{about: about{name: "Softsign", onnx: []int{1, 22}}, cost: 5, rows: rows1{F32: softsignRow[float32], F64: softsignRow[float64]}}
+var softsign = op1{about: about{name: "Softsign", onnx: []int{1, 22}}, cost: 5, rows: rows1{F32: softsignRow[float32], F64: softsignRow[float64]},
+	fixed: &fixed1{FP8x23: num.SoftsignFixed[num.FP8x23], FP16x16: num.SoftsignFixed[num.FP16x16], FP32x32: num.SoftsignFixed[num.FP32x32], FP64x64: num.SoftsignFixed[num.FP64x64]}}
 
 // softsignRow defines Softsign.
 func softsignRow[T num.Float](dst, a []T) {

@@ -10,12 +10,13 @@ import (
 
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
 // stays; a negative number and NaN give NaN. ONNX Sqrt.
-func Sqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&sqrt, &a, opts)
 }
 
 var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, fast: &simd.Sqrt, cost: 4,
-	rows: rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]}}
+	rows:  rows1{F32: sqrtRow[float32], F64: sqrtRow[float64]},
+	fixed: &fixed1{FP8x23: num.SqrtFixed[num.FP8x23], FP16x16: num.SqrtFixed[num.FP16x16], FP32x32: num.SqrtFixed[num.FP32x32], FP64x64: num.SqrtFixed[num.FP64x64]}}
 
 // sqrtRow defines Sqrt. The square root of a float32, taken in float64, rounds to
 // the right float32: no such root is close enough to a midpoint.

@@ -155,6 +155,7 @@ type op1 struct {
 	rows     rows1
 	fast     *simd.Levels[*rows1]
 	rough    *simd.Levels[*rows1] // for the option Fast
+	fixed    *fixed1
 }
 
 // op2 is an operator over pairs of elements of two operands that broadcast.
@@ -166,13 +167,15 @@ type op2 struct {
 	rows      rows2
 	fast      *simd.Levels[*rows2]
 	fold      bool // ONNX's form takes one or more inputs, folded from the left
+	fixed     *fixed2
 }
 
 // cmp2 is op2 with a result of bool.
 type cmp2 struct {
 	about
-	rows rowsCmp
-	fast *simd.Levels[*rowsCmp]
+	rows  rowsCmp
+	fast  *simd.Levels[*rowsCmp]
+	order func(c int) bool // of fixed point, by -1, 0 or 1
 }
 
 // ready returns the Into target when it is the only option and a run of elements
@@ -219,8 +222,8 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 	if isLazy(ins[0]) {
 		n := note{name: o.name, cost: o.cost, args: []arg{argOf(o.name, ins[0])},
 			run: func(in []any, opts []Option) { apply1(o, in[0].(*tensor.Tensor[T]), opts) }}
-		if read(opts).fast {
-			n.also = []Option{Fast()}
+		if n.alone = dtype.Of[T]().IsFixed(); n.alone || read(opts).fast {
+			n.also = kept(opts)
 		}
 		return noted[T](n, opts, ins[0].LayoutRef())
 	}
@@ -229,6 +232,9 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 	dst := target[T](o.name, &s, appendShape(few[:0], ins[0].LayoutRef()))
 	j.ctx = s.ctx()
 	switch d := dtype.Of[T](); {
+	case d.IsFixed():
+		must(o.name, o.fixed != nil, d)
+		return applyFixed1(o, j, ins, dst, &s)
 	case k.one != nil:
 		elementwise(*j, &dst, ins, 1, k, nil, nil)
 	case d.IsNarrow() && d.Size() == 2 && o.rows.B16 != nil:
@@ -276,7 +282,12 @@ func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) tensor.Te
 //go:noinline
 func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
 	if isLazy(ins[0], ins[1]) {
-		return noted[T](note{name: o.name, cost: o.cost, alone: zero, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
+		fixed := dtype.Of[T]().IsFixed()
+		var also []Option
+		if fixed {
+			also = kept(opts)
+		}
+		return noted[T](note{name: o.name, cost: o.cost, alone: zero || fixed, also: also, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
 			run: func(in []any, opts []Option) { apply2(o, in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
 	}
 	s := read(opts)
@@ -287,6 +298,9 @@ func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], 
 		refuseZero(o.name, *ins[1])
 	}
 	switch d := dtype.Of[T](); {
+	case d.IsFixed():
+		must(o.name, o.fixed != nil, d)
+		return applyFixed2(o, j, ins, dst, &s)
 	case k.two != nil:
 		elementwise(*j, &dst, ins, 2, k, nil, nil)
 	case d.IsNarrow() && d.Size() == 2 && o.rows.B16 != nil:
@@ -336,6 +350,10 @@ func generalCmp[T num.Elem](o *cmp2, j *job, ins *[3]*tensor.Tensor[T], k *kerne
 		return dst
 	}
 	d := dtype.Of[T]()
+	if d.IsFixed() && o.order != nil {
+		elementwise(*j, &dst, ins, 2, &kernel[T, bool]{pair: ordering[T]{&o.rows, o.order}}, nil, nil)
+		return dst
+	}
 	must(o.name, d.IsNarrow() && o.rows.F32 != nil, d)
 	two := o.rows.F32
 	if r := fastest(o.fast); r != nil && r.F32 != nil {

@@ -8,11 +8,12 @@ import (
 // Tan returns the tangent of a, in radians, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, however large a is. ±0 stays,
 // ±∞ gives NaN; no float is a pole. ONNX Tan.
-func Tan[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&tan, &a, opts)
 }
 
-var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64}}
+var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64},
+	fixed: &fixed1{FP8x23: num.TanFixed[num.FP8x23], FP16x16: num.TanFixed[num.FP16x16], FP32x32: num.TanFixed[num.FP32x32], FP64x64: num.TanFixed[num.FP64x64]}}
 
 // tanRow32 and tanRow64 define Tan.
 func tanRow32(dst, a []float32) {

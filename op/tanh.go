@@ -8,11 +8,12 @@ import (
 
 // Tanh returns the hyperbolic tangent of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Tanh.
-func Tanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Tanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&tanh, &a, opts)
 }
 
-var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, rough: &simd.FastTanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64}}
+var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, rough: &simd.FastTanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64},
+	fixed: &fixed1{FP8x23: num.TanhFixed[num.FP8x23], FP16x16: num.TanhFixed[num.FP16x16], FP32x32: num.TanhFixed[num.FP32x32], FP64x64: num.TanhFixed[num.FP64x64]}}
 
 // tanhRow32 and tanhRow64 define Tanh.
 func tanhRow32(dst, a []float32) {

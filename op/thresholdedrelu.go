@@ -7,12 +7,13 @@ import (
 
 // ThresholdedRelu returns a where a > alpha and 0 elsewhere, element by element;
 // NaN stays. ONNX ThresholdedRelu, whose alpha is 1 by default.
-func ThresholdedRelu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
+func ThresholdedRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
 	return applyP(&thresholdedRelu, &a, alpha, 0, opts)
 }
 
 var thresholdedRelu = opP{about: about{name: "ThresholdedRelu", onnx: []int{10, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 1,
-	rows: rowsP{F32: thresholdedReluRow[float32], F64: thresholdedReluRow[float64]}}
+	rows:  rowsP{F32: thresholdedReluRow[float32], F64: thresholdedReluRow[float64]},
+	fixed: &fixedP{FP8x23: thresholdedReluFixed[num.FP8x23], FP16x16: thresholdedReluFixed[num.FP16x16], FP32x32: thresholdedReluFixed[num.FP32x32], FP64x64: thresholdedReluFixed[num.FP64x64]}}
 
 // thresholdedReluRow defines ThresholdedRelu.
 func thresholdedReluRow[T num.Float](dst, a []T, alpha, _ T) {

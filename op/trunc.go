@@ -9,11 +9,12 @@ import (
 
 // Trunc returns the integer nearest to a that is not farther from 0, element by
 // element. ±0, ±∞ and NaN stay. NumPy trunc.
-func Trunc[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&trunc, &a, opts)
 }
 
-var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]}}
+var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]},
+	fixed: &fixed1{FP8x23: num.TruncFixed[num.FP8x23], FP16x16: num.TruncFixed[num.FP16x16], FP32x32: num.TruncFixed[num.FP32x32], FP64x64: num.TruncFixed[num.FP64x64]}}
 
 // truncRow defines Trunc.
 func truncRow[T num.Float](dst, a []T) {

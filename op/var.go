@@ -13,7 +13,37 @@ import (
 // by the count less ddof and rounded once. ddof is 0 for all there is and 1 for a
 // sample. Where the count isn't above ddof the result is NaN or ∞. The reduced axes
 // go, unless KeepDims. NumPy var.
-func Var[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) tensor.Tensor[T] {
+func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) tensor.Tensor[T] {
+	switch x := any(a).(type) {
+	case tensor.Tensor[num.FP8x23]:
+		y := reduceLines("Var", x, axes, opts, func(x []num.FP8x23, mode []num.FixedMode) (num.FP8x23, error) {
+			var m num.FixedMoments[num.FP8x23]
+			m.AddRow(x)
+			return m.Variance(ddof, mode...)
+		})
+		return *any(&y).(*tensor.Tensor[T])
+	case tensor.Tensor[num.FP16x16]:
+		y := reduceLines("Var", x, axes, opts, func(x []num.FP16x16, mode []num.FixedMode) (num.FP16x16, error) {
+			var m num.FixedMoments[num.FP16x16]
+			m.AddRow(x)
+			return m.Variance(ddof, mode...)
+		})
+		return *any(&y).(*tensor.Tensor[T])
+	case tensor.Tensor[num.FP32x32]:
+		y := reduceLines("Var", x, axes, opts, func(x []num.FP32x32, mode []num.FixedMode) (num.FP32x32, error) {
+			var m num.FixedMoments[num.FP32x32]
+			m.AddRow(x)
+			return m.Variance(ddof, mode...)
+		})
+		return *any(&y).(*tensor.Tensor[T])
+	case tensor.Tensor[num.FP64x64]:
+		y := reduceLines("Var", x, axes, opts, func(x []num.FP64x64, mode []num.FixedMode) (num.FP64x64, error) {
+			var m num.FixedMoments[num.FP64x64]
+			m.AddRow(x)
+			return m.Variance(ddof, mode...)
+		})
+		return *any(&y).(*tensor.Tensor[T])
+	}
 	return reduceTo("Var", a, axes, opts, func() folder[T, T] { return varFolder[T](ddof, false) })
 }
 
@@ -66,9 +96,10 @@ var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepd
 	infer: func(c *Call) []tensor.Any { return inferReduce("Var", c, 18) },
 	run: perType{dtype.Float8E4M3: runVar[num.F8E4M3], dtype.Float8E5M2: runVar[num.F8E5M2],
 		dtype.Float16: runVar[num.F16], dtype.BFloat16: runVar[num.BF16],
-		dtype.Float32: runVar[float32], dtype.Float64: runVar[float64]}}
+		dtype.Float32: runVar[float32], dtype.Float64: runVar[float64],
+		dtype.FP8x23: runVar[num.FP8x23], dtype.FP16x16: runVar[num.FP16x16], dtype.FP32x32: runVar[num.FP32x32], dtype.FP64x64: runVar[num.FP64x64]}}
 
-func runVar[T num.Float | num.Narrow](c *Call) []tensor.Any {
+func runVar[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("Var", c, 18)
 	return one(Var(as[T]("Var", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...))
 }

@@ -69,7 +69,8 @@ var where = opN{about: about{name: "Where", onnx: []int{9, 16}}, least: 3, fast:
 		dtype.Int64: runWhere[int64], dtype.Uint8: runWhere[uint8], dtype.Uint16: runWhere[uint16], dtype.Uint32: runWhere[uint32],
 		dtype.Uint64: runWhere[uint64], dtype.Float8E4M3: runWhere[num.F8E4M3], dtype.Float8E5M2: runWhere[num.F8E5M2],
 		dtype.Float16: runWhere[num.F16], dtype.BFloat16: runWhere[num.BF16], dtype.Float32: runWhere[float32],
-		dtype.Float64: runWhere[float64], dtype.Complex64: runWhere[complex64], dtype.Complex128: runWhere[complex128]},
+		dtype.Float64: runWhere[float64], dtype.Complex64: runWhere[complex64], dtype.Complex128: runWhere[complex128],
+		dtype.FP8x23: runWhere[num.FP8x23], dtype.FP16x16: runWhere[num.FP16x16], dtype.FP32x32: runWhere[num.FP32x32], dtype.FP64x64: runWhere[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		oneType("Where", c.Inputs[1:3]...)
 		return one(spec("Where", c.in(1).DType(), stretch("Where", c.Inputs[:3]...)...))

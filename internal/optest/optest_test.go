@@ -127,6 +127,9 @@ func (r *run) checkRepeated(t *testing.T) {
 // checkInfer compares what is known before a run with its outputs.
 func (r *run) checkInfer(t *testing.T, want []tensor.Any) {
 	t.Helper()
+	if r.unfit {
+		return
+	}
 	specs := slices.Clone(r.in)
 	for _, i := range r.moved {
 		s, err := tensor.NewSpec(r.in[i].DType(), tensor.Shape(r.in[i])...)
@@ -166,6 +169,9 @@ func TestLengths(t *testing.T) {
 			want, wantBits, err := r.result(r.in)
 			if err != nil {
 				t.Fatalf("%s of %v: %v", o.Name(), d, err)
+			}
+			if r.unfit {
+				continue // the error names the first element, which a shorter row may not have
 			}
 			for n := range most + 1 {
 				in := make([]tensor.Any, len(r.in))

@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ type run struct {
 	c     testCase
 	in    []tensor.Any
 	moved []int // the operands that may be laid out in other ways
+	unfit bool  // the result is an error about the numbers
 }
 
 func newRun(o op.Op, i int, c testCase, d dtype.DType) *run {
@@ -113,6 +115,11 @@ func (r *run) call(in []tensor.Any) *op.Call {
 // result is the types, shapes and bits of the outputs.
 func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err error) {
 	out, err = r.op.Run(r.call(in))
+	if errors.Is(err, num.ErrFixedOverflow) || errors.Is(err, num.ErrFixedDomain) { // the error is the result
+		r.unfit = true
+		text := []byte(err.Error())
+		out, err = []tensor.Any{tensor.FromSlice(text, len(text))}, nil
+	}
 	for _, a := range out {
 		bits = append(bits, content(a))
 	}

@@ -1,0 +1,171 @@
+package op
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Reductions and other functions of whole lines of fixed point: a line is gathered, unless
+// it is a run in memory, and handed over. Sums are exact and rounded once, so that the
+// order of a line doesn't matter.
+
+// fixedLine has a function of a line for each format.
+type fixedLine struct {
+	FP8x23  func(x []num.FP8x23, mode []num.FixedMode) (num.FP8x23, error)
+	FP16x16 func(x []num.FP16x16, mode []num.FixedMode) (num.FP16x16, error)
+	FP32x32 func(x []num.FP32x32, mode []num.FixedMode) (num.FP32x32, error)
+	FP64x64 func(x []num.FP64x64, mode []num.FixedMode) (num.FP64x64, error)
+}
+
+func fixedLineOf[T num.Elem](l *fixedLine) func(x []T, mode []num.FixedMode) (T, error) {
+	var p any
+	switch any((*T)(nil)).(type) {
+	case *num.FP8x23:
+		p = l.FP8x23
+	case *num.FP16x16:
+		p = l.FP16x16
+	case *num.FP32x32:
+		p = l.FP32x32
+	case *num.FP64x64:
+		p = l.FP64x64
+	}
+	return p.(func(x []T, mode []num.FixedMode) (T, error))
+}
+
+// A misfit is the first result that there isn't, of those that threads have found.
+type misfit struct {
+	mu  sync.Mutex
+	at  int
+	err error
+}
+
+func (m *misfit) note(at int, err error) {
+	if err == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil || at < m.at {
+		m.at, m.err = at, err
+	}
+}
+
+// check panics if there is one among results of a shape.
+func (m *misfit) check(name string, shape []int) {
+	if m.err != nil {
+		panic(unfit(name, unravel(m.at, shape), m.err))
+	}
+}
+
+// reduceFixed reduces each line of a to one element.
+func reduceFixed[T num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, lines *fixedLine) tensor.Tensor[T] {
+	return reduceLines(name, a, list, opts, fixedLineOf[T](lines))
+}
+
+func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fn func(x []T, mode []num.FixedMode) (R, error)) tensor.Tensor[R] {
+	s := read(opts)
+	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
+	x := reduced(name, a.LayoutRef(), list, s.keepDims)
+	dst := target[R](name, &s, x.shape)
+	out := dst
+	if s.into != nil {
+		out = tensor.Empty[R](x.shape...)
+	}
+	data, base := a.Data()
+	to, at := out.Mutable()
+	seq, dl := sequenceOf(&x.gone), out.Layout()
+	if seq.n == 0 {
+		x.kept = dl // there is nothing to read, and results to write all the same
+	}
+	kept, od := sequenceOf(&x.kept), sequenceOf(&dl)
+	modes := stateOf(&s, dtype.Of[T]()).modes
+	var bad misfit
+	split(name, s.ctx(), dl.Size(), max(1, 4*seq.n), func(from, till int) {
+		var line []T
+		for o := from; o < till; o++ {
+			first := base + kept.offset(o)
+			if seq.n > 0 && len(seq.ext) == 1 && seq.str[0] == 1 {
+				line = data[first : first+seq.n]
+			} else {
+				if cap(line) < seq.n || o == from {
+					line = make([]T, seq.n)
+				}
+				gather(&seq, line[:seq.n], data, first, 0)
+			}
+			v, err := fn(line[:seq.n], modes)
+			bad.note(o, err)
+			to[at+od.offset(o)] = v
+		}
+	})
+	runtime.KeepAlive(a)
+	bad.check(name, x.shape)
+	if s.into != nil {
+		dst.CopyFrom(out)
+	}
+	return dst
+}
+
+// fixedMap has a function from lines to lines for each format; dst isn't x.
+type fixedMap struct {
+	FP8x23  func(dst, x []num.FP8x23, mode []num.FixedMode) error
+	FP16x16 func(dst, x []num.FP16x16, mode []num.FixedMode) error
+	FP32x32 func(dst, x []num.FP32x32, mode []num.FixedMode) error
+	FP64x64 func(dst, x []num.FP64x64, mode []num.FixedMode) error
+}
+
+func fixedMapOf[T num.Elem](m *fixedMap) func(dst, x []T, mode []num.FixedMode) error {
+	var p any
+	switch any((*T)(nil)).(type) {
+	case *num.FP8x23:
+		p = m.FP8x23
+	case *num.FP16x16:
+		p = m.FP16x16
+	case *num.FP32x32:
+		p = m.FP32x32
+	case *num.FP64x64:
+		p = m.FP64x64
+	}
+	return p.(func(dst, x []T, mode []num.FixedMode) error)
+}
+
+// mapLines gives every line of a, which is axis and the tail − 1 axes after it, new values.
+// An error names the line.
+func mapLines[T num.Elem](name string, a tensor.Tensor[T], axis, tail int, opts []Option, lines *fixedMap) tensor.Tensor[T] {
+	s := read(opts)
+	shape := a.Shape()
+	dst := target[T](name, &s, shape)
+	out := tensor.Empty[T](shape...)
+	c := a.Contiguous()
+	data, base := c.Data()
+	to, at := out.Mutable()
+	before, n, after := elements(shape[:axis]), elements(shape[axis:axis+tail]), elements(shape[axis+tail:])
+	fn, modes := fixedMapOf[T](lines), stateOf(&s, dtype.Of[T]()).modes
+	var bad misfit
+	if n > 0 {
+		split(name, s.ctx(), before*after, 30*n, func(from, till int) {
+			x, y := make([]T, n), make([]T, n)
+			for l := from; l < till; l++ {
+				off := l/after*n*after + l%after
+				conv.Pack(x, data, conv.Block{Off: base + off, Rows: 1, Cols: n, Col: after})
+				err := fn(y, x, modes)
+				bad.note(off+faultAt(err)*after, err)
+				conv.Spread(to, y, conv.Block{Off: at + off, Rows: 1, Cols: n, Col: after})
+			}
+		})
+	}
+	runtime.KeepAlive(c)
+	bad.check(name, shape)
+	if s.into == nil {
+		return out
+	}
+	dst.CopyFrom(out)
+	return dst
+}
+
+func greaterFixed[T num.Fixed](v, best T) bool { return num.CompareFixed(v, best) > 0 }
+func lessFixed[T num.Fixed](v, best T) bool    { return num.CompareFixed(v, best) < 0 }
