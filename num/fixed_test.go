@@ -317,8 +317,31 @@ func TestInt128(t *testing.T) {
 	})
 }
 
-// Arithmetic and functions of 32 bits don't allocate.
+// Arithmetic and functions don't allocate, where their first approximation settles it.
 func TestFixedAllocations(t *testing.T) {
+	wide := FP64x64FromBits(Int128{1, 1 << 60})
+	for _, fn := range fixedFunctions {
+		callFixed(fn, wide, nil) // makes tables
+		small := FP64x64FromBits(Int128{0, 1<<63 + 12345})
+		if fn == &acoshFixed {
+			small = wide
+		}
+		if n := testing.AllocsPerRun(10, func() {
+			callFixed(fn, small, nil)
+			if fn.defined == nil {
+				callFixed(fn, wide, nil)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", fn.name, n)
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		DivFixed(wide, wide)
+		SqrtFixed(wide)
+		PowFixed(wide, wide)
+	}); n != 0 {
+		t.Errorf("FP64x64: %v allocations", n)
+	}
 	x, y := FP16x16FromBits(70000), FP16x16FromBits(-3)
 	z := FP32x32FromBits(1 << 40)
 	if n := testing.AllocsPerRun(100, func() {
