@@ -66,6 +66,12 @@ func mistakes(dir string) []func() error {
 		func() error { return second(num.ExpFixed(num.FP16x16FromBits(20 << 16))) },
 		func() error { return second(num.LogFixed(num.FP16x16FromBits(-1 << 16))) },
 		func() error { return second(num.ParseFixed[num.FP8x23]("1,5")) },
+		func() error {
+			var sum num.FixedSum[num.FP16x16]
+			sum.AddRow([]num.FP16x16{num.FP16x16FromBits(1 << 30), num.FP16x16FromBits(1 << 30)})
+			return second(sum.Sum())
+		},
+		func() error { return second(num.FixedNormOf(num.FP16x16{}, num.FP16x16{}, -1)) },
 		panics(func() { tensor.FromSlice([]int32{1, 2, 3}, 2, 2) }),
 		panics(func() { tensor.New[float32](2, -1) }),
 		panics(func() { a.At(0, 3) }),

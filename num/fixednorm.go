@@ -147,7 +147,11 @@ func newNorm[T Fixed](name string, n int, lift uint, center, w *big.Int, epsilon
 		reason = "the variance is negative"
 	}
 	if reason != "" {
-		return FixedNorm[T]{}, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: strconv.Itoa(n) + " numbers, epsilon " + strconv.FormatFloat(epsilon, 'g', -1, 64), reason: reason}
+		text := "epsilon " + strconv.FormatFloat(epsilon, 'g', -1, 64)
+		if n < 1 {
+			text = strconv.Itoa(n) + " numbers"
+		}
+		return FixedNorm[T]{}, &FixedError{Func: name, Format: f.name, Err: ErrFixedDomain, text: text, reason: reason}
 	}
 	s := FixedNorm[T]{mul: new(big.Int).Lsh(big.NewInt(int64(n)), lift), sub: new(big.Int).Lsh(center, lift), w: w}
 	if w.Sign() == 0 {
