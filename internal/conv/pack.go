@@ -112,6 +112,10 @@ func turn[T any](dst []T, ldd int, src []T, lds, m, n int) bool {
 		return false
 	}
 	switch unsafe.Sizeof(t) {
+	case 1:
+		return turnSquares(simd.Transpose8.Best(), words[uint8](dst), ldd, words[uint8](src), lds, m, n)
+	case 2:
+		return turnSquares(simd.Transpose16.Best(), words[uint16](dst), ldd, words[uint16](src), lds, m, n)
 	case 4:
 		return turnBy(simd.Transpose32.Best(), words[uint32](dst), ldd, words[uint32](src), lds, m, n)
 	case 8:
@@ -156,6 +160,31 @@ func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src [
 	}
 	if stream {
 		simd.Fence()
+	}
+	return true
+}
+
+// turnSquares is turnBy for narrow elements, in squares of their kernel.
+func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd int, src []T, lds, m, n int) bool {
+	if k == nil || m < k.Side() || n < k.Side() {
+		return false
+	}
+	side := k.Side()
+	rows, cols := m-m%side, n-n%side
+	const strip = 64 // rows of dst: as many cache lines as are written a part at a time
+	for j := 0; j < cols; j += strip {
+		for i := 0; i < rows; i += side {
+			k.Rows(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(strip, cols-j))
+		}
+	}
+	for i := range m { // what is beside the squares
+		from := cols
+		if i >= rows {
+			from = 0
+		}
+		for j := from; j < n; j++ {
+			dst[j*ldd+i] = src[i*lds+j]
+		}
 	}
 	return true
 }

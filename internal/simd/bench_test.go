@@ -111,3 +111,18 @@ func BenchmarkRows(b *testing.B) {
 	side1(b, "tanh", float32(1.2), each1(num.Tanh32), func(l cpu.Level) func(dst, a []float32) { return Tanh[l].F32 })
 	side1(b, "sigmoid", float32(1.2), each1(num.Sigmoid32), func(l cpu.Level) func(dst, a []float32) { return Sigmoid[l].F32 })
 }
+
+// BenchmarkLines runs kernels of lines on 128 lines of 128 elements.
+func BenchmarkLines(b *testing.B) {
+	x, sums, best := make([]float32, benchLen), make([]float64, 128), make([]float32, 128)
+	side(b, "sum", benchLen*4, func() {
+		for i := range sums {
+			sums[i] = foldLine(x[i*128:(i+1)*128], 32, 0, func(s float64, v float32) float64 { return s + float64(v) }, plus)
+		}
+	}, func(l cpu.Level) func() { return func() { SumLines32[l](sums, x, 128, 128) } })
+	side(b, "max", benchLen*4, func() {
+		for i := range best {
+			best[i] = foldLine(x[i*128:(i+1)*128], 64, 0, larger[float32], larger)
+		}
+	}, func(l cpu.Level) func() { return func() { MaxLines32[l](best, x, 128, 128) } })
+}

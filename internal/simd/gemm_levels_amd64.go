@@ -32,8 +32,10 @@ var Product64 = Levels[*Product[float64]]{
 	}},
 }
 
-// Transpose32 and Transpose64 have the transposition of elements of 4 and of 8 bytes.
+// Transpose8 to Transpose64 have the transposition of elements of 1, 2, 4 and 8 bytes.
 var (
+	Transpose8  = Levels[*NarrowTransposition[uint8]]{cpu.AVX512: {side: 16, rows: transpose8_AVX512}}
+	Transpose16 = Levels[*NarrowTransposition[uint16]]{cpu.AVX512: {side: 8, rows: transpose16_AVX512}}
 	Transpose32 = Levels[*Transposition[uint32]]{cpu.AVX512: {side: 16, plain: transpose32_AVX512, stream: transposeStream32_AVX512}}
 	Transpose64 = Levels[*Transposition[uint64]]{cpu.AVX512: {side: 8, plain: transpose64_AVX512, stream: transposeStream64_AVX512}}
 )

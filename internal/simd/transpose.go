@@ -30,3 +30,25 @@ func (t *Transposition[T]) Rows(dst []T, ldd int, src []T, lds, m, n, ahead int,
 	}
 	f(&dst[0], ldd, &src[0], lds, m, n, ahead*size)
 }
+
+// A NarrowTransposition copies squares of elements of 1 or 2 bytes from rows to columns.
+type NarrowTransposition[T uint8 | uint16] struct {
+	side int
+	rows func(dst *T, ldd int, src *T, lds, n int)
+}
+
+// Side returns how many rows Rows takes.
+func (t *NarrowTransposition[T]) Side() int { return t.side }
+
+// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < Side and j < n, a multiple of Side. It panics when an index is out of range. Strides are
+// not negative.
+func (t *NarrowTransposition[T]) Rows(dst []T, ldd int, src []T, lds, n int) {
+	if n <= 0 {
+		return
+	}
+	if n%t.side != 0 || min(ldd, lds) < 0 {
+		panic("simd.NarrowTransposition.Rows: extents out of range")
+	}
+	_, _ = dst[(n-1)*ldd+t.side-1], src[(t.side-1)*lds+n-1]
+	t.rows(&dst[0], ldd, &src[0], lds, n)
+}

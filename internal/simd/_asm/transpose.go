@@ -9,8 +9,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeTranspose writes the transposition of as many rows as a vector has elements, for elements of 4 and 8 bytes.
+// writeTranspose writes the transposition of as many rows as a vector has elements, for elements of 4 and 8 bytes, and as many
+// as 128 bits have, of 1 and 2.
 func writeTranspose(c *build.Context) {
+	for _, size := range []int{1, 2} {
+		(&product{Context: c, target: target{size: size, width: 16}}).narrow()
+	}
 	for _, size := range []int{4, 8} {
 		for _, stream := range []bool{false, true} {
 			(&product{Context: c, target: target{size: size, width: 64}}).transpose(stream)
@@ -137,4 +141,55 @@ func (g *product) turn(side int) []reg.VecPhysical {
 		}
 	}
 	return out
+}
+
+// narrow writes dst[j*ldd+i] = src[i*lds+j] for i < side and j < n, a multiple of the elements of 128 bits, side. Interleaving row i with
+// row i+side/2, for all i, as often as it takes to interleave all, transposes.
+func (g *product) narrow() {
+	side := 16 / g.size
+	g.Function(fmt.Sprintf("transpose%d_AVX512", 8*g.size))
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(dst *uint%d, ldd int, src *uint%[1]d, lds, n int)", 8*g.size))
+	dst, ldd, src, lds, n, from := reg.RDI, reg.RAX, reg.RSI, reg.RBX, reg.R9, reg.R10
+	g.Load(g.Param("dst"), dst)
+	g.Load(g.Param("ldd"), ldd)
+	g.Load(g.Param("src"), src)
+	g.Load(g.Param("lds"), lds)
+	if g.size == 2 {
+		g.SHLQ(op.U8(1), ldd)
+		g.SHLQ(op.U8(1), lds)
+	}
+	g.Load(g.Param("n"), n)
+	g.Label("next")
+	g.SUBQ(op.I8(int8(side)), n)
+	g.JLT(op.LabelRef("done"))
+	g.MOVQ(src, from)
+	rows, next := make([]op.Op, side), make([]op.Op, side)
+	for i := range rows {
+		rows[i], next[i] = g.XMM(), g.XMM()
+		g.VMOVDQU8(op.Mem{Base: from}, rows[i])
+		if i < side-1 {
+			g.ADDQ(lds, from)
+		}
+	}
+	lo, hi := g.VPUNPCKLBW, g.VPUNPCKHBW
+	if g.size == 2 {
+		lo, hi = g.VPUNPCKLWD, g.VPUNPCKHWD
+	}
+	for n := side; n > 1; n /= 2 {
+		for i := range side / 2 {
+			lo(rows[i+side/2], rows[i], next[2*i])
+			hi(rows[i+side/2], rows[i], next[2*i+1])
+		}
+		rows, next = next, rows
+	}
+	for _, r := range rows {
+		g.VMOVDQU8(r, op.Mem{Base: dst})
+		g.ADDQ(ldd, dst)
+	}
+	g.ADDQ(op.I8(16), src)
+	g.JMP(op.LabelRef("next"))
+	g.Label("done")
+	g.RET()
 }
