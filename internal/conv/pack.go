@@ -5,6 +5,7 @@
 package conv
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/simd"
@@ -164,19 +165,34 @@ func turnBy[T uint32 | uint64](k *simd.Transposition[T], dst []T, ldd int, src [
 	return true
 }
 
-// turnSquares is turnBy for narrow elements, in squares of their kernel.
+// turnSquares is turnBy for narrow elements, in squares of their kernel. Whole lines
+// are copied to and from a tile, as pieces of lines that are a page apart would
+// push each other out of the first-level cache.
 func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd int, src []T, lds, m, n int) bool {
 	if k == nil || m < k.Side() || n < k.Side() {
 		return false
 	}
 	side := k.Side()
 	rows, cols := m-m%side, n-n%side
-	const strip = 64 // rows of dst: as many cache lines as are written a part at a time
-	for j := 0; j < cols; j += strip {
-		for i := 0; i < rows; i += side {
-			k.Rows(dst[j*ldd+i:], ldd, src[i*lds+j:], lds, min(strip, cols-j))
+	tile := turnTiles.Get().(*[2][turnTile * turnTile]uint8)
+	edge := turnTile * side / 16 // so many elements are turnTile bytes
+	in, out := words[T](tile[0][:edge*edge]), words[T](tile[1][:edge*edge])
+	for i := 0; i < rows; i += edge {
+		h := min(edge, rows-i)
+		for j := 0; j < cols; j += edge {
+			w := min(edge, cols-j)
+			for r := range h {
+				copy(in[r*edge:r*edge+w], src[(i+r)*lds+j:])
+			}
+			for r := 0; r < h; r += side {
+				k.Rows(out[r:], edge, in[r*edge:], edge, w)
+			}
+			for c := range w {
+				copy(dst[(j+c)*ldd+i:(j+c)*ldd+i+h], out[c*edge:])
+			}
 		}
 	}
+	turnTiles.Put(tile)
 	for i := range m { // what is beside the squares
 		from := cols
 		if i >= rows {
@@ -188,6 +204,10 @@ func turnSquares[T uint8 | uint16](k *simd.NarrowTransposition[T], dst []T, ldd 
 	}
 	return true
 }
+
+const turnTile = 128 // rows of a tile, of bytes, and bytes of a row
+
+var turnTiles = sync.Pool{New: func() any { return new([2][turnTile * turnTile]uint8) }}
 
 func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 	if dstep == 1 {

@@ -50,5 +50,6 @@ func testTurn[T comparable](t *testing.T, random func(*rand.Rand) T) {
 		}
 	}
 	check(100, 333)
+	check(129, 130) // tiles of narrow elements, and what is beside them
 	check(515, 600) // more than turnLarge with the larger elements
 }
