@@ -23,6 +23,13 @@
 // tensor holds them: Info describes such an entry and Tensor refuses it.
 // complex128 has no name in the format.
 //
+// Fixed point is an entry of the integers that its words are, and the metadata has its
+// type under ashlar.dtype:NAME; a number of fp64x64 is two of them on a last axis of 2,
+// hi·2^64 + lo, the lower one without a sign:
+//
+//	I32  fp8x23 fp16x16    "ashlar.dtype:w": "fp16x16"
+//	I64  fp32x32 fp64x64   "ashlar.dtype:w": "fp64x64", "shape":[28,10,2] of (28,10)
+//
 // # Packed tensors
 //
 // A pack.Tensor, padded or in tiles or encoded, is an entry of rank 1: its elements in

@@ -41,8 +41,14 @@ func typeNamed(name string) int {
 	return -1
 }
 
-// typeOf returns the index in types, or -1.
+// words are the integers that hold fixed point; a number of fp64x64 takes two.
+var words = [dtype.Count]dtype.DType{dtype.FP8x23: dtype.Int32, dtype.FP16x16: dtype.Int32, dtype.FP32x32: dtype.Int64, dtype.FP64x64: dtype.Int64}
+
+// typeOf returns the index in types, of fixed point that of its words, or -1.
 func typeOf(d dtype.DType) int {
+	if d.IsFixed() {
+		d = words[d]
+	}
 	for i := range types {
 		if types[i].d == d && d != dtype.Invalid {
 			return i

@@ -65,7 +65,7 @@ func New(buf *mem.Buffer) (*File, error) {
 	for i, e := range h.entries {
 		f.byName[e.name] = i
 	}
-	if err := f.readPacked(); err != nil {
+	if err := f.readDescribed(); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -101,7 +101,7 @@ func (f *File) Info(name string) (Info, error) {
 	}
 	e := f.header.entries[i]
 	t := types[e.typ]
-	return Info{Name: e.name, Type: t.name, DType: t.d, Shape: slices.Clone(e.shape), Offset: f.header.start + e.begin, Bytes: e.end - e.begin, Packed: f.packed[i]}, nil
+	return Info{Name: e.name, Type: t.name, DType: e.d, Shape: slices.Clone(e.shape), Offset: f.header.start + e.begin, Bytes: e.end - e.begin, Packed: f.packed[i]}, nil
 }
 
 func (f *File) find(name string) (int, error) {
@@ -196,16 +196,15 @@ func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 
 // part makes a tensor of a part of an entry. shared says that it lies in f.buf.
 func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
-	t := types[e.typ]
 	switch {
-	case t.d == dtype.Invalid:
-		return nil, false, f.fail(e, ErrType, "no tensor holds elements of %s", t.name)
+	case e.d == dtype.Invalid:
+		return nil, false, f.fail(e, ErrType, "no tensor holds elements of %s", types[e.typ].name)
 	case f.buf.Closed():
 		return nil, false, f.fail(e, tensor.ErrClosed, "the file is closed")
 	}
 	lay, err := layout.RowMajor(e.shape...)
 	if err == nil {
-		a, shared, err = tensor.SliceBytes(t.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
+		a, shared, err = tensor.SliceBytes(e.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
 	}
 	var own *tensor.Error
 	if err != nil && !(errors.As(err, &own) && own.Op == "tensor.Slice") {

@@ -20,6 +20,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(raw(`{"__metadata__":{"ashlar.pack:x":"{\"format\":\"bfp4\",\"shape\":[3],\"padded\":[1,16],\"tile\":[1,16]}"},"x":{"dtype":"U8","shape":[24],"data_offsets":[0,24]}}`, "123456781234567812345678")))
 	f.Add([]byte(raw(`{"__metadata__":{"ashlar.pack:x":"{\"format\":\"uint8\",\"shape\":[3],\"padded\":[4]}"},"x":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}`, "1234")))
 	f.Add([]byte(raw(`{"__metadata__":{"ashlar.pack:x":"{\"format\":\"int4\",\"shape\":[4],\"padded\":[4],\"scales\":[2],\"block\":2,\"zeros\":true}"},"x":{"dtype":"U8","shape":[18],"data_offsets":[0,18]}}`, "12\x00\x00\x80\x3f\x00\x00\x80\x3f\x01\x00\x00\x00\xff\xff\xff\xff")))
+	f.Add([]byte(raw(`{"__metadata__":{"ashlar.dtype:x":"fp16x16"},"x":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}}`, "12345678")))
+	f.Add([]byte(raw(`{"__metadata__":{"ashlar.dtype:x":"fp64x64"},"x":{"dtype":"I64","shape":[1,2],"data_offsets":[0,16]}}`, "1234567812345678")))
 	f.Add([]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		buf := memory(string(b))

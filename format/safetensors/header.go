@@ -25,7 +25,7 @@ const (
 // Info describes a tensor of a file.
 type Info struct {
 	Name   string
-	Type   string      // the element type as the file names it: "F32"
+	Type   string      // the element type as the file names it: "F32", and "I32" of fp16x16
 	DType  dtype.DType // what Tensor makes of it; dtype.Invalid if it can't
 	Shape  []int
 	Offset int // the byte of the file where the elements begin
@@ -41,8 +41,9 @@ type entry struct {
 	name       string
 	shape      []int
 	begin, end int
-	at         int // in the header's text, for errors
-	typ        int // index in types
+	at         int         // in the header's text, for errors
+	typ        int         // index in types
+	d          dtype.DType // what Tensor makes of it
 }
 
 // header is what parse finds.
@@ -185,6 +186,7 @@ func (e *entry) readType(s *scanner) *Error {
 	if e.typ = typeNamed(string(name)); e.typ < 0 {
 		return s.fail(at, ErrType, "dtype %.100q is none of the format's", name)
 	}
+	e.d = types[e.typ].d
 	return nil
 }
 

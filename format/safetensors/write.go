@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -21,8 +22,9 @@ import (
 // metadata is free text by key, written with its keys ascending; nil leaves it
 // out. The same input gives the same bytes, whatever the order of names.
 //
-// A pack.Tensor is written as its storage, of rank 1, and described in the metadata;
-// see the package comment. Keys of metadata that would describe others are left out.
+// A pack.Tensor is written as its storage, of rank 1, and fixed point as integers, both
+// described in the metadata; see the package comment. Keys of metadata that would
+// describe others are left out.
 //
 // Other elements are row-major whatever a tensor's layout; one that isn't contiguous
 // is gathered in pieces of about a MiB. It fails for a type that the format
@@ -42,8 +44,8 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 		switch {
 		case typeOf(ts[i].DType()) < 0:
 			return fail(-1, name, ErrType, "%v has no name in the format; convert the tensor first", ts[i].DType())
-		case ts[i].Rank() > MaxRank:
-			return fail(-1, name, ErrLimit, "rank %d; the largest is %d: reshape the tensor", ts[i].Rank(), MaxRank)
+		case len(shapeOf(ts[i])) > MaxRank:
+			return fail(-1, name, ErrLimit, "rank %d; the largest is %d: reshape the tensor", len(shapeOf(ts[i])), MaxRank)
 		case name == metadataKey:
 			return fail(-1, name, ErrName, "the format keeps that name for its metadata")
 		case !utf8.ValidString(name):
@@ -83,6 +85,14 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	return nil
 }
 
+// shapeOf returns the shape of an entry: a number of fp64x64 is two words.
+func shapeOf(t tensor.Any) []int {
+	if t.DType() == dtype.FP64x64 {
+		return append(tensor.Shape(t), 2)
+	}
+	return tensor.Shape(t)
+}
+
 // headerText returns everything before the elements.
 func headerText(order []int, names []string, ts []tensor.Any, metadata map[string]string) ([]byte, error) {
 	b := append(make([]byte, 8), '{')
@@ -107,13 +117,14 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 		}
 		typ := types[typeOf(ts[i].DType())]
 		b = append(appendString(b, names[i]), `:{"dtype":"`+typ.name+`","shape":[`...)
-		for axis := range ts[i].Rank() {
+		shape := shapeOf(ts[i])
+		for axis, extent := range shape {
 			if axis > 0 {
 				b = append(b, ',')
 			}
-			b = strconv.AppendInt(b, int64(ts[i].Dim(axis)), 10)
+			b = strconv.AppendInt(b, int64(extent), 10)
 		}
-		bits, ok := size(tensor.Shape(ts[i]), typ.bits)
+		bits, ok := size(shape, typ.bits)
 		if !ok || at > int(^uint(0)>>1)-bits/8 {
 			return nil, fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
 		}
