@@ -215,18 +215,63 @@ func one[T num.Number]() (v T) {
 // Arange returns start, start+step, … before stop as a tensor of rank 1: as many
 // as (stop-start)/step rounded up, none when the step leads away. Element i is
 // start + i·step, so errors of rounding don't add up; with floats rounding may
-// make the last one reach stop, and Linspace doesn't have that. It panics when
-// step is 0, or start, stop or step is not finite.
-func Arange[T num.Native](start, stop, step T) Tensor[T] {
+// make the last one reach stop, and Linspace doesn't have that. Fixed point is
+// exact. It panics when step is 0, or start, stop or step is not finite.
+func Arange[T num.Native | num.Fixed](start, stop, step T) (t Tensor[T]) {
+	switch t := any(&t).(type) {
+	case *Tensor[int8]:
+		arange(t, start, stop, step)
+	case *Tensor[int16]:
+		arange(t, start, stop, step)
+	case *Tensor[int32]:
+		arange(t, start, stop, step)
+	case *Tensor[int64]:
+		arange(t, start, stop, step)
+	case *Tensor[uint8]:
+		arange(t, start, stop, step)
+	case *Tensor[uint16]:
+		arange(t, start, stop, step)
+	case *Tensor[uint32]:
+		arange(t, start, stop, step)
+	case *Tensor[uint64]:
+		arange(t, start, stop, step)
+	case *Tensor[float32]:
+		arange(t, start, stop, step)
+	case *Tensor[float64]:
+		arange(t, start, stop, step)
+	}
+	if at, fixed := word(start); fixed {
+		to, _ := word(stop)
+		by, _ := word(step)
+		n, ok := countTo(at, to, by)
+		if !ok {
+			panic(noRange(start, stop, step))
+		}
+		t = create[T]("tensor.Arange", []int{n}, true)
+		setWords(t.st.data, func(int) num.Int128 {
+			v := at
+			at = sum(at, by)
+			return v
+		})
+	}
+	return t
+}
+
+// arange sets t to Arange's result for Go's own numbers.
+func arange[T num.Native](t *Tensor[T], from, to, by any) {
+	start, stop, step := from.(T), to.(T), by.(T)
 	n, ok := rangeCount(start, stop, step)
 	if !ok {
-		panic(&Error{"tensor.Arange", sprintf("no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", start, stop, step), ErrValue})
+		panic(noRange(start, stop, step))
 	}
-	t := create[T]("tensor.Arange", []int{n}, true)
+	*t = create[T]("tensor.Arange", []int{n}, true)
 	for i := range t.st.data {
 		t.st.data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
 	}
-	return t
+}
+
+func noRange(start, stop, step any) *Error {
+	return &Error{"tensor.Arange", sprintf("no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", start, stop, step), ErrValue}
 }
 
 // rangeCount returns ⌈(stop-start)/step⌉, at least 0.
@@ -263,12 +308,12 @@ func rangeCount[T num.Native](start, stop, step T) (int, bool) {
 
 // Linspace returns n numbers from start to stop, both included, at equal
 // distances, as a tensor of rank 1: element i is start + i·(stop-start)/(n-1),
-// computed in float64 and rounded to T, and the last one is stop itself. A single
-// number is start. It panics when n is negative, or start, stop or their
-// difference is not finite.
-func Linspace[T num.Float](start, stop T, n int) Tensor[T] {
+// computed in float64 and rounded to T, of fixed point exactly and rounded once, and
+// the last one is stop itself. A single number is start. It panics when n is negative,
+// or start, stop or their difference is not finite.
+func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 	const op = "tensor.Linspace"
-	a, d := float64(start), float64(stop)-float64(start)
+	a, d := float(start), float(stop)-float(start)
 	if d-d != 0 {
 		panic(&Error{op, sprintf("from %v to %v is no finite distance", start, stop), ErrValue})
 	}
@@ -277,8 +322,19 @@ func Linspace[T num.Float](start, stop T, n int) Tensor[T] {
 	}
 	t := create[T](op, []int{n}, true)
 	step := d / float64(max(n-1, 1))
-	for i := range t.st.data {
-		t.st.data[i] = T(a + float64(float64(i)*step))
+	switch data := any(t.st.data).(type) {
+	case []float32:
+		for i := range data {
+			data[i] = float32(a + float64(float64(i)*step))
+		}
+	case []float64:
+		for i := range data {
+			data[i] = a + float64(float64(i)*step)
+		}
+	default:
+		from, _ := word(start)
+		to, _ := word(stop)
+		setWords(data, line(from, to, max(n-1, 1)))
 	}
 	if n > 1 {
 		t.st.data[n-1] = stop

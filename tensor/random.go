@@ -30,57 +30,80 @@ func unit(w uint64) float64 { return float64(float64(w>>11) * 0x1p-53) }
 
 // RandomUniform returns numbers of [low, high), all equally likely: low + u·(high-low)
 // with u a multiple of 2⁻⁵³, computed in float64 and rounded to T, and where that gives
-// high the number before it. The same seed gives the same numbers always, in any shape
+// high the number before it. Of fixed point each number of [low, high) may come, one as
+// likely as another: low + ⌊w·k/2¹²⁸⌋ units for the 128 bits w of block i, where high is
+// k units above low. The same seed gives the same numbers always, in any shape
 // of as many elements; another seed gives independent ones. It panics unless low is
 // less than high and their difference is finite.
-func RandomUniform[T num.Float](seed uint64, low, high T, shape ...int) Tensor[T] {
+func RandomUniform[T num.Float | num.Fixed](seed uint64, low, high T, shape ...int) Tensor[T] {
 	const op = "tensor.RandomUniform"
-	a, d := float64(low), float64(high)-float64(low)
-	if !(d > 0) || d-d != 0 {
+	a, d := float(low), float(high)-float(low)
+	from, fixed := word(low)
+	to, _ := word(high)
+	if fixed && distance(from, to).Sign() <= 0 || !fixed && !(d > 0) || d-d != 0 {
 		panic(&Error{op, sprintf("nothing lies between %v and %v; low must be less than high, and their difference finite", low, high), ErrValue})
 	}
 	t := create[T](op, shape, true)
-	below := justBelow(high)
-	for i := range t.st.data {
-		w := block(seed, uint64(i)/2, 0, kindUniform)[i&1]
-		v := T(a + float64(unit(w)*d))
-		if v >= high {
-			v = below
-		}
-		t.st.data[i] = v
+	switch data := any(t.st.data).(type) {
+	case []float32:
+		uniform(data, seed, a, d, any(high).(float32))
+	case []float64:
+		uniform(data, seed, a, d, any(high).(float64))
+	default:
+		setWords(data, uniformWords(seed, from, to))
 	}
 	return t
 }
 
-// justBelow returns the largest T less than v.
-func justBelow[T num.Float](v T) T {
-	switch p := any(&v).(type) {
+func uniform[T num.Float](data []T, seed uint64, a, d float64, high T) {
+	below := high // the largest number below high
+	switch p := any(&below).(type) {
 	case *float32:
 		*p = math.Nextafter32(*p, float32(math.Inf(-1)))
 	case *float64:
 		*p = math.Nextafter(*p, math.Inf(-1))
 	}
-	return v
+	for i := range data {
+		w := block(seed, uint64(i)/2, 0, kindUniform)[i&1]
+		v := T(a + float64(unit(w)*d))
+		if v >= high {
+			v = below
+		}
+		data[i] = v
+	}
 }
 
 // RandomNormal returns numbers of the normal distribution with that mean and standard
 // deviation: mean + sigma·x, computed in float64 and rounded to T. The same seed gives
 // the same numbers always, in any shape of as many elements. x comes in pairs from
 // Marsaglia's polar method (A convenient method for generating normal variables, SIAM
-// Review 6, 1964). It panics when mean is not finite, or sigma negative or not finite.
-func RandomNormal[T num.Float](seed uint64, mean, sigma T, shape ...int) Tensor[T] {
+// Review 6, 1964). It panics when mean is not finite, or sigma negative or not finite,
+// and where a number is beyond a fixed-point format.
+func RandomNormal[T num.Float | num.Fixed](seed uint64, mean, sigma T, shape ...int) Tensor[T] {
 	const op = "tensor.RandomNormal"
-	m, s := float64(mean), float64(sigma)
+	m, s := float(mean), float(sigma)
 	if m-m != 0 || s-s != 0 || s < 0 {
 		panic(&Error{op, sprintf("mean %v and standard deviation %v; both must be finite, and the second at least 0", mean, sigma), ErrValue})
 	}
 	t := create[T](op, shape, true)
-	for i := 0; i < len(t.st.data); i += 2 {
-		x := normals(seed, uint64(i)/2)
-		for k, v := range t.st.data[i:min(i+2, len(t.st.data))] {
-			v = T(m + float64(s*x[k]))
-			t.st.data[i+k] = v
+	var x [2]float64
+	next := func(i int) float64 {
+		if i&1 == 0 {
+			x = normals(seed, uint64(i)/2)
 		}
+		return m + float64(s*x[i&1])
+	}
+	switch data := any(t.st.data).(type) {
+	case []float32:
+		for i := range data {
+			data[i] = float32(next(i))
+		}
+	case []float64:
+		for i := range data {
+			data[i] = next(i)
+		}
+	default:
+		setFixed(op, data, next)
 	}
 	return t
 }
