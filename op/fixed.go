@@ -147,9 +147,9 @@ func (r *fixedRow1[T]) row(dst, a []T) {
 
 func (r *fixedRow2[T]) row(dst, a, b []T) {
 	switch {
-	case r.w32 != nil && r.s.frac < 32:
+	case r.w32 != nil && r.s.frac < 32 && r.s.mode&num.TowardZero == 0:
 		r.w32(conv.As[int32](dst), conv.As[int32](a), conv.As[int32](b), r.s)
-	case r.w64 != nil && r.s.frac == 32:
+	case r.w64 != nil && r.s.frac == 32 && r.s.mode&num.TowardZero == 0:
 		r.w64(conv.As[int64](dst), conv.As[int64](a), conv.As[int64](b), r.s)
 	default:
 		b = b[:len(dst)]
@@ -225,6 +225,10 @@ func applyFixed1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], dst tens
 // applyFixed2 is general2 for fixed point.
 func applyFixed2[T num.Elem](o *op2, j *job, ins *[3]*tensor.Tensor[T], dst tensor.Tensor[T], s *settings) tensor.Tensor[T] {
 	r := &fixedRow2[T]{s: stateOf(s, dtype.Of[T]())}
+	if s.orion && (o.name == "Mul" || o.name == "Div") {
+		r.s.mode |= num.TowardZero
+		r.s.modes = []num.FixedMode{r.s.mode}
+	}
 	o.fixed.row(r)
 	return failing(*j, s, dst, r.s, func(out *tensor.Tensor[T]) {
 		elementwise(*j, out, ins, 2, &kernel[T, T]{pair: r}, nil, nil)

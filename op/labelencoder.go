@@ -11,7 +11,7 @@ import (
 // and −0 equals +0. It panics unless there is a value for each key. LabelEncoder of the
 // domain ai.onnx.ml, without its strings: the run-time form has keys, values and
 // default of int64, as attributes.
-func LabelEncoder[K num.Native, V num.Elem](x tensor.Tensor[K], keys []K, values []V, def V) tensor.Tensor[V] {
+func LabelEncoder[K num.Native | num.Fixed, V num.Elem](x tensor.Tensor[K], keys []K, values []V, def V) tensor.Tensor[V] {
 	checkKeys(len(keys), len(values))
 	table := make(map[K]V, len(keys))
 	ofNaN := def

@@ -18,7 +18,13 @@ import (
 //   - ArgMax, ArgMin and ReduceProd of a vector keep its axis, and the MatMul of two
 //     vectors has shape (1);
 //   - QuantizeLinear and the QLinear operators cut off, toward zero, what ONNX rounds
-//     to nearest, after adding the zero point, and int8 ends at −127.
+//     to nearest, after adding the zero point, and int8 ends at −127;
+//   - Mul and Div of fixed point cut off, toward zero, what is below a unit.
+//
+// The bounds of a Clip of fixed point that has none are the last numbers of the format;
+// Orion's, ±2^31 units of 32 bits, are no others for words in two's complement. Its tables
+// of functions are not copied: these are rounded to nearest. Nor is its product of matrices
+// that cuts off each product.
 //
 // What would change the type of a result has a run-time form alone: see InOrion. In
 // place of Orion's panics integers wrap, and its faults are not copied: transposes of
@@ -65,6 +71,9 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, erro
 //   - the condition of Where has the type of the other two, true where it isn't 0;
 //   - ArgMax gives int32, ArgMin and NonZero uint32, Unique its indices as int32;
 //   - an absent lower bound of Clip is −127 for int8, and −(2^31 − 1) for int32;
+//   - QuantizeLinear takes fixed point with a scale and a zero point of its format, or of
+//     int8, that broadcast: the quotient cut off, the zero point added, cut off to int8.
+//     DequantizeLinear with a scale of fixed point gives such numbers, the product cut off;
 //   - IsInf takes int8 and int32, for which ±127 and ±(2^31 − 1) are the infinities.
 func InOrion(o Op) Op { return orionOp{o} }
 
@@ -75,7 +84,7 @@ var orionResults = map[string]dtype.DType{"Equal": dtype.Uint32, "Greater": dtyp
 	"Less": dtype.Int32, "LessOrEqual": dtype.Int32, "ArgMax": dtype.Int32, "ArgMin": dtype.Uint32, "NonZero": dtype.Uint32, "Unique": dtype.Int32}
 
 func (o orionOp) Supports(d dtype.DType) bool {
-	return o.Op.Supports(d) || o.logic() && isReal(d) || o.Name() == "IsInf" && (d == dtype.Int8 || d == dtype.Int32)
+	return o.Op.Supports(d) || (o.logic() || o.Name() == "QuantizeLinear") && d.IsFixed() || o.logic() && isReal(d) || o.Name() == "IsInf" && (d == dtype.Int8 || d == dtype.Int32)
 }
 
 func (o orionOp) logic() bool { return o.Name() == "And" || o.Name() == "Or" || o.Name() == "Xor" }
@@ -163,17 +172,71 @@ func retyped(a tensor.Any, d dtype.DType) tensor.Any {
 	return castTo1[uint32](a)
 }
 
+// quantizers are QuantizeLinear and DequantizeLinear by the format of the scale.
+var quantizers = map[dtype.DType]func(c *Call, back bool) []tensor.Any{dtype.FP8x23: quantizeFixed[num.FP8x23],
+	dtype.FP16x16: quantizeFixed[num.FP16x16], dtype.FP32x32: quantizeFixed[num.FP32x32], dtype.FP64x64: quantizeFixed[num.FP64x64]}
+
+// quantizeFixed is QuantizeLinear, or back, DequantizeLinear.
+func quantizeFixed[T num.Fixed](c *Call, back bool) []tensor.Any {
+	name, d := "QuantizeLinear", dtype.Int8
+	if back {
+		name, d = "DequantizeLinear", dtype.Of[T]()
+	}
+	for i := range c.Inputs {
+		if _, is := c.in(i).(tensor.Spec); is {
+			return one(spec(name, d, tensor.Shape(c.in(0))...))
+		}
+	}
+	operand := func(i int) (t tensor.Tensor[T]) {
+		if c.in(i) == nil {
+			return tensor.New[T]()
+		}
+		t = castTo1[T](c.in(i))
+		if rank := c.in(0).Rank(); t.Rank() == 1 && t.Len() > 1 && rank > 1 { // ONNX's vector along an axis
+			shape := make([]int, rank)
+			for k := range shape {
+				shape[k] = 1
+			}
+			shape[axisOf(name, int(c.Attrs.Int("axis", 1)), rank)] = t.Len()
+			t = t.Reshape(shape...)
+		}
+		return t
+	}
+	if back {
+		return one(Mul(Sub(operand(0), operand(2)), operand(1), Orion()))
+	}
+	y := Add(Div(operand(0), operand(1), Orion()), operand(2), Saturate())
+	return one(Cast[int8](Clip(y, fixedNumber[T](name, -math.MaxInt8), fixedNumber[T](name, math.MaxInt8))))
+}
+
 func (o orionOp) Infer(c *Call) (out []tensor.Any, err error) {
-	return o.through(c, o.Op.Infer)
+	return o.through(c, Op.Infer)
 }
 
 func (o orionOp) Run(c *Call) (out []tensor.Any, err error) {
-	return o.through(c, o.Op.Run)
+	return o.through(c, Op.Run)
 }
 
-func (o orionOp) through(c *Call, f func(*Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
+// inner returns the operator that is called.
+func (o orionOp) inner() Op {
+	switch in := o.Op.(type) {
+	case *op1:
+		if in == &round {
+			return &roundAway
+		}
+	case fixedOp:
+		return fixedOp{orionOp{in.Op}.inner(), in.d}
+	}
+	return o.Op
+}
+
+func (o orionOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
 	if failed := tensor.Try(func() {
-		if out, err = f(o.call(c)); err == nil {
+		if name := o.Name(); (name == "QuantizeLinear" || name == "DequantizeLinear") && c.in(1) != nil && c.in(1).DType().IsFixed() {
+			out = quantizers[c.in(1).DType()](c, name == "DequantizeLinear")
+			return
+		}
+		if out, err = f(o.inner(), o.call(c)); err == nil {
 			out = o.results(c, out)
 		}
 	}); failed != nil {

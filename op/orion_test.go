@@ -8,6 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/tensortest"
 )
 
 // inOrion calls an operator's run-time form under the option Orion, and checks that what is
@@ -175,4 +176,66 @@ func ExampleInOrion() {
 	out, err := op.InOrion(equal).Run(&op.Call{Inputs: []tensor.Any{x, op.Scalar[int32](2)}})
 	fmt.Println(out[0], out[0].DType(), err)
 	// Output: [0 1] uint32 <nil>
+}
+
+// Products and quotients of fixed point lose what is below a unit, on either side of 0; Orion multiplies and divides
+// magnitudes (reference: cubit's f64, mul and div).
+func TestOrionCutsOffFixed(t *testing.T) {
+	fixed := func(words ...int32) tensor.Tensor[num.FP16x16] {
+		x := tensor.New[num.FP16x16](len(words))
+		for i, w := range words {
+			x.Set(num.FP16x16FromBits(w), i)
+		}
+		return x
+	}
+	a, b := fixed(1, -1, 3<<16, -3<<16, 5, 1<<15), fixed(1<<15+1, 1<<15+1, 7<<16, 7<<16, -1<<15, 3)
+	tensortest.Equal(t, op.Mul(a, b), fixed(1, -1, 21<<16, -21<<16, -2, 2)) // to nearest: 2½ and 1½ to the even one
+	tensortest.Equal(t, op.Mul(a, b, op.Orion()), fixed(0, 0, 21<<16, -21<<16, -2, 1))
+	tensortest.Equal(t, op.Div(fixed(2<<16, -2<<16, 1<<16), fixed(3<<16, 3<<16, -3<<16)), fixed(43691, -43691, -21845))
+	tensortest.Equal(t, op.Div(fixed(2<<16, -2<<16, 1<<16), fixed(3<<16, 3<<16, -3<<16), op.Orion()), fixed(43690, -43690, -21845))
+
+	wide := tensor.FromSlice([]num.FP32x32{num.FP32x32FromBits(-3)}, 1)
+	half := tensor.FromSlice([]num.FP32x32{num.FP32x32FromBits(1 << 31)}, 1)
+	if got := op.Mul(wide, half, op.Orion()).At(0).Bits(); got != -1 {
+		t.Errorf("-1½ units are cut off to %d", got)
+	}
+	if got := op.Mul(wide, half).At(0).Bits(); got != -2 {
+		t.Errorf("-1½ units are rounded to %d", got)
+	}
+	tensortest.Equal(t, inOrion(t, "Mul", nil, a, b), fixed(0, 0, 21<<16, -21<<16, -2, 1))
+
+	// Ties away from 0, by the run-time form too.
+	x := fixed(1<<15, -1<<15, 3<<15, 1<<15-1)
+	tensortest.Equal(t, op.Round(x, op.Orion()), fixed(1<<16, -1<<16, 2<<16, 0))
+	tensortest.Equal(t, inOrion(t, "Round", nil, x), fixed(1<<16, -1<<16, 2<<16, 0))
+	tensortest.Equal(t, inOrion(t, "Round", nil, tensor.FromSlice([]float32{0.5, 2.5}, 2)), tensor.FromSlice([]float32{1, 3}, 2))
+
+	// Without bounds nothing is clipped, and the lower one counts if they cross.
+	ends := fixed(-1<<31, 1<<31-1)
+	tensortest.Equal(t, inOrion(t, "Clip", nil, ends), ends)
+	tensortest.Equal(t, op.Clip(ends, num.FP16x16FromBits(9), num.FP16x16FromBits(4), op.Orion()), fixed(9, 4))
+
+	// Numbers are true if they aren't 0.
+	tensortest.Equal(t, inOrion(t, "Or", nil, fixed(0, 1, 0), fixed(0, 0, -1)), tensor.FromSlice([]uint32{0, 1, 1}, 3))
+}
+
+// The quotient is cut off before the zero point is added, so that −1 and a bit is −1 then, and 5 − 1 is 4.
+func TestOrionQuantizesFixed(t *testing.T) {
+	number := func(w ...int32) tensor.Tensor[num.FP8x23] {
+		x := tensor.New[num.FP8x23](len(w))
+		for i, v := range w {
+			x.Set(num.FP8x23FromBits(v), i)
+		}
+		return x
+	}
+	const one = 1 << 23
+	x := number(3*one, -3*one, 200*one, -one*3/2, 1-3*one)
+	scale := number(2 * one)
+	tensortest.Equal(t, inOrion(t, "QuantizeLinear", nil, x, scale, tensor.FromSlice([]int8{1}, 1)), tensor.FromSlice([]int8{2, 0, 101, 0, 0}, 5))
+	tensortest.Equal(t, inOrion(t, "QuantizeLinear", nil, x, number(one), number(5*one)), tensor.FromSlice([]int8{8, 2, 127, 3, 2}, 5))
+	tensortest.Equal(t, inOrion(t, "QuantizeLinear", nil, number(-2*one-1), number(2*one), number(5*one)), tensor.FromSlice([]int8{4}, 1))
+	tensortest.Equal(t, inOrion(t, "QuantizeLinear", op.AttrMap{"axis": int64(0)}, number(4*one, 4*one).Reshape(2, 1), number(one, 2*one)),
+		tensor.FromSlice([]int8{4, 2}, 2, 1))
+	back := inOrion(t, "DequantizeLinear", nil, tensor.FromSlice([]int8{-7, 7}, 2), number(3), number(one))
+	tensortest.Equal(t, back, number(-24, 18))
 }

@@ -1,0 +1,138 @@
+package op
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// InFixed returns the run-time form of an operator for programs whose real numbers are all of
+// the fixed-point format d:
+//
+//   - Cast to a type of floats converts to d;
+//   - results that are floats whatever the operands, such as those of HannWindow, are rounded to d;
+//   - an operator that doesn't take d is computed in float64 and rounded once to d, if d is
+//     FP8x23 or FP16x16, whose numbers float64 holds; of a wider format it is the operator's error.
+//
+// Integers and truth values stay what they are. A result beyond the format, or without a
+// value in it, is an error.
+func InFixed(o Op, d dtype.DType) Op { return fixedOp{o, d} }
+
+type fixedOp struct {
+	Op
+	d dtype.DType
+}
+
+// inFloat64 reports whether float64 holds the numbers of the format.
+func (o fixedOp) inFloat64() bool { return o.d.Size() < 8 }
+
+func (o fixedOp) Supports(d dtype.DType) bool {
+	return o.Op.Supports(d) || d == o.d && o.inFloat64() && o.Op.Supports(dtype.Float64)
+}
+
+func (o fixedOp) Infer(c *Call) ([]tensor.Any, error) { return o.through(c, Op.Infer) }
+
+func (o fixedOp) Run(c *Call) ([]tensor.Any, error) { return o.through(c, Op.Run) }
+
+func (o fixedOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
+	e := *c
+	if to := c.Attrs.Int("to", 0); o.Name() == "Cast" && len(c.Inputs) == 1 && isFloatCode(to) {
+		e.Inputs, e.Attrs = []tensor.Any{c.Inputs[0], spec("CastLike", o.d)}, NoAttrs{}
+		return f(&castLike, &e)
+	}
+	e.Attrs = wideAttrs{c.Attrs}
+	if out, err = f(o.Op, &e); errors.Is(err, tensor.ErrDType) && o.inFloat64() {
+		return o.inWider(&e, f, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.rounded(out)
+}
+
+// inWider calls f with fixed point in float64. If that isn't one of the operator's types
+// either, the error is refused.
+func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refused error) (out []tensor.Any, err error) {
+	e := *c
+	e.Inputs = slices.Clone(c.Inputs)
+	var spent []tensor.Any
+	defer func() {
+		for _, a := range spent {
+			if _, is := a.(tensor.Spec); !is {
+				tensor.Close(a)
+			}
+		}
+	}()
+	for i, a := range c.Inputs {
+		if a == nil || a.DType() != o.d {
+			continue
+		}
+		if e.Inputs[i], err = converted(a, dtype.Float64); err != nil {
+			return nil, err
+		}
+		spent = append(spent, e.Inputs[i])
+	}
+	if len(spent) == 0 {
+		return nil, refused
+	}
+	if out, err = f(o.Op, &e); errors.Is(err, tensor.ErrDType) {
+		err = refused
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range out {
+		if a != nil && a.DType() == dtype.Float64 {
+			spent = append(spent, a)
+		}
+	}
+	return o.rounded(out)
+}
+
+// rounded returns results with the floats among them in the format.
+func (o fixedOp) rounded(out []tensor.Any) ([]tensor.Any, error) {
+	out = slices.Clone(out)
+	for i, a := range out {
+		if a == nil || !a.DType().IsFloat() {
+			continue
+		}
+		var err error
+		if out[i], err = converted(a, o.d); err != nil {
+			return nil, fail(o.Name(), err, "result %d, computed in %v: %v", i, a.DType(), err)
+		}
+	}
+	return out, nil
+}
+
+// converted is a in another type; a Spec as a Spec.
+func converted(a tensor.Any, d dtype.DType) (tensor.Any, error) {
+	f := castLike.Run
+	if _, is := a.(tensor.Spec); is {
+		f = castLike.Infer
+	}
+	out, err := f(&Call{Inputs: []tensor.Any{a, spec("CastLike", d)}, Attrs: NoAttrs{}})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// isFloatCode reports whether code is ONNX's for a type of real floats.
+func isFloatCode(code int64) bool {
+	return code > 0 && code < int64(len(castTypes)) && castTypes[code].IsFloat()
+}
+
+// wideAttrs have float64 where an attribute asks for results of floats, which are rounded to
+// the format then.
+type wideAttrs struct{ Attrs }
+
+func (a wideAttrs) Int(name string, def int64) int64 {
+	const float64Code = 11
+	v := a.Attrs.Int(name, def)
+	if (name == "dtype" || name == "output_datatype") && isFloatCode(v) {
+		return float64Code
+	}
+	return v
+}
