@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,6 +17,7 @@ type Session struct {
 	c       *compiled
 	vals    []tensor.Any // the constants by value, nil elsewhere
 	weights int64
+	fixed   dtype.DType // see NewFixedSession; Invalid for others
 }
 
 // Options changes how a session runs. The zero value is the default.
@@ -29,18 +32,31 @@ type Options struct {
 
 // NewSession checks the model and loads its weights: in place where the file has them as memory wants them, else copied
 // once. The errors are Check's.
-func NewSession(m *Model) (*Session, error) {
+func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
+
+func newSession(m *Model, fixed dtype.DType) (*Session, error) {
 	c, err := m.compile()
 	if err != nil {
 		return nil, inFile(m.file, err)
 	}
-	s := &Session{c: c, vals: make([]tensor.Any, len(c.names))}
+	s := &Session{c: c, vals: make([]tensor.Any, len(c.names)), fixed: fixed}
+	if fixed != dtype.Invalid {
+		for i, o := range c.ops {
+			if o != nil {
+				c.ops[i] = op.InFixed(o, fixed)
+			}
+		}
+	}
 	for _, k := range c.consts {
 		v := k.value
 		if k.proto != nil {
-			if v, err = m.load(k.proto); err != nil {
-				return nil, inFile(m.file, in(fmt.Sprintf("tensor %q", c.names[k.id]), err))
-			}
+			v, err = m.load(k.proto)
+		}
+		if err == nil && fixed != dtype.Invalid && !c.onlySizes(k.id) {
+			v, err = toFixed(v, fixed)
+		}
+		if err != nil {
+			return nil, inFile(m.file, in(fmt.Sprintf("tensor %q", c.names[k.id]), err))
 		}
 		s.vals[k.id] = v
 		s.weights = add(s.weights, size(v))
@@ -85,7 +101,11 @@ func (s *Session) bind(inputs map[string]tensor.Any) ([]tensor.Any, error) {
 		case a == nil:
 			return nil, in(fmt.Sprintf("input %q", v.Name), failf("wants %v, got nil", v.Type))
 		}
-		if err := fits(v, a, bound); err != nil {
+		err := s.fits(v, a, bound)
+		if err == nil && s.fixed != dtype.Invalid {
+			a, err = toFixed(a, s.fixed)
+		}
+		if err != nil {
 			return nil, in(fmt.Sprintf("input %q", v.Name), err)
 		}
 		vals[s.c.inputs[i]] = a
@@ -108,14 +128,14 @@ type binding struct {
 }
 
 // fits compares a with what input v declares, and binds v's named dimensions.
-func fits(v *ValueInfo, a tensor.Any, bound map[string]binding) error {
+func (s *Session) fits(v *ValueInfo, a tensor.Any, bound map[string]binding) error {
 	clash := func(format string, args ...any) error {
 		return failf("wants %v, got %s: %s", v.Type, tensor.Describe(a), fmt.Sprintf(format, args...))
 	}
 	if v.Type.Kind != KindTensor {
 		return nil // an input with a default may leave its type open
 	}
-	if ElemOf(a.DType()) != v.Type.Elem {
+	if d, _ := v.Type.Elem.DType(); a.DType() != d && !(a.DType() == s.fixed && d.IsFloat()) {
 		return clash("convert it with op.Cast, or by astype in NumPy")
 	}
 	if !v.Type.HasShape {

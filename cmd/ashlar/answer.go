@@ -24,7 +24,7 @@ const (
 	mostScores  = 1 << 22 // beyond, rows are too many to look at, and to copy for that
 )
 
-// rank reads an output as scores of classes: floats without NaN or infinities, of shape (classes), (rows, classes), or
+// rank reads an output as scores of classes: floats without NaN or infinities, or fixed point, of shape (classes), (rows, classes), or
 // that with more axes of 1. It is nil for other outputs.
 func rank(t tensor.Any) *ranking {
 	shape := tensor.Shape(t)
@@ -65,7 +65,7 @@ func isDistribution(row []float64, d dtype.DType) bool {
 	return math.Abs(sum-1) <= slack
 }
 
-// floats returns the elements of a tensor of floats, in row-major order.
+// floats returns the elements of a tensor of floats or fixed point, in row-major order.
 func floats(t tensor.Any) ([]float64, bool) {
 	switch t := t.(type) {
 	case tensor.Tensor[float32]:
@@ -76,6 +76,14 @@ func floats(t tensor.Any) ([]float64, bool) {
 		return widened(t, num.F16.Float64), true
 	case tensor.Tensor[num.BF16]:
 		return widened(t, num.BF16.Float64), true
+	case tensor.Tensor[num.FP8x23]:
+		return widened(t, num.FP8x23.Float64), true
+	case tensor.Tensor[num.FP16x16]:
+		return widened(t, num.FP16x16.Float64), true
+	case tensor.Tensor[num.FP32x32]:
+		return widened(t, num.FP32x32.Float64), true
+	case tensor.Tensor[num.FP64x64]:
+		return widened(t, num.FP64x64.Float64), true
 	}
 	return nil, false
 }

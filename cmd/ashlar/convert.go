@@ -15,7 +15,6 @@ import (
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -65,8 +64,9 @@ its tensors. Of several tensors all are written, or the one of --name or #NAME.
 Where IN holds a single one without a name, --name is the one it gets.
 
 --slice and then --dtype work on each tensor. Floats become integers toward zero
-and saturate; other integers keep their low bits. CSV is read as that type, raw
-elements are of it.
+and saturate; other integers keep their low bits; numbers that a fixed-point type,
+fp8x23, fp16x16, fp32x32 or fp64x64, has no room for are an error. CSV is read as
+that type, raw elements are of it.
 
 --layout says how a safetensors file stores tensors: tile, for TT-NN's tiles of
 32x32, or another of its tiles, such as 16x32, each padded to whole ones; or rows,
@@ -315,30 +315,21 @@ func (v *conversion) change(x *item) (err error) {
 	return nil
 }
 
-// cast converts elements as op.Cast does.
+// cast converts elements as op.Cast does; what a fixed-point format has no room for is an error.
 func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
-	o, ok := op.Lookup("Cast")
+	o, ok := op.Lookup("CastLike")
 	if !ok {
-		return nil, fmt.Errorf("there is no operator Cast")
+		return nil, fmt.Errorf("there is no operator CastLike")
 	}
-	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t}, Attrs: castTo{to: int64(onnx.ElemOf(d))}})
+	like, err := tensor.Make(d, 0)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t, like}, Attrs: op.NoAttrs{}})
 	if err != nil {
 		return nil, err
 	}
 	return out[0], nil
-}
-
-// castTo is the attribute of Cast.
-type castTo struct {
-	op.NoAttrs
-	to int64
-}
-
-func (a castTo) Int(name string, def int64) int64 {
-	if name == "to" {
-		return a.to
-	}
-	return def
 }
 
 func (v *conversion) write(w io.Writer, items []item) error {

@@ -198,6 +198,9 @@ func (d *difference) only(name, file string) {
 func (d *difference) compare(name string, a, b tensor.Any) error {
 	d.tensors++
 	out := d.p.out
+	if a.DType() != b.DType() && (a.DType().IsFixed() || b.DType().IsFixed()) {
+		a, b = d.wide(a), d.wide(b)
+	}
 	if x, y := tensor.Describe(a), tensor.Describe(b); x != y {
 		d.differ++
 		fmt.Fprintf(out, "%s%s and %s\n", name, x, y)
@@ -219,6 +222,15 @@ func (d *difference) compare(name string, a, b tensor.Any) error {
 		fmt.Fprintf(out, "  %s  %v  %v  abs %s\n", index, e.A, e.B, number(e.Abs))
 	}
 	return nil
+}
+
+// wide returns floats and fixed point as float64, and other tensors as they are.
+func (d *difference) wide(t tensor.Any) tensor.Any {
+	v, ok := floats(t)
+	if !ok {
+		return t
+	}
+	return tensor.FromSlice(v, tensor.Shape(t)...)
 }
 
 // largest writes the largest differences of a tensor.

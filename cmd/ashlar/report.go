@@ -71,7 +71,7 @@ func (p *program) printJSON(r *result, top int) error {
 		o := reportOutput{Name: name, DType: t.DType().String(), Shape: tensor.Shape(t), Values: values(t, mostValues)}
 		o.Omitted = tensor.Len(t) - len(o.Values)
 		value := func(v float64) any { return float32(v) } // as short as among Values
-		if t.DType() == dtype.Float64 {
+		if t.DType() == dtype.Float64 || t.DType().IsFixed() {
 			value = func(v float64) any { return v }
 		}
 		if k := r.ranks[name]; k != nil {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type runFlags struct {
 	labels          string
 	json            bool
 	threads         int
+	fixed           string
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -62,6 +64,12 @@ With -o an output is written to a file, which is there in full or not at all:
 NAME=FILE for one output, FILE for all; FILE ends in .npy, for one, or .npz, or
 is - for standard output, and then nothing else is printed there.
 
+With --fixed the model runs in fixed point: every float of the model and its inputs
+is rounded once to that format, integers stay, and the outputs are fixed point.
+Operators that don't take FP8x23 or FP16x16 compute in float64 and round once. A
+number that the format has no room for ends the run. ashlar diff compares outputs
+written with -o with those of a run in floats.
+
 With --json the result is one object: model, inputs, outputs (name, dtype,
 shape, the first 10000 values in row-major order, how many were left out, the
 best classes of each row), seconds, and memory in bytes: weights, used in place
@@ -72,6 +80,7 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
   ashlar run testdata/digits.onnx testdata/*.png
   ashlar run model.onnx -i pixels=photo.jpg --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar run model.onnx inputs.npz -o scores=scores.npy
+  ashlar run --fixed FP16x16 testdata/digits.onnx testdata/seven.png
   convert drawing.svg png:- | ashlar run testdata/digits.onnx - --invert --json`,
 		Args: arguments(1, -1, "a model and its inputs"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -89,6 +98,7 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 	flags.IntVar(&f.top, "top", 10, "show the `N` best classes")
 	flags.StringVar(&f.labels, "labels", "", "`file` with the names of the classes, one per line")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object instead")
+	flags.StringVar(&f.fixed, "fixed", "", "run in a fixed-point `format`: FP8x23, FP16x16, FP32x32 or FP64x64")
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	c.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(knownAxes, cobra.ShellCompDirectiveNoFileComp))
@@ -151,7 +161,16 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	if quiet && f.json {
 		return &usageError{"run: --json and an output to - both want standard output; see ashlar run --help"}
 	}
-	s, err := onnx.NewSession(m)
+	var s *onnx.Session
+	if f.fixed == "" {
+		s, err = onnx.NewSession(m)
+	} else {
+		var d dtype.DType
+		if d, err = dtype.Parse(f.fixed); err != nil || !d.IsFixed() {
+			return &usageError{fmt.Sprintf("run: --fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64; see ashlar run --help", f.fixed)}
+		}
+		s, err = onnx.NewFixedSession(m, d)
+	}
 	if err != nil {
 		return src.in(err)
 	}

@@ -1,0 +1,100 @@
+package onnx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// NewFixedSession is NewSession for a run in fixed point: every real number of the model, in
+// weights, constants, inputs, results and outputs, is one of the format d. Floats are rounded
+// to it once, when they are loaded or given; one that is beyond it is an error that names the
+// tensor. Inputs may be of the format already. Integers stay, and Cast to a type of floats
+// converts to d. op.InFixed says what operators do that don't take d.
+func NewFixedSession(m *Model, d dtype.DType) (*Session, error) {
+	if !d.IsFixed() {
+		return nil, inFile(m.file, failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
+	}
+	return newSession(m, d)
+}
+
+// onlySizes reports whether a value only says how Resize and Upsample change sizes: scales are
+// float32 whatever the data is, and rounding them would change shapes.
+func (c *compiled) onlySizes(id int) bool {
+	read := false
+	for i := range c.steps {
+		s := &c.steps[i]
+		at := slices.Index(s.in, id)
+		if at < 0 {
+			continue
+		}
+		if at == 0 || s.node.Op != "Resize" && s.node.Op != "Upsample" {
+			return false
+		}
+		read = true
+	}
+	return read && !slices.Contains(c.outputs, id)
+}
+
+// toFixed rounds floats to a format; what isn't floats, and a description of floats, follows.
+func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
+	if a == nil || !a.DType().IsFloat() {
+		return a, nil
+	}
+	if _, is := a.(tensor.Spec); is {
+		return tensor.NewSpec(d, tensor.Shape(a)...)
+	}
+	o, ok := op.Lookup("CastLike")
+	like, err := tensor.Make(d, 0)
+	if !ok || err != nil {
+		return nil, failf("there is no conversion to %v", d)
+	}
+	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.NoAttrs{}})
+	if err != nil {
+		return nil, beyond(a, d, err)
+	}
+	return out[0], nil
+}
+
+// beyond says which element of a tensor is farthest from a format it doesn't fit, and which
+// format has room for it.
+func beyond(a tensor.Any, d dtype.DType, err error) error {
+	at := tensor.Float64s(a)
+	if at == nil {
+		return err
+	}
+	var far float64
+	var place []int
+	shape := tensor.Shape(a)
+	for i := range tensor.Len(a) {
+		idx := make([]int, len(shape))
+		for k := len(shape) - 1; k >= 0; k-- {
+			idx[k], i = i%shape[k], i/shape[k]
+		}
+		v := at(idx...)
+		if v != v {
+			return failf("%w: element %v is NaN, which %v doesn't have", num.ErrFixedDomain, idx, d)
+		}
+		if v = max(v, -v); place == nil || v > far {
+			far, place = v, idx
+		}
+	}
+	if place == nil {
+		return err
+	}
+	room := "no format has room for it"
+	for _, f := range []struct {
+		d   dtype.DType
+		end float64
+	}{{dtype.FP8x23, 1 << 8}, {dtype.FP16x16, 1 << 15}, {dtype.FP32x32, 1 << 31}, {dtype.FP64x64, 1 << 63}} {
+		if far < f.end {
+			room = fmt.Sprintf("%v has room", f.d)
+			break
+		}
+	}
+	return failf("%w: element %v is %v, which is beyond %v; %s", num.ErrFixedOverflow, place, at(place...), d, room)
+}
