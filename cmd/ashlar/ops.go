@@ -57,7 +57,8 @@ computes them.`,
 // shortTypes are the heads of the grid's columns.
 var shortTypes = map[dtype.DType]string{dtype.Bool: "bool", dtype.Int8: "i8", dtype.Int16: "i16", dtype.Int32: "i32", dtype.Int64: "i64",
 	dtype.Uint8: "u8", dtype.Uint16: "u16", dtype.Uint32: "u32", dtype.Uint64: "u64", dtype.Float8E4M3: "f8e4", dtype.Float8E5M2: "f8e5",
-	dtype.Float16: "f16", dtype.BFloat16: "bf16", dtype.Float32: "f32", dtype.Float64: "f64", dtype.Complex64: "c64", dtype.Complex128: "c128"}
+	dtype.Float16: "f16", dtype.BFloat16: "bf16", dtype.Float32: "f32", dtype.Float64: "f64", dtype.Complex64: "c64", dtype.Complex128: "c128",
+	dtype.FP8x23: "8x23", dtype.FP16x16: "16x16", dtype.FP32x32: "32x32", dtype.FP64x64: "64x64"}
 
 // cell says what an operator is computed with.
 func cell(o op.Op, d dtype.DType) string {
