@@ -92,6 +92,9 @@ func mistakes(dir string) []func() error {
 		panics(func() { op.Add(a, a, op.Context(cancelled)) }),
 		panics(func() { op.MatMul(a, b) }),
 		panics(func() { op.Div(tensor.FromSlice([]int32{1, 2}, 2), tensor.FromSlice([]int32{1, 0}, 2)) }),
+		panics(func() { op.Exp(tensor.FromSlice([]num.FP16x16{{}, num.FP16x16FromBits(20 << 16)}, 2)) }),
+		panics(func() { op.ReduceMean(tensor.New[num.FP8x23](0), nil) }),
+		panics(func() { op.Cast[num.FP8x23](tensor.FromSlice([]float32{1, 300}, 2)) }),
 		func() error {
 			add, _ := op.Lookup("Add")
 			return second(add.Run(&op.Call{Inputs: []tensor.Any{a, tensor.New[int32](3)}}))
