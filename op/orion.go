@@ -173,7 +173,7 @@ func retyped(a tensor.Any, d dtype.DType) tensor.Any {
 }
 
 // quantizers are QuantizeLinear and DequantizeLinear by the format of the scale.
-var quantizers = map[dtype.DType]func(c *Call, back bool) []tensor.Any{dtype.FP8x23: quantizeFixed[num.FP8x23],
+var quantizers = [dtype.Count]func(c *Call, back bool) []tensor.Any{dtype.FP8x23: quantizeFixed[num.FP8x23],
 	dtype.FP16x16: quantizeFixed[num.FP16x16], dtype.FP32x32: quantizeFixed[num.FP32x32], dtype.FP64x64: quantizeFixed[num.FP64x64]}
 
 // quantizeFixed is QuantizeLinear, or back, DequantizeLinear.
