@@ -29,7 +29,7 @@ var structured = [dtype.Count]string{
 
 // list reads a structured type; at is the place of its bracket.
 func (p *parser) list(at int, h *Header) error {
-	squeeze := strings.NewReplacer(" ", "", "\"", "'", "<", "", ">", "")
+	plain := strings.NewReplacer(", ", ",", "\"", "'") // what Python programs may write
 	for depth, i := 0, at; i < len(p.text); i++ {
 		switch p.text[i] {
 		case '[':
@@ -42,8 +42,11 @@ func (p *parser) list(at int, h *Header) error {
 		}
 		text := string(p.text[at : i+1])
 		for d, want := range structured {
-			big := strings.Contains(text, ">")
-			if want != "" && squeeze.Replace(text) == squeeze.Replace(want) && big != strings.Contains(text, "<") {
+			if want == "" {
+				continue
+			}
+			got, want := plain.Replace(text), plain.Replace(want)
+			if big := got != want; !big || got == strings.ReplaceAll(want, "<", ">") {
 				p.pos, h.Descr, h.DType, h.BigEndian = i+1, text, dtype.DType(d), big
 				return nil
 			}
