@@ -69,34 +69,42 @@ func stored(p pack.Tensor) (tensor.Any, error) {
 }
 
 // readDescribed reads the descriptions of packed tensors and of fixed point, each of
-// which must fit its entry.
-func (f *File) readDescribed() error {
+// which must fit its entry. Of several that don't, the first by its key is the error.
+func (f *File) readDescribed() (err error) {
+	var first string
 	for key, text := range f.header.metadata {
-		name, packed := strings.CutPrefix(key, PackKey)
-		if !packed {
-			var fixed bool
-			if name, fixed = strings.CutPrefix(key, TypeKey); !fixed {
-				continue
-			}
+		if e := f.readDescription(key, text); e != nil && (err == nil || key < first) {
+			first, err = key, e
 		}
-		const header = 8 // where it begins
-		i, ok := f.byName[name]
-		if !ok {
-			return fail(header, "", ErrFormat, "the metadata %.100q describes a tensor that the file doesn't have", key)
+	}
+	return err
+}
+
+func (f *File) readDescription(key, text string) error {
+	name, packed := strings.CutPrefix(key, PackKey)
+	if !packed {
+		var fixed bool
+		if name, fixed = strings.CutPrefix(key, TypeKey); !fixed {
+			return nil
 		}
-		e := &f.header.entries[i]
-		var problem string
-		if packed {
-			problem = f.readPacked(i, e, text)
-		} else {
-			problem = e.readFixed(text)
-		}
-		if _, both := f.header.metadata[TypeKey+name]; packed && both {
-			problem = "the metadata describes it twice"
-		}
-		if problem != "" {
-			return fail(int64(8+e.at), name, ErrFormat, "%s", problem)
-		}
+	}
+	const header = 8 // where it begins
+	i, ok := f.byName[name]
+	if !ok {
+		return fail(header, "", ErrFormat, "the metadata %.100q describes a tensor that the file doesn't have", key)
+	}
+	e := &f.header.entries[i]
+	var problem string
+	if packed {
+		problem = f.readPacked(i, e, text)
+	} else {
+		problem = e.readFixed(text)
+	}
+	if _, both := f.header.metadata[TypeKey+name]; packed && both {
+		problem = "the metadata describes it twice"
+	}
+	if problem != "" {
+		return fail(int64(8+e.at), name, ErrFormat, "%s", problem)
 	}
 	return nil
 }

@@ -96,3 +96,14 @@ func TestFixedErrors(t *testing.T) {
 		}
 	}
 }
+
+// Of several mistakes the same one is told each time.
+func TestFixedErrorOrder(t *testing.T) {
+	for range 20 {
+		_, err := New(memory(raw(`{"__metadata__":{"ashlar.dtype:b":"float32","ashlar.dtype:a":"fp16x16","ashlar.dtype:c":"int8"},`+
+			`"b":{"dtype":"I32","shape":[],"data_offsets":[0,4]}}`, "1234")))
+		if err == nil || !strings.Contains(err.Error(), `"ashlar.dtype:a" describes a tensor that the file doesn't have`) {
+			t.Fatal(err)
+		}
+	}
+}
