@@ -60,12 +60,28 @@ func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 	return out[0], nil
 }
 
+// reaches are the formats, where their numbers end on both sides, and half of their units. Next
+// to the ends of the wide ones float64 has nothing as fine as a unit.
+var reaches = [...]struct {
+	d         dtype.DType
+	end, half float64
+}{
+	{dtype.FP8x23, 1 << 8, 1.0 / (1 << 24)}, {dtype.FP16x16, 1 << 15, 1.0 / (1 << 17)},
+	{dtype.FP32x32, 1 << 31, 0}, {dtype.FP64x64, 1 << 63, 0},
+}
+
 // beyond says which element of a tensor is farthest from a format it doesn't fit, and which
 // format has room for it.
 func beyond(a tensor.Any, d dtype.DType, err error) error {
 	at := tensor.Float64s(a)
 	if at == nil {
 		return err
+	}
+	var least, end float64 // of what fits d; end doesn't
+	for _, f := range reaches {
+		if f.d == d {
+			least, end = -f.end-f.half, f.end-f.half
+		}
 	}
 	var far float64
 	var place []int
@@ -79,19 +95,16 @@ func beyond(a tensor.Any, d dtype.DType, err error) error {
 		if v != v {
 			return failf("%w: element %v is NaN, which %v doesn't have", num.ErrFixedDomain, idx, d)
 		}
-		if v = max(v, -v); place == nil || v > far {
-			far, place = v, idx
+		if (v < least || v >= end) && (place == nil || max(v, -v) > far) {
+			far, place = max(v, -v), idx
 		}
 	}
 	if place == nil {
 		return err
 	}
 	room := "no format has room for it"
-	for _, f := range []struct {
-		d   dtype.DType
-		end float64
-	}{{dtype.FP8x23, 1 << 8}, {dtype.FP16x16, 1 << 15}, {dtype.FP32x32, 1 << 31}, {dtype.FP64x64, 1 << 63}} {
-		if far < f.end {
+	for _, f := range reaches {
+		if far < f.end-f.half {
 			room = fmt.Sprintf("%v has room", f.d)
 			break
 		}

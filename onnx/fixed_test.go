@@ -124,6 +124,22 @@ func TestFixedErrors(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.v, err, c.want)
 		}
 	}
+	for _, c := range []struct { // next to the ends
+		d    dtype.DType
+		v    []float64
+		want string
+	}{
+		{dtype.FP8x23, []float64{-256, 256}, `element [1] is 256, which is beyond fp8x23; fp16x16 has room`},
+		{dtype.FP8x23, []float64{255, 256 - 1.0/(1<<30)}, `element [1] is 255.99999999906868, which is beyond fp8x23; fp16x16 has room`},
+		{dtype.FP8x23, []float64{-32768, 32768}, `element [0] is -32768, which is beyond fp8x23; fp32x32 has room`},
+		{dtype.FP32x32, []float64{-1 << 31, 1 << 31}, `element [1] is 2.147483648e+09, which is beyond fp32x32; fp64x64 has room`},
+		{dtype.FP64x64, []float64{-1 << 63, 1 << 63}, `element [1] is 9.223372036854776e+18, which is beyond fp64x64; no format has room for it`},
+	} {
+		_, err := toFixed(tensor.FromSlice(c.v, len(c.v)), c.d)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.v, err, c.want)
+		}
+	}
 	s := fixedSession(t, dtype.FP8x23, weights(200, 0))
 	_, err := s.Run(context.Background(), vals{"x": vec(0, 1e9)}, Options{})
 	if err == nil || !strings.Contains(err.Error(), `input "x": overflow: element [1] is 1e+09, which is beyond fp8x23; fp32x32 has room`) {
