@@ -43,9 +43,11 @@ func TestRunFixed(t *testing.T) {
 			t.Errorf("%s: exit %d: %s%s", format, c.code, c.out.String(), c.err.String())
 		}
 	}
-	if c := newCall(nil).with("run", "--fixed", "float16", "testdata/digits.onnx", "testdata/seven.png"); c.code != 2 ||
-		!strings.Contains(c.err.String(), "--fixed float16: want FP8x23, FP16x16, FP32x32 or FP64x64") {
-		t.Errorf("exit %d: %s", c.code, c.err.String())
+	for format, shown := range map[string]string{"float16": "float16", "": `""`} {
+		if c := newCall(nil).with("run", "--fixed", format, "testdata/digits.onnx", "testdata/seven.png"); c.code != 2 ||
+			!strings.Contains(c.err.String(), "--fixed "+shown+": want FP8x23, FP16x16, FP32x32 or FP64x64") {
+			t.Errorf("%q: exit %d: %s", format, c.code, c.err.String())
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ type runFlags struct {
 	json            bool
 	threads         int
 	fixed           string
+	fixedGiven      bool
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -103,7 +105,7 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	c.RegisterFlagCompletionFunc("layout", cobra.FixedCompletions(knownAxes, cobra.ShellCompDirectiveNoFileComp))
 	c.RunE = func(c *cobra.Command, args []string) error {
-		f.topGiven = c.Flags().Changed("top")
+		f.topGiven, f.fixedGiven = c.Flags().Changed("top"), c.Flags().Changed("fixed")
 		switch {
 		case f.top < 0:
 			return usagef(c, "--top can't be %d", f.top)
@@ -162,12 +164,12 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		return &usageError{"run: --json and an output to - both want standard output; see ashlar run --help"}
 	}
 	var s *onnx.Session
-	if f.fixed == "" {
+	if !f.fixedGiven {
 		s, err = onnx.NewSession(m)
 	} else {
 		var d dtype.DType
 		if d, err = dtype.Parse(f.fixed); err != nil || !d.IsFixed() {
-			return &usageError{fmt.Sprintf("run: --fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64; see ashlar run --help", f.fixed)}
+			return &usageError{fmt.Sprintf("run: --fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64; see ashlar run --help", cmp.Or(f.fixed, `""`))}
 		}
 		s, err = onnx.NewFixedSession(m, d)
 	}
