@@ -346,6 +346,10 @@ func (o *op2) Run(c *Call) (out []tensor.Any, err error) {
 			out = one(run2[a.DType()](o, a, c.in(1), options(c)))
 			return
 		}
+		if whole := o.terms[a.DType()]; whole != nil && len(c.Inputs) > 2 {
+			out = one(whole(c))
+			return
+		}
 		for _, b := range c.Inputs[1:] {
 			a = run2[a.DType()](o, a, b, options(c))
 		}

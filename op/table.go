@@ -166,7 +166,8 @@ type op2 struct {
 	cost      int
 	rows      rows2
 	fast      *simd.Levels[*rows2]
-	fold      bool // ONNX's form takes one or more inputs, folded from the left
+	fold      bool                                     // ONNX's form takes one or more inputs, folded from the left
+	terms     map[dtype.DType]func(c *Call) tensor.Any // of types that aren't folded, from three inputs on
 	fixed     *fixed2
 }
 
