@@ -25,9 +25,9 @@ func Saturate() Option { return Option{flags: saturate} }
 //   - to a float with one rounding, to nearest, ties to even; what is too large
 //     becomes an infinity (NaN in float8_e4m3), unless Saturate; every NaN the
 //     canonical one;
-//   - to fixed point with one rounding, to nearest, ties to even; NaN and what is beyond
-//     the format are an error that names its index, unless Saturate or Wrap; from fixed
-//     point as from a float;
+//   - to fixed point with one rounding, to nearest, ties to even; NaN is an error that
+//     names its index, and so is what is beyond the format, unless Saturate or, but for
+//     infinities, Wrap; from fixed point as from a float;
 //   - to bool, whether it isn't 0 (NaN isn't), and from bool to 0 or 1;
 //   - a real number to a complex one with an imaginary part of +0, a complex one to
 //     a real one without its imaginary part.
@@ -38,10 +38,8 @@ func Saturate() Option { return Option{flags: saturate} }
 func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
 	s := read(opts)
 	if isLazy(&a) {
-		n := note{name: "Cast", cost: 2, args: []arg{argOf("Cast", &a)}, run: func(in []any, opts []Option) { Cast[To](*in[0].(*tensor.Tensor[From]), opts...) }}
-		if s.saturate {
-			n.also = []Option{Saturate()}
-		}
+		n := note{name: "Cast", cost: 2, args: []arg{argOf("Cast", &a)}, also: kept(opts), alone: dtype.Of[To]().IsFixed(),
+			run: func(in []any, opts []Option) { Cast[To](*in[0].(*tensor.Tensor[From]), opts...) }}
 		return noted[To](n, opts, a.LayoutRef())
 	}
 	var dst tensor.Tensor[To]

@@ -302,7 +302,7 @@ func (s *fixedState) again(run func(s *fixedState)) error {
 func unfit(name string, idx []int, err error) *tensor.Error {
 	hint := ""
 	if errors.Is(err, num.ErrFixedOverflow) {
-		hint = "; the options Saturate and Wrap give it a result"
+		hint = "; the option Saturate gives it a result, and so does Wrap in arithmetic"
 	}
 	reason := num.ErrFixedDomain
 	if errors.Is(err, num.ErrFixedOverflow) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -353,5 +354,83 @@ func TestFixedParameters(t *testing.T) {
 	}
 	if err := tensor.Try(func() { LeakyRelu(x, 1e9) }); !errors.Is(err, num.ErrFixedOverflow) {
 		t.Errorf("alpha beyond the format: %v", err)
+	}
+}
+
+// Sum rounds once, in every form: what is on the way may be beyond the format.
+func TestFixedSumOfMany(t *testing.T) {
+	ts := []tensor.Tensor[num.FP16x16]{fp16s(32767, 1), fp16s(1), fp16s(-2, 3)}
+	want := fp16s(32766, 5)
+	check := func(form string, got tensor.Tensor[num.FP16x16]) {
+		t.Helper()
+		if !slices.Equal(got.Contiguous().Elems(), want.Elems()) {
+			t.Errorf("%s: %v, want %v", form, got, want)
+		}
+	}
+	check("eager", Sum(ts))
+	check("saturated", Sum(ts, Saturate(), KeepDims()))
+	check("fused", Fuse(Sum([]tensor.Tensor[num.FP16x16]{Lazy(ts[0]), ts[1], ts[2]})))
+	out, err := sum.Run(&Call{Inputs: []tensor.Any{ts[0], ts[1], ts[2]}, Attrs: NoAttrs{}, Opset: 13, Outputs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("run", out[0].(tensor.Tensor[num.FP16x16]))
+	check("into an operand", Sum(ts, Into(ts[0])))
+	ts[0], want = fp16s(32767, 1), fp16s(32767.99998, 3)
+	ts[2] = fp16s(2, 1)
+	check("beyond, saturated", Sum(ts, Saturate()))
+	check("beyond, saturated, fused", Fuse(Sum([]tensor.Tensor[num.FP16x16]{ts[0], Lazy(ts[1]), ts[2]}, Saturate())))
+	want = fp16s(-32766, 3)
+	check("beyond, wrapped", Sum(ts, Wrap()))
+	failsAt(t, "beyond", "(0)", func() { Sum(ts) })
+}
+
+// An error of CumProd names the product that isn't there.
+func TestFixedCumProdIndex(t *testing.T) {
+	a := fp16s(1, 2, 300, 300, 1, 1, 2, 3).Reshape(2, 4)
+	for _, c := range []struct {
+		exclusive, reverse bool
+		at                 string
+	}{{false, false, "(0,3)"}, {true, false, ""}, {false, true, "(0,2)"}, {true, true, "(0,1)"}} {
+		if c.at == "" {
+			if got := CumProd(a, 1, true, false).At(0, 3); got != fp16s(600).Elems()[0] {
+				t.Errorf("exclusive: %v", got)
+			}
+			continue
+		}
+		failsAt(t, "CumProd", c.at, func() { CumProd(a, 1, c.exclusive, c.reverse) })
+	}
+	failsAt(t, "CumProd", "(2,1)", func() { CumProd(fp16s(1, 300, 1, 300, 1, 1).Reshape(3, 2), 0, true, false) })
+	failsAt(t, "CumSum", "(1)", func() { CumSum(fp16s(1, 32767, 2), 0, false, true) })
+}
+
+// A Cast to fixed point fails as a whole in a chain, too, and keeps its options there.
+func TestFixedCastInChain(t *testing.T) {
+	x := tensor.New[float64](20000)
+	x.Elems()[19999] = 65537
+	to := tensor.Full(fp16s(7).Elems()[0], 20000)
+	failsAt(t, "Cast", "(19999)", func() { Fuse(Cast[num.FP16x16](Lazy(x)), Into(to)) })
+	if to.At(0) != fp16s(7).Elems()[0] {
+		t.Error("a failed chain wrote")
+	}
+	if got := Fuse(Cast[num.FP16x16](Lazy(x), Wrap())).At(19999); got != fp16s(1).Elems()[0] {
+		t.Errorf("wrapped: %v", got)
+	}
+}
+
+func fp16s(vs ...float64) tensor.Tensor[num.FP16x16] {
+	t := tensor.New[num.FP16x16](len(vs))
+	for i, v := range vs {
+		t.Elems()[i], _ = num.FixedFromFloat64[num.FP16x16](v)
+	}
+	return t
+}
+
+// failsAt wants an error of f that names an index.
+func failsAt(t *testing.T, name, at string, f func()) {
+	t.Helper()
+	err := tensor.Try(f)
+	if !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "at index "+at+":") {
+		t.Errorf("%s: error %v, want an overflow at %s", name, err, at)
 	}
 }

@@ -92,6 +92,7 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 			product, _ := num.FixedFromInt64[T](1)
 			for i := range n {
 				p := off + i*after
+				failed := p
 				v, err := product, error(nil)
 				if !times {
 					if !exclusive {
@@ -103,15 +104,19 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 					}
 				} else if product, err = num.MulFixed(product, data[base+p], modes...); !exclusive {
 					v = product
-				} else if i == n-1 {
+				} else if failed += after; i == n-1 {
 					err = nil // nobody asks for the last product
 				}
-				bad.note(p, err)
+				bad.note(failed, err)
 				to[at+p] = v
 			}
 		}
 	})
 	runtime.KeepAlive(c)
+	if reverse && bad.err != nil {
+		i := bad.at / after % n
+		bad.at += (n - 1 - 2*i) * after
+	}
 	bad.check(name, shape)
 	if reverse {
 		out = out.Flip(axis)

@@ -36,8 +36,8 @@ func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 // Fuse computes what a lazy tensor stands for, in one pass over memory, with the same
 // bits as the operators one after the other; Into may name an operand of the chain.
 // What operators of the chain have in common is computed once. A part of another
-// shape than the result, as that of a row which is added to a matrix, and a division
-// of integers, which may fail, are computed whole before the pass. A tensor that isn't
+// shape than the result, as that of a row which is added to a matrix, and what may fail,
+// a division of integers or a result of fixed point, are computed whole before the pass. A tensor that isn't
 // lazy is copied.
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
