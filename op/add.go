@@ -8,7 +8,7 @@ import (
 
 // Add returns a + b, element by element. Shapes broadcast. Integers wrap; floats
 // follow IEEE 754; narrow floats are computed in float32 and rounded once, complex
-// numbers by parts. It panics if the shapes don't broadcast. ONNX Add.
+// numbers by parts. Fixed point is exact, or beyond the format an error. It panics if the shapes don't broadcast. ONNX Add.
 func Add[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&add, &a, &b, opts)
 }

@@ -10,7 +10,8 @@ import (
 // of x [N, C, D1, …]: the elements inside are added in float64 in the fixed
 // order of this package and divided once by their number, or with includePad by
 // the number of window positions inside the padded input. A window with nothing
-// to divide by gives NaN. ONNX AveragePool.
+// to divide by gives NaN. Fixed point is added exactly and rounded once; there such a
+// window is an error. ONNX AveragePool.
 func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
 	s := win.spans("AveragePool", spatial("AveragePool", x.LayoutRef()))

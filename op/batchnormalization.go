@@ -12,7 +12,9 @@ import (
 // BatchNormalization returns (x − mean) · scale/√(variance + epsilon) + bias for
 // x [N, C, …] and one number per channel of each of the others: the way a trained
 // network uses it. Per channel the factor is computed in float64, and so is each
-// element, unfused; the result is rounded once. ONNX BatchNormalization with
+// element, unfused; the result is rounded once. Fixed point is computed
+// exactly and rounded once; a negative variance is an error, and so is one of 0 with
+// epsilon 0, but where x is the mean. ONNX BatchNormalization with
 // training_mode 0.
 func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
 	checkNorm("BatchNormalization", x, scale, bias, mean, variance)

@@ -14,7 +14,7 @@ import (
 // group, kernel axes) in the weights' row-major order, in the fixed order of
 // MatMul; padding is the value +0, multiplied like any other; the bias is added
 // after, rounded for itself. Narrow floats are computed in float32 and rounded
-// once. It panics when extents don't fit. ONNX Conv.
+// once, and so is fixed point, from exact sums with the bias. It panics when extents don't fit. ONNX Conv.
 func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	g := convOf("Conv", x, w, anyOrNil(bias), win, group)

@@ -6,7 +6,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// CumProd is CumSum for products: the empty one is 1. ONNX CumProd, numpy.cumprod.
+// CumProd is CumSum for products: the empty one is 1. Those of fixed point
+// are rounded one after the other, so that the last need not equal ReduceProd. ONNX CumProd, numpy.cumprod.
 func CumProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) tensor.Tensor[T] {
 	if dtype.Of[T]().IsFixed() {
 		axis := axisOf("CumProd", axis, a.Rank())

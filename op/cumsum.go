@@ -13,7 +13,7 @@ import (
 // each one; with exclusive up to but without it, so that the first is 0; with
 // reverse from the end of the line on. Floats are added one after the other in
 // float64, and each result is rounded, so the last need not equal ReduceSum.
-// Integers wrap. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
+// Integers wrap. Each sum of fixed point is exact, or beyond the format an error. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
 // numpy.cumsum.
 func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) tensor.Tensor[T] {
 	if dtype.Of[T]().IsFixed() {

@@ -10,7 +10,8 @@ import (
 // toward zero, and the smallest one divided by −1 wraps to itself; an integer
 // divisor of 0 is an error that names its index. Floats follow IEEE 754; narrow
 // floats are computed in float32 and rounded once. Complex numbers are divided by
-// Smith's method, each step rounded, as in NumPy. It panics if the shapes don't
+// Smith's method, each step rounded, as in NumPy. Fixed point is rounded once; a divisor
+// of 0 and what is beyond the format are errors. It panics if the shapes don't
 // broadcast. ONNX Div.
 func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&div, &a, &b, opts)

@@ -6,7 +6,8 @@ import (
 )
 
 // Elu returns alpha·(eᵃ − 1) where a < 0 and a elsewhere, element by element; NaN
-// stays. It is computed in float64 and rounded once. ONNX Elu, whose alpha is 1 by
+// stays. It is computed in float64 and rounded once; in fixed point eᵃ is rounded, and then
+// the product. ONNX Elu, whose alpha is 1 by
 // default.
 func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
 	return applyP(&elu, &a, alpha, 0, opts)

@@ -12,6 +12,7 @@ import (
 // error that names its index, and the smallest integer ÷ −1 wraps to itself. Of
 // floats it is the quotient that goes with the exact remainder, not the rounded
 // quotient's floor: 1 by 0.1 gives 9. A float divisor of 0 gives a ÷ b, ±∞ or NaN.
+// Of fixed point it is the exact quotient's floor; a divisor of 0 is an error.
 // It panics if the shapes don't broadcast. NumPy floor_divide.
 func FloorDiv[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&floorDiv, &a, &b, opts)

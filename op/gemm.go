@@ -10,7 +10,9 @@ import (
 // transposed first when asked, and c that stretches to [M, N]. c may be the zero
 // Tensor; when beta is 0 its elements aren't looked at. The product contracts in the fixed order of MatMul; then alpha, then
 // beta·c, then the sum: each rounded for itself. Narrow floats are computed in
-// float32 and rounded once. It panics when the shapes don't fit. ONNX Gemm.
+// float32 and rounded once. In fixed point the exact product and c are rounded together
+// if alpha is 1, and beta 1 or 0; else alpha and beta are rounded to the format and each
+// step for itself, so that the product alone must fit, too. It panics when the shapes don't fit. ONNX Gemm.
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	shape := gemmShape(a, b, anyOrNil(c), transA, transB)

@@ -6,7 +6,8 @@ import (
 )
 
 // HardSigmoid returns alpha·a + beta limited to 0 … 1, element by element; NaN
-// stays. It is computed in float64 and rounded once. ONNX HardSigmoid, whose alpha
+// stays. It is computed in float64 and rounded once; in fixed point alpha and beta are
+// rounded to the format, and the exact sum once. ONNX HardSigmoid, whose alpha
 // is 0.2 and beta 0.5 by default.
 func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha, beta float64, opts ...Option) tensor.Tensor[T] {
 	return applyP(&hardSigmoid, &a, alpha, beta, opts)

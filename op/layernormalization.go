@@ -14,7 +14,8 @@ import (
 //
 // where μ and σ² are the mean and the variance of the line, as Mean and Var compute
 // them before they round. scale, and bias unless it is the zero Tensor, stretch to x's
-// shape. Every step is rounded in float64, and the result once. NaN or ∞ in a line makes
+// shape. Every step is rounded in float64, and the result once. Fixed point is
+// computed exactly and rounded once. NaN or ∞ in a line makes
 // it NaN. ONNX LayerNormalization; its run-time form has μ and the factor of each line
 // as further outputs, in float32.
 func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) tensor.Tensor[T] {

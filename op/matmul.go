@@ -16,7 +16,7 @@ import (
 // Floats contract in the fixed order of this package: fused steps over k in
 // blocks of 256, in float32 for float32 and narrower, which round once at the
 // end. A complex product is four products of parts, and their difference and sum;
-// of bools it is whether any pair of a sum is true. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
+// of fixed point each sum of products is exact and rounded once; of bools it is whether any pair of a sum is true. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
 func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	if dst, ok := mulMatrices(&a, &b, opts); ok {
 		return dst

@@ -11,7 +11,8 @@ import (
 // Mod returns the remainder of a ÷ b rounded toward −∞, element by element: it has
 // the sign of b. Shapes broadcast. An integer divisor of 0 is an error that names
 // its index; for floats it gives NaN, as ±∞ for a does. Of floats with different
-// signs the exact remainder plus b is rounded. It panics if the shapes don't
+// signs the exact remainder plus b is rounded. Of fixed point it is exact, and a divisor
+// of 0 an error. It panics if the shapes don't
 // broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
 func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&mod, &a, &b, opts)

@@ -9,7 +9,8 @@ import (
 // Mul returns a · b, element by element. Shapes broadcast. Integers wrap; floats
 // follow IEEE 754; narrow floats are computed in float32 and rounded once. A complex
 // product is (ac − bd) + (ad + bc)i, each product and sum rounded, as in NumPy: what
-// overflows on the way gives an infinity or NaN. It panics if the shapes don't broadcast. ONNX Mul.
+// overflows on the way gives an infinity or NaN. Fixed point is rounded once; what is
+// beyond the format is an error. It panics if the shapes don't broadcast. ONNX Mul.
 func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&mul, &a, &b, opts)
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // Neg returns −a, element by element. Floats change their sign bit and nothing
-// else, NaNs included; the smallest integer wraps to itself. ONNX Neg.
+// else, NaNs included; the smallest integer wraps to itself; the
+// smallest number of fixed point is an error. ONNX Neg.
 func Neg[T num.Int | num.Float | num.Narrow | num.Complex | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&neg, &a, opts)
 }

@@ -10,6 +10,10 @@
 // processor or the other rows of a batch. Computed NaNs are the canonical quiet
 // one. float16, bfloat16 and float8 are computed in float32 and rounded once; functions
 // that are correctly rounded in float32 are so in them, too.
+//
+// Fixed point is rounded once, to nearest, ties to even, unless an operator says
+// otherwise. A result beyond the format, or that an operator doesn't have, as a ÷ 0, is
+// an error that names its index; see Saturate and Wrap.
 package op
 
 import (

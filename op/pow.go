@@ -9,7 +9,8 @@ import (
 // Pow returns a to the power b, element by element. Shapes broadcast. Floats have
 // the special cases of IEEE 754's pow, and in float32 and float64 an error of at
 // most 0.503 ulp. Integers wrap; to a negative power they give the true value
-// toward zero, and 0 gives the largest integer, as an infinity would. It panics if
+// toward zero, and 0 gives the largest integer, as an infinity would. Of fixed point a
+// negative number has whole powers alone, and 0 no negative ones: these are errors. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
 func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply2(&pow, &a, &b, opts)

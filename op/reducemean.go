@@ -9,7 +9,8 @@ import (
 // ReduceMean returns the means over axes, or over all when axes is nil: the sum in
 // float64 in the fixed order of this package, divided by the count, rounded once.
 // The mean of nothing is NaN. Of integers it is the exact mean toward zero, and 0 of
-// nothing; Cast them for NumPy's mean. The parts of complex
+// nothing; Cast them for NumPy's mean. Of fixed point it is the exact mean rounded once,
+// and of nothing an error. The parts of complex
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {

@@ -8,7 +8,8 @@ import (
 
 // ReduceProd returns the products over axes, or over all when axes is nil; 1 for
 // nothing. Integers wrap. Floats are multiplied in float64, one after the other
-// in row-major order, and rounded once. The reduced axes go, unless KeepDims.
+// in row-major order, and rounded once; fixed point is multiplied exactly and rounded
+// once. The reduced axes go, unless KeepDims.
 // ONNX ReduceProd.
 func ReduceProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	if dtype.Of[T]().IsFixed() {

@@ -10,7 +10,8 @@ import (
 // list of axes reduces none. The parts of complex
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. Integers
 // wrap. Floats are added in float64 in the fixed order of this package and
-// rounded once. The sum of nothing is 0. ONNX ReduceSum.
+// rounded once. Fixed point is added exactly: only the sum can be beyond the format.
+// The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
 	if dtype.Of[T]().IsFixed() {
 		return reduceFixed("ReduceSum", a, axes, opts, &fixedSum)

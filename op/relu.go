@@ -7,7 +7,7 @@ import (
 )
 
 // Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
-// integers and floats. ONNX Relu.
+// integers, floats and fixed point. ONNX Relu.
 func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&relu, &a, opts)
 }

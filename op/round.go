@@ -8,7 +8,8 @@ import (
 )
 
 // Round returns the integer nearest to a, the even one of two, element by element:
-// −0 from −0.5 to −0. ±0, ±∞ and NaN stay. ONNX Round.
+// −0 from −0.5 to −0. ±0, ±∞ and NaN stay. An integer beyond
+// a format of fixed point is an error. ONNX Round.
 func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	if s := read(opts); s.orion {
 		return apply1(&roundAway, &a, opts)

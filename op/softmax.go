@@ -10,7 +10,7 @@ import (
 // Softmax returns eᵃ divided by the sum of all eᵃ along axis, computed from the
 // distance to the largest: e = exp(a − max) rounded, their sum in the fixed order
 // of this package rounded, e ÷ sum rounded. NaN anywhere makes the line NaN, and
-// so does +∞. ONNX Softmax; before opset 13 a line is axis and all after it.
+// so does +∞. Fixed point is rounded once and never fails. ONNX Softmax; before opset 13 a line is axis and all after it.
 func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 	return softened("Softmax", a, axisOf("Softmax", axis, a.Rank()), 1, opts, softmaxRow32, softmaxRow64)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
-// stays; a negative number and NaN give NaN. ONNX Sqrt.
+// stays; a negative number and NaN give NaN, in fixed point an error. ONNX Sqrt.
 func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&sqrt, &a, opts)
 }

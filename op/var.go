@@ -11,7 +11,8 @@ import (
 // Var returns the variances over axes, or over all when axes is nil: with μ the
 // mean in float64, the sum of (x − μ)² in the fixed order of this package, divided
 // by the count less ddof and rounded once. ddof is 0 for all there is and 1 for a
-// sample. Where the count isn't above ddof the result is NaN or ∞. The reduced axes
+// sample. Where the count isn't above ddof the result is NaN or ∞, of
+// fixed point, whose variance is exact and rounded once, an error. The reduced axes
 // go, unless KeepDims. NumPy var.
 func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) tensor.Tensor[T] {
 	switch x := any(a).(type) {
