@@ -346,8 +346,8 @@ func (o *op2) Run(c *Call) (out []tensor.Any, err error) {
 			out = one(run2[a.DType()](o, a, c.in(1), options(c)))
 			return
 		}
-		if whole := o.terms[a.DType()]; whole != nil && len(c.Inputs) > 2 {
-			out = one(whole(c))
+		if o.terms != nil && o.terms[a.DType()] != nil && len(c.Inputs) > 2 {
+			out = one(o.terms[a.DType()](c))
 			return
 		}
 		for _, b := range c.Inputs[1:] {

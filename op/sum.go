@@ -67,7 +67,7 @@ func sumFixedCall[T num.Fixed](c *Call) tensor.Any {
 	return sumFixed(ts, options(c))
 }
 
-var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, terms: map[dtype.DType]func(c *Call) tensor.Any{dtype.FP8x23: sumFixedCall[num.FP8x23], dtype.FP16x16: sumFixedCall[num.FP16x16],
+var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, terms: &terms{dtype.FP8x23: sumFixedCall[num.FP8x23], dtype.FP16x16: sumFixedCall[num.FP16x16],
 	dtype.FP32x32: sumFixedCall[num.FP32x32], dtype.FP64x64: sumFixedCall[num.FP64x64]},
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],

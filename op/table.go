@@ -166,10 +166,14 @@ type op2 struct {
 	cost      int
 	rows      rows2
 	fast      *simd.Levels[*rows2]
-	fold      bool                                     // ONNX's form takes one or more inputs, folded from the left
-	terms     map[dtype.DType]func(c *Call) tensor.Any // of types that aren't folded, from three inputs on
+	fold      bool   // ONNX's form takes one or more inputs, folded from the left
+	terms     *terms // of types that aren't folded, from three inputs on
 	fixed     *fixed2
 }
+
+// terms has the run-time form of an operator that takes all its inputs at once. It isn't a
+// map, which would be filled at start.
+type terms [dtype.Count]func(c *Call) tensor.Any
 
 // cmp2 is op2 with a result of bool.
 type cmp2 struct {
