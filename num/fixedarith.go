@@ -245,3 +245,22 @@ func sqrt128(hi, lo uint64) uint64 {
 	}
 	return r >> (shift / 2)
 }
+
+// SoftsignFixed returns x/(1 + |x|), rounded once.
+func SoftsignFixed[T Fixed](x T, mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)
+	w := fixedWord(x).magnitude()
+	var m magnitude
+	if f.width == 32 { // |x| 2^frac is below 2^55
+		d := w.lo + 1<<f.frac
+		q, r := w.lo<<f.frac/d, w.lo<<f.frac%d
+		m = magnitude{lo: q}.rounded(order(2*r, d), how)
+	} else {
+		n, d := w.big(), new(big.Int).Lsh(big.NewInt(1), f.frac)
+		n.Abs(n)
+		d.Add(d, n)
+		m = magnitudeOf(quotient(n.Lsh(n, f.frac), d, how))
+	}
+	m.neg = w.neg
+	return finish[T]("SoftsignFixed", m, how, f, 1, fixedWord(x), Int128{})
+}

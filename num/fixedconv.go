@@ -8,6 +8,37 @@ import (
 	"strings"
 )
 
+// FixedBits returns x in units of its format; the method Bits gives each format's own word.
+func FixedBits[T Fixed](x T) Int128 { return fixedWord(x) }
+
+// FixedFromBits returns the number of w units, or an overflow.
+func FixedFromBits[T Fixed](w Int128, mode ...FixedMode) (T, error) {
+	x, err := finish[T]("FixedFromBits", w.magnitude(), joinModes(mode), fixedFormatOf[T](), 0, Int128{}, Int128{})
+	if e, ok := err.(*FixedError); ok {
+		e.text = w.String() + " units"
+	}
+	return x, err
+}
+
+// FixedFromBig returns n·2^-frac, rounded once, or an overflow. It takes n over.
+func FixedFromBig[T Fixed](n *big.Int, frac uint, mode ...FixedMode) (T, error) {
+	f, how := fixedFormatOf[T](), joinModes(mode)
+	neg := n.Sign() < 0
+	n.Abs(n)
+	if frac > f.frac {
+		n = quotient(n, new(big.Int).Lsh(big.NewInt(1), frac-f.frac), how)
+	} else {
+		n.Lsh(n, f.frac-frac)
+	}
+	m := magnitudeOf(n)
+	m.neg = neg
+	x, err := finish[T]("FixedFromBig", m, how, f, 0, Int128{}, Int128{})
+	if e, ok := err.(*FixedError); ok {
+		e.text = "a number of " + strconv.Itoa(max(0, n.BitLen()-int(f.frac))) + " bits before the point"
+	}
+	return x, err
+}
+
 // FixedFromInt64 returns n, exactly, or an overflow.
 func FixedFromInt64[T Fixed](n int64, mode ...FixedMode) (T, error) {
 	f := fixedFormatOf[T]()

@@ -18,10 +18,6 @@ import (
 func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	g := convOf("Conv", x, w, anyOrNil(bias), win, group)
-	dst := target[T]("Conv", &s, g.shape)
-	if dst.Len() == 0 {
-		return dst
-	}
 	if dtype.Of[T]().IsFixed() {
 		return asFixed(x,
 			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
@@ -36,6 +32,10 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
 				return convFixed(g, x, as1[num.FP64x64](w), as1[num.FP64x64](bias), opts)
 			})
+	}
+	dst := target[T]("Conv", &s, g.shape)
+	if dst.Len() == 0 {
+		return dst
 	}
 	j := job{name: "Conv", ctx: s.ctx()}
 	switch d := any(dst).(type) {

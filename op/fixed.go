@@ -325,7 +325,7 @@ func fixedNumber[T num.Elem](name string, v float64) (x T) {
 		*x, err = num.FixedFromFloat64[num.FP64x64](v)
 	}
 	if err != nil {
-		panic(fail(name, num.ErrFixedOverflow, "a number of it: %v", err))
+		panic(fail(name, num.ErrFixedOverflow, "a parameter: %v; give one that the format holds", err))
 	}
 	return x
 }

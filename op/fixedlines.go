@@ -62,6 +62,32 @@ func (m *misfit) check(name string, shape []int) {
 	}
 }
 
+// A trial is a result that may fail: it is computed in out, which is dst itself unless that
+// is an Into target, of which nothing is written before all is right.
+type trial[T num.Elem] struct {
+	name     string
+	shape    []int
+	dst, out tensor.Tensor[T]
+	bad      misfit
+}
+
+func tryOut[T num.Elem](name string, s *settings, shape []int) *trial[T] {
+	t := &trial[T]{name: name, shape: shape, dst: target[T](name, s, shape)}
+	if t.out = t.dst; s.into != nil {
+		t.out = tensor.Empty[T](shape...)
+	}
+	return t
+}
+
+// done returns the result, or panics with the first that there isn't.
+func (t *trial[T]) done() tensor.Tensor[T] {
+	t.bad.check(t.name, t.shape)
+	if !t.out.SameData(t.dst) {
+		t.dst.CopyFrom(t.out)
+	}
+	return t.dst
+}
+
 // reduceFixed reduces each line of a to one element.
 func reduceFixed[T num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, lines *fixedLine) tensor.Tensor[T] {
 	return reduceLines(name, a, list, opts, fixedLineOf[T](lines))
@@ -71,20 +97,15 @@ func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opt
 	s := read(opts)
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	x := reduced(name, a.LayoutRef(), list, s.keepDims)
-	dst := target[R](name, &s, x.shape)
-	out := dst
-	if s.into != nil {
-		out = tensor.Empty[R](x.shape...)
-	}
+	t := tryOut[R](name, &s, x.shape)
 	data, base := a.Data()
-	to, at := out.Mutable()
-	seq, dl := sequenceOf(&x.gone), out.Layout()
+	to, at := t.out.Mutable()
+	seq, dl := sequenceOf(&x.gone), t.out.Layout()
 	if seq.n == 0 {
 		x.kept = dl // there is nothing to read, and results to write all the same
 	}
 	kept, od := sequenceOf(&x.kept), sequenceOf(&dl)
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
 	split(name, s.ctx(), dl.Size(), max(1, 4*seq.n), func(from, till int) {
 		var line []T
 		for o := from; o < till; o++ {
@@ -98,16 +119,12 @@ func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opt
 				gather(&seq, line[:seq.n], data, first, 0)
 			}
 			v, err := fn(line[:seq.n], modes)
-			bad.note(o, err)
+			t.bad.note(o, err)
 			to[at+od.offset(o)] = v
 		}
 	})
 	runtime.KeepAlive(a)
-	bad.check(name, x.shape)
-	if s.into != nil {
-		dst.CopyFrom(out)
-	}
-	return dst
+	return t.done()
 }
 
 // fixedMap has a function from lines to lines for each format; dst isn't x.
@@ -134,18 +151,16 @@ func fixedMapOf[T num.Elem](m *fixedMap) func(dst, x []T, mode []num.FixedMode) 
 }
 
 // mapLines gives every line of a, which is axis and the tail − 1 axes after it, new values.
-// An error names the line.
+// An error names the element.
 func mapLines[T num.Elem](name string, a tensor.Tensor[T], axis, tail int, opts []Option, lines *fixedMap) tensor.Tensor[T] {
 	s := read(opts)
 	shape := a.Shape()
-	dst := target[T](name, &s, shape)
-	out := tensor.Empty[T](shape...)
+	t := tryOut[T](name, &s, shape)
 	c := a.Contiguous()
 	data, base := c.Data()
-	to, at := out.Mutable()
+	to, at := t.out.Mutable()
 	before, n, after := elements(shape[:axis]), elements(shape[axis:axis+tail]), elements(shape[axis+tail:])
 	fn, modes := fixedMapOf[T](lines), stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
 	if n > 0 {
 		split(name, s.ctx(), before*after, 30*n, func(from, till int) {
 			x, y := make([]T, n), make([]T, n)
@@ -153,18 +168,13 @@ func mapLines[T num.Elem](name string, a tensor.Tensor[T], axis, tail int, opts 
 				off := l/after*n*after + l%after
 				conv.Pack(x, data, conv.Block{Off: base + off, Rows: 1, Cols: n, Col: after})
 				err := fn(y, x, modes)
-				bad.note(off+faultAt(err)*after, err)
+				t.bad.note(off+faultAt(err)*after, err)
 				conv.Spread(to, y, conv.Block{Off: at + off, Rows: 1, Cols: n, Col: after})
 			}
 		})
 	}
 	runtime.KeepAlive(c)
-	bad.check(name, shape)
-	if s.into == nil {
-		return out
-	}
-	dst.CopyFrom(out)
-	return dst
+	return t.done()
 }
 
 func greaterFixed[T num.Fixed](v, best T) bool { return num.CompareFixed(v, best) > 0 }

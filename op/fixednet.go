@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -35,6 +36,7 @@ func asFixed[T num.Elem](x tensor.Tensor[T], f8 func(tensor.Tensor[num.FP8x23]) 
 	return *any(&y).(*tensor.Tensor[T])
 }
 
+// as1 returns x, whose T is U.
 func as1[U, T num.Elem](x tensor.Tensor[T]) tensor.Tensor[U] { return *any(&x).(*tensor.Tensor[U]) }
 
 // softmaxMap and its like map lines.
@@ -70,28 +72,25 @@ func softmaxFamily(name string) *fixedMap {
 }
 
 // cumulateFixed adds up, or multiplies, the elements of each line: sums are exact, products
-// rounded one after the other.
+// rounded one after the other. An error names the first of a line, in its own direction.
 func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclusive, reverse, times bool, opts []Option) tensor.Tensor[T] {
-	if reverse {
-		a = a.Flip(axis)
-	}
 	s := read(opts)
 	shape := a.Shape()
-	dst := target[T](name, &s, shape)
-	out := tensor.Empty[T](shape...)
+	t := tryOut[T](name, &s, shape)
 	c := a.Contiguous()
 	data, base := c.Data()
-	to, at := out.Mutable()
+	to, at := t.out.Mutable()
 	before, n, after := around(shape, axis)
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
 	split(name, s.ctx(), before*after, 10*n, func(from, till int) {
 		for l := from; l < till; l++ {
-			off := l/after*n*after + l%after
+			p, step := l/after*n*after+l%after, after
+			if reverse {
+				p, step = p+(n-1)*after, -after
+			}
 			var sum num.FixedSum[T]
 			product, _ := num.FixedFromInt64[T](1)
 			for i := range n {
-				p := off + i*after
 				failed := p
 				v, err := product, error(nil)
 				if !times {
@@ -104,28 +103,79 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 					}
 				} else if product, err = num.MulFixed(product, data[base+p], modes...); !exclusive {
 					v = product
-				} else if failed += after; i == n-1 {
+				} else if failed += step; i == n-1 {
 					err = nil // nobody asks for the last product
 				}
-				bad.note(failed, err)
+				if err != nil {
+					t.bad.note(failed, err)
+					break
+				}
 				to[at+p] = v
+				p += step
 			}
 		}
 	})
 	runtime.KeepAlive(c)
-	if reverse && bad.err != nil {
-		i := bad.at / after % n
-		bad.at += (n - 1 - 2*i) * after
+	return t.done()
+}
+
+// fixedProduct is matmul for fixed point: each element is an exact sum of products, rounded
+// once with what is to be added, if plus isn't the zero Tensor.
+func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
+	s := read(opts)
+	x := productOf(name, a.LayoutRef(), b.LayoutRef())
+	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
+		x.shape = []int{1}
 	}
-	bad.check(name, shape)
-	if reverse {
-		out = out.Flip(axis)
+	t := tryOut[T](name, &s, x.shape)
+	la, lb := matrix(a, x.batch, true), matrix(b, x.batch, false)
+	ad, a0 := la.Data()
+	bd, b0 := lb.Data()
+	cd, c0 := t.out.Mutable()
+	rank := len(x.batch)
+	stride := func(t *tensor.Tensor[T], axis int) int {
+		n, _ := t.LayoutRef().Stride(axis)
+		return n
 	}
-	if s.into == nil {
-		return out.Contiguous()
+	aAt, bAt := entries{origin: a0, ext: x.batch}, entries{origin: b0, ext: x.batch}
+	for k := range rank {
+		aAt.str, bAt.str = append(aAt.str, stride(&la, k)), append(bAt.str, stride(&lb, k))
 	}
-	dst.CopyFrom(out)
-	return dst
+	var add []T
+	if !plus.IsZero() {
+		plus = plus.BroadcastTo(x.shape...).Contiguous()
+		add = plus.Run(plus.LayoutRef())
+	}
+	modes := stateOf(&s, dtype.Of[T]()).modes
+	rows, cols := make([]T, x.m*x.k), make([]T, x.n*x.k)
+	for e := range elements(x.batch) {
+		if x.m*x.n == 0 {
+			break
+		}
+		if x.k > 0 {
+			conv.Pack(rows, ad, conv.Block{Off: aAt.at(e), Rows: x.m, Row: stride(&la, rank), Cols: x.k, Col: stride(&la, rank+1)})
+			conv.Pack(cols, bd, conv.Block{Off: bAt.at(e), Rows: x.n, Row: stride(&lb, rank+1), Cols: x.k, Col: stride(&lb, rank)})
+		}
+		split(name, s.ctx(), x.m, 2*x.n*max(x.k, 1), func(from, till int) {
+			for i := from; i < till; i++ {
+				for j := range x.n {
+					var sum num.FixedSum[T]
+					sum.AddProducts(rows[i*x.k:(i+1)*x.k], cols[j*x.k:(j+1)*x.k])
+					at := (e*x.m+i)*x.n + j
+					if add != nil {
+						sum.Add(add[at])
+					}
+					v, err := sum.Sum(modes...)
+					t.bad.note(at, err)
+					cd[c0+at] = v
+				}
+			}
+		})
+	}
+	runtime.KeepAlive(la)
+	runtime.KeepAlive(lb)
+	runtime.KeepAlive(plus)
+	return t.done()
 }
 
 // gemmFixed is Gemm: with alpha 1 and beta 0 or 1 rounded once, else after each step.
@@ -150,15 +200,14 @@ func gemmFixed[T num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, opts 
 // convFixed is Conv. The sum of a window's products and the bias are rounded together.
 func convFixed[T num.Fixed](g convolution, x, w, bias tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
 	s := read(opts)
-	dst := target[T]("Conv", &s, g.shape)
-	out := tensor.Empty[T](g.shape...)
-	if dst.Len() == 0 {
-		return dst
+	t := tryOut[T]("Conv", &s, g.shape)
+	if t.out.Len() == 0 {
+		return t.dst
 	}
 	x, w = x.Contiguous(), w.Contiguous()
 	xd, x0 := x.Data()
 	wd, w0 := w.Data()
-	to, at := out.Mutable()
+	to, at := t.out.Mutable()
 	rank, plane := len(g.s), 1
 	ext, kernel := make([]int, rank), make([]int, rank)
 	for i := range g.s {
@@ -168,7 +217,6 @@ func convFixed[T num.Fixed](g convolution, x, w, bias tensor.Tensor[T], opts []O
 	cg, mg := g.c/g.group, g.m/g.group
 	volume := elements(kernel)
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
 	split("Conv", s.ctx(), g.n*g.group*g.patch, 2*g.k*(mg+3), func(from, till int) {
 		line := make([]T, g.k)
 		kc := make([]int, rank)
@@ -201,30 +249,23 @@ func convFixed[T num.Fixed](g convolution, x, w, bias tensor.Tensor[T], opts []O
 				}
 				v, err := sum.Sum(modes...)
 				o := (n*g.m+m)*g.patch + pos
-				bad.note(o, err)
+				t.bad.note(o, err)
 				to[at+o] = v
 			}
 		}
 	})
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
-	bad.check("Conv", g.shape)
-	if s.into == nil {
-		return out
-	}
-	dst.CopyFrom(out)
-	return dst
+	return t.done()
 }
 
 // averageFixed is AveragePool.
 func averageFixed[T num.Fixed](x tensor.Tensor[T], s []span, includePad bool, opts []Option) tensor.Tensor[T] {
 	st := read(opts)
 	shape := outShape(x.Dim(0), x.Dim(1), s)
-	dst := target[T]("AveragePool", &st, shape)
-	out := tensor.Empty[T](shape...)
-	res := out.Run(out.LayoutRef())
+	t := tryOut[T]("AveragePool", &st, shape)
+	to, at := t.out.Mutable()
 	modes := stateOf(&st, dtype.Of[T]()).modes
-	var bad misfit
 	pooled(job{name: "AveragePool", ctx: st.ctx()}, x, s, false, func(o int, window []T, _ []int, padded int) {
 		n := len(window)
 		if includePad {
@@ -233,15 +274,10 @@ func averageFixed[T num.Fixed](x tensor.Tensor[T], s []span, includePad bool, op
 		var sum num.FixedSum[T]
 		sum.AddRow(window)
 		v, err := sum.Mean(n, modes...)
-		bad.note(o, err)
-		res[o] = v
+		t.bad.note(o, err)
+		to[at+o] = v
 	})
-	bad.check("AveragePool", shape)
-	if st.into == nil {
-		return out
-	}
-	dst.CopyFrom(out)
-	return dst
+	return t.done()
 }
 
 // normalizeFixed normalizes lines of x, whose elements lie at steps of loops, by what norm
@@ -250,8 +286,7 @@ func normalizeFixed[T num.Fixed](name string, x tensor.Tensor[T], scale, bias te
 	s := read(opts)
 	shape := x.Shape()
 	axis = axisOf(name, axis, len(shape))
-	dst := target[T](name, &s, shape)
-	out := tensor.Empty[T](shape...)
+	t := tryOut[T](name, &s, shape)
 	rows := [3][]T{}
 	for i, a := range []tensor.Tensor[T]{x, scale, bias} {
 		if a.IsZero() {
@@ -264,10 +299,9 @@ func normalizeFixed[T num.Fixed](name string, x tensor.Tensor[T], scale, bias te
 		rows[i] = c.Run(c.LayoutRef())
 		defer runtime.KeepAlive(c)
 	}
-	res := out.Run(out.LayoutRef())
+	res := t.out.Run(t.out.LayoutRef())
 	n := elements(shape[axis:])
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
 	part := func(r []T, from int) []T {
 		if r == nil {
 			return nil
@@ -282,17 +316,11 @@ func normalizeFixed[T num.Fixed](name string, x tensor.Tensor[T], scale, bias te
 				if err == nil {
 					err = step.Apply(res[l*n:(l+1)*n], line, part(rows[1], l*n), part(rows[2], l*n), modes...)
 				}
-				bad.note(l*n+faultAt(err), err)
+				t.bad.note(l*n+faultAt(err), err)
 			}
 		})
 	}
-	runtime.KeepAlive(out)
-	bad.check(name, shape)
-	if s.into == nil {
-		return out
-	}
-	dst.CopyFrom(out)
-	return dst
+	return t.done()
 }
 
 // faultAt returns which element of a row an error of package num names.
@@ -323,13 +351,11 @@ func batchFixed[T num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], ep
 	const name = "BatchNormalization"
 	s := read(opts)
 	shape := x.Shape()
-	dst := target[T](name, &s, shape)
-	out := tensor.Empty[T](shape...)
+	t := tryOut[T](name, &s, shape)
 	x = x.Contiguous()
-	src, res := x.Run(x.LayoutRef()), out.Run(out.LayoutRef())
+	src, res := x.Run(x.LayoutRef()), t.out.Run(t.out.LayoutRef())
 	per := elements(shape[2:])
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
 	if len(res) > 0 {
 		split(name, s.ctx(), shape[0]*shape[1], 50*per, func(from, till int) {
 			for i := from; i < till; i++ {
@@ -338,16 +364,10 @@ func batchFixed[T num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], ep
 				if err == nil {
 					err = step.Apply(res[i*per:(i+1)*per], src[i*per:(i+1)*per], []T{scale.At(c)}, []T{bias.At(c)}, modes...)
 				}
-				bad.note(i*per+faultAt(err), err)
+				t.bad.note(i*per+faultAt(err), err)
 			}
 		})
 	}
 	runtime.KeepAlive(x)
-	runtime.KeepAlive(out)
-	bad.check(name, shape)
-	if s.into == nil {
-		return out
-	}
-	dst.CopyFrom(out)
-	return dst
+	return t.done()
 }

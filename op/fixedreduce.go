@@ -2,10 +2,8 @@ package op
 
 import (
 	"math/big"
-	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -72,68 +70,14 @@ func prodLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
 	return num.FixedFromBig[T](p, fracOf(dtype.Of[T]())*uint(len(x)), mode...)
 }
 
-// fixedProduct is matmul for fixed point: each element is an exact sum of products, rounded
-// once with what is to be added, if plus isn't the zero Tensor.
-func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
-	s := read(opts)
-	x := productOf(name, a.LayoutRef(), b.LayoutRef())
-	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
-		x.shape = []int{1}
-	}
-	dst := target[T](name, &s, x.shape)
-	out := tensor.Empty[T](x.shape...)
-	la, lb := matrix(a, x.batch, true), matrix(b, x.batch, false)
-	ad, a0 := la.Data()
-	bd, b0 := lb.Data()
-	cd, c0 := out.Mutable()
-	rank := len(x.batch)
-	stride := func(t *tensor.Tensor[T], axis int) int {
-		n, _ := t.LayoutRef().Stride(axis)
-		return n
-	}
-	aAt, bAt := entries{origin: a0, ext: x.batch}, entries{origin: b0, ext: x.batch}
-	for k := range rank {
-		aAt.str, bAt.str = append(aAt.str, stride(&la, k)), append(bAt.str, stride(&lb, k))
-	}
-	var add []T
-	if !plus.IsZero() {
-		plus = plus.BroadcastTo(x.shape...).Contiguous()
-		add = plus.Run(plus.LayoutRef())
-	}
-	modes := stateOf(&s, dtype.Of[T]()).modes
-	var bad misfit
-	rows, cols := make([]T, x.m*x.k), make([]T, x.n*x.k)
-	for e := range elements(x.batch) {
-		if x.m*x.n == 0 {
-			break
+// spreadFixed is Var, or Std.
+func spreadFixed[T num.Fixed](name string, a tensor.Tensor[T], axes []int, ddof int, opts []Option) tensor.Tensor[T] {
+	return reduceLines(name, a, axes, opts, func(x []T, mode []num.FixedMode) (T, error) {
+		var m num.FixedMoments[T]
+		m.AddRow(x)
+		if name == "Std" {
+			return m.StdDev(ddof, mode...)
 		}
-		if x.k > 0 {
-			conv.Pack(rows, ad, conv.Block{Off: aAt.at(e), Rows: x.m, Row: stride(&la, rank), Cols: x.k, Col: stride(&la, rank+1)})
-			conv.Pack(cols, bd, conv.Block{Off: bAt.at(e), Rows: x.n, Row: stride(&lb, rank+1), Cols: x.k, Col: stride(&lb, rank)})
-		}
-		split(name, s.ctx(), x.m, 2*x.n*max(x.k, 1), func(from, till int) {
-			for i := from; i < till; i++ {
-				for j := range x.n {
-					var sum num.FixedSum[T]
-					sum.AddProducts(rows[i*x.k:(i+1)*x.k], cols[j*x.k:(j+1)*x.k])
-					at := (e*x.m+i)*x.n + j
-					if add != nil {
-						sum.Add(add[at])
-					}
-					v, err := sum.Sum(modes...)
-					bad.note(at, err)
-					cd[c0+at] = v
-				}
-			}
-		})
-	}
-	runtime.KeepAlive(la)
-	runtime.KeepAlive(lb)
-	runtime.KeepAlive(plus)
-	bad.check(name, x.shape)
-	if s.into == nil {
-		return out
-	}
-	dst.CopyFrom(out)
-	return dst
+		return m.Variance(ddof, mode...)
+	})
 }

@@ -16,10 +16,6 @@ import (
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	shape := gemmShape(a, b, anyOrNil(c), transA, transB)
-	dst := target[T]("Gemm", &s, shape)
-	if dst.Len() == 0 {
-		return dst
-	}
 	if transA {
 		a = a.Transpose()
 	}
@@ -40,6 +36,10 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
 				return gemmFixed(a, as1[num.FP64x64](b), as1[num.FP64x64](c), alpha, beta, opts)
 			})
+	}
+	dst := target[T]("Gemm", &s, shape)
+	if dst.Len() == 0 {
+		return dst
 	}
 	j := job{name: "Gemm", ctx: s.ctx()}
 	switch d := any(dst).(type) {

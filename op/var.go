@@ -15,35 +15,20 @@ import (
 // fixed point, whose variance is exact and rounded once, an error. The reduced axes
 // go, unless KeepDims. NumPy var.
 func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) tensor.Tensor[T] {
-	switch x := any(a).(type) {
-	case tensor.Tensor[num.FP8x23]:
-		y := reduceLines("Var", x, axes, opts, func(x []num.FP8x23, mode []num.FixedMode) (num.FP8x23, error) {
-			var m num.FixedMoments[num.FP8x23]
-			m.AddRow(x)
-			return m.Variance(ddof, mode...)
-		})
-		return *any(&y).(*tensor.Tensor[T])
-	case tensor.Tensor[num.FP16x16]:
-		y := reduceLines("Var", x, axes, opts, func(x []num.FP16x16, mode []num.FixedMode) (num.FP16x16, error) {
-			var m num.FixedMoments[num.FP16x16]
-			m.AddRow(x)
-			return m.Variance(ddof, mode...)
-		})
-		return *any(&y).(*tensor.Tensor[T])
-	case tensor.Tensor[num.FP32x32]:
-		y := reduceLines("Var", x, axes, opts, func(x []num.FP32x32, mode []num.FixedMode) (num.FP32x32, error) {
-			var m num.FixedMoments[num.FP32x32]
-			m.AddRow(x)
-			return m.Variance(ddof, mode...)
-		})
-		return *any(&y).(*tensor.Tensor[T])
-	case tensor.Tensor[num.FP64x64]:
-		y := reduceLines("Var", x, axes, opts, func(x []num.FP64x64, mode []num.FixedMode) (num.FP64x64, error) {
-			var m num.FixedMoments[num.FP64x64]
-			m.AddRow(x)
-			return m.Variance(ddof, mode...)
-		})
-		return *any(&y).(*tensor.Tensor[T])
+	if dtype.Of[T]().IsFixed() {
+		return asFixed(a,
+			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
+				return spreadFixed("Var", a, axes, ddof, opts)
+			},
+			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
+				return spreadFixed("Var", a, axes, ddof, opts)
+			},
+			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
+				return spreadFixed("Var", a, axes, ddof, opts)
+			},
+			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
+				return spreadFixed("Var", a, axes, ddof, opts)
+			})
 	}
 	return reduceTo("Var", a, axes, opts, func() folder[T, T] { return varFolder[T](ddof, false) })
 }
