@@ -78,6 +78,7 @@ func ExampleFixedSum() {
 	sum.AddProducts(a, b)
 	fmt.Println(sum.Sum())
 	fmt.Println(sum.Mean(3))
+	fmt.Println(sum.Scaled(0.5, parse[num.FP16x16]("1"), -2))
 
 	sum.AddProduct(a[0], b[0])
 	_, err := sum.Sum()
@@ -85,6 +86,7 @@ func ExampleFixedSum() {
 	// Output:
 	// 100.01 <nil>
 	// 33.33667 <nil>
+	// 48.005 <nil>
 	// num.FixedSum.Sum(a sum of 40100) in FP16x16: overflow: the numbers end at -32768 and 32767.99998
 }
 

@@ -1,8 +1,10 @@
 package num
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
+	"strconv"
 )
 
 // A FixedSum is a sum of fixed-point numbers and of products of two of them. It is exact however many terms it has, so that their order
@@ -187,6 +189,43 @@ func (s *FixedSum[T]) Mean(n int, mode ...FixedMode) (T, error) {
 		return zero, &FixedError{Func: "FixedSum.Mean", Format: fixedFormatOf[T]().name, Err: ErrFixedDomain, text: big.NewInt(int64(n)).String(), reason: "it wants a number of terms from 1 on"}
 	}
 	return s.over(uint64(n), "FixedSum.Mean", mode)
+}
+
+// Scaled returns alpha times the sum plus beta times c, rounded once, as a Gemm needs it. The factors count with their exact values; one that
+// isn't finite is an error.
+func (s *FixedSum[T]) Scaled(alpha float64, c T, beta float64, mode ...FixedMode) (T, error) {
+	f := fixedFormatOf[T]()
+	for _, v := range [2]float64{alpha, beta} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			var zero T
+			return zero, &FixedError{Func: "FixedSum.Scaled", Format: f.name, Err: ErrFixedDomain, text: strconv.FormatFloat(v, 'g', -1, 64), reason: "it wants finite factors"}
+		}
+	}
+	a, below := exactFloat(alpha)
+	b, belowC := exactFloat(beta)
+	a.Mul(a, s.acc.big())
+	b.Mul(b, fixedWord(c).Big())
+	below, belowC = below+2*f.frac, belowC+f.frac
+	if below < belowC {
+		a.Lsh(a, belowC-below)
+	} else {
+		b.Lsh(b, below-belowC)
+	}
+	x, err := FixedFromBig[T](a.Add(a, b), max(below, belowC), mode...)
+	if e, ok := err.(*FixedError); ok {
+		e.Func = "FixedSum.Scaled"
+	}
+	return x, err
+}
+
+// exactFloat returns v as n·2^-below.
+func exactFloat(v float64) (n *big.Int, below uint) {
+	m, e := math.Frexp(v)
+	n = big.NewInt(int64(m * (1 << 53)))
+	if e -= 53; e > 0 {
+		return n.Lsh(n, uint(e)), 0
+	}
+	return n, uint(-e)
 }
 
 // Sqrt returns the root of the sum, rounded once. For a sum below 0 it is an error.

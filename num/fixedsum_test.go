@@ -3,6 +3,7 @@ package num
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -61,12 +62,25 @@ func testSum[T Fixed](t *testing.T, c fixedCalls[T]) {
 			t.Fatalf("by rows %v, one by one %v, merged %v", rows, single, parts)
 		}
 		c.check(t, "sum", rows.Sum, sum)
+		factors := rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64(), rapid.Just(0.0), rapid.Map(rapid.Float32(), func(v float32) float64 { return float64(v) }))
+		alpha, beta, plus := factors.Draw(t, "alpha"), factors.Draw(t, "beta"), c.row(t, 1, "plus")[0]
+		scaled := new(big.Rat).Mul(new(big.Rat).SetFloat64(alpha), sum)
+		scaled.Add(scaled, new(big.Rat).Mul(new(big.Rat).SetFloat64(beta), c.value(plus)))
+		c.check(t, "scaled", func(mode ...FixedMode) (T, error) { return rows.Scaled(alpha, plus, beta, mode...) }, scaled)
 		count := rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 1<<30)).Draw(t, "count")
 		c.check(t, "mean", func(mode ...FixedMode) (T, error) { return rows.Mean(count, mode...) }, sum.Mul(sum, new(big.Rat).SetFrac64(1, int64(count))))
 	})
 	var s FixedSum[T]
+	var zero T
 	if _, err := s.Mean(0, Wrap, Saturate); !errors.Is(err, ErrFixedDomain) {
 		t.Error(err)
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
+		_, err := s.Scaled(bad, zero, 1)
+		_, err2 := s.Scaled(1, zero, bad, Wrap, Saturate)
+		if !errors.Is(err, ErrFixedDomain) || !errors.Is(err2, ErrFixedDomain) {
+			t.Error(err, err2)
+		}
 	}
 	// 2^40 times the largest product, and back.
 	least := fromFixedWord[T](fixedFormatOf[T]().last(true))

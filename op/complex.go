@@ -115,16 +115,16 @@ func mulMatrices[T num.Elem](a, b *tensor.Tensor[T], opts []Option) (dst tensor.
 	case *tensor.Tensor[complex128]:
 		return complexProduct[T, float64](*x, *any(b).(*tensor.Tensor[complex128]), opts), true
 	case *tensor.Tensor[num.FP8x23]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP8x23]), tensor.Tensor[num.FP8x23]{}, opts)
+		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP8x23]), tensor.Tensor[num.FP8x23]{}, 1, 1, opts)
 		return *any(&c).(*tensor.Tensor[T]), true
 	case *tensor.Tensor[num.FP16x16]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP16x16]), tensor.Tensor[num.FP16x16]{}, opts)
+		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP16x16]), tensor.Tensor[num.FP16x16]{}, 1, 1, opts)
 		return *any(&c).(*tensor.Tensor[T]), true
 	case *tensor.Tensor[num.FP32x32]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP32x32]), tensor.Tensor[num.FP32x32]{}, opts)
+		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP32x32]), tensor.Tensor[num.FP32x32]{}, 1, 1, opts)
 		return *any(&c).(*tensor.Tensor[T]), true
 	case *tensor.Tensor[num.FP64x64]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP64x64]), tensor.Tensor[num.FP64x64]{}, opts)
+		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP64x64]), tensor.Tensor[num.FP64x64]{}, 1, 1, opts)
 		return *any(&c).(*tensor.Tensor[T]), true
 	case *tensor.Tensor[bool]:
 		y := *any(b).(*tensor.Tensor[bool])

@@ -434,3 +434,27 @@ func failsAt(t *testing.T, name, at string, f func()) {
 		t.Errorf("%s: error %v, want an overflow at %s", name, err, at)
 	}
 }
+
+// A Gemm of any factors rounds its exact value once; c isn't looked at for beta 0.
+func TestFixedGemm(t *testing.T) {
+	a, b, c := fp16s(32767, 1).Reshape(1, 2), fp16s(2, 3).Reshape(2, 1), fp16s(5)
+	for _, x := range []struct {
+		alpha, beta float32
+		c           tensor.Tensor[num.FP16x16]
+		want        string
+	}{
+		{0.25, 1, c, "[[16389.25]]"}, // the product alone, 65537, is beyond the format
+		{1, -7000, c, "[[30537.]]"},
+		{0.1, 0, fp16s(7), "[[6553.7001]]"}, // float32 0.1 is 0.100000001490116…
+		{1.0 / (1 << 20), 2.0 / (1 << 20), c, "[[0.06252]]"}, // 4096.7 units,
+	} {
+		got := tensor.Tensor[num.FP16x16]{}
+		if err := tensor.Try(func() { got = Gemm(a, b, x.c, x.alpha, x.beta, false, false) }); err != nil || got.String() != x.want {
+			t.Errorf("%g·a·b + %g·%v: %v, %v, want %s", x.alpha, x.beta, x.c, got, err, x.want)
+		}
+	}
+	err := tensor.Try(func() { Gemm(a, b, c, float32(math.Inf(1)), 1, false, false) })
+	if !errors.Is(err, num.ErrFixedDomain) || !strings.Contains(err.Error(), "op.Gemm") || !strings.Contains(err.Error(), "finite") {
+		t.Error(err)
+	}
+}

@@ -119,9 +119,9 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 	return t.done()
 }
 
-// fixedProduct is matmul for fixed point: each element is an exact sum of products, rounded
-// once with what is to be added, if plus isn't the zero Tensor.
-func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
+// fixedProduct is alpha times matmul for fixed point: each element is an exact sum of
+// products, rounded once, with beta times what is to be added if plus isn't the zero Tensor.
+func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, beta float32, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
 	x := productOf(name, a.LayoutRef(), b.LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
@@ -162,10 +162,17 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], opts []
 					var sum num.FixedSum[T]
 					sum.AddProducts(rows[i*x.k:(i+1)*x.k], cols[j*x.k:(j+1)*x.k])
 					at := (e*x.m+i)*x.n + j
+					var c, v T
+					var err error
 					if add != nil {
-						sum.Add(add[at])
+						c = add[at]
 					}
-					v, err := sum.Sum(modes...)
+					if alpha == 1 && beta == 1 {
+						sum.Add(c)
+						v, err = sum.Sum(modes...)
+					} else {
+						v, err = sum.Scaled(float64(alpha), c, float64(beta), modes...)
+					}
 					t.bad.note(at, err)
 					cd[c0+at] = v
 				}
@@ -176,25 +183,6 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], opts []
 	runtime.KeepAlive(lb)
 	runtime.KeepAlive(plus)
 	return t.done()
-}
-
-// gemmFixed is Gemm: with alpha 1 and beta 0 or 1 rounded once, else after each step.
-func gemmFixed[T num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, opts []Option) tensor.Tensor[T] {
-	if c.IsZero() || beta == 0 {
-		c, beta = tensor.Tensor[T]{}, 1
-	}
-	if alpha == 1 && beta == 1 {
-		return fixedProduct("Gemm", a, b, c, opts)
-	}
-	how := withoutInto(opts)
-	y := Mul(fixedProduct("Gemm", a, b, tensor.Tensor[T]{}, how), *scalarOf(fixedNumber[T]("Gemm", float64(alpha))), how...)
-	if !c.IsZero() {
-		y = Add(y, Mul(c, *scalarOf(fixedNumber[T]("Gemm", float64(beta))), how...), how...)
-	}
-	s := read(opts)
-	dst := target[T]("Gemm", &s, y.Shape())
-	dst.CopyFrom(y)
-	return dst
 }
 
 // convFixed is Conv. The sum of a window's products and the bias are rounded together.

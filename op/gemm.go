@@ -10,9 +10,8 @@ import (
 // transposed first when asked, and c that stretches to [M, N]. c may be the zero
 // Tensor; when beta is 0 its elements aren't looked at. The product contracts in the fixed order of MatMul; then alpha, then
 // beta·c, then the sum: each rounded for itself. Narrow floats are computed in
-// float32 and rounded once. In fixed point the exact product and c are rounded together
-// if alpha is 1, and beta 1 or 0; else alpha and beta are rounded to the format and each
-// step for itself, so that the product alone must fit, too. It panics when the shapes don't fit. ONNX Gemm.
+// float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
+// and beta being what they are as float32. It panics when the shapes don't fit. ONNX Gemm.
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	shape := gemmShape(a, b, anyOrNil(c), transA, transB)
@@ -23,18 +22,21 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 		b = b.Transpose()
 	}
 	if dtype.Of[T]().IsFixed() {
+		if c.IsZero() || beta == 0 {
+			c, beta = tensor.Tensor[T]{}, 1
+		}
 		return asFixed(a,
 			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return gemmFixed(a, as1[num.FP8x23](b), as1[num.FP8x23](c), alpha, beta, opts)
+				return fixedProduct("Gemm", a, as1[num.FP8x23](b), as1[num.FP8x23](c), alpha, beta, opts)
 			},
 			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return gemmFixed(a, as1[num.FP16x16](b), as1[num.FP16x16](c), alpha, beta, opts)
+				return fixedProduct("Gemm", a, as1[num.FP16x16](b), as1[num.FP16x16](c), alpha, beta, opts)
 			},
 			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return gemmFixed(a, as1[num.FP32x32](b), as1[num.FP32x32](c), alpha, beta, opts)
+				return fixedProduct("Gemm", a, as1[num.FP32x32](b), as1[num.FP32x32](c), alpha, beta, opts)
 			},
 			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return gemmFixed(a, as1[num.FP64x64](b), as1[num.FP64x64](c), alpha, beta, opts)
+				return fixedProduct("Gemm", a, as1[num.FP64x64](b), as1[num.FP64x64](c), alpha, beta, opts)
 			})
 	}
 	dst := target[T]("Gemm", &s, shape)
