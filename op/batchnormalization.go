@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -47,17 +48,13 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 	}
 	src, res := x.Run(x.LayoutRef()), out.Run(out.LayoutRef())
 	channels, per := x.Dim(1), x.Len()/(x.Dim(0)*x.Dim(1))
-	at, round := valueOf[T](), rounding[T]()
+	at := valueOf[T]()
 	split("BatchNormalization", s.ctx(), x.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
 			c := i % channels
 			factor := at(scale.At(c)) / math.Sqrt(at(variance.At(c))+epsilon)
 			mu, b := at(mean.At(c)), at(bias.At(c))
-			row := res[i*per : (i+1)*per]
-			for k, v := range src[i*per : (i+1)*per] {
-				row[k] = round(float64((at(v)-mu)*factor) + b)
-			}
-			canonicalRow(row)
+			affine(res[i*per:(i+1)*per], src[i*per:(i+1)*per], mu, factor, b)
 		}
 	})
 	runtime.KeepAlive(x)
@@ -65,6 +62,25 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 		dst.CopyFrom(out)
 	}
 	return dst
+}
+
+// affine sets dst to (src − mean) · factor + bias, each step in float64, rounded once.
+func affine[T num.Elem](dst, src []T, mean, factor, bias float64) {
+	switch d := any(dst).(type) {
+	case []float32:
+		if simd.TryAffine32(d, any(src).([]float32), mean, factor, bias) {
+			return
+		}
+	case []float64:
+		if simd.TryAffine64(d, any(src).([]float64), mean, factor, bias) {
+			return
+		}
+	}
+	at, round := valueOf[T](), rounding[T]()
+	for i, v := range src {
+		dst[i] = round(float64((at(v)-mean)*factor) + bias)
+	}
+	canonicalRow(dst)
 }
 
 // checkNorm panics unless each of params has one number per channel of x.

@@ -200,7 +200,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		g.skinny(s, batch, r, m, x, n)
 		return
 	}
-	nc, mc := min(n, max(cols, gemmB/g.size/gemmK/cols*cols)), min(m, max(rows, gemmA/g.size/gemmK/rows*rows))
+	nc, mc := evenly(n, gemmB/g.size/gemmK, cols), evenly(m, gemmA/g.size/gemmK, rows)
 	// Copying pays when the copy is read often. The tiles take any strides of a.
 	packB := g.from != nil || g.bCol != 1 || m > 3*rows && n > 3*cols
 	packA := n > 3*cols && m > 3*rows && rows < cols
@@ -294,6 +294,14 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		simd.Fence()
 	}
 	runtime.KeepAlive(p)
+}
+
+// evenly returns how many of n rows or columns a block takes, whole tiles of them unless all,
+// so that blocks take at most most, where tiles are no wider, and all about the same.
+func evenly(n, most, tile int) int {
+	most = max(tile, most/tile*tile)
+	blocks := (n + most - 1) / most
+	return min(n, roundUp((n+blocks-1)/blocks, tile))
 }
 
 // tileRows returns how many of m rows the next tile takes, so that all take about

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -116,16 +117,30 @@ func biased[T num.Native](g *convolution, bias tensor.Tensor[T], c []T) func(b, 
 	if bias.IsZero() {
 		return nil
 	}
-	mg, canon := g.m/g.group, canonOf[T]()
+	mg := g.m / g.group
 	return func(b, r, m, n0, nn int) {
 		for i := r; i < r+m; i++ {
-			v, row := bias.At(b%g.group*mg+i), c[(b*mg+i)*g.patch+n0:][:nn]
-			for p := range row {
-				row[p] += v
-			}
-			canon(row)
+			addNumber(c[(b*mg+i)*g.patch+n0:][:nn], bias.At(b%g.group*mg+i))
 		}
 	}
+}
+
+// addNumber adds v to a row.
+func addNumber[T num.Native](row []T, v T) {
+	switch r := any(row).(type) {
+	case []float32:
+		if simd.TrySubNumber32(r, r, float32(-v)) {
+			return
+		}
+	case []float64:
+		if simd.TrySubNumber64(r, r, float64(-v)) {
+			return
+		}
+	}
+	for i := range row {
+		row[i] += v
+	}
+	canonicalRow(row)
 }
 
 // convolve computes a convolution as a contraction whose right side, the patches

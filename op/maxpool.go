@@ -39,6 +39,9 @@ func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Te
 // element among all of x in row-major order.
 func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
 	dst := out.Run(out.LayoutRef())
+	if index == nil && maxPooledRows(j, x, s, dst) {
+		return
+	}
 	plane := 1
 	for i := range s {
 		plane *= s[i].in
@@ -66,6 +69,80 @@ func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T],
 		}
 	})
 	canonicalRow(dst)
+}
+
+// maxPooledRows is maxPooled by rows of Max, which doesn't mind in which order: of the lines
+// of x that a line of results looks at, and then of what they came to, shifted. It returns
+// false for types that have no such rows and for padding that is all there is.
+func maxPooledRows[T num.Elem](j job, x tensor.Tensor[T], s []span, dst []T) bool {
+	larger := row2Of[T](&maxOp.rows)
+	if r := fastest(maxOp.fast); r != nil && row2Of[T](r) != nil {
+		larger = row2Of[T](r)
+	}
+	last, outer := s[len(s)-1], s[:len(s)-1]
+	if larger == nil || last.kernel > 64+4*last.in {
+		return false
+	}
+	x = x.Contiguous()
+	data, x0 := x.Data()
+	lines, rows, plane := 1, 1, last.in
+	for i := range outer {
+		lines *= outer[i].out
+		plane *= outer[i].in
+		rows *= min(outer[i].kernel, outer[i].in)
+	}
+	low, canon := lowest[T](), canonOf[T]()
+	split(j.name, j.ctx, x.Dim(0)*x.Dim(1)*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
+		best, some := make([]T, last.in), make([]T, last.out)
+		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
+		for l := from; l < to; l++ {
+			src := data[x0+l/lines*plane:][:plane]
+			empty := false
+			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
+				oc[i], rest = rest%outer[i].out, rest/outer[i].out
+				lo[i], hi[i], _ = outer[i].reach(oc[i])
+				empty = empty || lo[i] == hi[i]
+			}
+			line := dst[l*last.out:][:last.out]
+			for i := range line {
+				line[i] = low
+			}
+			copy(kc, lo)
+			for more, first := !empty, true; more; more = advance(kc, lo, hi) {
+				at := 0
+				for i := range outer {
+					at = at*outer[i].in + outer[i].at(oc[i], kc[i])
+				}
+				if row := src[at*last.in:][:last.in]; first {
+					copy(best, row)
+				} else {
+					larger(best, best, row)
+				}
+				first = false
+			}
+			for k := 0; k < last.kernel && !empty; k++ {
+				at := last.at(0, k) // of the first output, which may lie in the padding, as may the last
+				first := max(0, (-at+last.stride-1)/last.stride)
+				end := min(last.out, (last.in-1-at+last.stride)/last.stride)
+				if first >= end {
+					continue
+				}
+				taps := best[at+first*last.stride:]
+				if last.stride > 1 {
+					for i := range some[:end-first] {
+						some[i] = taps[i*last.stride]
+					}
+					taps = some
+				}
+				larger(line[first:end], line[first:end], taps[:end-first])
+			}
+			if canon != nil {
+				canon(line)
+			}
+		}
+	})
+	runtime.KeepAlive(x)
+	return true
 }
 
 var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22},

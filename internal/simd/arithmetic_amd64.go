@@ -321,3 +321,15 @@ func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
 
 //go:noescape
 func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func affine32AVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
+
+//go:noescape
+func affine32AVX512(dst []float32, a []float32, mean float64, factor float64, bias float64)
+
+//go:noescape
+func affine64AVX2(dst []float64, a []float64, mean float64, factor float64, bias float64)
+
+//go:noescape
+func affine64AVX512(dst []float64, a []float64, mean float64, factor float64, bias float64)

@@ -6419,3 +6419,379 @@ rest:
 done:
 	VZEROUPPER
 	RET
+
+// func affine32AVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·affine32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        mean+48(FP), X0
+	VPBROADCASTQ X0, Y0
+	MOVSD        factor+56(FP), X1
+	VPBROADCASTQ X1, Y1
+	MOVSD        bias+64(FP), X2
+	VPBROADCASTQ X2, Y2
+	VMOVUPS      c7fc000007fc00000<>+0(SB), Y3
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS    (DX)(BX*4), X4
+	VCVTPS2PD  X4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     Y1, Y4, Y4
+	VADDPD     Y2, Y4, Y4
+	VCVTPD2PSY Y4, X4
+	VCMPPS     $0x03, X4, X4, X5
+	VPBLENDVB  X5, X3, X4, X4
+	VMOVUPS    X4, (CX)(BX*4)
+	VMOVUPS    16(DX)(BX*4), X4
+	VCVTPS2PD  X4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     Y1, Y4, Y4
+	VADDPD     Y2, Y4, Y4
+	VCVTPD2PSY Y4, X4
+	VCMPPS     $0x03, X4, X4, X5
+	VPBLENDVB  X5, X3, X4, X4
+	VMOVUPS    X4, 16(CX)(BX*4)
+	VMOVUPS    32(DX)(BX*4), X4
+	VCVTPS2PD  X4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     Y1, Y4, Y4
+	VADDPD     Y2, Y4, Y4
+	VCVTPD2PSY Y4, X4
+	VCMPPS     $0x03, X4, X4, X5
+	VPBLENDVB  X5, X3, X4, X4
+	VMOVUPS    X4, 32(CX)(BX*4)
+	VMOVUPS    48(DX)(BX*4), X4
+	VCVTPS2PD  X4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     Y1, Y4, Y4
+	VADDPD     Y2, Y4, Y4
+	VCVTPD2PSY Y4, X4
+	VCMPPS     $0x03, X4, X4, X5
+	VPBLENDVB  X5, X3, X4, X4
+	VMOVUPS    X4, 48(CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JGE        many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS    (DX)(BX*4), X4
+	VCVTPS2PD  X4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     Y1, Y4, Y4
+	VADDPD     Y2, Y4, Y4
+	VCVTPD2PSY Y4, X4
+	VCMPPS     $0x03, X4, X4, X5
+	VPBLENDVB  X5, X3, X4, X4
+	VMOVUPS    X4, (CX)(BX*4)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JGE        one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVD      (DX)(BX*4), X4
+	VCVTPS2PD  X4, Y4
+	VSUBPD     Y0, Y4, Y4
+	VMULPD     Y1, Y4, Y4
+	VADDPD     Y2, Y4, Y4
+	VCVTPD2PSY Y4, X4
+	VCMPPS     $0x03, X4, X4, X5
+	VPBLENDVB  X5, X3, X4, X4
+	VMOVD      X4, (CX)(BX*4)
+	INCQ       BX
+	DECQ       AX
+	JNE        element
+
+done:
+	VZEROUPPER
+	RET
+
+// func affine32AVX512(dst []float32, a []float32, mean float64, factor float64, bias float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE2
+TEXT ·affine32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        mean+48(FP), X0
+	VPBROADCASTQ X0, Z0
+	MOVSD        factor+56(FP), X1
+	VPBROADCASTQ X1, Z1
+	MOVSD        bias+64(FP), X2
+	VPBROADCASTQ X2, Z2
+	VMOVDQU64    c7fc000007fc00000<>+0(SB), Z3
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Y4
+	VCVTPS2PD Y4, Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCVTPD2PS Z4, Y4
+	VCMPPS    $0x03, Y4, Y4, K1
+	VMOVDQU32 Y3, K1, Y4
+	VMOVDQU64 Y4, (CX)(BX*4)
+	VMOVDQU64 32(DX)(BX*4), Y4
+	VCVTPS2PD Y4, Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCVTPD2PS Z4, Y4
+	VCMPPS    $0x03, Y4, Y4, K1
+	VMOVDQU32 Y3, K1, Y4
+	VMOVDQU64 Y4, 32(CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*4), Y4
+	VCVTPS2PD Y4, Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCVTPD2PS Z4, Y4
+	VCMPPS    $0x03, Y4, Y4, K1
+	VMOVDQU32 Y3, K1, Y4
+	VMOVDQU64 Y4, 64(CX)(BX*4)
+	VMOVDQU64 96(DX)(BX*4), Y4
+	VCVTPS2PD Y4, Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCVTPD2PS Z4, Y4
+	VCMPPS    $0x03, Y4, Y4, K1
+	VMOVDQU32 Y3, K1, Y4
+	VMOVDQU64 Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Y4
+	VCVTPS2PD Y4, Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCVTPD2PS Z4, Y4
+	VCMPPS    $0x03, Y4, Y4, K1
+	VMOVDQU32 Y3, K1, Y4
+	VMOVDQU64 Y4, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Y4
+	VCVTPS2PD   Y4, Z4
+	VSUBPD      Z0, Z4, Z0
+	VMULPD      Z1, Z0, Z0
+	VADDPD      Z2, Z0, Z0
+	VCVTPD2PS   Z0, Y0
+	VCMPPS      $0x03, Y0, Y0, K2
+	VMOVDQU32   Y3, K2, Y0
+	VMOVDQU32   Y0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func affine64AVX2(dst []float64, a []float64, mean float64, factor float64, bias float64)
+// Requires: AVX, AVX2, CMOV, SSE2
+TEXT ·affine64AVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        mean+48(FP), X0
+	VPBROADCASTQ X0, Y0
+	MOVSD        factor+56(FP), X1
+	VPBROADCASTQ X1, Y1
+	MOVSD        bias+64(FP), X2
+	VPBROADCASTQ X2, Y2
+	VMOVUPS      c7ff8000000000000<>+0(SB), Y3
+	XORL         BX, BX
+	SUBQ         $+16, AX
+	JLT          single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y4
+	VSUBPD    Y0, Y4, Y4
+	VMULPD    Y1, Y4, Y4
+	VADDPD    Y2, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y6
+	VPBLENDVB Y6, Y3, Y4, Y4
+	VMOVUPS   Y4, (CX)(BX*8)
+	VMOVUPS   32(DX)(BX*8), Y4
+	VSUBPD    Y0, Y4, Y4
+	VMULPD    Y1, Y4, Y4
+	VADDPD    Y2, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y6
+	VPBLENDVB Y6, Y3, Y4, Y4
+	VMOVUPS   Y4, 32(CX)(BX*8)
+	VMOVUPS   64(DX)(BX*8), Y4
+	VSUBPD    Y0, Y4, Y4
+	VMULPD    Y1, Y4, Y4
+	VADDPD    Y2, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y6
+	VPBLENDVB Y6, Y3, Y4, Y4
+	VMOVUPS   Y4, 64(CX)(BX*8)
+	VMOVUPS   96(DX)(BX*8), Y4
+	VSUBPD    Y0, Y4, Y4
+	VMULPD    Y1, Y4, Y4
+	VADDPD    Y2, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y6
+	VPBLENDVB Y6, Y3, Y4, Y4
+	VMOVUPS   Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y4
+	VSUBPD    Y0, Y4, Y4
+	VMULPD    Y1, Y4, Y4
+	VADDPD    Y2, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y6
+	VPBLENDVB Y6, Y3, Y4, Y4
+	VMOVUPS   Y4, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X5
+	VSUBPD    Y0, Y5, Y4
+	VMULPD    Y1, Y4, Y4
+	VADDPD    Y2, Y4, Y4
+	VCMPPD    $0x03, Y4, Y4, Y6
+	VPBLENDVB Y6, Y3, Y4, Y4
+	VMOVQ     X4, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func affine64AVX512(dst []float64, a []float64, mean float64, factor float64, bias float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+TEXT ·affine64AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVSD        mean+48(FP), X0
+	VPBROADCASTQ X0, Z0
+	MOVSD        factor+56(FP), X1
+	VPBROADCASTQ X1, Z1
+	MOVSD        bias+64(FP), X2
+	VPBROADCASTQ X2, Z2
+	VMOVDQU64    c7ff8000000000000<>+0(SB), Z3
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVDQU64 Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*8), Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVDQU64 Z3, K1, Z4
+	VMOVDQU64 Z4, 64(CX)(BX*8)
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVDQU64 Z3, K1, Z4
+	VMOVDQU64 Z4, 128(CX)(BX*8)
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVDQU64 Z3, K1, Z4
+	VMOVDQU64 Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z4
+	VSUBPD    Z0, Z4, Z4
+	VMULPD    Z1, Z4, Z4
+	VADDPD    Z2, Z4, Z4
+	VCMPPD    $0x03, Z4, Z4, K1
+	VMOVDQU64 Z3, K1, Z4
+	VMOVDQU64 Z4, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z4
+	VSUBPD      Z0, Z4, Z0
+	VMULPD      Z1, Z0, Z0
+	VADDPD      Z2, Z0, Z0
+	VCMPPD      $0x03, Z0, Z0, K2
+	VMOVDQU64   Z3, K2, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET

@@ -44,13 +44,17 @@ TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y1
@@ -59,8 +63,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -70,8 +78,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -121,16 +136,20 @@ TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y2
@@ -141,8 +160,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -154,8 +177,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -214,19 +244,23 @@ TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y3
@@ -239,8 +273,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -254,8 +292,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -324,6 +369,8 @@ TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -331,15 +378,17 @@ TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y4
@@ -354,8 +403,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -371,8 +424,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -450,6 +510,8 @@ TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -459,16 +521,18 @@ TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y5
@@ -485,8 +549,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -504,8 +572,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -593,6 +668,8 @@ TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -604,17 +681,19 @@ TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y6
@@ -633,8 +712,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -654,8 +737,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -750,15 +840,19 @@ TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+16
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+16
+	JE     whole
 
 next:
 	VMOVUPS      (DX), Y2
@@ -769,8 +863,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -782,8 +881,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -847,20 +954,24 @@ TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+16
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+16
+	JE     whole
 
 next:
 	VMOVUPS      (DX), Y4
@@ -874,8 +985,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -890,8 +1006,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -973,6 +1097,8 @@ TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -981,17 +1107,19 @@ TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+16
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+16
+	JE     whole
 
 next:
 	VMOVUPS      (DX), Y6
@@ -1008,8 +1136,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -1027,8 +1160,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -1129,6 +1270,8 @@ TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -1140,19 +1283,21 @@ TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+16
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+16
+	JE     whole
 
 next:
 	VMOVUPS      (DX), Y8
@@ -1172,8 +1317,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -1194,8 +1344,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -1314,6 +1472,8 @@ TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -1328,21 +1488,23 @@ TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+16
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+16
+	JE     whole
 
 next:
 	VMOVUPS      (DX), Y10
@@ -1365,8 +1527,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -1390,8 +1557,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -1529,6 +1704,8 @@ TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -1546,23 +1723,25 @@ TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+16
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+16
+	JE     whole
 
 next:
 	VMOVUPS      (DX), Y12
@@ -1588,8 +1767,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -1616,8 +1800,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2168,13 +2360,17 @@ TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+4
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+4
+	JE     whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y1
@@ -2183,8 +2379,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2194,8 +2394,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2245,16 +2452,20 @@ TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+4
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+4
+	JE     whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y2
@@ -2265,8 +2476,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2278,8 +2493,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2338,19 +2560,23 @@ TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+4
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+4
+	JE     whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y3
@@ -2363,8 +2589,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2378,8 +2608,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2448,6 +2685,8 @@ TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -2455,15 +2694,17 @@ TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+4
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+4
+	JE     whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y4
@@ -2478,8 +2719,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2495,8 +2740,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2574,6 +2826,8 @@ TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -2583,16 +2837,18 @@ TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+4
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+4
+	JE     whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y5
@@ -2609,8 +2865,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2628,8 +2888,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2717,6 +2984,8 @@ TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -2728,17 +2997,19 @@ TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+4
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+4
+	JE     whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y6
@@ -2757,8 +3028,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2778,8 +3053,15 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2874,15 +3156,19 @@ TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMOVUPD      (DX), Y2
@@ -2893,8 +3179,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -2906,8 +3197,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -2971,20 +3270,24 @@ TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMOVUPD      (DX), Y4
@@ -2998,8 +3301,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -3014,8 +3322,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -3097,6 +3413,8 @@ TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -3105,17 +3423,19 @@ TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMOVUPD      (DX), Y6
@@ -3132,8 +3452,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -3151,8 +3476,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -3253,6 +3586,8 @@ TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -3264,19 +3599,21 @@ TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMOVUPD      (DX), Y8
@@ -3296,8 +3633,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -3318,8 +3660,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -3438,6 +3788,8 @@ TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -3452,21 +3804,23 @@ TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMOVUPD      (DX), Y10
@@ -3489,8 +3843,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -3514,8 +3873,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -3653,6 +4020,8 @@ TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
@@ -3670,23 +4039,25 @@ TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	TESTQ      CX, CX
-	JZ         done
-	MOVQ       n+56(FP), R13
-	CMPQ       R13, $+8
-	JE         whole
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   n+56(FP), $+8
+	JE     whole
 
 next:
 	VMOVUPD      (DX), Y12
@@ -3712,8 +4083,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
-	JMP          done
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 whole:
 nextWhole:
@@ -3740,8 +4116,16 @@ nextWhole:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	VPCMPEQD     Y15, Y15, Y15
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          nextWhole
+
+wholeDone:
+	VPCMPEQD Y15, Y15, Y15
 
 done:
 	MOVQ       mode+72(FP), CX
@@ -4244,10 +4628,15 @@ TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z1
@@ -4256,7 +4645,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4298,13 +4692,18 @@ TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z2
@@ -4315,7 +4714,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4364,16 +4768,21 @@ TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z3
@@ -4386,7 +4795,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4443,6 +4857,8 @@ TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -4450,12 +4866,15 @@ TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z4
@@ -4470,7 +4889,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4534,6 +4958,8 @@ TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -4543,13 +4969,16 @@ TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z5
@@ -4566,7 +4995,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4638,6 +5072,8 @@ TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -4649,14 +5085,17 @@ TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z6
@@ -4675,7 +5114,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4754,6 +5198,8 @@ TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000080
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -4767,15 +5213,18 @@ TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z7
@@ -4796,7 +5245,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -4884,6 +5338,8 @@ TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000090
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -4899,16 +5355,19 @@ TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z8
@@ -4932,7 +5391,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -5027,6 +5491,8 @@ TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000a0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -5044,17 +5510,20 @@ TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z9
@@ -5080,7 +5549,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -5182,6 +5656,8 @@ TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000b0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -5201,18 +5677,21 @@ TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z10
@@ -5240,7 +5719,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -5349,6 +5833,8 @@ TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000c0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -5370,19 +5856,22 @@ TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z11
@@ -5412,7 +5901,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -5528,6 +6022,8 @@ TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000d0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -5551,20 +6047,23 @@ TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z12
@@ -5596,7 +6095,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -5719,6 +6223,8 @@ TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000e0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -5744,21 +6250,24 @@ TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z13
@@ -5792,7 +6301,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -5922,6 +6436,8 @@ TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000f0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -5949,22 +6465,25 @@ TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS.Z    (DX), K1, Z14
@@ -6000,7 +6519,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6133,12 +6657,17 @@ TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z2
@@ -6149,7 +6678,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6204,17 +6739,22 @@ TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z4
@@ -6228,7 +6768,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6298,6 +6844,8 @@ TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -6306,14 +6854,17 @@ TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z6
@@ -6330,7 +6881,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6416,6 +6973,8 @@ TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -6427,16 +6986,19 @@ TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z8
@@ -6456,7 +7018,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6557,6 +7125,8 @@ TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -6571,18 +7141,21 @@ TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z10
@@ -6605,7 +7178,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6722,6 +7301,8 @@ TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -6739,20 +7320,23 @@ TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z12
@@ -6778,7 +7362,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -6910,6 +7500,8 @@ TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000080
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -6930,22 +7522,25 @@ TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z14
@@ -6974,7 +7569,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -7123,6 +7724,8 @@ TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000090
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -7146,24 +7749,27 @@ TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z16
@@ -7196,7 +7802,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -7360,6 +7972,8 @@ TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000a0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -7386,26 +8000,29 @@ TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z18
@@ -7441,7 +8058,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -7620,6 +8243,8 @@ TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000b0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -7649,28 +8274,31 @@ TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z20
@@ -7709,7 +8337,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -7903,6 +8537,8 @@ TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000c0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -7935,30 +8571,33 @@ TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z22
@@ -8000,7 +8639,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -8209,6 +8854,8 @@ TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000d0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -8244,32 +8891,35 @@ TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	VXORPS     X22, X22, X22
-	VXORPS     X23, X23, X23
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z24
@@ -8314,7 +8964,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -8538,6 +9194,8 @@ TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000e0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -8576,34 +9234,37 @@ TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	VXORPS     X22, X22, X22
-	VXORPS     X23, X23, X23
-	VXORPS     X24, X24, X24
-	VXORPS     X25, X25, X25
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	VXORPS X24, X24, X24
+	VXORPS X25, X25, X25
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z26
@@ -8651,7 +9312,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -8890,6 +9557,8 @@ TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000f0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -8931,36 +9600,39 @@ TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	VXORPS     X22, X22, X22
-	VXORPS     X23, X23, X23
-	VXORPS     X24, X24, X24
-	VXORPS     X25, X25, X25
-	VXORPS     X26, X26, X26
-	VXORPS     X27, X27, X27
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	VXORPS X24, X24, X24
+	VXORPS X25, X25, X25
+	VXORPS X26, X26, X26
+	VXORPS X27, X27, X27
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPS      (DX), Z28
@@ -9011,7 +9683,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -9722,10 +10400,15 @@ TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z1
@@ -9734,7 +10417,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -9776,13 +10464,18 @@ TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z2
@@ -9793,7 +10486,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -9842,16 +10540,21 @@ TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z3
@@ -9864,7 +10567,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -9921,6 +10629,8 @@ TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -9928,12 +10638,15 @@ TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z4
@@ -9948,7 +10661,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10012,6 +10730,8 @@ TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10021,13 +10741,16 @@ TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z5
@@ -10044,7 +10767,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10116,6 +10844,8 @@ TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10127,14 +10857,17 @@ TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z6
@@ -10153,7 +10886,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10232,6 +10970,8 @@ TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000080
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10245,15 +10985,18 @@ TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z7
@@ -10274,7 +11017,12 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10362,6 +11110,8 @@ TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000090
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10377,16 +11127,19 @@ TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z8
@@ -10410,7 +11163,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10505,6 +11263,8 @@ TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000a0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10522,17 +11282,20 @@ TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z9
@@ -10558,7 +11321,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10660,6 +11428,8 @@ TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000b0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10679,18 +11449,21 @@ TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z10
@@ -10718,7 +11491,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -10827,6 +11605,8 @@ TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000c0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -10848,19 +11628,22 @@ TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z11
@@ -10890,7 +11673,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11006,6 +11794,8 @@ TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000d0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -11029,20 +11819,23 @@ TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z12
@@ -11074,7 +11867,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11197,6 +11995,8 @@ TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000e0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -11222,21 +12022,24 @@ TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z13
@@ -11270,7 +12073,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11400,6 +12208,8 @@ TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000f0
+	JGE        start
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
@@ -11427,22 +12237,25 @@ TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-80
 	PREFETCHT0 (R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD.Z    (DX), K1, Z14
@@ -11478,7 +12291,12 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11611,12 +12429,17 @@ TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000020
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z2
@@ -11627,7 +12450,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11682,17 +12511,22 @@ TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000030
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z4
@@ -11706,7 +12540,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11776,6 +12616,8 @@ TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-80
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000040
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -11784,14 +12626,17 @@ TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z6
@@ -11808,7 +12653,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -11894,6 +12745,8 @@ TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000050
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -11905,16 +12758,19 @@ TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z8
@@ -11934,7 +12790,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -12035,6 +12897,8 @@ TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-80
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000060
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -12049,18 +12913,21 @@ TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z10
@@ -12083,7 +12950,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -12200,6 +13073,8 @@ TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000070
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -12217,20 +13092,23 @@ TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z12
@@ -12256,7 +13134,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -12388,6 +13272,8 @@ TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000080
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -12408,22 +13294,25 @@ TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z14
@@ -12452,7 +13341,13 @@ next:
 	ADDQ         R8, SI
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -12601,6 +13496,8 @@ TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x00000090
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -12624,24 +13521,27 @@ TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z16
@@ -12674,7 +13574,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -12838,6 +13744,8 @@ TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000a0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -12864,26 +13772,29 @@ TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z18
@@ -12919,7 +13830,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -13098,6 +14015,8 @@ TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000b0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -13127,28 +14046,31 @@ TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z20
@@ -13187,7 +14109,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -13381,6 +14309,8 @@ TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000c0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -13413,30 +14343,33 @@ TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z22
@@ -13478,7 +14411,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -13687,6 +14626,8 @@ TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000d0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -13722,32 +14663,35 @@ TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	VXORPS     X22, X22, X22
-	VXORPS     X23, X23, X23
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z24
@@ -13792,7 +14736,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -14016,6 +14966,8 @@ TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000e0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -14054,34 +15006,37 @@ TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	VXORPS     X22, X22, X22
-	VXORPS     X23, X23, X23
-	VXORPS     X24, X24, X24
-	VXORPS     X25, X25, X25
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	VXORPS X24, X24, X24
+	VXORPS X25, X25, X25
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z26
@@ -14129,7 +15084,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX
@@ -14368,6 +15329,8 @@ TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-80
 	LEAQ       (SI)(R11*2), R10
 	ADDQ       DI, R10
 	MOVQ       AX, R13
+	CMPQ       CX, $0x000000f0
+	JGE        start
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	ADDQ       BX, R13
@@ -14409,36 +15372,39 @@ TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-80
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
-	VXORPS     X0, X0, X0
-	VXORPS     X1, X1, X1
-	VXORPS     X2, X2, X2
-	VXORPS     X3, X3, X3
-	VXORPS     X4, X4, X4
-	VXORPS     X5, X5, X5
-	VXORPS     X6, X6, X6
-	VXORPS     X7, X7, X7
-	VXORPS     X8, X8, X8
-	VXORPS     X9, X9, X9
-	VXORPS     X10, X10, X10
-	VXORPS     X11, X11, X11
-	VXORPS     X12, X12, X12
-	VXORPS     X13, X13, X13
-	VXORPS     X14, X14, X14
-	VXORPS     X15, X15, X15
-	VXORPS     X16, X16, X16
-	VXORPS     X17, X17, X17
-	VXORPS     X18, X18, X18
-	VXORPS     X19, X19, X19
-	VXORPS     X20, X20, X20
-	VXORPS     X21, X21, X21
-	VXORPS     X22, X22, X22
-	VXORPS     X23, X23, X23
-	VXORPS     X24, X24, X24
-	VXORPS     X25, X25, X25
-	VXORPS     X26, X26, X26
-	VXORPS     X27, X27, X27
-	TESTQ      CX, CX
-	JZ         done
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	VXORPS X24, X24, X24
+	VXORPS X25, X25, X25
+	VXORPS X26, X26, X26
+	VXORPS X27, X27, X27
+	TESTQ  CX, CX
+	JZ     done
 
 next:
 	VMOVUPD      (DX), Z28
@@ -14489,7 +15455,13 @@ next:
 	ADDQ         R8, R10
 	ADDQ         R9, DX
 	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
 	JNZ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          next
 
 done:
 	MOVQ      mode+72(FP), CX

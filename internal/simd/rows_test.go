@@ -329,6 +329,17 @@ func TestNumbers(t *testing.T) {
 	})
 }
 
+func TestAffine(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		r := rand.New(rand.NewPCG(8, 9))
+		for _, c := range [][3]float64{{0.25, 1.5, -3}, {0, 0, math.Copysign(0, -1)}, {1e30, 1e-30, 0x1p-149}, {math.Inf(1), 1, 2}, {1, math.NaN(), 2}, {random[float64](r), random[float64](r), random[float64](r)}} {
+			of := func(a float64) float64 { return float64((a-c[0])*c[1]) + c[2] }
+			check1(t, "affine32", func(dst, a []float32) { Affine32[l](dst, a, c[0], c[1], c[2]) }, func(a float32) float32 { return canonical(float32(of(float64(a)))) })
+			check1(t, "affine64", func(dst, a []float64) { Affine64[l](dst, a, c[0], c[1], c[2]) }, func(a float64) float64 { return canonical(of(a)) })
+		}
+	})
+}
+
 func TestClip(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		checkClip(t, "clipF32", Clip[l].F32)

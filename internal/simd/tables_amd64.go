@@ -113,6 +113,42 @@ var Clip = Levels[*RowsP]{
 	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
 }
 
+// TryAffine32 calls what the level in use has and reports whether there is something.
+func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		affine32AVX2(dst, a, mean, factor, bias)
+		return true
+	case cpu.AVX512:
+		affine32AVX512(dst, a, mean, factor, bias)
+		return true
+	}
+	return false
+}
+
+var Affine32 = Levels[func(dst []float32, a []float32, mean float64, factor float64, bias float64)]{
+	cpu.AVX2:   affine32AVX2,
+	cpu.AVX512: affine32AVX512,
+}
+
+// TryAffine64 calls what the level in use has and reports whether there is something.
+func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		affine64AVX2(dst, a, mean, factor, bias)
+		return true
+	case cpu.AVX512:
+		affine64AVX512(dst, a, mean, factor, bias)
+		return true
+	}
+	return false
+}
+
+var Affine64 = Levels[func(dst []float64, a []float64, mean float64, factor float64, bias float64)]{
+	cpu.AVX2:   affine64AVX2,
+	cpu.AVX512: affine64AVX512,
+}
+
 var Abs = Levels[*Rows1]{
 	cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
 	cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},

@@ -46,6 +46,20 @@ func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 
 var Clip Levels[*RowsP]
 
+var Affine32 Levels[func(dst []float32, a []float32, mean float64, factor float64, bias float64)]
+
+// TryAffine32 calls what the level in use has and reports whether there is something.
+func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
+	return false
+}
+
+var Affine64 Levels[func(dst []float64, a []float64, mean float64, factor float64, bias float64)]
+
+// TryAffine64 calls what the level in use has and reports whether there is something.
+func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
+	return false
+}
+
 var Abs Levels[*Rows1]
 
 var Neg Levels[*Rows1]

@@ -35,9 +35,14 @@ func TestFixedDigests(t *testing.T) {
 			}
 		}
 		line := lines["pow."+format]
-		r := measuredPow(format, 100, 1)
+		r := measuredPow(format, 8, 100, 1)
 		if !strings.Contains(line, " wrong 0 ") || !strings.HasSuffix(line, fmt.Sprintf(" sample %016x", r.digest)) || r.wrong != 0 {
 			t.Errorf("pow.%s: now %+v, then %q", format, r, line)
+		}
+		if frac <= 23 {
+			if r := powers(format, 100, 20_000, 2); r.wrong != 0 || r.close == 0 || r.close > 1000 {
+				t.Errorf("pow.%s: %+v", format, r)
+			}
 		}
 	}
 }

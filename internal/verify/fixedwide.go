@@ -14,7 +14,7 @@ import (
 // A wideFormat is a format of 64 or 128 bits, its functions from words to words.
 type wideFormat struct {
 	width, frac uint
-	call        func(name string) func(x *big.Int) (*big.Int, error)
+	call        func(name string) func(x *big.Int, mode ...num.FixedMode) (*big.Int, error)
 	pow         func(x, y *big.Int) (*big.Int, error)
 }
 
@@ -32,10 +32,10 @@ var wideFormats = map[string]wideFormat{
 }
 
 func wideFormatOf[T num.Fixed](width, frac uint, of func(*big.Int) T, word func(T) *big.Int) wideFormat {
-	return wideFormat{width, frac, func(name string) func(x *big.Int) (*big.Int, error) {
+	return wideFormat{width, frac, func(name string) func(x *big.Int, mode ...num.FixedMode) (*big.Int, error) {
 		f := fixedCalls[T]()[name]
-		return func(x *big.Int) (*big.Int, error) {
-			y, err := f(of(x))
+		return func(x *big.Int, mode ...num.FixedMode) (*big.Int, error) {
+			y, err := f(of(x), mode...)
 			return word(y), err
 		}
 	}, func(x, y *big.Int) (*big.Int, error) {
@@ -125,7 +125,7 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 	check := func(x *big.Int) {
 		got, err := call(x)
 		v := w.value(x)
-		if x64, _ := v.Float64(); f.defined != nil && !f.definedAt(v, x64) {
+		if x64, _ := v.Float64(); !f.definedAt(v, x64) {
 			r.inputs++
 			r.errors++
 			if !errors.Is(err, num.ErrFixedDomain) {
@@ -155,65 +155,13 @@ func (f *fixedFunction) measured(format string, n int, seed uint64) wideResult {
 	return r
 }
 
-// definedAt is defined where x64, the float64 nearest to x, may lie on the other side of ±1.
+// definedAt reports whether there is a value at x; x64, the float64 nearest to it, may lie on the other side of ±1.
 func (f *fixedFunction) definedAt(x *big.Float, x64 float64) bool {
+	if f.defined == nil {
+		return true
+	}
 	if math.Abs(x64) == 1 {
 		x64 += float64(0.25 * float64(x.Cmp(big.NewFloat(x64))))
 	}
 	return f.defined(x64)
-}
-
-// measuredPow checks powers of n random pairs, and of all pairs of words within 1 of some powers of two.
-func measuredPow(format string, n int, seed uint64) wideResult {
-	w := wideFormats[format]
-	rnd := rand.New(rand.NewPCG(seed, 5))
-	var r wideResult
-	check := func(x, y *big.Int) {
-		got, err := w.pow(x, y)
-		whole := new(big.Int).Rsh(y, w.frac)
-		integer := new(big.Int).Lsh(whole, w.frac).Cmp(y) == 0
-		what := fmt.Sprintf("%v, %v", x, y)
-		switch {
-		case x.Sign() == 0 && y.Sign() < 0, x.Sign() < 0 && !integer:
-			r.inputs++
-			r.errors++
-			if !errors.Is(err, num.ErrFixedDomain) {
-				r.fail(fmt.Sprintf("%s: %v, %v, want no value", what, got, err))
-			}
-		case x.Sign() == 0 && y.Sign() > 0:
-			r.judge(&w, what, got, err, new(big.Float))
-		case y.Sign() == 0:
-			r.judge(&w, what, got, err, exact.New(1))
-		default:
-			v := exact.PowFixed(w.value(new(big.Int).Abs(x)), w.value(y))
-			if x.Sign() < 0 && whole.Bit(0) == 1 {
-				v.Neg(v)
-			}
-			r.judge(&w, what, got, err, v)
-		}
-	}
-	var edges []*big.Int
-	for k := uint(0); k < w.width-1; k += w.width / 16 {
-		for d := int64(-1); d <= 1; d++ {
-			edges = append(edges, powerOfTwo(k, d), new(big.Int).Neg(powerOfTwo(k, d)))
-		}
-	}
-	for _, x := range edges {
-		for _, y := range edges {
-			check(x, y)
-		}
-	}
-	for range n {
-		// The logarithm of x is between -8 and 8 or so and y below 32 most of the time, so that there is a result.
-		x, y := w.some(rnd), w.some(rnd)
-		if rnd.UintN(4) != 0 {
-			x.Mod(x, powerOfTwo(w.frac+min(8, w.width-w.frac-2), 0))
-			y.Rem(y, powerOfTwo(w.frac+min(5, w.width-w.frac-2), 0))
-		}
-		if rnd.UintN(8) == 0 { // an integer
-			y.Rsh(y, w.frac).Lsh(y, w.frac)
-		}
-		check(x, y)
-	}
-	return r
 }

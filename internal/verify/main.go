@@ -21,6 +21,13 @@
 // two, against package exact alone, and the line gives the largest error in units. A result that isn't the nearest number is wrong in all of them, and so
 // is a missing or undue error.
 //
+// Of the wider formats,
+//
+//	go run ./internal/verify -hard [-update] [-n N] NAME FP32x32|FP64x64
+//
+// looks among the neighbours of N/10 random inputs, some thousands or a million each, for those that are hardest to round, to nearest
+// and toward zero, and checks them; -update writes them to hard.txt, which the tests read.
+//
 // With float16, bfloat16, float8_e4m3fn or float8_e5m2 after the name, the operator of package op is checked on all numbers of that type.
 //
 // Where the right value comes from: approx.go evaluates the function in float64 with a relative error below 2^-42. If everything within
@@ -32,6 +39,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -45,10 +53,15 @@ func main() {
 	level := flag.String("cpu", "", "check the rows of this instruction set, avx2 or avx512")
 	rough := flag.Bool("fast", false, "with -cpu: the largest error of the rows of op.Fast")
 	sampled := flag.Bool("sample", false, "fixed point of 32 bits: every 255th input, and all near powers of two, instead of all")
+	hard := flag.Bool("hard", false, "fixed point of 64 and 128 bits: look for the inputs that are hardest to round")
 	state := flag.String("state", os.DevNull, "fixed point of 32 bits: a file that remembers the parts that are done")
 	flag.Parse()
 	names := flag.Args()
 	if len(names) == 2 && fixedNames[names[1]] != 0 {
+		debug.SetGCPercent(2000) // inputs without a result make an error each
+		if *hard {
+			os.Exit(checkHard(names[0], names[1], *n/10, *update))
+		}
 		os.Exit(checkFixed(names[0], names[1], *sampled, *state, *n, *update))
 	}
 	if len(names) == 2 && narrowFormats[names[1]].size != 0 {

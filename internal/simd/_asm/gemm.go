@@ -168,23 +168,30 @@ func (g *product) tile(rows, vectors int) {
 		g.LEAQ(op.Mem{Base: a, Index: a3, Scale: 2}, a7)
 		g.ADDQ(aRow, a7)
 	}
-	g.MOVQ(cPtr, at)
-	for i := range rows {
+	// The rows of c go to the caches while the sums are made, one every so many steps if there are steps enough: all at once they would hold up
+	// the loads of a and b.
+	const apart = 16
+	fetch := func() {
 		g.PREFETCHT0(op.Mem{Base: at})
 		if vectors > 1 {
 			g.PREFETCHT0(op.Mem{Base: at, Disp: g.width})
 		}
-		if i < rows-1 {
-			g.ADDQ(ldc, at)
-		}
+		g.ADDQ(ldc, at)
 	}
+	g.MOVQ(cPtr, at)
+	g.CMPQ(k, op.U32(uint32(apart*(rows+1))))
+	g.JGE(op.LabelRef("start"))
+	for range rows {
+		fetch()
+	}
+	g.Label("start")
 	for i := range used {
 		g.VXORPS(g.vec(i).AsX(), g.vec(i).AsX(), g.vec(i).AsX())
 	}
 	g.TESTQ(k, k)
 	g.JZ(op.LabelRef("done"))
 	spare := 2
-	loop := func(next string, load func(v int, from op.Mem, to reg.VecPhysical)) {
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical)) {
 		g.Label(next)
 		for v := range vectors {
 			load(v, op.Mem{Base: b}, bv(v))
@@ -202,24 +209,27 @@ func (g *product) tile(rows, vectors int) {
 		}
 		g.ADDQ(ldb, b)
 		g.DECQ(k)
+		g.JZ(op.LabelRef(done))
+		g.TESTB(op.U8(apart-1), k.As8())
 		g.JNZ(op.LabelRef(next))
+		fetch()
+		g.JMP(op.LabelRef(next))
 	}
 	if !full { // a load under a mask costs a little here, and a register
-		g.Load(g.Param("n"), at)
-		g.CMPQ(at, op.I8(int8(vectors*lanes)))
+		n, _ := g.Param("n").Resolve()
+		g.CMPQ(n.Addr, op.I8(int8(vectors*lanes)))
 		g.JE(op.LabelRef("whole"))
 		spare = 1
 	}
-	loop("next", load)
+	loop("next", "done", load)
 	if !full {
-		g.JMP(op.LabelRef("done"))
 		g.Label("whole")
 		spare = 2
-		loop("nextWhole", func(v int, from op.Mem, to reg.VecPhysical) {
+		loop("nextWhole", "wholeDone", func(v int, from op.Mem, to reg.VecPhysical) {
 			from.Disp += v * g.width
 			ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
 		})
-		// The mask again: of a whole vector.
+		g.Label("wholeDone") // and the mask again, of a whole vector
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}
 	g.Label("done")

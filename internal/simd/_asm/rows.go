@@ -134,6 +134,17 @@ func arithmetic() (l list) {
 		}})
 	}
 
+	for _, k := range []kind{F32, F64} { // (a − mean) · factor + bias in float64, rounded once
+		args := append(one(k, k), arg{"mean", F64, true}, arg{"factor", F64, true}, arg{"bias", F64, true})
+		l.add(kernel{table: "Affine" + k.String()[1:], args: args, body: func(m machine) {
+			v := m.add(m.mul(m.sub(wide(m, m.load(1)), m.load(2)), m.load(3)), m.load(4))
+			if k == F32 {
+				v = m.convert(F32, v)
+			}
+			m.store(0, canon(m, v))
+		}})
+	}
+
 	return l
 }
 
