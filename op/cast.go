@@ -132,6 +132,9 @@ func convertDirectly(dst, src any) bool {
 		case []float32:
 			copy(d, s)
 			return true
+		case []float64:
+			conv.NarrowF64(d, s[:len(d)])
+			return true
 		case []num.F16:
 			conv.WidenF16(d, s[:len(d)])
 		case []num.BF16:
@@ -168,6 +171,10 @@ func convertDirectly(dst, src any) bool {
 	case []num.F8E5M2:
 		return copied(d, src)
 	case []float64:
+		if s, ok := src.([]float32); ok {
+			conv.WidenF32(d, s[:len(d)])
+			return true
+		}
 		return copied(d, src)
 	case []complex64:
 		return copied(d, src)

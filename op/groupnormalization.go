@@ -43,9 +43,9 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 		_, _, plane := around(shape, 1)
 		n := channels / groups * plane
 		z := normalization{name: name, lines: [][2]int{{shape[0] * groups, n}}, line: [][2]int{{n, 1}}, f: func(line []float64, _ int) { standardize(line, epsilon) }}
-		z.place = func(at int) int { return at / plane % channels }
+		z.place, z.every = func(at int) int { return at / plane % channels }, plane
 		if perGroup {
-			z.place = func(at int) int { return at / n % groups }
+			z.place, z.every = func(at int) int { return at / n % groups }, n
 		}
 		z.fill(ctx, dst, in[0], in[1], in[2])
 	}}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
@@ -62,9 +63,14 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, scale, bias), fill: func(ctx context.Context, dst words, in []words) {
 		z := normalization{name: name, f: f, place: func(at int) int { return at }}
 		z.lines, z.line = over(shape, lastAxes(len(shape), axis))
+		to := shape
+		if !slices.ContainsFunc(in[1:], func(w words) bool { return !w.absent() && w.of.Rank() > len(shape)-axis }) { // every line has the same
+			n := countOf(z.line)
+			to, z.place = shape[axis:], func(at int) int { return at % n }
+		}
 		for i := range in[1:] {
 			if !in[1+i].absent() {
-				in[1+i] = in[1+i].stretched(shape)
+				in[1+i] = in[1+i].stretched(to)
 			}
 		}
 		z.fill(ctx, dst, in[0], in[1], in[2])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -19,6 +20,7 @@ type normalization struct {
 	line  [][2]int
 	f     func(line []float64, k int)
 	place func(at int) int // of the scale and the bias of element at
+	every int              // so many elements have the same, counted from 0 on; 0: places are apart as elements are, in a line
 }
 
 // over returns the loops over the axes of a shape that are in gone, and over the others.
@@ -61,32 +63,86 @@ func placeIn(loops [][2]int, i int) int {
 	return at
 }
 
+// run reports whether the elements of a line follow each other.
+func (z *normalization) run() bool {
+	step := 1
+	for i := len(z.line) - 1; i >= 0; i-- {
+		if z.line[i][1] != step {
+			return false
+		}
+		step *= z.line[i][0]
+	}
+	return true
+}
+
 func (z *normalization) fill(ctx context.Context, dst, x, scale, bias words) {
 	lines, n := countOf(z.lines), countOf(z.line)
 	if dst.len() == 0 {
 		return
 	}
-	src, to, by, plus := numericOf(x), numericOf(dst), numericOf(scale), numericOf(bias)
-	split(z.name, ctx, lines, 16*n, func(from, till int) {
-		line := make([]float64, n)
+	src, to, by, plus, run := numericOf(x), numericOf(dst), numericOf(scale), numericOf(bias), z.run()
+	split(z.name, ctx, lines, 4*n, func(from, till int) {
+		line, own := make([]float64, n), make([]float64, n)
 		for k := from; k < till; k++ {
 			base := placeIn(z.lines, k)
-			for i := range line {
-				line[i] = src.float(base + placeIn(z.line, i))
+			if run {
+				src.floats(line, base)
+			} else {
+				for i := range line {
+					line[i] = src.float(base + placeIn(z.line, i))
+				}
 			}
 			z.f(line, k)
-			for i, v := range line {
-				at := base + placeIn(z.line, i)
+			switch {
+			case !run:
+				for i, v := range line {
+					at := base + placeIn(z.line, i)
+					if !scale.absent() {
+						v = float64(v * by.float(z.place(at)))
+					}
+					if !bias.absent() {
+						v += plus.float(z.place(at))
+					}
+					to.setFloat(at, v)
+				}
+				continue
+			case z.every == 0:
 				if !scale.absent() {
-					v = float64(v * by.float(z.place(at)))
+					by.floats(own, z.place(base))
+					multiply(line, own)
 				}
 				if !bias.absent() {
-					v += plus.float(z.place(at))
+					plus.floats(own, z.place(base))
+					addTo(line, own)
 				}
-				to.setFloat(at, v)
+			default:
+				for i := 0; i < n; i += z.every {
+					at := z.place(base + i)
+					factor, more := 1.0, math.Copysign(0, -1) // which change nothing
+					if !scale.absent() {
+						factor = by.float(at)
+					}
+					if !bias.absent() {
+						more = plus.float(at)
+					}
+					part := line[i : i+z.every]
+					affine(part, part, 0, factor, more)
+				}
 			}
+			to.setFloats(base, line)
 		}
 	})
+}
+
+// multiply multiplies dst by x. It may make NaNs canonical.
+func multiply(dst, x []float64) {
+	if r := simd.Mul.Best(); r != nil {
+		r.F64(dst, dst, x)
+		return
+	}
+	for i, v := range x[:len(dst)] {
+		dst[i] *= v
+	}
 }
 
 // sumSquares returns the sum of (x−shift)² in the fixed order.
@@ -102,9 +158,7 @@ func standardize(line []float64, epsilon float64) (mean, factor float64) {
 	n := float64(len(line))
 	mean = sumRow(line) / n
 	factor = 1 / math.Sqrt(sumSquares(line, mean)/n+epsilon)
-	for i, v := range line {
-		line[i] = float64((v - mean) * factor)
-	}
+	affine(line, line, mean, factor, math.Copysign(0, -1))
 	return mean, factor
 }
 

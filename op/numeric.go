@@ -5,7 +5,9 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Some operators that move elements look at a few of them as numbers. What they do
@@ -73,6 +75,37 @@ func (w numeric) setFloat(i int, v float64) {
 		b = uint64(num.F8E5M2FromFloat64(v).Bits())
 	}
 	w.setBits(i, b)
+}
+
+// floats sets dst to the elements of a float type from element at on; NaNs may become
+// canonical.
+func (w numeric) floats(dst []float64, at int) {
+	switch t := w.of.(type) {
+	case tensor.Tensor[float32]:
+		conv.WidenF32(dst, t.Run(t.LayoutRef())[at:])
+	case tensor.Tensor[float64]:
+		copy(dst, t.Run(t.LayoutRef())[at:])
+	default:
+		for i := range dst {
+			dst[i] = w.float(at + i)
+		}
+	}
+}
+
+// setFloats is setFloat for the elements from element at on.
+func (w numeric) setFloats(at int, v []float64) {
+	switch t := w.of.(type) {
+	case tensor.Tensor[float32]:
+		conv.NarrowF64(t.Run(t.LayoutRef())[at:at+len(v)], v)
+	case tensor.Tensor[float64]:
+		row := t.Run(t.LayoutRef())[at : at+len(v)]
+		copy(row, v)
+		conv.Canon64(row)
+	default:
+		for i := range v {
+			w.setFloat(at+i, v[i])
+		}
+	}
 }
 
 // key returns a number that orders the elements of any real type: smaller elements

@@ -37,9 +37,7 @@ func RMSNormalization[T num.Float | num.Narrow | num.Fixed](x, scale tensor.Tens
 func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64) *transfer {
 	return linesNormalized("RMSNormalization", x, scale, nil, axis, func(line []float64, _ int) {
 		factor := 1 / math.Sqrt(sumSquares(line, 0)/float64(len(line))+epsilon)
-		for i, v := range line {
-			line[i] = float64(v * factor)
-		}
+		affine(line, line, 0, factor, math.Copysign(0, -1))
 	})
 }
 

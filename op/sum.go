@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -69,6 +70,7 @@ func sumFixedCall[T num.Fixed](c *Call) tensor.Any {
 
 var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, terms: &terms{dtype.FP8x23: sumFixedCall[num.FP8x23], dtype.FP16x16: sumFixedCall[num.FP16x16],
 	dtype.FP32x32: sumFixedCall[num.FP32x32], dtype.FP64x64: sumFixedCall[num.FP64x64]},
+	fast: &simd.Add, canonical: true,
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],
 		F32: addRow[float32], F64: addRow[float64],

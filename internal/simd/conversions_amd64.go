@@ -41,6 +41,18 @@ func canon64AVX2(dst []float64)
 func canon64AVX512(dst []float64)
 
 //go:noescape
+func widenF32AVX2(dst []float64, a []float32)
+
+//go:noescape
+func widenF32AVX512(dst []float64, a []float32)
+
+//go:noescape
+func narrowF64AVX2(dst []float32, a []float64)
+
+//go:noescape
+func narrowF64AVX512(dst []float32, a []float64)
+
+//go:noescape
 func widenBF16AVX2(dst []float32, a []uint16)
 
 //go:noescape

@@ -968,6 +968,286 @@ done:
 	VZEROUPPER
 	RET
 
+// func widenF32AVX2(dst []float64, a []float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·widenF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS   (DX)(BX*4), X1
+	VCVTPS2PD X1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   16(DX)(BX*4), X1
+	VCVTPS2PD X1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 32(CX)(BX*8)
+	VMOVUPS   32(DX)(BX*4), X1
+	VCVTPS2PD X1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 64(CX)(BX*8)
+	VMOVUPS   48(DX)(BX*4), X1
+	VCVTPS2PD X1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), X1
+	VCVTPS2PD X1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X1
+	VCVTPS2PD X1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func widenF32AVX512(dst []float64, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·widenF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 c7ff8000000000000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Y1
+	VCVTPS2PD Y1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 32(DX)(BX*4), Y1
+	VCVTPS2PD Y1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, 64(CX)(BX*8)
+	VMOVDQU64 64(DX)(BX*4), Y1
+	VCVTPS2PD Y1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, 128(CX)(BX*8)
+	VMOVDQU64 96(DX)(BX*4), Y1
+	VCVTPS2PD Y1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Y1
+	VCVTPS2PD Y1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Y1
+	VCVTPS2PD   Y1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func narrowF64AVX2(dst []float32, a []float64)
+// Requires: AVX, CMOV
+TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+
+many:
+	VMOVUPS    (DX)(BX*8), Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVUPS    X1, (CX)(BX*4)
+	VMOVUPS    32(DX)(BX*8), Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVUPS    X1, 16(CX)(BX*4)
+	VMOVUPS    64(DX)(BX*8), Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVUPS    X1, 32(CX)(BX*4)
+	VMOVUPS    96(DX)(BX*8), Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVUPS    X1, 48(CX)(BX*4)
+	ADDQ       $+16, BX
+	SUBQ       $+16, AX
+	JGE        many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS    (DX)(BX*8), Y1
+	VCVTPD2PSY Y1, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVUPS    X1, (CX)(BX*4)
+	ADDQ       $+4, BX
+	SUBQ       $+4, AX
+	JGE        one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ      (DX)(BX*8), X2
+	VCVTPD2PSY Y2, X1
+	VCMPPS     $0x03, X1, X1, X2
+	VPBLENDVB  X2, X0, X1, X1
+	VMOVD      X1, (CX)(BX*4)
+	INCQ       BX
+	DECQ       AX
+	JNE        element
+
+done:
+	VZEROUPPER
+	RET
+
+// func narrowF64AVX512(dst []float32, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), CX
+	MOVQ      a_base+24(FP), DX
+	MOVQ      a_len+32(FP), BX
+	CMPQ      BX, AX
+	CMOVQLT   BX, AX
+	VMOVDQU64 c7fc000007fc00000<>+0(SB), Z0
+	XORL      BX, BX
+	SUBQ      $+32, AX
+	JLT       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VCVTPD2PS Z1, Y1
+	VCMPPS    $0x03, Y1, Y1, K1
+	VMOVDQU32 Y0, K1, Y1
+	VMOVDQU64 Y1, (CX)(BX*4)
+	VMOVDQU64 64(DX)(BX*8), Z1
+	VCVTPD2PS Z1, Y1
+	VCMPPS    $0x03, Y1, Y1, K1
+	VMOVDQU32 Y0, K1, Y1
+	VMOVDQU64 Y1, 32(CX)(BX*4)
+	VMOVDQU64 128(DX)(BX*8), Z1
+	VCVTPD2PS Z1, Y1
+	VCMPPS    $0x03, Y1, Y1, K1
+	VMOVDQU32 Y0, K1, Y1
+	VMOVDQU64 Y1, 64(CX)(BX*4)
+	VMOVDQU64 192(DX)(BX*8), Z1
+	VCVTPD2PS Z1, Y1
+	VCMPPS    $0x03, Y1, Y1, K1
+	VMOVDQU32 Y0, K1, Y1
+	VMOVDQU64 Y1, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VCVTPD2PS Z1, Y1
+	VCMPPS    $0x03, Y1, Y1, K1
+	VMOVDQU32 Y0, K1, Y1
+	VMOVDQU64 Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VCVTPD2PS   Z1, Y1
+	VCMPPS      $0x03, Y1, Y1, K2
+	VMOVDQU32   Y0, K2, Y1
+	VMOVDQU32   Y1, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
 // func widenBF16AVX2(dst []float32, a []uint16)
 // Requires: AVX, AVX2, CMOV
 TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48

@@ -252,6 +252,8 @@ func TestConversions(t *testing.T) {
 			num.WidenBF16(unsafe.Slice(&v, 1), []num.BF16{num.BF16FromBits(a)})
 			return v
 		})
+		check1(t, "widenF32", WidenF32[l], func(a float32) float64 { return canonical(float64(a)) })
+		check1(t, "narrowF64", NarrowF64[l], func(a float64) float32 { return canonical(float32(a)) })
 		check1(t, "widenF16", WidenF16[l], func(a uint16) (v float32) {
 			num.WidenF16(unsafe.Slice(&v, 1), []num.F16{num.F16FromBits(a)})
 			return v

@@ -240,6 +240,42 @@ var Canon64 = Levels[func(dst []float64)]{
 	cpu.AVX512: canon64AVX512,
 }
 
+// TryWidenF32 calls what the level in use has and reports whether there is something.
+func TryWidenF32(dst []float64, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		widenF32AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		widenF32AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var WidenF32 = Levels[func(dst []float64, a []float32)]{
+	cpu.AVX2:   widenF32AVX2,
+	cpu.AVX512: widenF32AVX512,
+}
+
+// TryNarrowF64 calls what the level in use has and reports whether there is something.
+func TryNarrowF64(dst []float32, a []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		narrowF64AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		narrowF64AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var NarrowF64 = Levels[func(dst []float32, a []float64)]{
+	cpu.AVX2:   narrowF64AVX2,
+	cpu.AVX512: narrowF64AVX512,
+}
+
 // TryWidenBF16 calls what the level in use has and reports whether there is something.
 func TryWidenBF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {

@@ -96,6 +96,20 @@ func TryCanon64(dst []float64) bool {
 	return false
 }
 
+var WidenF32 Levels[func(dst []float64, a []float32)]
+
+// TryWidenF32 calls what the level in use has and reports whether there is something.
+func TryWidenF32(dst []float64, a []float32) bool {
+	return false
+}
+
+var NarrowF64 Levels[func(dst []float32, a []float64)]
+
+// TryNarrowF64 calls what the level in use has and reports whether there is something.
+func TryNarrowF64(dst []float32, a []float64) bool {
+	return false
+}
+
 var WidenBF16 Levels[func(dst []float32, a []uint16)]
 
 // TryWidenBF16 calls what the level in use has and reports whether there is something.
