@@ -21,6 +21,14 @@ type step struct {
 	drop  []int // values that nothing reads after this step, none of them an output of the graph
 }
 
+// first returns the first value read, or -1.
+func (s *step) first() int {
+	if len(s.in) == 0 {
+		return -1
+	}
+	return s.in[0]
+}
+
 // resolve checks that every value of g is given once and before it is read, and returns the program.
 func resolve(g *Graph) (*program, error) {
 	p := &program{steps: make([]step, 0, len(g.Nodes))}
@@ -104,6 +112,7 @@ func (p *program) lifetimes() {
 	}
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		s := &p.steps[i]
+		s.drop = nil
 		for _, ids := range [][]int{s.in, s.out} {
 			for _, id := range ids {
 				if id >= 0 && !keep[id] {

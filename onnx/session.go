@@ -20,13 +20,46 @@ type Session struct {
 	fixed   dtype.DType // see NewFixedSession; Invalid for others
 }
 
+// rectify makes a Relu part of the Conv or Gemm before it, if nothing else reads that one's result.
+func (c *compiled) rectify() {
+	reads, maker := make([]int, len(c.names)), make(map[int]int)
+	for _, id := range c.outputs {
+		reads[id]++
+	}
+	for i := range c.steps {
+		for _, id := range c.steps[i].in {
+			if id >= 0 {
+				reads[id]++
+			}
+		}
+	}
+	left := 0 // steps that stay
+	for i := range c.steps {
+		s := c.steps[i]
+		if j, made := maker[s.first()]; made && s.node.Op == "Relu" && reads[s.in[0]] == 1 {
+			if o, ok := op.Rectified(c.ops[j]); ok {
+				c.ops[j], c.steps[j].out = o, s.out
+				continue
+			}
+		}
+		c.steps[left], c.ops[left], c.attrs[left] = s, c.ops[i], c.attrs[i]
+		if len(s.out) == 1 && c.ops[left] != nil {
+			maker[s.out[0]] = left
+		}
+		left++
+	}
+	c.steps, c.ops, c.attrs = c.steps[:left], c.ops[:left], c.attrs[:left]
+	c.lifetimes()
+}
+
 // Options changes how a session runs. The zero value is the default.
 type Options struct {
 	// MaxMemory is how many bytes weights and results may take together; 0 means DefaultMaxMemory, a negative number no
 	// limit. A run that needs more is refused before it begins, or, where sizes aren't known before, when it gets there.
 	MaxMemory int64
 
-	// Progress is called after each node with the number of nodes done.
+	// Progress is called after each node with the number of nodes done. A Relu that is part of the Conv or Gemm before it
+	// isn't a node here.
 	Progress func(done, total int, n *Node)
 }
 
@@ -39,6 +72,7 @@ func newSession(m *Model, fixed dtype.DType) (*Session, error) {
 	if err != nil {
 		return nil, inFile(m.file, err)
 	}
+	c.rectify()
 	s := &Session{c: c, vals: make([]tensor.Any, len(c.names)), fixed: fixed}
 	if fixed != dtype.Invalid {
 		for i, o := range c.ops {

@@ -531,3 +531,36 @@ func TestAmount(t *testing.T) {
 		t.Error("add")
 	}
 }
+
+// A Relu that alone reads a Conv or Gemm is part of it, with the same bits; others stay.
+func TestRectify(t *testing.T) {
+	build := func(shared bool) func(b *Builder) {
+		return func(b *Builder) {
+			x := b.Input("x", dtype.Float32, 1, 2, 3, 3)
+			c := b.Node("Conv", []string{x, b.Weight("w", tensor.FromSlice([]float32{1, -2, -3, 4}, 2, 2, 1, 1))})
+			r := b.Node("Relu", []string{c})
+			g := b.Node("Gemm", []string{b.Node("Flatten", []string{r}), b.Weight("v", tensor.Linspace[float32](-1, 1, 36).Reshape(18, 2))})
+			y := b.Node("Relu", []string{g})
+			b.Output(b.Rename(y, "y"), dtype.Float32, 1, 2)
+			if shared {
+				b.Output(b.Rename(c, "c"), dtype.Float32, 1, 2, 3, 3)
+				b.Output(b.Rename(b.Node("Neg", []string{g}), "n"), dtype.Float32, 1, 2)
+			}
+		}
+	}
+	x := tensor.Linspace[float32](-4, 5, 18).Reshape(1, 2, 3, 3)
+	var outs [2]map[string]tensor.Any
+	for i, shared := range []bool{false, true} {
+		s := session(t, build(shared))
+		if want := []int{3, 6}[i]; len(s.c.steps) != want {
+			t.Errorf("shared %v: %d steps, want %d", shared, len(s.c.steps), want)
+		}
+		var err error
+		if outs[i], err = s.Run(context.Background(), vals{"x": x}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := elements(t, outs[0]["y"]), elements(t, outs[1]["y"]); !reflect.DeepEqual(got, want) || reflect.DeepEqual(want, []float32{0, 0}) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

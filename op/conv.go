@@ -4,7 +4,6 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,7 +19,7 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 	s := read(opts)
 	g := convOf("Conv", x, w, anyOrNil(bias), win, group)
 	if dtype.Of[T]().IsFixed() {
-		return asFixed(x,
+		return rectified(&s, asFixed(x,
 			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
 				return convFixed(g, x, as1[num.FP8x23](w), as1[num.FP8x23](bias), opts)
 			},
@@ -32,7 +31,7 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 			},
 			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
 				return convFixed(g, x, as1[num.FP64x64](w), as1[num.FP64x64](bias), opts)
-			})
+			}))
 	}
 	dst := target[T]("Conv", &s, g.shape)
 	if dst.Len() == 0 {
@@ -41,16 +40,16 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 	j := job{name: "Conv", ctx: s.ctx()}
 	switch d := any(dst).(type) {
 	case tensor.Tensor[float32]:
-		convolve(j, g, any(x).(tensor.Tensor[float32]), any(w).(tensor.Tensor[float32]), any(bias).(tensor.Tensor[float32]), d)
+		convolve(j, g, any(x).(tensor.Tensor[float32]), any(w).(tensor.Tensor[float32]), any(bias).(tensor.Tensor[float32]), d, s.rectify)
 	case tensor.Tensor[float64]:
-		convolve(j, g, any(x).(tensor.Tensor[float64]), any(w).(tensor.Tensor[float64]), any(bias).(tensor.Tensor[float64]), d)
+		convolve(j, g, any(x).(tensor.Tensor[float64]), any(w).(tensor.Tensor[float64]), any(bias).(tensor.Tensor[float64]), d, s.rectify)
 	default:
 		wide := tensor.Empty[float32](g.shape...)
 		var b tensor.Tensor[float32]
 		if !bias.IsZero() {
 			b = widened(bias)
 		}
-		convolve(j, g, widened(x), widened(w), b, wide)
+		convolve(j, g, widened(x), widened(w), b, wide, s.rectify)
 		convertTo(dst, wide, narrowOf[T]())
 	}
 	return dst
@@ -111,41 +110,20 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 	return g
 }
 
-// biased returns what adds a bias, one number for each output channel, to a finished
-// block of the output c; nil without one.
-func biased[T num.Native](g *convolution, bias tensor.Tensor[T], c []T) func(b, r, m, n0, nn int) {
-	if bias.IsZero() {
-		return nil
+// afterConv adds the bias, one number for each output channel, to the result of a product
+// that has a batch entry for each group, for each image if there are several.
+func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], rectify bool) {
+	var plus []T
+	if !bias.IsZero() {
+		bias = bias.Contiguous()
+		plus = bias.Run(bias.LayoutRef())
 	}
-	mg := g.m / g.group
-	return func(b, r, m, n0, nn int) {
-		for i := r; i < r+m; i++ {
-			addNumber(c[(b*mg+i)*g.patch+n0:][:nn], bias.At(b%g.group*mg+i))
-		}
-	}
-}
-
-// addNumber adds v to a row.
-func addNumber[T num.Native](row []T, v T) {
-	switch r := any(row).(type) {
-	case []float32:
-		if simd.TrySubNumber32(r, r, float32(-v)) {
-			return
-		}
-	case []float64:
-		if simd.TrySubNumber64(r, r, float64(-v)) {
-			return
-		}
-	}
-	for i := range row {
-		row[i] += v
-	}
-	canonicalRow(row)
+	e.afterwards(&after[T]{plus, entries{0, []int{e.batch / g.group, g.group}, []int{0, g.m / g.group}}, 1, 0, rectify})
 }
 
 // convolve computes a convolution as a contraction whose right side, the patches
 // of x, is packed panel by panel and never exists whole.
-func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[T]) {
+func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[T], rectify bool) {
 	x, w = x.Contiguous(), w.Contiguous()
 	out := dst
 	if !dst.IsContiguous() || dst.Overlaps(x) || dst.Overlaps(w) || !bias.IsZero() && dst.Overlaps(bias) {
@@ -165,7 +143,7 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	} else {
 		e.from = patchesOf(&g, e.tiles, xd[x0:])
 	}
-	e.finish = biased(&g, bias, cd[c0:])
+	afterConv(&e, &g, bias, rectify)
 	if p, ok := e.from.(*patches[T]); !ok || !p.few(&e) {
 		e.run()
 	}
@@ -174,6 +152,7 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	}
 	runtime.KeepAlive(x)
 	runtime.KeepAlive(w)
+	runtime.KeepAlive(bias)
 	runtime.KeepAlive(out)
 }
 

@@ -28,7 +28,7 @@ func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer
 	return &transfer{name: name, d: dtype.Int32, shape: g.shape, in: operandsOf(x, w, xZero, wZero), fill: func(ctx context.Context, dst words, in []words) {
 		sums := tensor.Empty[int64](g.shape...)
 		if sums.Len() > 0 {
-			convolve(job{name: name, ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[1], in[3], 0), tensor.Tensor[int64]{}, sums)
+			convolve(job{name: name, ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[1], in[3], 0), tensor.Tensor[int64]{}, sums, false)
 		}
 		dst.wrap(sums)
 	}}

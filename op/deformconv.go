@@ -92,7 +92,7 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 			a: wd, aRow: kg, aCol: 1, aAt: entries{w0, []int{g.group}, []int{mg * kg}},
 			b: at, bRow: g.patch, bCol: 1, bAt: entries{0, []int{g.group}, []int{kg * g.patch}},
 			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entries{0, []int{g.group}, []int{mg * g.patch}}}
-		e.finish = biased(g, bias, e.c)
+		afterConv(&e, g, bias, false)
 		e.run()
 	}
 	runtime.KeepAlive(in)

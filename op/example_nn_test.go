@@ -108,3 +108,26 @@ func ExampleSoftmax() {
 	// [[0.09003057 0.24472848 0.66524094]
 	//  [0.33333334 0.33333334 0.33333334]]
 }
+
+func ExampleRectify() {
+	a := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	b := tensor.FromSlice([]float32{1, -1, -1, 1}, 2, 2)
+	fmt.Println(op.Gemm(a, b, tensor.Tensor[float32]{}, 1, 0, false, false))
+	fmt.Println(op.Gemm(a, b, tensor.Tensor[float32]{}, 1, 0, false, false, op.Rectify()))
+	// Output:
+	// [[-1.  1.]
+	//  [-1.  1.]]
+	// [[0. 1.]
+	//  [0. 1.]]
+}
+
+func ExampleRectified() {
+	gemm, _ := op.Lookup("Gemm")
+	rectified, ok := op.Rectified(gemm)
+	a := tensor.FromSlice([]float32{-1, 2}, 2, 1)
+	out, err := rectified.Run(&op.Call{Inputs: []tensor.Any{a, tensor.FromSlice([]float32{3}, 1, 1)}, Attrs: op.NoAttrs{}, Opset: 13})
+	fmt.Println(out[0], err, ok)
+	// Output:
+	// [[0.]
+	//  [6.]] <nil> true
+}

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"runtime"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -25,7 +27,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 		if c.IsZero() || beta == 0 {
 			c, beta = tensor.Tensor[T]{}, 1
 		}
-		return asFixed(a,
+		return rectified(&s, asFixed(a,
 			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
 				return fixedProduct("Gemm", a, as1[num.FP8x23](b), as1[num.FP8x23](c), alpha, beta, opts)
 			},
@@ -37,7 +39,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 			},
 			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
 				return fixedProduct("Gemm", a, as1[num.FP64x64](b), as1[num.FP64x64](c), alpha, beta, opts)
-			})
+			}))
 	}
 	dst := target[T]("Gemm", &s, shape)
 	if dst.Len() == 0 {
@@ -46,36 +48,63 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 	j := job{name: "Gemm", ctx: s.ctx()}
 	switch d := any(dst).(type) {
 	case tensor.Tensor[float32]:
-		gemmInto(j, any(a).(tensor.Tensor[float32]), any(b).(tensor.Tensor[float32]), any(c).(tensor.Tensor[float32]), alpha, beta, d)
+		gemmInto(j, any(a).(tensor.Tensor[float32]), any(b).(tensor.Tensor[float32]), any(c).(tensor.Tensor[float32]), alpha, beta, s.rectify, d)
 	case tensor.Tensor[float64]:
-		gemmInto(j, any(a).(tensor.Tensor[float64]), any(b).(tensor.Tensor[float64]), any(c).(tensor.Tensor[float64]), alpha, beta, d)
+		gemmInto(j, any(a).(tensor.Tensor[float64]), any(b).(tensor.Tensor[float64]), any(c).(tensor.Tensor[float64]), alpha, beta, s.rectify, d)
 	default:
 		wide := tensor.Empty[float32](shape...)
 		var w tensor.Tensor[float32]
 		if !c.IsZero() {
 			w = widened(c)
 		}
-		gemmInto(j, widened(a), widened(b), w, alpha, beta, wide)
+		gemmInto(j, widened(a), widened(b), w, alpha, beta, s.rectify, wide)
 		convertTo(dst, wide, narrowOf[T]())
 	}
 	return dst
 }
 
 // gemmInto computes a Gemm whose shapes fit.
-func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32, dst tensor.Tensor[T]) {
-	out := tensor.Empty[T](dst.Shape()...)
-	matmul(j, productOf("Gemm", a.LayoutRef(), b.LayoutRef()), &a, &b, &out)
-	if alpha != 1 {
-		apply2(&mul, &out, scalarOf(T(alpha)), []Option{Into(out)})
+func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32, rectify bool, dst tensor.Tensor[T]) {
+	x := productOf("Gemm", a.LayoutRef(), b.LayoutRef())
+	if beta == 0 {
+		c = tensor.Tensor[T]{}
 	}
-	if !c.IsZero() && beta != 0 {
-		if beta != 1 {
-			c = apply2(&mul, &c, scalarOf(T(beta)), nil)
+	if !c.IsZero() && beta != 1 {
+		c = apply2(&mul, &c, scalarOf(T(beta)), nil)
+	}
+	out := dst
+	if !dst.IsContiguous() || dst.Overlaps(a) || dst.Overlaps(b) || !c.IsZero() && dst.Overlaps(c) {
+		out = tensor.Empty[T](x.shape...)
+	}
+	if alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
+		more := after[T]{rectify: rectify}
+		if !c.IsZero() {
+			c = c.BroadcastTo(x.m, x.n)
+			row, ok := c.LayoutRef().Stride(0)
+			col, ok2 := c.LayoutRef().Stride(1)
+			if !ok || !ok2 || row < 0 || uint(col) > 1 {
+				c, row, col = c.Contiguous(), x.n, 1
+			}
+			data, at := c.Data()
+			more.plus, more.row, more.col = data[at:], row, col
 		}
-		apply2(&add, &out, &c, []Option{Into(dst)})
-		return
+		matmul(j, x, &a, &b, &out, &more)
+	} else {
+		matmul(j, x, &a, &b, &out, nil)
+		if alpha != 1 {
+			apply2(&mul, &out, scalarOf(T(alpha)), []Option{Into(out)})
+		}
+		if !c.IsZero() {
+			apply2(&add, &out, &c, []Option{Into(out)})
+		}
+		if rectify {
+			apply1(&relu, &out, []Option{Into(out)})
+		}
 	}
-	dst.CopyFrom(out)
+	if !out.SameData(dst) {
+		dst.CopyFrom(out)
+	}
+	runtime.KeepAlive(c)
 }
 
 func scalarOf[T num.Elem](v T) *tensor.Tensor[T] {

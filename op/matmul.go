@@ -35,7 +35,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 		// Computed in float32 beside the operands and rounded once.
 		wide := tensor.Empty[float32](x.shape...)
 		wa, wb := widened(a), widened(b)
-		matmul(j, x, &wa, &wb, &wide)
+		matmul(j, x, &wa, &wb, &wide, nil)
 		convertTo(dst, wide, narrowOf[T]())
 		return dst
 	}
@@ -111,30 +111,30 @@ func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row fu
 func matmulNative[T num.Elem](j job, x product, a, b, dst tensor.Tensor[T]) {
 	switch d := any(&dst).(type) { // by pointers, which aren't copied to the heap
 	case *tensor.Tensor[int8]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int8]), any(&b).(*tensor.Tensor[int8]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int8]), any(&b).(*tensor.Tensor[int8]), d, nil)
 	case *tensor.Tensor[int16]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int16]), any(&b).(*tensor.Tensor[int16]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int16]), any(&b).(*tensor.Tensor[int16]), d, nil)
 	case *tensor.Tensor[int32]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int32]), any(&b).(*tensor.Tensor[int32]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int32]), any(&b).(*tensor.Tensor[int32]), d, nil)
 	case *tensor.Tensor[int64]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int64]), any(&b).(*tensor.Tensor[int64]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[int64]), any(&b).(*tensor.Tensor[int64]), d, nil)
 	case *tensor.Tensor[uint8]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint8]), any(&b).(*tensor.Tensor[uint8]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint8]), any(&b).(*tensor.Tensor[uint8]), d, nil)
 	case *tensor.Tensor[uint16]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint16]), any(&b).(*tensor.Tensor[uint16]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint16]), any(&b).(*tensor.Tensor[uint16]), d, nil)
 	case *tensor.Tensor[uint32]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint32]), any(&b).(*tensor.Tensor[uint32]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint32]), any(&b).(*tensor.Tensor[uint32]), d, nil)
 	case *tensor.Tensor[uint64]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint64]), any(&b).(*tensor.Tensor[uint64]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[uint64]), any(&b).(*tensor.Tensor[uint64]), d, nil)
 	case *tensor.Tensor[float32]:
-		matmul(j, x, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), d, nil)
 	case *tensor.Tensor[float64]:
-		matmul(j, x, any(&a).(*tensor.Tensor[float64]), any(&b).(*tensor.Tensor[float64]), d)
+		matmul(j, x, any(&a).(*tensor.Tensor[float64]), any(&b).(*tensor.Tensor[float64]), d, nil)
 	}
 }
 
 // matmul computes the product into dst, which overlaps neither operand.
-func matmul[T num.Native](j job, x product, pa, pb, dst *tensor.Tensor[T]) {
+func matmul[T num.Native](j job, x product, pa, pb, dst *tensor.Tensor[T], more *after[T]) {
 	// Both operands as [batch…, rows, columns] with one stride per axis.
 	a, b := matrix(*pa, x.batch, true), matrix(*pb, x.batch, false)
 	out := *dst
@@ -167,6 +167,9 @@ func matmul[T num.Native](j job, x product, pa, pb, dst *tensor.Tensor[T]) {
 		c: cd, cAt: begins(lc, c0), cRow: stride(lc, rank), cCol: stride(lc, rank+1)}
 	for _, e := range x.batch {
 		g.batch *= e
+	}
+	if more != nil {
+		g.afterwards(more)
 	}
 	g.run()
 	if !out.SameData(*dst) {

@@ -46,6 +46,7 @@ const (
 	orion
 	fast
 	wrap
+	rectify
 )
 
 // more is what must stay one pointer further away than into: a context is handed
@@ -79,6 +80,7 @@ type settings struct {
 	into                                  any
 	more                                  *more
 	keepDims, saturate, orion, fast, wrap bool
+	rectify                               bool
 }
 
 func read(opts []Option) (s settings) {
@@ -93,6 +95,7 @@ func read(opts []Option) (s settings) {
 		f |= opts[i].flags
 	}
 	s.keepDims, s.saturate, s.orion, s.fast, s.wrap = f&keepDims != 0, f&saturate != 0, f&orion != 0, f&fast != 0, f&wrap != 0
+	s.rectify = f&rectify != 0
 	return s
 }
 
@@ -197,6 +200,7 @@ type Call struct {
 	Outputs int // how many outputs are asked for; 0 means 1
 	Context context.Context
 	orion   bool // see InOrion
+	rectify bool // see Rectified
 }
 
 // in returns input i, or nil.

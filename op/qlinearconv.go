@@ -35,7 +35,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 		if sums.Len() == 0 {
 			return
 		}
-		convolve(job{name: name, ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[3], in[5], 0), tensor.Tensor[int64]{}, sums)
+		convolve(job{name: name, ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[3], in[5], 0), tensor.Tensor[int64]{}, sums, false)
 		if b := numericOf(in[8]); !in[8].absent() {
 			for i := range sums.Elems() {
 				sums.Elems()[i] += b.whole(i / g.patch % g.m)

@@ -215,6 +215,9 @@ func options(c *Call) []Option {
 	if c.orion {
 		opts = append(opts, Orion())
 	}
+	if c.rectify {
+		opts = append(opts, Rectify())
+	}
 	return opts
 }
 

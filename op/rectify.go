@@ -1,0 +1,95 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Rectify makes Conv and Gemm apply Relu to their result, while it is in the caches: the
+// bits are those of Relu after them. Other operators don't look at it.
+func Rectify() Option { return Option{flags: rectify} }
+
+// Rectified returns the run-time form of Conv or Gemm under the option Rectify, and whether
+// o is one of them.
+func Rectified(o Op) (rectified Op, ok bool) {
+	switch o {
+	case Op(&convOp), Op(&gemmOp):
+		return rectifiedOp{o}, true
+	}
+	return o, false
+}
+
+type rectifiedOp struct{ Op }
+
+func (o rectifiedOp) Run(c *Call) ([]tensor.Any, error) {
+	e := *c
+	e.rectify = true
+	return o.Op.Run(&e)
+}
+
+// rectified applies Relu to a result where that isn't part of making it.
+func rectified[T num.Elem](s *settings, y tensor.Tensor[T]) tensor.Tensor[T] {
+	if !s.rectify {
+		return y
+	}
+	return apply1(&relu, &y, append(s.quiet(), Into(y)))
+}
+
+// after is what comes after a product: plus is added, if it isn't nil, and Relu applied if
+// rectify is set. Element (i, j) of batch entry b takes plus[at.at(b)+i·row+j·col], where col is 0 or 1.
+type after[T num.Native] struct {
+	plus     []T
+	at       entries
+	row, col int
+	rectify  bool
+}
+
+// afterwards makes a product do so block by block, as they are finished.
+func (g *gemm[T]) afterwards(a *after[T]) {
+	if a.plus == nil && !a.rectify {
+		return
+	}
+	plus, at, row, col, rectify := a.plus, a.at, a.row, a.col, a.rectify
+	c, cAt, cRow := g.c, g.cAt, g.cRow
+	sum, cut := row2Of[T](&add.rows), row1Of[T](&relu.rows)
+	if fast := fastest(add.fast); fast != nil {
+		sum = row2Of[T](fast)
+	}
+	if fast := fastest(relu.fast); fast != nil {
+		cut = row1Of[T](fast)
+	}
+	g.finish = func(batch, r, m, x, n int) {
+		for i := r; i < r+m; i++ {
+			line := c[cAt.at(batch)+i*cRow+x:][:n]
+			if plus != nil {
+				if p := plus[at.at(batch)+i*row+x*col:]; col == 1 {
+					sum(line, line, p[:n])
+				} else {
+					addNumber(line, p[0])
+				}
+			}
+			if rectify {
+				cut(line, line)
+			}
+		}
+	}
+}
+
+// addNumber adds v to a row.
+func addNumber[T num.Native](row []T, v T) {
+	switch r := any(row).(type) {
+	case []float32:
+		if simd.TrySubNumber32(r, r, float32(-v)) {
+			return
+		}
+	case []float64:
+		if simd.TrySubNumber64(r, r, float64(-v)) {
+			return
+		}
+	}
+	for i := range row {
+		row[i] += v
+	}
+	canonicalRow(row)
+}
