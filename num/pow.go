@@ -3,8 +3,11 @@ package num
 import "math"
 
 // Pow32 returns x to the power y, with the special cases of [Pow64]. Powers that are floats or halfway between two are rounded correctly, and
-// so are all others but about one in 10^9: the error is below 0.500001 ulp.
+// so are squares and all others but about one in 10^9: the error is below 0.500001 ulp.
 func Pow32(x, y float32) float32 {
+	if y == 2 && x == x {
+		return x * x
+	}
 	if z, ok := powSpecial(float64(x), float64(y)); ok {
 		return float32(z)
 	}

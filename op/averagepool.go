@@ -1,7 +1,10 @@
 package op
 
 import (
+	"runtime"
+
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -38,10 +41,13 @@ func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win W
 func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
 	out := resultOf(dst, x)
 	res := out.Run(out.LayoutRef())
-	if widenOf[T]() != nil {
+	switch a := any(x).(type) {
+	case tensor.Tensor[float32]:
+		meansByRows(j, a, s, includePad, any(res).([]float32))
+	case tensor.Tensor[float64]:
+		meansByRows(j, a, s, includePad, any(res).([]float64))
+	default:
 		means(j, widened(x), s, includePad, res, sumRow[float32])
-	} else {
-		means(j, x, s, includePad, res, summing[T]())
 	}
 	canonicalRow(res)
 	if !out.SameData(dst) {
@@ -61,17 +67,101 @@ func means[T, C num.Elem](j job, x tensor.Tensor[C], s []span, includePad bool, 
 	})
 }
 
-// summing returns sumRow for float32 or float64.
-func summing[T num.Elem]() func(x []T) float64 {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *float32:
-		p = sumRow[float32]
-	case *float64:
-		p = sumRow[float64]
+// meansByRows is means for windows of few elements: those of neighbouring outputs are added
+// together, in the same order for each, where no window ends outside.
+func meansByRows[T num.Float](j job, x tensor.Tensor[T], s []span, includePad bool, res []T) {
+	last, outer := s[len(s)-1], s[:len(s)-1]
+	volume, lines, plane := min(last.kernel, sumLanes+1), 1, last.in
+	for i := range outer {
+		volume *= min(outer[i].kernel, sumLanes+1)
+		volume = min(volume, sumLanes+1)
+		lines *= outer[i].out
+		plane *= outer[i].in
 	}
-	f, _ := p.(func(x []T) float64)
-	return f
+	if volume > sumLanes {
+		means(j, x, s, includePad, res, sumRow[T])
+		return
+	}
+	// All taps of outputs from first on, before end, are inside.
+	first := min(last.out, max(0, (last.begin+last.stride-1)/last.stride))
+	end := max(first, min(last.out, (last.in-1-last.at(0, last.kernel-1)+last.stride)/last.stride))
+	const most = 64 // outputs at a time
+	x = x.Contiguous()
+	data, x0 := x.Data()
+	split(j.name, j.ctx, x.Dim(0)*x.Dim(1)*lines, 2*volume*last.out, func(from, to int) {
+		lane, window := make([]float64, volume*most), make([]T, volume)
+		rows := make([][]T, 0, volume)
+		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
+		for l := from; l < to; l++ {
+			src, line := data[x0+l/lines*plane:][:plane], res[l*last.out:][:last.out]
+			empty, padded := false, 1
+			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
+				var p int
+				oc[i], rest = rest%outer[i].out, rest/outer[i].out
+				lo[i], hi[i], p = outer[i].reach(oc[i])
+				empty, padded = empty || lo[i] == hi[i], padded*p
+			}
+			rows = rows[:0]
+			copy(kc, lo)
+			for more := !empty; more; more = advance(kc, lo, hi) {
+				at := 0
+				for i := range outer {
+					at = at*outer[i].in + outer[i].at(oc[i], kc[i])
+				}
+				rows = append(rows, src[at*last.in:][:last.in])
+			}
+			for o := range line {
+				if o >= first && o < end && len(rows) > 0 {
+					continue
+				}
+				from, to, p := last.reach(o)
+				n := 0
+				for _, row := range rows {
+					for k := from; k < to; k++ {
+						window[n] = row[last.at(o, k)]
+						n++
+					}
+				}
+				by := n
+				if includePad {
+					by = padded * p
+				}
+				line[o] = T(sumRow(window[:n]) / float64(by))
+			}
+			n := len(rows) * last.kernel
+			by := float64(n)
+			if includePad {
+				by = float64(padded * last.kernel)
+			}
+			for at := first; at < end && n > 0; at += most {
+				m := min(most, end-at)
+				for i := range n {
+					pick(lane[i*m:(i+1)*m], rows[i/last.kernel][last.at(at, i%last.kernel):], last.stride)
+				}
+				for h, left := sumLanes/2, n; h > 0; h /= 2 { // as sumRow
+					for i := h; i < left; i++ {
+						addTo(lane[(i-h)*m:(i-h+1)*m], lane[i*m:])
+					}
+					left = min(left, h)
+				}
+				for i, v := range lane[:m] {
+					line[at+i] = T(v / by)
+				}
+			}
+		}
+	})
+	runtime.KeepAlive(x)
+}
+
+// pick sets dst to every step-th element of src.
+func pick[T num.Float](dst []float64, src []T, step int) {
+	if s, ok := any(src).([]float32); ok && step == 1 {
+		conv.WidenF32(dst, s)
+		return
+	}
+	for i := range dst {
+		dst[i] = float64(src[i*step])
+	}
 }
 
 // sumRow returns the sum of a row in float64, in the fixed order. Up to 32

@@ -119,13 +119,17 @@ func (f *fixedFunction) unitsAt(w *wideFormat, oracle func(*big.Float) *big.Floa
 // ties, of which there is nothing hard.
 func judgeHard(call func(*big.Int, ...num.FixedMode) (*big.Int, error), x *big.Int, u *big.Float, zero bool) (h hardCase, ok bool) {
 	want, _ := u.Int(nil) // toward zero
-	rest := new(big.Float).SetPrec(exact.Prec).SetInt(want)
-	part := math.Abs(float64Of(rest.Sub(u, rest)))
+	part := new(big.Float).SetPrec(exact.Prec).SetInt(want)
+	part.Abs(part.Sub(u, part))
+	from := func(x float64) float64 {
+		d := exact.New(x)
+		return math.Abs(float64Of(d.Sub(part, d)))
+	}
 	mode := []num.FixedMode{num.TowardZero}
-	if h = (hardCase{word: x, zero: zero, near: min(part, 1-part)}); !zero {
+	if h = (hardCase{word: x, zero: zero, near: min(from(0), from(1))}); !zero {
 		mode = nil
-		h.near = math.Abs(part - 0.5)
-		if part > 0.5 {
+		h.near = from(0.5)
+		if part.Cmp(big.NewFloat(0.5)) > 0 {
 			want.Add(want, big.NewInt(int64(u.Sign())))
 		}
 	}
