@@ -21,14 +21,6 @@ type step struct {
 	drop  []int // values that nothing reads after this step, none of them an output of the graph
 }
 
-// first returns the first value read, or -1.
-func (s *step) first() int {
-	if len(s.in) == 0 {
-		return -1
-	}
-	return s.in[0]
-}
-
 // resolve checks that every value of g is given once and before it is read, and returns the program.
 func resolve(g *Graph) (*program, error) {
 	p := &program{steps: make([]step, 0, len(g.Nodes))}
