@@ -20,16 +20,35 @@ func approxExp(x float64) float64 {
 		return 0
 	}
 	k := math.Floor(x/math.Ln2 + 0.5)
-	return math.Ldexp(1+approxExpm1Small((x-float64(k*ln2High))-float64(k*ln2Low)), int(k))
+	return scaled(1+approxExpm1Small((x-float64(k*ln2High))-float64(k*ln2Low)), int(k))
 }
 
-var factorial = [...]float64{1, 1, 2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600, 6227020800, 87178291200}
+// overFactorial has 1/n!, overOdd 1/(2n+1), each rounded once.
+var overFactorial, overOdd = func() (f [15]float64, o [12]float64) {
+	n := 1.0
+	for i := range f {
+		n *= float64(max(1, i)) // exact
+		f[i] = 1 / n
+	}
+	for i := range o {
+		o[i] = 1 / float64(2*i+1)
+	}
+	return f, o
+}()
+
+// scaled is math.Ldexp for results that aren't subnormal or too large, if k is between -1000 and 1000.
+func scaled(x float64, k int) float64 {
+	if uint(k+1000) > 2000 {
+		return math.Ldexp(x, k)
+	}
+	return x * math.Float64frombits(uint64(1023+k)<<52)
+}
 
 // approxExpm1Small is exp(r) - 1 for |r| <= 0.35 to a few u: the sum is dominated by its first term.
 func approxExpm1Small(r float64) float64 {
 	s := 0.0
 	for n := 14; n >= 1; n-- {
-		s = r * (1/factorial[n] + s)
+		s = r * (overFactorial[n] + s)
 	}
 	return s
 }
@@ -60,8 +79,8 @@ func approxLog(x float64) float64 {
 	s := (f - 1) / (f + 1)
 	q := s * s
 	sum := 0.0
-	for n := 23; n >= 1; n -= 2 {
-		sum = float64(sum*q) + 1/float64(n)
+	for n := 11; n >= 0; n-- {
+		sum = float64(sum*q) + overOdd[n]
 	}
 	return float64(float64(e)*math.Ln2) + float64(2*s*sum)
 }

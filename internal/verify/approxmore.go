@@ -12,7 +12,7 @@ import (
 
 func approxExp2(x float64) float64 {
 	k := math.Floor(x + 0.5)
-	return math.Ldexp(1+approxExpm1Small(float64((x-k)*math.Ln2)), int(k))
+	return scaled(1+approxExpm1Small(float64((x-k)*math.Ln2)), int(k))
 }
 
 func approxLog2(x float64) float64  { return approxLog(x) / math.Ln2 }

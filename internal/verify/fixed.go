@@ -115,7 +115,7 @@ func resultWord[T num.Fixed](f func(...num.FixedMode) (T, error), word func(T) i
 
 // want32 returns the word, or one of the results above, of the correctly rounded value, and whether it took the exact evaluation.
 func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
-	x := math.Ldexp(float64(w), -int(frac))
+	x := scaled(float64(w), -int(frac))
 	if f.defined != nil && !f.defined(x) {
 		return noValue, false
 	}
@@ -124,7 +124,7 @@ func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
 
 // rounded32 returns the word of the number whose value is y, off by slack, or what exactly says where that isn't enough.
 func rounded32(y float64, frac uint, exactly func() *big.Float) (word int64, close bool) {
-	y = math.Ldexp(y, int(frac))
+	y *= float64(uint64(1) << frac) // exact
 	d := float64(math.Abs(y) * slack)
 	low, high := math.RoundToEven(y-d), math.RoundToEven(y+d)
 	if low != high && high >= math.MinInt32 && low <= math.MaxInt32 {
