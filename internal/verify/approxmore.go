@@ -168,7 +168,10 @@ func approxCos(x float64) float64 {
 
 func approxTan(x float64) float64 {
 	a := approxAngle(x)
-	s := a.sin()
-	a.quadrant++
-	return s / a.sin()
+	s, c := math.Sin(a.r), math.Cos(a.r)
+	y, z := s+float64(a.rl*c), c-float64(a.rl*s)
+	if a.quadrant&1 != 0 {
+		return -z / y
+	}
+	return y / z
 }
