@@ -124,7 +124,7 @@ func (f *fixedFunction) want32(w int32, frac uint) (word int64, close bool) {
 
 // rounded32 returns the word of the number whose value is y, off by slack, or what exactly says where that isn't enough.
 func rounded32(y float64, frac uint, exactly func() *big.Float) (word int64, close bool) {
-	y *= float64(uint64(1) << frac) // exact
+	y = float64(y * float64(uint64(1)<<frac)) // exact
 	d := float64(math.Abs(y) * slack)
 	low, high := math.RoundToEven(y-d), math.RoundToEven(y+d)
 	if low != high && high >= math.MinInt32 && low <= math.MaxInt32 {
