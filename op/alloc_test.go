@@ -24,6 +24,9 @@ func TestIntoAllocatesNothing(t *testing.T) {
 	back := tensor.Full[float32](1, 8, 12).Flip()
 	h, hdst := tensor.Full(num.F16FromFloat32(2), 8, 12), tensor.New[num.F16](8, 12)
 	i, idst := tensor.Full[int32](7, 8, 12), tensor.New[int32](8, 12)
+	cube, one := tensor.Full[float32](2, 3, 40, 20), tensor.New[float32]()
+	row12, wide, column, hcolumn, tall := tensor.New[float32](12), tensor.New[float64](20, 3), tensor.New[float32](8), tensor.New[int64](8), tensor.New[float32](3, 40, 1)
+	cube64, sides, place := tensor.Full[float64](2, 3, 40, 20), tensor.New[float32](3, 20), tensor.New[int64](3, 20)
 	long, longDst := tensor.Full[float32](1, 3*runLen+5), tensor.New[float32](3*runLen+5)
 	for _, c := range []struct {
 		name string
@@ -62,6 +65,16 @@ func TestIntoAllocatesNothing(t *testing.T) {
 		{"Where of a row", func() { Where(mask, a, b, Into(dst)) }},
 		{"Cast", func() { Cast[float32](i, Into(dst)) }},
 		{"Cast of a transposed operand", func() { Cast[num.F16](turned, Into(hdst)) }},
+		{"ReduceSum of all", func() { ReduceSum(cube, nil, Into(one)) }},
+		{"ReduceSum by lines", func() { ReduceSum(a, []int{-1}, Into(column)) }},
+		{"ReduceSum of a line beyond a block", func() { ReduceSum(long, nil, Into(one)) }},
+		{"ReduceMean by rows", func() { ReduceMean(cube, []int{1}, Into(sides)) }},
+		{"ReduceMean to a transposed target", func() { ReduceMean(cube64, []int{1}, Into(wide.Transpose())) }},
+		{"ReduceMean of a transposed operand", func() { ReduceMean(turned, []int{0}, Into(row12)) }},
+		{"ReduceMax by lines, kept", func() { ReduceMax(cube, []int{2}, KeepDims(), Into(tall)) }},
+		{"ReduceMin by rows", func() { ReduceMin(cube, []int{1}, Into(sides)) }},
+		{"ArgMax by lines", func() { ArgMax(a, 1, false, Into(hcolumn)) }},
+		{"ArgMin by rows", func() { ArgMin(cube, 1, false, Into(place)) }},
 		{"Identity", func() { Identity(a, Into(dst)) }},
 	} {
 		if n := testing.AllocsPerRun(20, c.f); n != 0 {

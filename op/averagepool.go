@@ -170,7 +170,7 @@ func sumRow[T num.Float](x []T) float64 {
 	if len(x) > sumLanes {
 		if len(x) <= sumBlock {
 			var sum [1]float64
-			if tryLines(&sum, x) {
+			if trySums(sum[:], x, 0, len(x)) {
 				return sum[0]
 			}
 		}

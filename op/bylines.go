@@ -1,112 +1,180 @@
 package op
 
 import (
-	"runtime"
-
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A reduction over elements that lie side by side, such as over the last axis of
 // a row-major matrix, takes many lines in one call of a kernel.
 
-const linesAtOnce = 64
+const linesAtOnce = 128
 
-// byLines calls work with results side by side and the lines that go into them, n
-// elements each at multiples of step. It does nothing and returns false if the
-// memory isn't like that.
-func byLines[T, R num.Elem](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[R], work func(out []R, x []T, step, n int)) bool {
-	seq, lay := sequenceOf(&x.gone), dst.LayoutRef()
-	if seq.n < 1 || lay.Size() == 0 || len(seq.ext) != 1 || seq.n > 1 && seq.str[0] != 1 {
+// byLines gives the reducer lines, where elements lie side by side.
+func (r *reducing[T, R]) byLines(j *job) bool {
+	if !r.gone.run() || r.gone.n == 0 || r.kept.few[0].str < 0 || !r.by.lines(nil, nil, 0, 0) {
 		return false
 	}
-	kept, to := sequenceOf(&x.kept), sequenceOf(lay)
-	wide, step := kept.ext[0], kept.str[0]
-	if wide == 1 {
-		step = 0
+	if cost := r.gone.n * j.cost; j.little(r.to.n, cost) {
+		r.linesOf(0, r.to.n)
+	} else {
+		c := *r // here, and nowhere else, it moves to the heap
+		split(j.name, j.ctx, r.to.n, cost, c.linesOf)
 	}
-	if step < 0 {
-		return false
-	}
-	data, base := a.Data()
-	out, at := dst.Mutable()
-	dense := len(to.ext) == 1 && to.str[0] == 1
-	split(j.name, j.ctx, kept.n, seq.n*j.cost, func(from, till int) {
-		var tile []R
-		if !dense {
-			tile = make([]R, min(wide, till-from))
-		}
-		for o := from; o < till; {
-			m := min(till-o, wide-o%wide)
-			first := base + kept.offset(o)
-			lines := data[first : first+(m-1)*step+seq.n]
-			if dense {
-				work(out[at+o:at+o+m], lines, step, seq.n)
-			} else {
-				work(tile[:m], lines, step, seq.n)
-				scatter(&to, out, tile[:m], at, o)
-			}
-			o += m
-		}
-	})
-	runtime.KeepAlive(a)
-	runtime.KeepAlive(dst)
 	return true
 }
 
-// A lineKernel folds each line of n elements, at multiples of step, to an element
-// of dst, and reports whether there is such a kernel at this level.
-type lineKernel[R, T num.Elem] func(dst []R, x []T, step, n int) bool
+func (r *reducing[T, R]) linesOf(from, till int) {
+	var tile []R
+	if !r.to.run() {
+		sc := scratch.Get().(*scratchpad)
+		defer scratch.Put(sc)
+		rest := sc.bytes[:]
+		tile = conv.Carve[R](&rest, stripLen)
+	}
+	wide, step, n := r.kept.few[0].ext, r.kept.few[0].str, r.gone.n
+	for o := from; o < till; {
+		m := min(till-o, wide-o%wide)
+		out := r.out[r.at+o:]
+		if tile != nil {
+			m, out = min(m, len(tile)), tile
+		}
+		first := r.base + r.kept.offset(o)
+		r.by.lines(out[:m], r.data[first:first+(m-1)*step+n], step, n)
+		if tile != nil {
+			scatter(&r.to, r.out, tile[:m], r.at, o)
+		}
+		o += m
+	}
+}
 
-func (k lineKernel[R, T]) there() bool { return k(nil, nil, 0, 0) }
+// sumLines stores the sums of lines, or their means, in the order of summation.go. It
+// is for float32 and float64 with an instruction set.
+func sumLines[T num.Elem](out, x []T, step, n int, mean bool) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return sumFloatLines(conv.As[float32](out), conv.As[float32](x), step, n, mean)
+	case *float64:
+		return sumFloatLines(conv.As[float64](out), conv.As[float64](x), step, n, mean)
+	}
+	return false
+}
 
-// sumLines stores what finish makes of the sum of each line, in the order of
-// summation.go.
-func sumLines[T num.Float](out, x []T, step, n int, kernel lineKernel[float64, T], finish func(sum float64, n int) float64) {
+func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
+	if !trySums[T](nil, nil, 0, 0) {
+		return false
+	}
 	var sums [linesAtOnce]float64
-	if n <= sumBlock {
-		for i := 0; i < len(out); i += linesAtOnce {
-			m := min(len(out)-i, linesAtOnce)
-			kernel(sums[:m], x[i*step:], step, n)
-			for k, v := range sums[:m] {
-				out[i+k] = T(finish(v, n))
+	for i := 0; i < len(out); i += linesAtOnce {
+		m := min(len(out)-i, linesAtOnce)
+		if n <= sumBlock {
+			trySums(sums[:m], x[i*step:], step, n)
+		} else {
+			for k := range m {
+				from := (i + k) * step
+				sums[k] = sumOf(x[from : from+n])
 			}
 		}
-		canonicalRow(out)
+		settle(out[i:i+m], sums[:m], n, mean)
+	}
+	return true
+}
+
+// sumOf returns the sum of x, blocks at a time.
+func sumOf[T num.Float](x []T) float64 {
+	var sums [linesAtOnce]float64
+	var s summer
+	for len(x) > 0 {
+		m, n := min(len(x)/sumBlock, linesAtOnce), sumBlock
+		if m == 0 {
+			m, n = 1, len(x)
+		}
+		trySums(sums[:m], x, n, n)
+		for _, v := range sums[:m] {
+			s.put(v)
+		}
+		x = x[m*n:]
+	}
+	return s.total()
+}
+
+// settle rounds sums of n elements, or their means.
+func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
+	if mean && !simd.TryDivNumber64(sums, sums, float64(n)) {
+		for i := range sums {
+			sums[i] /= float64(n)
+		}
+	}
+	if dst, ok := any(dst).([]float32); ok && simd.TryNarrowF64(dst, sums) {
 		return
 	}
-	for i := range out {
-		var s summer
-		for line := x[i*step : i*step+n]; len(line) > 0; {
-			m, length := min(len(line)/sumBlock, linesAtOnce), sumBlock
-			if m == 0 {
-				m, length = 1, len(line)
-			}
-			kernel(sums[:m], line, length, length)
-			for _, v := range sums[:m] {
-				s.put(v)
-			}
-			line = line[m*length:]
+	for i, v := range sums {
+		dst[i] = T(v)
+	}
+	canonicalRow(dst)
+}
+
+// bestLines stores the largest or the smallest of each line. It is for float32 and
+// float64 with an instruction set. In which order elements are looked at doesn't matter,
+// but for a NaN's payload.
+func bestLines[T num.Elem](dst, x []T, step, n int, smallest bool) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		dst, x := conv.As[float32](dst), conv.As[float32](x)
+		if smallest {
+			return simd.TryMinLines32(dst, x, step, n)
 		}
-		out[i] = T(finish(s.total(), n))
+		return simd.TryMaxLines32(dst, x, step, n)
+	case *float64:
+		dst, x := conv.As[float64](dst), conv.As[float64](x)
+		if smallest {
+			return simd.TryMinLines64(dst, x, step, n)
+		}
+		return simd.TryMaxLines64(dst, x, step, n)
+	}
+	return false
+}
+
+// extremeLines is bestLines with canonical NaNs.
+func extremeLines[T num.Elem](out, x []T, step, n int, smallest bool) bool {
+	if !bestLines(out, x, step, n, smallest) {
+		return false
 	}
 	canonicalRow(out)
+	return true
+}
+
+// firstLines stores where in each line its best element is first.
+func firstLines[T num.Float](dst []int64, best, x []T, step, n int) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return simd.TryFirstLines32(dst, conv.As[float32](best), conv.As[float32](x), step, n)
+	default:
+		return simd.TryFirstLines64(dst, conv.As[float64](best), conv.As[float64](x), step, n)
+	}
 }
 
 // positionLines stores where in each line its best element is first. Long ones go
 // in parts, so that no more than one is gone through a second time.
-func positionLines[T num.Float](out []int64, x []T, step, n int, best lineKernel[T, T], better func(v, than T) bool,
-	first func(dst []int64, best, x []T, step, n int) bool) {
+func positionLines[T num.Float](out []int64, x []T, step, n int, smallest bool) bool {
+	if !bestLines[T](nil, nil, 0, 0, smallest) {
+		return false
+	}
 	const part = 1024
 	var found [linesAtOnce]T
 	if n < 4*part {
-		some := min(linesAtOnce, 4*part/n) // so few that they are still in the cache
+		some := min(linesAtOnce, 4*part/max(n, 1)) // so few that they are still in the cache
 		for i := 0; i < len(out); i += some {
 			m := min(len(out)-i, some)
-			best(found[:m], x[i*step:], step, n)
-			first(out[i:i+m], found[:m], x[i*step:], step, n)
+			bestLines(found[:m], x[i*step:], step, n, smallest)
+			firstLines(out[i:i+m], found[:m], x[i*step:], step, n)
 		}
-		return
+		return true
+	}
+	better := greaterFloat[T]
+	if smallest {
+		better = lessFloat[T]
 	}
 	for i := range out {
 		line := x[i*step : i*step+n]
@@ -116,7 +184,7 @@ func positionLines[T num.Float](out []int64, x []T, step, n int, best lineKernel
 			if m == 0 {
 				m, size = 1, n-from
 			}
-			best(found[:m], line[from:], size, size)
+			bestLines(found[:m], line[from:], size, size, smallest)
 			for _, v := range found[:m] {
 				if better(v, top) {
 					top, at, length = v, from, size
@@ -125,7 +193,8 @@ func positionLines[T num.Float](out []int64, x []T, step, n int, best lineKernel
 			}
 		}
 		found[0] = top
-		first(out[i:i+1], found[:1], line[at:], 0, length)
+		firstLines(out[i:i+1], found[:1], line[at:], 0, length)
 		out[i] += int64(at)
 	}
+	return true
 }

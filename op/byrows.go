@@ -2,12 +2,11 @@ package op
 
 import (
 	"math"
-	"runtime"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A reduction over an axis whose neighbouring elements are far apart, while those
@@ -20,146 +19,142 @@ const (
 	fewOuts  = 16   // outputs for which that pays
 )
 
-// byRows calls work with the tile for up to stripLen neighbouring outputs and what
-// returns row i, of n, of the elements that go into them. It does nothing and
-// returns false if the memory isn't like that.
-func byRows[T, R num.Elem](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[R], work func(tile []R, n int, row func(i int) []T)) bool {
-	seq, lay := sequenceOf(&x.gone), dst.LayoutRef()
-	if seq.n < 2 || lay.Size() == 0 {
+// byRows gives the reducer rows, where those of outputs lie side by side.
+func (r *reducing[T, R]) byRows(j *job) bool {
+	wide := r.kept.few[0].ext
+	if r.gone.n < 2 || r.gone.few[0].str == 1 || r.kept.few[0].str != 1 || wide < fewOuts || !r.by.rows(nil, nil, 0, sequence{}) {
 		return false
 	}
-	kept, to := sequenceOf(&x.kept), sequenceOf(lay)
-	wide := kept.ext[0]
-	if seq.str[0] == 1 || kept.str[0] != 1 || wide < fewOuts {
-		return false
+	strips, cost := r.kept.n/wide*((wide+stripLen-1)/stripLen), r.gone.n*min(wide, stripLen)*j.cost
+	if j.little(strips, cost) {
+		r.strips(0, strips)
+	} else {
+		c := *r // here, and nowhere else, it moves to the heap
+		split(j.name, j.ctx, strips, cost, c.strips)
 	}
-	data, base := a.Data()
-	out, at := dst.Mutable()
-	across := (wide + stripLen - 1) / stripLen
-	split(j.name, j.ctx, kept.n/wide*across, seq.n*min(wide, stripLen)*j.cost, func(from, upTo int) {
-		tile := make([]R, min(wide, stripLen))
-		for s := from; s < upTo; s++ {
-			o := s/across*wide + s%across*stripLen
-			first, w := base+kept.offset(o), min(stripLen, wide-s%across*stripLen)
-			work(tile[:w], seq.n, func(i int) []T {
-				off := first + seq.offset(i)
-				return data[off : off+w]
-			})
-			scatter(&to, out, tile[:w], at, o)
-		}
-	})
-	runtime.KeepAlive(a)
-	runtime.KeepAlive(dst)
 	return true
 }
 
-// extremeRows returns the largest or smallest elements by the rows of Max or Min,
-// or by a kernel of lines of float32 or float64.
-func extremeRows[T num.Elem](o *op2, lines32 lineKernel[float32, float32], lines64 lineKernel[float64, float64]) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
-	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
-		switch a := any(a).(type) {
-		case *tensor.Tensor[float32]:
-			if extremeLines(j, a, x, any(dst).(*tensor.Tensor[float32]), lines32) {
-				return true
-			}
-		case *tensor.Tensor[float64]:
-			if extremeLines(j, a, x, any(dst).(*tensor.Tensor[float64]), lines64) {
-				return true
-			}
+func (r *reducing[T, R]) strips(from, till int) {
+	var tile []R
+	if !r.to.run() {
+		sc := scratch.Get().(*scratchpad)
+		defer scratch.Put(sc)
+		rest := sc.bytes[:]
+		tile = conv.Carve[R](&rest, stripLen)
+	}
+	wide := r.kept.few[0].ext
+	across := (wide + stripLen - 1) / stripLen
+	for s := from; s < till; s++ {
+		o, w := s/across*wide+s%across*stripLen, min(stripLen, wide-s%across*stripLen)
+		out := tile
+		if tile == nil {
+			out = r.out[r.at+o:]
 		}
-		two := row2Of[T](&o.rows)
-		if r := fastest(o.fast); r != nil {
-			if f := row2Of[T](r); f != nil {
-				two = f
-			}
+		r.by.rows(out[:w], r.data, r.base+r.kept.offset(o), r.gone)
+		if tile != nil {
+			scatter(&r.to, r.out, tile[:w], r.at, o)
 		}
-		return two != nil && byRows(j, a, x, dst, func(tile []T, n int, row func(i int) []T) {
-			copy(tile, row(0))
-			for i := 1; i < n; i++ {
-				two(tile, tile, row(i))
-			}
-			canonicalRow(tile)
-		})
 	}
 }
 
-func extremeLines[T num.Float](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T], kernel lineKernel[T, T]) bool {
-	return kernel.there() && byLines(j, a, x, dst, func(out, x []T, step, n int) {
-		kernel(out, x, step, n)
-		canonicalRow(out)
-	})
-}
-
-// positionRows finds the first largest elements, or the first smallest, of float32
-// and float64 with an instruction set.
-func positionRows[T num.Elem](smallest bool) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64]) bool {
-	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64]) bool {
-		switch a := any(a).(type) {
-		case *tensor.Tensor[float32]:
-			row, best, better := simd.TryArgMaxRow32, simd.TryMaxLines32, greaterFloat[float32]
-			if smallest {
-				row, best, better = simd.TryArgMinRow32, simd.TryMinLines32, lessFloat[float32]
-			}
-			return row(nil, nil, nil, 0) && (byLines(j, a, x, dst, func(out []int64, x []float32, step, n int) {
-				positionLines(out, x, step, n, best, better, simd.TryFirstLines32)
-			}) || x.gone.Size() <= math.MaxInt32 && positionsByRows(j, a, x, dst, math.MinInt32, row))
-		case *tensor.Tensor[float64]:
-			row, best, better := simd.TryArgMaxRow64, simd.TryMaxLines64, greaterFloat[float64]
-			if smallest {
-				row, best, better = simd.TryArgMinRow64, simd.TryMinLines64, lessFloat[float64]
-			}
-			return row(nil, nil, nil, 0) && (byLines(j, a, x, dst, func(out []int64, x []float64, step, n int) {
-				positionLines(out, x, step, n, best, better, simd.TryFirstLines64)
-			}) || positionsByRows(j, a, x, dst, math.MinInt64, row))
+// extremeRows stores the largest or smallest elements by the rows of Max or Min.
+func extremeRows[T num.Elem](o *op2, out, x []T, from int, down sequence) bool {
+	two := row2Of[T](&o.rows)
+	if r := fastest(o.fast); r != nil {
+		if f := row2Of[T](r); f != nil {
+			two = f
 		}
+	}
+	if two == nil {
 		return false
 	}
+	if len(out) == 0 {
+		return true
+	}
+	for i := range down.n {
+		at := from + down.offset(i)
+		if row := x[at : at+len(out)]; i == 0 {
+			copy(out, row)
+		} else {
+			two(out, out, row)
+		}
+	}
+	canonicalRow(out)
+	return true
 }
 
-// positionsByRows runs try over rows, with a key below all others to begin with.
-func positionsByRows[I int32 | int64, T num.Float](j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[int64], least I, try func(key, at []I, a []T, i I) bool) bool {
-	return byRows(j, a, x, dst, func(tile []int64, n int, row func(i int) []T) {
-		key, at := make([]I, len(tile)), make([]I, len(tile))
-		for i := range key {
-			key[i] = least
-		}
-		for i := range n {
-			try(key, at, row(i), I(i))
-		}
-		for i, p := range at {
-			tile[i] = int64(p)
-		}
-	})
+// placeReducer finds the first largest elements, or the first smallest where it is true.
+type placeReducer[T num.Elem] bool
+
+func (p placeReducer[T]) folder() folder[T, int64] {
+	if p {
+		return &position[T]{better: lessOf[T](), whole: minOf[T]}
+	}
+	return &position[T]{better: greaterOf[T](), whole: maxOf[T]}
 }
 
-// sumRows returns what finish makes of the sums of float32 or float64; it does
-// nothing and returns false for other types.
-func sumRows[T num.Elem](finish func(sum float64, n int) float64) func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
-	return func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[T]) bool {
-		switch a := any(a).(type) {
-		case *tensor.Tensor[float32]:
-			dst := any(dst).(*tensor.Tensor[float32])
-			if kernel := lineKernel[float64, float32](simd.TrySumLines32); kernel.there() && byLines(j, a, x, dst, func(out, x []float32, step, n int) {
-				sumLines(out, x, step, n, kernel, finish)
-			}) {
-				return true
-			}
-			return byRows(j, a, x, dst, func(tile []float32, n int, row func(i int) []float32) {
-				sumTile(tile, n, row, simd.TrySumRows32, finish)
-			})
-		case *tensor.Tensor[float64]:
-			dst := any(dst).(*tensor.Tensor[float64])
-			if kernel := lineKernel[float64, float64](simd.TrySumLines64); kernel.there() && byLines(j, a, x, dst, func(out, x []float64, step, n int) {
-				sumLines(out, x, step, n, kernel, finish)
-			}) {
-				return true
-			}
-			return byRows(j, a, x, dst, func(tile []float64, n int, row func(i int) []float64) {
-				sumTile(tile, n, row, simd.TrySumRows64, finish)
-			})
+func (p placeReducer[T]) lines(out []int64, x []T, step, n int) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return positionLines(out, conv.As[float32](x), step, n, bool(p))
+	case *float64:
+		return positionLines(out, conv.As[float64](x), step, n, bool(p))
+	}
+	return false
+}
+
+func (p placeReducer[T]) rows(out []int64, x []T, from int, down sequence) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		try := simd.TryArgMaxRow32
+		if p {
+			try = simd.TryArgMinRow32
 		}
+		return down.n <= math.MaxInt32 && positionRows(out, conv.As[float32](x), from, down, math.MinInt32, try)
+	case *float64:
+		try := simd.TryArgMaxRow64
+		if p {
+			try = simd.TryArgMinRow64
+		}
+		return positionRows(out, conv.As[float64](x), from, down, math.MinInt64, try)
+	}
+	return false
+}
+
+// positionRows runs try over rows, with a key below all others to begin with.
+func positionRows[I int32 | int64, T num.Float](out []int64, x []T, from int, down sequence, least I, try func(key, at []I, a []T, i I) bool) bool {
+	if !try(nil, nil, nil, 0) {
 		return false
 	}
+	sc := scratch.Get().(*scratchpad)
+	defer scratch.Put(sc)
+	rest := sc.bytes[:]
+	key, place := conv.Carve[I](&rest, len(out)), conv.Carve[I](&rest, len(out))
+	for i := range key {
+		key[i], place[i] = least, 0
+	}
+	for i := range down.n {
+		at := from + down.offset(i)
+		try(key, place, x[at:at+len(out)], I(i))
+	}
+	for i, p := range place {
+		out[i] = int64(p)
+	}
+	return true
+}
+
+// sumRows is sumLines for rows.
+func sumRows[T num.Elem](out, x []T, from int, down sequence, mean bool) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		sumTile(conv.As[float32](out), conv.As[float32](x), from, &down, simd.TrySumRows32, mean)
+		return true
+	case *float64:
+		sumTile(conv.As[float64](out), conv.As[float64](x), from, &down, simd.TrySumRows64, mean)
+		return true
+	}
+	return false
 }
 
 // summers is a summer for each output of a tile.
@@ -171,11 +166,18 @@ type summers struct {
 
 var tileSummers = sync.Pool{New: func() any { return new(summers) }}
 
-// sumTile adds n rows up; four adds four of them to dst, in their order, if it can.
-func sumTile[T num.Float](tile []T, n int, row func(i int) []T, four func(dst []float64, a, b, c, d []T) bool, finish func(sum float64, n int) float64) {
+// sumTile adds rows up; four adds four of them to dst, in their order, if it can.
+func sumTile[T num.Float](out, x []T, from int, down *sequence, four func(dst []float64, a, b, c, d []T) bool, mean bool) {
+	w, n := len(out), down.n
+	if w == 0 {
+		return
+	}
+	row := func(i int) []T {
+		at := from + down.offset(i)
+		return x[at : at+w]
+	}
 	s := tileSummers.Get().(*summers)
 	defer tileSummers.Put(s)
-	w := len(tile)
 	s.count = 0
 	for start := 0; start < n; start += sumBlock {
 		end := min(start+sumBlock, n)
@@ -226,10 +228,7 @@ func sumTile[T num.Float](tile []T, n int, row func(i int) []T, four func(dst []
 			addTo(sum, s.block[k][:w])
 		}
 	}
-	for i, v := range sum {
-		tile[i] = T(finish(v, n))
-	}
-	canonicalRow(tile)
+	settle(out, sum, n, mean)
 }
 
 // addTo adds x to dst. It may make NaNs canonical.

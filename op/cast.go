@@ -257,7 +257,7 @@ func castAny[From num.Elem](name string, c *Call, a tensor.Tensor[From], to dtyp
 			return cmp.Compare(t, s)
 		})
 		turned := a.Permute(slowest...)
-		seq = sequenceOf(turned.LayoutRef())
+		seq.of(turned.LayoutRef())
 	}
 	split(name, c.Context, (n+runLen-1)/runLen, 2*runLen, func(from, upTo int) {
 		var tile []From

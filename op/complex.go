@@ -80,12 +80,14 @@ func byParts[T num.Elem](name string, a tensor.Tensor[T], opts []Option, f32 fun
 	return joined[T](name, opts, f64(tensor.Real[float64](z), in...), f64(tensor.Imag[float64](z), in...))
 }
 
-// withoutInto returns the options without the target.
+// withoutInto returns the options without the target, and nothing that would move it to
+// the heap.
 func withoutInto(opts []Option) []Option {
 	out := make([]Option, len(opts))
-	for i, o := range opts {
-		o.into = nil
-		out[i] = o
+	for i := range opts {
+		if out[i].flags = opts[i].flags; opts[i].more != nil {
+			out[i] = Option{more: &more{opts[i].more.ctx}, flags: opts[i].flags}
+		}
 	}
 	return out
 }

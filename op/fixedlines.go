@@ -96,29 +96,26 @@ func reduceFixed[T num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fn func(x []T, mode []num.FixedMode) (R, error)) tensor.Tensor[R] {
 	s := read(opts)
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
-	x := reduced(name, a.LayoutRef(), list, s.keepDims)
-	t := tryOut[R](name, &s, x.shape)
+	var x axes
+	t := tryOut[R](name, &s, reduced(&x, nil, name, a.LayoutRef(), list, s.keepDims))
 	data, base := a.Data()
 	to, at := t.out.Mutable()
-	seq, dl := sequenceOf(&x.gone), t.out.Layout()
-	if seq.n == 0 {
-		x.kept = dl // there is nothing to read, and results to write all the same
-	}
-	kept, od := sequenceOf(&x.kept), sequenceOf(&dl)
+	var od sequence
+	od.of(t.out.LayoutRef())
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	split(name, s.ctx(), dl.Size(), max(1, 4*seq.n), func(from, till int) {
+	split(name, s.ctx(), od.n, max(1, 4*x.gone.n), func(from, till int) {
 		var line []T
 		for o := from; o < till; o++ {
-			first := base + kept.offset(o)
-			if seq.n > 0 && len(seq.ext) == 1 && seq.str[0] == 1 {
-				line = data[first : first+seq.n]
+			first, n := base+x.kept.offset(o), x.gone.n
+			if n > 0 && x.gone.run() {
+				line = data[first : first+n]
 			} else {
-				if cap(line) < seq.n || o == from {
-					line = make([]T, seq.n)
+				if cap(line) < n || o == from {
+					line = make([]T, n)
 				}
-				gather(&seq, line[:seq.n], data, first, 0)
+				gather(&x.gone, line[:n], data, first, 0)
 			}
-			v, err := fn(line[:seq.n], modes)
+			v, err := fn(line[:n], modes)
 			t.bad.note(o, err)
 			to[at+od.offset(o)] = v
 		}

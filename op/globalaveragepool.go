@@ -13,14 +13,13 @@ func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T],
 	if dtype.Of[T]().IsFixed() {
 		return reduceFixed("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), &fixedMean)
 	}
-	return reduceTo("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanFolder[T])
+	return reduceBy("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanReducer[T]{})
 }
 
 var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{1, 22}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		lay := c.in(0).Layout()
-		x := reduced("GlobalAveragePool", &lay, planeAxes("GlobalAveragePool", c.in(0)), true)
-		return one(spec("GlobalAveragePool", c.in(0).DType(), x.shape...))
+		return one(spec("GlobalAveragePool", c.in(0).DType(), reducedShape("GlobalAveragePool", &lay, planeAxes("GlobalAveragePool", c.in(0)), true)...))
 	},
 	run: perType{dtype.Float8E4M3: runGlobalAveragePool[num.F8E4M3], dtype.Float8E5M2: runGlobalAveragePool[num.F8E5M2],
 		dtype.Float16: runGlobalAveragePool[num.F16], dtype.BFloat16: runGlobalAveragePool[num.BF16],

@@ -10,14 +10,13 @@ import (
 // over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
 // GlobalMaxPool.
 func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return reduceTo("GlobalMaxPool", x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxFolder[T])
+	return reduceBy("GlobalMaxPool", x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxReducer[T]{})
 }
 
 var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		lay := c.in(0).Layout()
-		x := reduced("GlobalMaxPool", &lay, planeAxes("GlobalMaxPool", c.in(0)), true)
-		return one(spec("GlobalMaxPool", c.in(0).DType(), x.shape...))
+		return one(spec("GlobalMaxPool", c.in(0).DType(), reducedShape("GlobalMaxPool", &lay, planeAxes("GlobalMaxPool", c.in(0)), true)...))
 	},
 	run: perType{dtype.Float8E4M3: runGlobalMaxPool[num.F8E4M3], dtype.Float8E5M2: runGlobalMaxPool[num.F8E5M2],
 		dtype.Float16: runGlobalMaxPool[num.F16], dtype.BFloat16: runGlobalMaxPool[num.BF16],

@@ -30,7 +30,9 @@ func alongAxis[T num.Float | num.Narrow | num.Fixed](j job, a tensor.Tensor[T], 
 	}
 	src, out := a.Permute(perm...), dst.Permute(perm...)
 	lines := dst.Len() / n
-	in, to := sequenceOf(src.LayoutRef()), sequenceOf(out.LayoutRef())
+	var in, to sequence
+	in.of(src.LayoutRef())
+	to.of(out.LayoutRef())
 	sd, s0 := src.Data()
 	dd, d0 := out.Mutable()
 	split(j.name, j.ctx, lines, n*j.cost, func(from, till int) {
@@ -44,24 +46,6 @@ func alongAxis[T num.Float | num.Narrow | num.Fixed](j job, a tensor.Tensor[T], 
 	})
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(out)
-}
-
-// scatter is the inverse of gather.
-func scatter[T num.Elem](s *sequence, data, src []T, base, from int) {
-	e, step := s.ext[0], s.str[0]
-	for len(src) > 0 {
-		in := from % e
-		n := min(e-in, len(src))
-		off := base + s.offset(from)
-		if step == 1 {
-			copy(data[off:off+n], src)
-		} else {
-			for i := range n {
-				data[off+i*step] = src[i]
-			}
-		}
-		src, from = src[n:], from+n
-	}
 }
 
 // rowWork returns what computes row in place by the function of its type.

@@ -330,6 +330,5 @@ func inferArg(name string, c *Call) []tensor.Any {
 	lay := c.in(0).Layout()
 	axis := axisOf(name, int(c.Attrs.Int("axis", 0)), lay.Rank())
 	refuseEmpty(name, &lay, axis)
-	x := reduced(name, &lay, []int{axis}, c.Attrs.Int("keepdims", 1) != 0)
-	return one(spec(name, dtype.Int64, x.shape...))
+	return one(spec(name, dtype.Int64, reducedShape(name, &lay, []int{axis}, c.Attrs.Int("keepdims", 1) != 0)...))
 }

@@ -16,14 +16,15 @@ func KeepDims() Option { return Option{flags: keepDims} }
 
 // axes is which axes of an operand a reduction runs over.
 type axes struct {
-	kept, gone layout.Layout // the axes that stay and those that go, each in the operand's order
-	shape      []int         // of the result
+	kept, gone sequence // of the axes that stay, the first elements of the outputs; of those that go, the elements of one output, counted from there
 }
 
-// reduced sorts out the axes of a reduction; nil means all.
-func reduced(name string, lay *layout.Layout, list []int, keepDims bool) axes {
+// reduced sorts out the axes of a reduction, of which nil means all, and appends the
+// result's extents to shape.
+func reduced(x *axes, shape []int, name string, lay *layout.Layout, list []int, keepDims bool) []int {
 	rank := lay.Rank()
-	gone := make([]bool, rank)
+	var few [layout.Inline]bool
+	gone := append(few[:0], make([]bool, rank)...)
 	for _, a := range list {
 		i := axisOf(name, a, rank)
 		if gone[i] {
@@ -31,67 +32,24 @@ func reduced(name string, lay *layout.Layout, list []int, keepDims bool) axes {
 		}
 		gone[i] = true
 	}
-	var x axes
-	idx, xdi := make([]tensor.Index, rank), make([]tensor.Index, rank)
 	for i := range rank {
-		if list == nil || gone[i] {
-			idx[i], xdi[i] = tensor.I(0), tensor.Colon
-			if lay.Dim(i) == 0 { // an empty axis has no first element to stand at
-				idx[i] = tensor.R(0, 0)
-			}
-			if keepDims {
-				x.shape = append(x.shape, 1)
-			}
-			continue
+		switch gone[i] = gone[i] || list == nil; {
+		case !gone[i]:
+			shape = append(shape, lay.Dim(i))
+		case keepDims:
+			shape = append(shape, 1)
 		}
-		idx[i], xdi[i] = tensor.Colon, tensor.I(0)
-		if lay.Dim(i) == 0 {
-			xdi[i] = tensor.R(0, 0)
+	}
+	x.kept.clear()
+	x.gone.clear()
+	for i := rank - 1; i >= 0; i-- {
+		if gone[i] {
+			x.gone.mode(lay, i)
+		} else {
+			x.kept.mode(lay, i)
 		}
-		x.shape = append(x.shape, lay.Dim(i))
 	}
-	x.kept, _, _ = lay.Slice(idx...) // whole axes and first elements always slice
-	x.gone, _, _ = lay.Slice(xdi...)
-	return x
-}
-
-// sequence enumerates the elements that go into one output, in the row-major
-// order of the reduced axes in the operand's order, whatever the memory.
-type sequence struct {
-	ext, str []int // the loops, fastest first; at least one
-	n        int
-}
-
-func sequenceOf(lay *layout.Layout) sequence {
-	s := sequence{n: lay.Size()}
-	if s.n > 0 {
-		s.ext, s.str = lay.Runs()
-	}
-	if len(s.ext) == 0 {
-		s.ext, s.str = []int{s.n}, []int{1}
-	}
-	return s
-}
-
-// offset returns where element i is, counted from the first.
-func (s *sequence) offset(i int) int {
-	off := 0
-	for k, e := range s.ext {
-		off += i % e * s.str[k]
-		i /= e
-	}
-	return off
-}
-
-// gather copies elements [from, from+len(dst)) of the sequence that starts at base.
-func gather[T num.Elem](s *sequence, dst, data []T, base, from int) {
-	e, step := s.ext[0], s.str[0]
-	for len(dst) > 0 {
-		in := from % e
-		n := min(e-in, len(dst))
-		conv.Pack(dst[:n], data, conv.Block{Off: base + s.offset(from), Rows: 1, Cols: n, Col: step})
-		dst, from = dst[n:], from+n
-	}
+	return shape
 }
 
 const (
@@ -108,56 +66,94 @@ type folder[T, R num.Elem] interface {
 	result() R
 }
 
-// fold reduces each sequence of a to one element of dst. It makes a folder per
-// output it works on at a time, with fresh.
-func fold[T, R num.Elem](j job, a tensor.Tensor[T], x axes, dst tensor.Tensor[R], fresh func() folder[T, R]) {
-	data, base := a.Data()
-	out, at := dst.Mutable()
-	seq := sequenceOf(&x.gone)
-	dl := dst.Layout()
-	n := dl.Size()
-	if seq.n == 0 {
-		x.kept = dl // there is nothing to read, and results to write all the same
+// A reducer is what a reduction does with elements, by how they lie in memory. lines
+// and rows return false, before they do anything, where there is no such way.
+type reducer[T, R num.Elem] interface {
+	folder() folder[T, R]
+	// lines reduces the n elements at each multiple of step; it is asked with none first.
+	lines(out []R, x []T, step, n int) bool
+	// rows reduces as many columns as out is long of the rows that begin at the elements of down, the
+	// first at x[from]; it is asked with no columns first.
+	rows(out []R, x []T, from int, down sequence) bool
+}
+
+// folding is a reducer that has folders alone.
+type folding[T, R num.Elem] func() folder[T, R]
+
+func (f folding[T, R]) folder() folder[T, R]              { return f() }
+func (f folding[T, R]) lines([]R, []T, int, int) bool     { return false }
+func (f folding[T, R]) rows([]R, []T, int, sequence) bool { return false }
+
+// reducing is one call of a reducer.
+type reducing[T, R num.Elem] struct {
+	axes
+	to       sequence // the outputs
+	by       reducer[T, R]
+	data     []T
+	out      []R
+	base, at int // the first elements of data and out
+	group    int // outputs that are folded side by side
+}
+
+// run reduces a to dst by the way that suits the memory.
+func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) {
+	r.to.of(dst.LayoutRef())
+	r.data, r.base = a.Data()
+	r.out, r.at = dst.Mutable()
+	if r.to.n > 0 && !r.byLines(&j) && !r.byRows(&j) {
+		r.byFolders(&j)
 	}
-	outs := outputs{kept: sequenceOf(&x.kept), dst: sequenceOf(&dl)}
-	group := 1
-	if seq.str[0] != 1 && seq.n > 1 && outs.kept.str[0] == 1 {
-		group = min(foldGroup, outs.kept.ext[0])
-	}
-	per := (n + group - 1) / group
-	split(j.name, j.ctx, per, max(1, seq.n)*group*j.cost, func(from, to int) {
-		folders := make([]folder[T, R], group)
-		for i := range folders {
-			folders[i] = fresh()
-		}
-		tile := make([]T, max(foldLen, foldGroup*foldPiece))
-		for o := from * group; o < min(to*group, n); {
-			first := base + outs.kept.offset(o)
-			g := min(group, n-o)
-			if group > 1 { // outputs that are neighbours in memory, up to the end of their run
-				g = min(g, outs.kept.ext[0]-o%outs.kept.ext[0], to*group-o)
-			}
-			for i := range g {
-				folders[i].start()
-			}
-			for more := true; more; more = again(folders[:g]) {
-				if g == 1 {
-					foldOne(folders[0], &seq, data, first, tile)
-				} else {
-					foldGroups(folders[:g], &seq, data, first, tile)
-				}
-			}
-			for i := range g {
-				out[at+outs.dst.offset(o+i)] = folders[i].result()
-			}
-			o += g
-		}
-	})
 	runtime.KeepAlive(a)
 	runtime.KeepAlive(dst)
 }
 
-type outputs struct{ kept, dst sequence }
+// little reports whether n steps at a cost are too few for threads.
+func (j *job) little(n, cost int) bool { return j.ctx == nil && n <= splitCost/2/cost }
+
+// byFolders feeds each sequence to a folder.
+func (r *reducing[T, R]) byFolders(j *job) {
+	r.group = 1
+	if r.gone.few[0].str != 1 && r.gone.n > 1 && r.kept.few[0].str == 1 {
+		r.group = min(foldGroup, r.kept.few[0].ext)
+	}
+	steps, cost := (r.to.n+r.group-1)/r.group, max(1, r.gone.n)*r.group*j.cost
+	if j.little(steps, cost) {
+		r.fold(0, steps)
+		return
+	}
+	c := *r // here, and nowhere else, it moves to the heap
+	split(j.name, j.ctx, steps, cost, c.fold)
+}
+
+func (r *reducing[T, R]) fold(from, to int) {
+	folders := make([]folder[T, R], r.group)
+	for i := range folders {
+		folders[i] = r.by.folder()
+	}
+	tile := make([]T, max(foldLen, foldGroup*foldPiece))
+	n := r.to.n
+	for o := from * r.group; o < min(to*r.group, n); {
+		first := r.base + r.kept.offset(o)
+		g := min(r.group, n-o)
+		if r.group > 1 { // outputs that are neighbours in memory, up to the end of their run
+			g = min(g, r.kept.few[0].ext-o%r.kept.few[0].ext, to*r.group-o)
+		}
+		for i := range g {
+			folders[i].start()
+		}
+		for more := true; more; more = again(folders[:g]) {
+			if g == 1 {
+				foldOne(folders[0], &r.gone, r.data, first, tile)
+			} else {
+				foldGroups(folders[:g], &r.gone, r.data, first, tile)
+			}
+		}
+		for i := range g {
+			r.out[r.at+r.to.offset(o+i)] = folders[i].result()
+		}
+		o += g
+	}
+}
 
 // A repeater is a folder that may want to see its sequence again from the start:
 // again says so once all of it has been taken.
@@ -177,7 +173,7 @@ func again[T, R num.Elem](fs []folder[T, R]) (more bool) {
 func foldOne[T, R num.Elem](f folder[T, R], s *sequence, data []T, base int, tile []T) {
 	for i := 0; i < s.n; i += foldLen {
 		n := min(foldLen, s.n-i)
-		if len(s.ext) == 1 && s.str[0] == 1 {
+		if s.run() {
 			f.take(data[base+i : base+i+n])
 			continue
 		}
@@ -189,7 +185,7 @@ func foldOne[T, R num.Elem](f folder[T, R], s *sequence, data []T, base int, til
 // foldGroups feeds neighbouring sequences side by side: a strip of foldPiece
 // elements of each is transposed at a time, so that cache lines are used up.
 func foldGroups[T, R num.Elem](fs []folder[T, R], s *sequence, data []T, base int, tile []T) {
-	e, step := s.ext[0], s.str[0]
+	e, step := s.few[0].ext, s.few[0].str
 	for i := 0; i < s.n; i += foldPiece {
 		n := min(foldPiece, s.n-i)
 		for done := 0; done < n; {
@@ -248,24 +244,22 @@ func floatFolder[T num.Elem](f32 func() folder[float32, float64], f64 func() fol
 
 // reduceTo reduces a with the folders that fresh makes.
 func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fresh func() folder[T, R]) tensor.Tensor[R] {
-	return reduceBy(name, a, list, opts, fresh, nil)
+	return reduceBy(name, a, list, opts, folding[T, R](fresh))
 }
 
-// reduceBy is reduceTo that lets rows, if it isn't nil and can, do it instead.
-func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fresh func() folder[T, R],
-	rows func(j job, a *tensor.Tensor[T], x *axes, dst *tensor.Tensor[R]) bool) tensor.Tensor[R] {
+// reduceBy reduces a.
+func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
 	s := read(opts)
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
-	x := reduced(name, a.LayoutRef(), list, s.keepDims)
-	dst := target[R](name, &s, x.shape)
+	r := reducing[T, R]{by: by}
+	var few [layout.Inline]int
+	shape := reduced(&r.axes, few[:0], name, a.LayoutRef(), list, s.keepDims)
+	dst := target[R](name, &s, shape)
 	if conv.Overlap(reach(&a), reach(&dst)) {
 		a = a.Clone()
-		x = reduced(name, a.LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
+		reduced(&r.axes, few[:0], name, a.LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
 	}
-	j := job{name: name, ctx: s.ctx(), cost: 1}
-	if rows == nil || !rows(j, &a, &x, &dst) {
-		fold(j, a, x, dst, fresh)
-	}
+	r.run(job{name: name, ctx: s.ctx(), cost: 1}, &a, &dst)
 	return dst
 }
 
@@ -290,6 +284,10 @@ func reduceArgs(name string, c *Call, inputSince int) (axes []int, opts []Option
 func inferReduce(name string, c *Call, inputSince int) []tensor.Any {
 	axes, _ := reduceArgs(name, c, inputSince)
 	lay := c.in(0).Layout()
-	x := reduced(name, &lay, axes, c.Attrs.Int("keepdims", 1) != 0)
-	return one(spec(name, c.in(0).DType(), x.shape...))
+	return one(spec(name, c.in(0).DType(), reducedShape(name, &lay, axes, c.Attrs.Int("keepdims", 1) != 0)...))
+}
+
+// reducedShape returns the result's extents alone.
+func reducedShape(name string, lay *layout.Layout, list []int, keepDims bool) []int {
+	return reduced(new(axes), nil, name, lay, list, keepDims)
 }

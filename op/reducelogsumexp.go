@@ -25,7 +25,6 @@ func ReduceLogSumExp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], a
 func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 	const name = "ReduceLogSumExp"
 	lay := a.Layout()
-	x := reduced(name, &lay, axes, keepDims)
 	shape := tensor.Shape(a)
 	gone := make([]bool, len(shape))
 	for i := range gone {
@@ -34,7 +33,7 @@ func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 	for _, i := range axes {
 		gone[axisOf(name, i, len(shape))] = true
 	}
-	return &transfer{name: name, d: a.DType(), shape: x.shape, in: operandsOf(a), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: a.DType(), shape: reducedShape(name, &lay, axes, keepDims), in: operandsOf(a), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		kept, line := over(shape, gone)
 		n := countOf(line)

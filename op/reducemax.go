@@ -2,7 +2,6 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +10,18 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
 // value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
 func ReduceMax[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceBy("ReduceMax", a, axes, opts, maxFolder[T], extremeRows[T](&maxOp, simd.TryMaxLines32, simd.TryMaxLines64))
+	return reduceBy("ReduceMax", a, axes, opts, maxReducer[T]{})
+}
+
+// maxReducer is the reducer of ReduceMax.
+type maxReducer[T num.Elem] struct{}
+
+func (maxReducer[T]) folder() folder[T, T] { return maxFolder[T]() }
+
+func (maxReducer[T]) lines(out, x []T, step, n int) bool { return extremeLines(out, x, step, n, false) }
+
+func (maxReducer[T]) rows(out, x []T, from int, down sequence) bool {
+	return extremeRows(&maxOp, out, x, from, down)
 }
 
 func maxFolder[T num.Elem]() folder[T, T] {

@@ -25,10 +25,19 @@ func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) te
 				return ReduceMean(a, axes, opts...)
 			})
 	}
-	return reduceBy("ReduceMean", a, axes, opts, meanFolder[T], sumRows[T](func(sum float64, n int) float64 { return sum / float64(n) }))
+	return reduceBy("ReduceMean", a, axes, opts, meanReducer[T]{})
 }
 
-func meanFolder[T num.Elem]() folder[T, T] {
+// meanReducer is the reducer of ReduceMean.
+type meanReducer[T num.Elem] struct{}
+
+func (meanReducer[T]) lines(out, x []T, step, n int) bool { return sumLines(out, x, step, n, true) }
+
+func (meanReducer[T]) rows(out, x []T, from int, down sequence) bool {
+	return sumRows(out, x, from, down, true)
+}
+
+func (meanReducer[T]) folder() folder[T, T] {
 	if f := intFolder[T](averages); f != nil {
 		return f
 	}

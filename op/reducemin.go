@@ -2,7 +2,6 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +10,18 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's largest
 // value, +∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMin.
 func ReduceMin[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceBy("ReduceMin", a, axes, opts, minFolder[T], extremeRows[T](&minOp, simd.TryMinLines32, simd.TryMinLines64))
+	return reduceBy("ReduceMin", a, axes, opts, minReducer[T]{})
+}
+
+// minReducer is the reducer of ReduceMin.
+type minReducer[T num.Elem] struct{}
+
+func (minReducer[T]) folder() folder[T, T] { return minFolder[T]() }
+
+func (minReducer[T]) lines(out, x []T, step, n int) bool { return extremeLines(out, x, step, n, true) }
+
+func (minReducer[T]) rows(out, x []T, from int, down sequence) bool {
+	return extremeRows(&minOp, out, x, from, down)
 }
 
 func minFolder[T num.Elem]() folder[T, T] {

@@ -24,11 +24,19 @@ func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) ten
 				return ReduceSum(a, axes, opts...)
 			})
 	}
-	return reduceBy("ReduceSum", a, axes, opts, sumFolder[T], sumRows[T](func(sum float64, _ int) float64 { return sum }))
+	return reduceBy("ReduceSum", a, axes, opts, sumReducer[T]{})
 }
 
-// sumFolder makes the folder of ReduceSum for T.
-func sumFolder[T num.Elem]() folder[T, T] {
+// sumReducer is the reducer of ReduceSum.
+type sumReducer[T num.Elem] struct{}
+
+func (sumReducer[T]) lines(out, x []T, step, n int) bool { return sumLines(out, x, step, n, false) }
+
+func (sumReducer[T]) rows(out, x []T, from int, down sequence) bool {
+	return sumRows(out, x, from, down, false)
+}
+
+func (sumReducer[T]) folder() folder[T, T] {
 	if f := intFolder[T](plain); f != nil {
 		return f
 	}

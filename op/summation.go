@@ -141,13 +141,13 @@ func tryLanes[T num.Float](lane *[sumLanes]float64, x []T) bool {
 	}
 }
 
-// tryLines sums at most a block with an instruction set, if there is one.
-func tryLines[T num.Float](sum *[1]float64, x []T) bool {
+// trySums sums lines of at most a block each with an instruction set, if there is one.
+func trySums[T num.Float](dst []float64, x []T, step, n int) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
-		return simd.TrySumLines32(sum[:], conv.As[float32](x), 0, len(x))
+		return simd.TrySumLines32(dst, conv.As[float32](x), step, n)
 	default:
-		return simd.TrySumLines64(sum[:], conv.As[float64](x), 0, len(x))
+		return simd.TrySumLines64(dst, conv.As[float64](x), step, n)
 	}
 }
 
