@@ -26,6 +26,7 @@ const (
 	gemmA   = 512 << 10 // bytes of a block of a
 	gemmB   = 2 << 20   // bytes of a block of b
 
+	gemmLarge   = 2 << 30  // steps times bytes of an element from which on b is packed
 	streamBytes = 16 << 20 // of a result that is written past the caches
 )
 
@@ -201,9 +202,11 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		return
 	}
 	nc, mc := evenly(n, gemmB/g.size/gemmK, cols), evenly(m, gemmA/g.size/gemmK, rows)
-	// Copying pays when the copy is read often. The tiles take any strides of a.
-	packB := g.from != nil || g.bCol != 1 || m > 3*rows && n > 3*cols
-	packA := n > 3*cols && m > 3*rows && rows < cols
+	// The tiles take rows of b and any strides of a. A copy pays when it is read often and what it is of
+	// doesn't stay in the caches.
+	often := m > 3*rows && n > 3*cols
+	packB := g.from != nil || g.bCol != 1 || often && float64(m)*float64(n)*float64(g.k) >= gemmLarge/float64(g.size)
+	packA := often && (g.aCol != 1 || n >= 32*cols) && rows < cols
 	kb := min(g.k, gemmK)
 	var bs, as []T
 	var p *panels
