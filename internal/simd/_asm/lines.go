@@ -21,12 +21,13 @@ func lines() (l list) {
 			body: func(m machine) { m.store(0, m.add(m.load(0), wide(m, m.load(1)))) }})
 		for _, f := range []struct {
 			table string
-			join  func(m machine, a, b value) value
+			up    bool
 			from  float64
-		}{{"MaxLines", largest, math.Inf(-1)}, {"MinLines", smallest, math.Inf(1)}} {
+		}{{"MaxLines", true, math.Inf(-1)}, {"MinLines", false, math.Inf(1)}} {
+			join := func(m machine, a, b value) value { return m.peak(a, b, f.up) }
 			l.add(kernel{table: f.table + bits, fold: 256 / k.size(), args: []arg{{"dst", k, false}, x},
-				start: func(m machine) value { return number(m, k, f.from) }, join: f.join,
-				body: func(m machine) { m.store(0, f.join(m, m.load(0), m.load(1))) }})
+				start: func(m machine) value { return number(m, k, f.from) }, join: join,
+				body: func(m machine) { m.store(0, join(m, m.load(0), m.load(1))) }})
 		}
 		l.add(kernel{table: "FirstLines" + bits, find: true, args: []arg{{"dst", I64, false}, {"best", k, false}, x}, inner: k})
 	}

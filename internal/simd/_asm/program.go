@@ -74,6 +74,7 @@ type machine interface {
 	fnma(a, b, c value) value        // c − a·b, rounded once
 	max(a, b value) value            // +0 of two zeros; with a NaN, anything
 	min(a, b value) value            // −0 of two zeros; with a NaN, anything
+	peak(a, b value, up bool) value  // max (up) or min; with a NaN, some NaN: of floats
 	limit(a, b value, up bool) value // the larger (up) or smaller of a and b, of zeros either, b where one is a NaN: of floats
 
 	and(a, b value) value

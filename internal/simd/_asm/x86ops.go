@@ -61,6 +61,24 @@ func (x *x86) extreme(name string, imm uint8, join func(a, b value) value, a, b 
 	return x.op2("VP"+name+"U"+size(a.kind), a, b)
 }
 
+// peak takes both answers of VMAX or VMIN, which are alike but for zeros and beside a NaN: VMAX of zeros is the and of
+// both, which differ in their signs; their or is a NaN where one is.
+func (x *x86) peak(a, b value, up bool) value {
+	if up && !x.wide {
+		return ruled(x, x.max(a, b), a, b)
+	}
+	name := "VMIN"
+	if up {
+		name = "VMAX"
+	}
+	v, w := x.op2(name+suffix(a.kind), a, b), x.op2(name+suffix(a.kind), b, a)
+	if !up {
+		return x.or(v, w)
+	}
+	x.do("VPTERNLOG"+size(a.kind), operand.U8(0xd4), x.constant(a.kind, a.kind.top()).op, v.op, w.op)
+	return w
+}
+
 func (x *x86) limit(a, b value, up bool) value {
 	if up {
 		return x.op2("VMAX"+suffix(a.kind), a, b)
