@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"math/bits"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/conv"
@@ -144,71 +145,42 @@ func positionRows[I int32 | int64, T num.Float](out []int64, x []T, from int, do
 	return true
 }
 
-// sumRows is sumLines for rows.
+// sumRows is sumLines for rows; it needs no instruction set.
 func sumRows[T num.Elem](out, x []T, from int, down sequence, mean bool) bool {
 	switch any((*T)(nil)).(type) {
 	case *float32:
-		sumTile(conv.As[float32](out), conv.As[float32](x), from, &down, simd.TrySumRows32, mean)
+		sumTile(conv.As[float32](out), conv.As[float32](x), from, &down, mean)
 		return true
 	case *float64:
-		sumTile(conv.As[float64](out), conv.As[float64](x), from, &down, simd.TrySumRows64, mean)
+		sumTile(conv.As[float64](out), conv.As[float64](x), from, &down, mean)
 		return true
 	}
 	return false
 }
 
-// summers is a summer for each output of a tile.
+// summers adds the columns of a tile.
 type summers struct {
-	lane  [sumLanes * stripLen]float64 // the outputs' lanes 0, then their lanes 1, and so on
-	block [][]float64                  // block[k] has the sums of 2^k blocks where bit k of count is set
+	rows  [sumBlock]int64 // where those of a block begin, lane by lane
+	ends  [sumLanes]int64 // of the lanes among them
+	sums  [6 * stripLen]float64
+	block [][]float64 // block[k] has the sums of 2^k blocks where bit k of count is set
 	count uint64
 }
 
 var tileSummers = sync.Pool{New: func() any { return new(summers) }}
 
-// sumTile adds rows up; four adds four of them to dst, in their order, if it can.
-func sumTile[T num.Float](out, x []T, from int, down *sequence, four func(dst []float64, a, b, c, d []T) bool, mean bool) {
+// sumTile adds rows up.
+func sumTile[T num.Float](out, x []T, from int, down *sequence, mean bool) {
 	w, n := len(out), down.n
 	if w == 0 {
 		return
-	}
-	row := func(i int) []T {
-		at := from + down.offset(i)
-		return x[at : at+w]
 	}
 	s := tileSummers.Get().(*summers)
 	defer tileSummers.Put(s)
 	s.count = 0
 	for start := 0; start < n; start += sumBlock {
-		end := min(start+sumBlock, n)
-		lanes := min(sumLanes, end-start)
-		all := s.lane[:lanes*w]
-		for i := range all {
-			all[i] = math.Copysign(0, -1)
-		}
-		for l := range lanes {
-			lane, i := all[l*w:(l+1)*w], start+l
-			for ; i+3*sumLanes < end; i += 4 * sumLanes {
-				a, b, c, d := row(i), row(i+sumLanes), row(i+2*sumLanes), row(i+3*sumLanes)
-				if !four(lane, a, b, c, d) {
-					for k := range lane {
-						lane[k] = lane[k] + float64(a[k]) + float64(b[k]) + float64(c[k]) + float64(d[k])
-					}
-				}
-			}
-			for ; i < end; i += sumLanes {
-				for k, v := range row(i) {
-					lane[k] += float64(v)
-				}
-			}
-		}
-		for h := sumLanes / 2; h > 0; h /= 2 {
-			if lanes > h { // absent lanes are −0 and may be skipped
-				addTo(all[:(lanes-h)*w], all[h*w:lanes*w])
-				lanes = h
-			}
-		}
-		sum, k := all[:w], 0
+		sum := sumColumns(s, x, from, down, start, min(start+sumBlock, n), w)
+		k := 0
 		for ; s.count>>k&1 == 1; k++ {
 			addTo(sum, s.block[k][:w])
 		}
@@ -229,6 +201,55 @@ func sumTile[T num.Float](out, x []T, from int, down *sequence, four func(dst []
 		}
 	}
 	settle(out, sum, n, mean)
+}
+
+// sumColumns returns the sums of rows [start, end), a block. Lanes go in the order in
+// which each joins those that folding halves joins it to, so that the sums of finished
+// ones are few: those of the last 2^k of them are the columns of s.sums from k·w on.
+// Lanes without rows are −0, and a half of nothing else is left out.
+func sumColumns[T num.Float](s *summers, x []T, from int, down *sequence, start, end, w int) []float64 {
+	levels := min(bits.Len(uint(end-start-1)), 5)
+	rows, ends := s.rows[:end-start], s.ends[:1<<levels]
+	n := 0
+	for l := range ends {
+		for i := start + int(bits.Reverse8(uint8(l))>>(8-levels)); i < end; i += sumLanes {
+			rows[n] = int64(from + down.offset(i))
+			n++
+		}
+		ends[l] = int64(n)
+	}
+	sums := s.sums[:(levels+1)*w]
+	if tryColumns(sums, x, rows, ends, w) {
+		return sums[levels*w:]
+	}
+	n = 0
+	for l, e := range ends {
+		k := bits.TrailingZeros(^uint(l))
+		lane := sums[k*w : (k+1)*w]
+		for i := range lane {
+			lane[i] = math.Copysign(0, -1)
+		}
+		for _, at := range rows[n:e] {
+			for i, v := range x[at : int(at)+w] {
+				lane[i] += float64(v)
+			}
+		}
+		n = int(e)
+		for i := range k {
+			addTo(lane, sums[i*w:(i+1)*w])
+		}
+	}
+	return sums[levels*w:]
+}
+
+// tryColumns does it with an instruction set, if there is one.
+func tryColumns[T num.Float](sums []float64, x []T, rows, ends []int64, w int) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return simd.TrySumColumns32(sums, conv.As[float32](x), rows, ends, w)
+	default:
+		return simd.TrySumColumns64(sums, conv.As[float64](x), rows, ends, w)
+	}
 }
 
 // addTo adds x to dst. It may make NaNs canonical.

@@ -6,3 +6,22 @@ func linesWithin(lines, all, step, n int) {
 		panic("simd: lines out of range")
 	}
 }
+
+// columnsWithin panics unless w columns of all rows, which begin where rows says, lie within so many elements, the ends
+// of lanes, of which there are some, go up to all rows, and there is room for the sums of 1, 2, 4 to all lanes.
+func columnsWithin(room, all int, rows, ends []int64, w int) {
+	low, high, end, ordered := int64(0), int64(0), int64(0), true
+	for _, r := range rows {
+		low, high = min(low, r), max(high, r)
+	}
+	for _, e := range ends {
+		end, ordered = e, ordered && e >= end
+	}
+	levels := 1
+	for n := len(ends); n > 1; n /= 2 {
+		levels++
+	}
+	if w < 0 || w > room/levels || low < 0 || high > int64(all-w) || end != int64(len(rows)) || !ordered || len(ends) == 0 {
+		panic("simd: columns out of range")
+	}
+}

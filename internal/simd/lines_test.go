@@ -130,3 +130,32 @@ func TestLinesWithin(t *testing.T) {
 	TrySumLines32(make([]float64, 10), x, 10, 10)
 	TrySumLines32(nil, x, -1, 1000)
 }
+
+// So are columns.
+func TestColumnsWithin(t *testing.T) {
+	if cpu.Current() == cpu.Generic {
+		t.Skip("there are no kernels")
+	}
+	x := make([]float32, 100)
+	for _, c := range []struct {
+		room int
+		rows []int64
+		ends []int64
+		w    int
+	}{
+		{10, []int64{91}, []int64{1}, 10}, {10, []int64{5, -1}, []int64{2}, 10}, {9, []int64{0}, []int64{1}, 10}, {19, []int64{0}, []int64{0, 1}, 10},
+		{10, []int64{0}, []int64{1}, -1}, {101, []int64{0}, []int64{1}, 101}, {10, []int64{math.MaxInt64}, []int64{1}, 1}, {10, []int64{0}, nil, 1},
+		{10, []int64{0}, []int64{2}, 1}, {10, []int64{0}, []int64{0}, 1}, {20, []int64{0}, []int64{2, 1}, 1}, {20, []int64{0}, []int64{-1, 1}, 1},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v went through", c)
+				}
+			}()
+			TrySumColumns32(make([]float64, c.room), x, c.rows, c.ends, c.w)
+		}()
+	}
+	TrySumColumns32(make([]float64, 20), x, []int64{0, 90}, []int64{1, 2}, 10)
+	TrySumColumns32(nil, nil, nil, []int64{0}, 0)
+}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -419,37 +420,54 @@ func TestLanes(t *testing.T) {
 		square := func(s, x float64) float64 { return num.FMA64(x-0.3, x-0.3, s) }
 		checkLanes(t, "squareLanes32", 32, func(s []float64, x []float32) { SquareLanes32[l]((*[32]float64)(s), x, 0.3) }, func(s float64, x float32) float64 { return square(s, float64(x)) })
 		checkLanes(t, "squareLanes64", 32, func(s []float64, x []float64) { SquareLanes64[l]((*[32]float64)(s), x, 0.3) }, square)
-		checkSumRows(t, "sumRows32", SumRows32[l])
-		checkSumRows(t, "sumRows64", SumRows64[l])
+		checkColumns(t, "sumColumns32", SumColumns32[l])
+		checkColumns(t, "sumColumns64", SumColumns64[l])
 	})
 }
 
-func checkSumRows[T float32 | float64](t *testing.T, name string, f func(dst []float64, a, b, c, d []T)) {
+// checkColumns sums columns of rows that lie anywhere, in any order, some of them twice.
+func checkColumns[T float32 | float64](t *testing.T, name string, f func(dst []float64, x []T, rows, ends []int64, w int)) {
 	checked[name] = true
 	t.Run(name, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
-		var mem [5]guarded
-		for i := range mem {
-			mem[i] = guard(t, 4096)
-		}
-		for n := 0; n <= 100; n++ {
-			dst, want := elements[float64](mem[0], n, 0), make([]float64, n)
-			var rows [4][]T
-			for i := range dst {
-				dst[i] = plain[float64](r)
-			}
-			copy(want, dst)
-			for i := range rows {
-				rows[i] = elements[T](mem[i+1], n, 0)
-				for j := range rows[i] {
-					rows[i][j] = plain[T](r)
-					want[j] += float64(rows[i][j])
+		const most = 5000
+		mem, out := guard(t, most*int(bytesOf[T]())), guard(t, 6*100*8)
+		for w := 0; w <= 100; w++ {
+			x := elements[T](mem, w+r.IntN(most-w), 0)
+			if fill(r, x); w%3 > 0 { // no infinities, NaNs or edges, after which all are alike
+				for i := range x {
+					x[i] = plain[T](r)
 				}
 			}
-			f(dst, rows[0], rows[1], rows[2], rows[3])
-			for i := range dst {
-				if bits(dst[i]) != bits(want[i]) {
-					t.Fatalf("element %d of %d: %v, want %v", i, n, dst[i], want[i])
+			rows := make([]int64, r.IntN(140))
+			for i := range rows {
+				rows[i] = int64(r.IntN(len(x) - w + 1))
+			}
+			levels := r.IntN(6)
+			ends := make([]int64, 1<<levels)
+			for i := range ends {
+				ends[i] = int64(r.IntN(len(rows) + 1))
+			}
+			slices.Sort(ends)
+			ends[len(ends)-1] = int64(len(rows))
+			dst := elements[float64](out, (levels+1)*w, 0)
+			f(dst, x, rows, ends, w)
+			for k := range w {
+				sums, from := make([]float64, len(ends)), int64(0)
+				for l, end := range ends {
+					sums[l] = math.Copysign(0, -1)
+					for _, at := range rows[from:end] {
+						sums[l] += float64(x[int(at)+k])
+					}
+					from = end
+				}
+				for ; len(sums) > 1; sums = sums[:len(sums)/2] {
+					for l := range len(sums) / 2 {
+						sums[l] = sums[2*l] + sums[2*l+1]
+					}
+				}
+				if got := dst[levels*w+k]; bits(same(got)) != bits(same(sums[0])) {
+					t.Fatalf("column %d of %d, %d rows, %d lanes: %v, want %v", k, w, len(rows), len(ends), got, sums[0])
 				}
 			}
 		}

@@ -17,10 +17,10 @@ func squareLanes32AVX2(lane *[32]float64, x []float32, shift float64)
 func squareLanes32AVX512(lane *[32]float64, x []float32, shift float64)
 
 //go:noescape
-func sumRows32AVX2(dst []float64, a []float32, b []float32, c []float32, d []float32)
+func sumColumns32AVX2(dst []float64, x []float32, rows []int64, ends []int64, w int)
 
 //go:noescape
-func sumRows32AVX512(dst []float64, a []float32, b []float32, c []float32, d []float32)
+func sumColumns32AVX512(dst []float64, x []float32, rows []int64, ends []int64, w int)
 
 //go:noescape
 func sumLanes64AVX2(lane *[32]float64, x []float64)
@@ -35,10 +35,10 @@ func squareLanes64AVX2(lane *[32]float64, x []float64, shift float64)
 func squareLanes64AVX512(lane *[32]float64, x []float64, shift float64)
 
 //go:noescape
-func sumRows64AVX2(dst []float64, a []float64, b []float64, c []float64, d []float64)
+func sumColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
 
 //go:noescape
-func sumRows64AVX512(dst []float64, a []float64, b []float64, c []float64, d []float64)
+func sumColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
 
 //go:noescape
 func argMaxRow32AVX2(key []int32, at []int32, a []float32, i int32)

@@ -244,273 +244,368 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumRows32AVX2(dst []float64, a []float32, b []float32, c []float32, d []float32)
-// Requires: AVX, CMOV
-TEXT ·sumRows32AVX2(SB), NOSPLIT, $0-120
+DATA c8000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+8(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+24(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+32(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+40(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+48(SB)/8, $0x8000000000000000
+DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
+GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
+
+// func sumColumns32AVX2(dst []float64, x []float32, rows []int64, ends []int64, w int)
+// Requires: AVX, BMI, CMOV, MMX+
+TEXT ·sumColumns32AVX2(SB), NOSPLIT, $32-104
 	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	MOVQ    c_base+72(FP), SI
-	MOVQ    c_len+80(FP), DI
-	CMPQ    DI, AX
-	CMOVQLT DI, AX
-	MOVQ    d_base+96(FP), DI
-	MOVQ    d_len+104(FP), R8
-	CMPQ    R8, AX
-	CMOVQLT R8, AX
-	XORL    R8, R8
-	SUBQ    $+16, AX
-	JLT     single
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    rows_base+48(FP), AX
+	MOVQ    ends_base+72(FP), CX
+	VMOVUPS c8000000000000000<>+0(SB), Y0
+	XORL    DX, DX
+	MOVQ    rows_len+56(FP), BX
+	MOVQ    ends_len+80(FP), SI
+	MOVQ    w+96(FP), R12
+	SHLQ    $0x03, R12
+	MOVQ    R12, (SP)
+	XORL    DI, DI
+	MOVQ    DI, 8(SP)
+
+lane:
+	MOVQ   DI, 16(SP)
+	MOVQ   8(SP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, 24(SP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  (SP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, 24(SP)
+	CMOVQGT 24(SP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+16, R12
+	JLT     few
 
 many:
-	VMOVUPS   (CX)(R8*8), Y0
-	VMOVUPS   (DX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   (BX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   (SI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   (DI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   Y0, (CX)(R8*8)
-	VMOVUPS   32(CX)(R8*8), Y0
-	VMOVUPS   16(DX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   16(BX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   16(SI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   16(DI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   Y0, 32(CX)(R8*8)
-	VMOVUPS   64(CX)(R8*8), Y0
-	VMOVUPS   32(DX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   32(BX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   32(SI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   32(DI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   Y0, 64(CX)(R8*8)
-	VMOVUPS   96(CX)(R8*8), Y0
-	VMOVUPS   48(DX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   48(BX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   48(SI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   48(DI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   Y0, 96(CX)(R8*8)
-	ADDQ      $+16, R8
-	SUBQ      $+16, AX
-	JGE       many
+	CMPQ    DI, 16(SP)
+	JEQ     beginmany
+	VMOVUPS (R10)(R9*1), Y1
+	VMOVUPS 32(R10)(R9*1), Y2
+	VMOVUPS 64(R10)(R9*1), Y3
+	VMOVUPS 96(R10)(R9*1), Y4
+	JMP     addmany
 
-single:
-	ADDQ $+12, AX
-	JLT  rest
+beginmany:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVUPS    (R11)(DX*4), X5
+	VCVTPS2PD  X5, Y5
+	VADDPD     Y5, Y1, Y1
+	VMOVUPS    16(R11)(DX*4), X5
+	VCVTPS2PD  X5, Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVUPS    32(R11)(DX*4), X5
+	VCVTPS2PD  X5, Y5
+	VADDPD     Y5, Y3, Y3
+	VMOVUPS    48(R11)(DX*4), X5
+	VCVTPS2PD  X5, Y5
+	VADDPD     Y5, Y4, Y4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, 24(SP)
+	JLT  storemany
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ    $0x01, R13
+	JCC     storemany
+	VMOVUPS (R10)(DX*1), Y5
+	VADDPD  Y1, Y5, Y1
+	VMOVUPS 32(R10)(DX*1), Y5
+	VADDPD  Y2, Y5, Y2
+	VMOVUPS 64(R10)(DX*1), Y5
+	VADDPD  Y3, Y5, Y3
+	VMOVUPS 96(R10)(DX*1), Y5
+	VADDPD  Y4, Y5, Y4
+	ADDQ    (SP), DX
+	JMP     joinmany
+
+storemany:
+	VMOVUPS Y1, (R10)(R9*1)
+	VMOVUPS Y2, 32(R10)(R9*1)
+	VMOVUPS Y3, 64(R10)(R9*1)
+	VMOVUPS Y4, 96(R10)(R9*1)
+	ADDQ    $+128, R10
+	ADDQ    $+64, R11
+	SUBQ    $+16, R12
+	JGE     many
+
+few:
+	ADDQ $+16, R12
+	JLE  next
 
 one:
-	VMOVUPS   (CX)(R8*8), Y0
-	VMOVUPS   (DX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   (BX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   (SI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   (DI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVUPS   Y0, (CX)(R8*8)
-	ADDQ      $+4, R8
-	SUBQ      $+4, AX
-	JGE       one
+	CMPQ  DI, 16(SP)
+	JEQ   beginone
+	VMOVQ (R10)(R9*1), X1
+	JMP   addone
 
-rest:
-	ADDQ $+4, AX
-	JEQ  done
+beginone:
+	VMOVUPS Y0, Y1
 
-element:
-	VMOVQ     (CX)(R8*8), X2
-	VMOVD     (DX)(R8*4), X0
-	VCVTPS2PD X0, Y0
-	VADDPD    Y0, Y2, Y0
-	VMOVD     (BX)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVD     (SI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVD     (DI)(R8*4), X1
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
-	VMOVQ     X0, (CX)(R8*8)
-	INCQ      R8
-	DECQ      AX
-	JNE       element
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
 
-done:
+rowone:
+	MOVQ       (AX)(R13*8), DX
+	VMOVD      (R11)(DX*4), X2
+	VCVTPS2PD  X2, Y2
+	VADDPD     Y2, Y1, Y1
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowone
+
+addedone:
+	CMPQ R8, 24(SP)
+	JLT  storeone
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ   $0x01, R13
+	JCC    storeone
+	VMOVQ  (R10)(DX*1), X6
+	VADDPD Y1, Y6, Y1
+	ADDQ   (SP), DX
+	JMP    joinone
+
+storeone:
+	VMOVQ X1, (R10)(R9*1)
+	ADDQ  $+8, R10
+	ADDQ  $+4, R11
+	SUBQ  $+1, R12
+	JG    one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, 24(SP)
+	JLT  rows
+	MOVQ 8(SP), R12
+	INCQ R12
+	MOVQ R12, 8(SP)
+	CMPQ R12, SI
+	JLT  lane
 	VZEROUPPER
 	RET
 
-// func sumRows32AVX512(dst []float64, a []float32, b []float32, c []float32, d []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
-TEXT ·sumRows32AVX512(SB), NOSPLIT, $0-120
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	MOVQ    c_base+72(FP), SI
-	MOVQ    c_len+80(FP), DI
-	CMPQ    DI, AX
-	CMOVQLT DI, AX
-	MOVQ    d_base+96(FP), DI
-	MOVQ    d_len+104(FP), R8
-	CMPQ    R8, AX
-	CMOVQLT R8, AX
-	XORL    R8, R8
-	SUBQ    $+32, AX
-	JLT     single
+// func sumColumns32AVX512(dst []float64, x []float32, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI, BMI2, CMOV, MMX+
+TEXT ·sumColumns32AVX512(SB), NOSPLIT, $32-104
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), AX
+	MOVQ      x_base+24(FP), AX
+	MOVQ      rows_base+48(FP), AX
+	MOVQ      ends_base+72(FP), CX
+	VMOVDQU64 c8000000000000000<>+0(SB), Z0
+	XORL      DX, DX
+	MOVQ      rows_len+56(FP), BX
+	MOVQ      ends_len+80(FP), SI
+	MOVQ      w+96(FP), R12
+	SHLQ      $0x03, R12
+	MOVQ      R12, (SP)
+	XORL      DI, DI
+	MOVQ      DI, 8(SP)
+
+lane:
+	MOVQ   DI, 16(SP)
+	MOVQ   8(SP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, 24(SP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  (SP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, 24(SP)
+	CMOVQGT 24(SP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+32, R12
+	JLT     few
 
 many:
-	VMOVDQU64 (CX)(R8*8), Z0
-	VMOVDQU64 (DX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (BX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (SI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (DI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(R8*8)
-	VMOVDQU64 64(CX)(R8*8), Z0
-	VMOVDQU64 32(DX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 32(BX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 32(SI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 32(DI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, 64(CX)(R8*8)
-	VMOVDQU64 128(CX)(R8*8), Z0
-	VMOVDQU64 64(DX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 64(BX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 64(SI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 64(DI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, 128(CX)(R8*8)
-	VMOVDQU64 192(CX)(R8*8), Z0
-	VMOVDQU64 96(DX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 96(BX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 96(SI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 96(DI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, 192(CX)(R8*8)
-	ADDQ      $+32, R8
-	SUBQ      $+32, AX
+	CMPQ      DI, 16(SP)
+	JEQ       beginmany
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       addmany
+
+beginmany:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z1, Z1
+	VMOVDQU64  32(R11)(DX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z2, Z2
+	VMOVDQU64  64(R11)(DX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z3, Z3
+	VMOVDQU64  96(R11)(DX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z4, Z4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, 24(SP)
+	JLT  storemany
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ      $0x01, R13
+	JCC       storemany
+	VMOVDQU64 (R10)(DX*1), Z5
+	VADDPD    Z1, Z5, Z1
+	VMOVDQU64 64(R10)(DX*1), Z5
+	VADDPD    Z2, Z5, Z2
+	VMOVDQU64 128(R10)(DX*1), Z5
+	VADDPD    Z3, Z5, Z3
+	VMOVDQU64 192(R10)(DX*1), Z5
+	VADDPD    Z4, Z5, Z4
+	ADDQ      (SP), DX
+	JMP       joinmany
+
+storemany:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	ADDQ      $+256, R10
+	ADDQ      $+128, R11
+	SUBQ      $+32, R12
 	JGE       many
 
-single:
-	ADDQ $+24, AX
-	JLT  rest
+few:
+	ADDQ $+32, R12
+	JLE  next
 
 one:
-	VMOVDQU64 (CX)(R8*8), Z0
-	VMOVDQU64 (DX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (BX)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (SI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (DI)(R8*4), Y1
-	VCVTPS2PD Y1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(R8*8)
-	ADDQ      $+8, R8
-	SUBQ      $+8, AX
-	JGE       one
+	MOVQ        $-1, DX
+	BZHIQ       R12, DX, DX
+	KMOVQ       DX, K1
+	CMPQ        DI, 16(SP)
+	JEQ         beginone
+	VMOVDQU64.Z (R10)(R9*1), K1, Z1
+	JMP         addone
 
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
-	MOVQ        $-1, R9
-	BZHIQ       AX, R9, R9
-	KMOVQ       R9, K1
-	VMOVDQU64.Z (CX)(R8*8), K1, Z0
-	VMOVDQU32.Z (DX)(R8*4), K1, Y1
-	VCVTPS2PD   Y1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU32.Z (BX)(R8*4), K1, Y1
-	VCVTPS2PD   Y1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU32.Z (SI)(R8*4), K1, Y1
-	VCVTPS2PD   Y1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU32.Z (DI)(R8*4), K1, Y1
-	VCVTPS2PD   Y1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(R8*8)
+beginone:
+	VMOVDQU64 Z0, Z1
 
-done:
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ        (AX)(R13*8), DX
+	VMOVDQU32.Z (R11)(DX*4), K1, Y2
+	VCVTPS2PD   Y2, Z2
+	VADDPD      Z2, Z1, Z2
+	VMOVDQU64   Z2, K1, Z1
+	LEAQ        4(R13), DX
+	CMPQ        DX, BX
+	CMOVQGE     R13, DX
+	MOVQ        (AX)(DX*8), DX
+	PREFETCHT0  (R11)(DX*4)
+	INCQ        R13
+	CMPQ        R13, R8
+	JLT         rowone
+
+addedone:
+	CMPQ R8, 24(SP)
+	JLT  storeone
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ        $0x01, R13
+	JCC         storeone
+	VMOVDQU64.Z (R10)(DX*1), K1, Z2
+	VADDPD      Z1, Z2, Z1
+	ADDQ        (SP), DX
+	JMP         joinone
+
+storeone:
+	VMOVDQU64 Z1, K1, (R10)(R9*1)
+	ADDQ      $+64, R10
+	ADDQ      $+32, R11
+	SUBQ      $+8, R12
+	JG        one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, 24(SP)
+	JLT  rows
+	MOVQ 8(SP), R12
+	INCQ R12
+	MOVQ R12, 8(SP)
+	CMPQ R12, SI
+	JLT  lane
 	VZEROUPPER
 	RET
 
@@ -730,225 +825,351 @@ done:
 	VZEROUPPER
 	RET
 
-// func sumRows64AVX2(dst []float64, a []float64, b []float64, c []float64, d []float64)
-// Requires: AVX, CMOV
-TEXT ·sumRows64AVX2(SB), NOSPLIT, $0-120
+// func sumColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
+// Requires: AVX, BMI, CMOV, MMX+
+TEXT ·sumColumns64AVX2(SB), NOSPLIT, $32-104
 	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	MOVQ    c_base+72(FP), SI
-	MOVQ    c_len+80(FP), DI
-	CMPQ    DI, AX
-	CMOVQLT DI, AX
-	MOVQ    d_base+96(FP), DI
-	MOVQ    d_len+104(FP), R8
-	CMPQ    R8, AX
-	CMOVQLT R8, AX
-	XORL    R8, R8
-	SUBQ    $+16, AX
-	JLT     single
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    rows_base+48(FP), AX
+	MOVQ    ends_base+72(FP), CX
+	VMOVUPS c8000000000000000<>+0(SB), Y0
+	XORL    DX, DX
+	MOVQ    rows_len+56(FP), BX
+	MOVQ    ends_len+80(FP), SI
+	MOVQ    w+96(FP), R12
+	SHLQ    $0x03, R12
+	MOVQ    R12, (SP)
+	XORL    DI, DI
+	MOVQ    DI, 8(SP)
+
+lane:
+	MOVQ   DI, 16(SP)
+	MOVQ   8(SP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, 24(SP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  (SP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, 24(SP)
+	CMOVQGT 24(SP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+16, R12
+	JLT     few
 
 many:
-	VMOVUPS (CX)(R8*8), Y0
-	VMOVUPS (DX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (BX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (SI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (DI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (CX)(R8*8)
-	VMOVUPS 32(CX)(R8*8), Y0
-	VMOVUPS 32(DX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 32(BX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 32(SI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 32(DI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(CX)(R8*8)
-	VMOVUPS 64(CX)(R8*8), Y0
-	VMOVUPS 64(DX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 64(BX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 64(SI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 64(DI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(CX)(R8*8)
-	VMOVUPS 96(CX)(R8*8), Y0
-	VMOVUPS 96(DX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 96(BX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 96(SI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS 96(DI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(CX)(R8*8)
-	ADDQ    $+16, R8
-	SUBQ    $+16, AX
+	CMPQ    DI, 16(SP)
+	JEQ     beginmany
+	VMOVUPS (R10)(R9*1), Y1
+	VMOVUPS 32(R10)(R9*1), Y2
+	VMOVUPS 64(R10)(R9*1), Y3
+	VMOVUPS 96(R10)(R9*1), Y4
+	JMP     addmany
+
+beginmany:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVUPS    (R11)(DX*8), Y5
+	VADDPD     Y5, Y1, Y1
+	VMOVUPS    32(R11)(DX*8), Y5
+	VADDPD     Y5, Y2, Y2
+	VMOVUPS    64(R11)(DX*8), Y5
+	VADDPD     Y5, Y3, Y3
+	VMOVUPS    96(R11)(DX*8), Y5
+	VADDPD     Y5, Y4, Y4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, 24(SP)
+	JLT  storemany
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ    $0x01, R13
+	JCC     storemany
+	VMOVUPS (R10)(DX*1), Y5
+	VADDPD  Y1, Y5, Y1
+	VMOVUPS 32(R10)(DX*1), Y5
+	VADDPD  Y2, Y5, Y2
+	VMOVUPS 64(R10)(DX*1), Y5
+	VADDPD  Y3, Y5, Y3
+	VMOVUPS 96(R10)(DX*1), Y5
+	VADDPD  Y4, Y5, Y4
+	ADDQ    (SP), DX
+	JMP     joinmany
+
+storemany:
+	VMOVUPS Y1, (R10)(R9*1)
+	VMOVUPS Y2, 32(R10)(R9*1)
+	VMOVUPS Y3, 64(R10)(R9*1)
+	VMOVUPS Y4, 96(R10)(R9*1)
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $+16, R12
 	JGE     many
 
-single:
-	ADDQ $+12, AX
-	JLT  rest
+few:
+	ADDQ $+16, R12
+	JLE  next
 
 one:
-	VMOVUPS (CX)(R8*8), Y0
-	VMOVUPS (DX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (BX)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (SI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS (DI)(R8*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (CX)(R8*8)
-	ADDQ    $+4, R8
-	SUBQ    $+4, AX
-	JGE     one
+	CMPQ  DI, 16(SP)
+	JEQ   beginone
+	VMOVQ (R10)(R9*1), X1
+	JMP   addone
 
-rest:
-	ADDQ $+4, AX
-	JEQ  done
+beginone:
+	VMOVUPS Y0, Y1
 
-element:
-	VMOVQ  (CX)(R8*8), X2
-	VMOVQ  (DX)(R8*8), X3
-	VADDPD Y3, Y2, Y0
-	VMOVQ  (BX)(R8*8), X2
-	VADDPD Y2, Y0, Y0
-	VMOVQ  (SI)(R8*8), X2
-	VADDPD Y2, Y0, Y0
-	VMOVQ  (DI)(R8*8), X2
-	VADDPD Y2, Y0, Y0
-	VMOVQ  X0, (CX)(R8*8)
-	INCQ   R8
-	DECQ   AX
-	JNE    element
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
 
-done:
+rowone:
+	MOVQ       (AX)(R13*8), DX
+	VMOVQ      (R11)(DX*8), X6
+	VADDPD     Y6, Y1, Y1
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowone
+
+addedone:
+	CMPQ R8, 24(SP)
+	JLT  storeone
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ   $0x01, R13
+	JCC    storeone
+	VMOVQ  (R10)(DX*1), X6
+	VADDPD Y1, Y6, Y1
+	ADDQ   (SP), DX
+	JMP    joinone
+
+storeone:
+	VMOVQ X1, (R10)(R9*1)
+	ADDQ  $+8, R10
+	ADDQ  $+8, R11
+	SUBQ  $+1, R12
+	JG    one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, 24(SP)
+	JLT  rows
+	MOVQ 8(SP), R12
+	INCQ R12
+	MOVQ R12, 8(SP)
+	CMPQ R12, SI
+	JLT  lane
 	VZEROUPPER
 	RET
 
-// func sumRows64AVX512(dst []float64, a []float64, b []float64, c []float64, d []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·sumRows64AVX512(SB), NOSPLIT, $0-120
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    dst_base+0(FP), CX
-	MOVQ    a_base+24(FP), DX
-	MOVQ    a_len+32(FP), BX
-	CMPQ    BX, AX
-	CMOVQLT BX, AX
-	MOVQ    b_base+48(FP), BX
-	MOVQ    b_len+56(FP), SI
-	CMPQ    SI, AX
-	CMOVQLT SI, AX
-	MOVQ    c_base+72(FP), SI
-	MOVQ    c_len+80(FP), DI
-	CMPQ    DI, AX
-	CMOVQLT DI, AX
-	MOVQ    d_base+96(FP), DI
-	MOVQ    d_len+104(FP), R8
-	CMPQ    R8, AX
-	CMOVQLT R8, AX
-	XORL    R8, R8
-	SUBQ    $+32, AX
-	JLT     single
+// func sumColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+
+TEXT ·sumColumns64AVX512(SB), NOSPLIT, $32-104
+	MOVQ      dst_len+8(FP), AX
+	MOVQ      dst_base+0(FP), AX
+	MOVQ      x_base+24(FP), AX
+	MOVQ      rows_base+48(FP), AX
+	MOVQ      ends_base+72(FP), CX
+	VMOVDQU64 c8000000000000000<>+0(SB), Z0
+	XORL      DX, DX
+	MOVQ      rows_len+56(FP), BX
+	MOVQ      ends_len+80(FP), SI
+	MOVQ      w+96(FP), R12
+	SHLQ      $0x03, R12
+	MOVQ      R12, (SP)
+	XORL      DI, DI
+	MOVQ      DI, 8(SP)
+
+lane:
+	MOVQ   DI, 16(SP)
+	MOVQ   8(SP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, 24(SP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  (SP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, 24(SP)
+	CMOVQGT 24(SP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+32, R12
+	JLT     few
 
 many:
-	VMOVDQU64 (CX)(R8*8), Z0
-	VMOVDQU64 (DX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (BX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (SI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (DI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(R8*8)
-	VMOVDQU64 64(CX)(R8*8), Z0
-	VMOVDQU64 64(DX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 64(BX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 64(SI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 64(DI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, 64(CX)(R8*8)
-	VMOVDQU64 128(CX)(R8*8), Z0
-	VMOVDQU64 128(DX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 128(BX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 128(SI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 128(DI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, 128(CX)(R8*8)
-	VMOVDQU64 192(CX)(R8*8), Z0
-	VMOVDQU64 192(DX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 192(BX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 192(SI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 192(DI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, 192(CX)(R8*8)
-	ADDQ      $+32, R8
-	SUBQ      $+32, AX
+	CMPQ      DI, 16(SP)
+	JEQ       beginmany
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       addmany
+
+beginmany:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*8), Z5
+	VADDPD     Z5, Z1, Z1
+	VMOVDQU64  64(R11)(DX*8), Z5
+	VADDPD     Z5, Z2, Z2
+	VMOVDQU64  128(R11)(DX*8), Z5
+	VADDPD     Z5, Z3, Z3
+	VMOVDQU64  192(R11)(DX*8), Z5
+	VADDPD     Z5, Z4, Z4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	PREFETCHT0 128(R11)(DX*8)
+	PREFETCHT0 192(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, 24(SP)
+	JLT  storemany
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ      $0x01, R13
+	JCC       storemany
+	VMOVDQU64 (R10)(DX*1), Z5
+	VADDPD    Z1, Z5, Z1
+	VMOVDQU64 64(R10)(DX*1), Z5
+	VADDPD    Z2, Z5, Z2
+	VMOVDQU64 128(R10)(DX*1), Z5
+	VADDPD    Z3, Z5, Z3
+	VMOVDQU64 192(R10)(DX*1), Z5
+	VADDPD    Z4, Z5, Z4
+	ADDQ      (SP), DX
+	JMP       joinmany
+
+storemany:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	ADDQ      $+256, R10
+	ADDQ      $+256, R11
+	SUBQ      $+32, R12
 	JGE       many
 
-single:
-	ADDQ $+24, AX
-	JLT  rest
+few:
+	ADDQ $+32, R12
+	JLE  next
 
 one:
-	VMOVDQU64 (CX)(R8*8), Z0
-	VMOVDQU64 (DX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (BX)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (SI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 (DI)(R8*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(R8*8)
-	ADDQ      $+8, R8
-	SUBQ      $+8, AX
-	JGE       one
+	MOVQ        $-1, DX
+	BZHIQ       R12, DX, DX
+	KMOVQ       DX, K1
+	CMPQ        DI, 16(SP)
+	JEQ         beginone
+	VMOVDQU64.Z (R10)(R9*1), K1, Z1
+	JMP         addone
 
-rest:
-	ADDQ        $+8, AX
-	JEQ         done
-	MOVQ        $-1, R9
-	BZHIQ       AX, R9, R9
-	KMOVQ       R9, K1
-	VMOVDQU64.Z (CX)(R8*8), K1, Z0
-	VMOVDQU64.Z (DX)(R8*8), K1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU64.Z (BX)(R8*8), K1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU64.Z (SI)(R8*8), K1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU64.Z (DI)(R8*8), K1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(R8*8)
+beginone:
+	VMOVDQU64 Z0, Z1
 
-done:
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ        (AX)(R13*8), DX
+	VMOVDQU64.Z (R11)(DX*8), K1, Z2
+	VADDPD      Z2, Z1, Z2
+	VMOVDQU64   Z2, K1, Z1
+	LEAQ        4(R13), DX
+	CMPQ        DX, BX
+	CMOVQGE     R13, DX
+	MOVQ        (AX)(DX*8), DX
+	PREFETCHT0  (R11)(DX*8)
+	INCQ        R13
+	CMPQ        R13, R8
+	JLT         rowone
+
+addedone:
+	CMPQ R8, 24(SP)
+	JLT  storeone
+	MOVQ 8(SP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ        $0x01, R13
+	JCC         storeone
+	VMOVDQU64.Z (R10)(DX*1), K1, Z2
+	VADDPD      Z1, Z2, Z1
+	ADDQ        (SP), DX
+	JMP         joinone
+
+storeone:
+	VMOVDQU64 Z1, K1, (R10)(R9*1)
+	ADDQ      $+64, R10
+	ADDQ      $+64, R11
+	SUBQ      $+8, R12
+	JG        one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, 24(SP)
+	JLT  rows
+	MOVQ 8(SP), R12
+	INCQ R12
+	MOVQ R12, 8(SP)
+	CMPQ R12, SI
+	JLT  lane
 	VZEROUPPER
 	RET
 
@@ -1825,16 +2046,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA c8000000000000000<>+0(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+8(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+16(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+24(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+32(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+40(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+48(SB)/8, $0x8000000000000000
-DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
-GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func argMinRow64AVX2(key []int64, at []int64, a []float64, i int64)
 // Requires: AVX, AVX2, CMOV

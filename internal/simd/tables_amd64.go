@@ -460,22 +460,23 @@ var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
 	cpu.AVX512: squareLanes32AVX512,
 }
 
-// TrySumRows32 calls what the level in use has and reports whether there is something.
-func TrySumRows32(dst []float64, a []float32, b []float32, c []float32, d []float32) bool {
+// TrySumColumns32 calls what the level in use has and reports whether there is something.
+func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
-		sumRows32AVX2(dst, a, b, c, d)
+		sumColumns32AVX2(dst, x, rows, ends, w)
 		return true
 	case cpu.AVX512:
-		sumRows32AVX512(dst, a, b, c, d)
+		sumColumns32AVX512(dst, x, rows, ends, w)
 		return true
 	}
 	return false
 }
 
-var SumRows32 = Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]{
-	cpu.AVX2:   sumRows32AVX2,
-	cpu.AVX512: sumRows32AVX512,
+var SumColumns32 = Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   sumColumns32AVX2,
+	cpu.AVX512: sumColumns32AVX512,
 }
 
 // TrySumLanes64 calls what the level in use has and reports whether there is something.
@@ -514,22 +515,23 @@ var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
 	cpu.AVX512: squareLanes64AVX512,
 }
 
-// TrySumRows64 calls what the level in use has and reports whether there is something.
-func TrySumRows64(dst []float64, a []float64, b []float64, c []float64, d []float64) bool {
+// TrySumColumns64 calls what the level in use has and reports whether there is something.
+func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
-		sumRows64AVX2(dst, a, b, c, d)
+		sumColumns64AVX2(dst, x, rows, ends, w)
 		return true
 	case cpu.AVX512:
-		sumRows64AVX512(dst, a, b, c, d)
+		sumColumns64AVX512(dst, x, rows, ends, w)
 		return true
 	}
 	return false
 }
 
-var SumRows64 = Levels[func(dst []float64, a []float64, b []float64, c []float64, d []float64)]{
-	cpu.AVX2:   sumRows64AVX2,
-	cpu.AVX512: sumRows64AVX512,
+var SumColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   sumColumns64AVX2,
+	cpu.AVX512: sumColumns64AVX512,
 }
 
 // TryArgMaxRow32 calls what the level in use has and reports whether there is something.

@@ -182,10 +182,10 @@ func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	return false
 }
 
-var SumRows32 Levels[func(dst []float64, a []float32, b []float32, c []float32, d []float32)]
+var SumColumns32 Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]
 
-// TrySumRows32 calls what the level in use has and reports whether there is something.
-func TrySumRows32(dst []float64, a []float32, b []float32, c []float32, d []float32) bool {
+// TrySumColumns32 calls what the level in use has and reports whether there is something.
+func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
@@ -203,10 +203,10 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	return false
 }
 
-var SumRows64 Levels[func(dst []float64, a []float64, b []float64, c []float64, d []float64)]
+var SumColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
 
-// TrySumRows64 calls what the level in use has and reports whether there is something.
-func TrySumRows64(dst []float64, a []float64, b []float64, c []float64, d []float64) bool {
+// TrySumColumns64 calls what the level in use has and reports whether there is something.
+func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
 

@@ -20,6 +20,7 @@ type kernel struct {
 	fold  int // 0 of a row
 	join  func(m machine, a, b value) value
 	start func(m machine) value
+	down  bool         // the sums of columns, see columns.go
 	find  bool         // the function that looks for the best element of each line
 	inner kind         // the widest in the program, if wider than those of the parameters
 	wide  bool         // AVX-512 alone
@@ -41,7 +42,7 @@ func (k *kernel) function(field, level string) string {
 	return strings.ToLower(k.table[:1]) + k.table[1:] + field + level
 }
 
-func (k *kernel) lines() bool { return k.join != nil || k.find }
+func (k *kernel) lines() bool { return k.join != nil && !k.down || k.find }
 
 func (k *kernel) signature() string {
 	var s []string
@@ -57,6 +58,9 @@ func (k *kernel) signature() string {
 	}
 	if k.lines() {
 		s = append(s, "step, n int")
+	}
+	if k.down {
+		s = append(s, "w int")
 	}
 	return "func(" + strings.Join(s, ", ") + ")"
 }
@@ -229,14 +233,9 @@ func sums() (l list) {
 			d := m.sub(wide(m, m.load(1)), m.load(2))
 			m.store(0, m.fma(d, d, m.load(0)))
 		}})
-		rows := append([]arg{{"dst", F64, false}}, arg{"a", k, false}, arg{"b", k, false}, arg{"c", k, false}, arg{"d", k, false})
-		l.add(kernel{table: "SumRows" + k.String()[1:], args: rows, body: func(m machine) {
-			s := m.load(0)
-			for i := range 4 {
-				s = m.add(s, wide(m, m.load(i+1)))
-			}
-			m.store(0, s)
-		}})
+		l.add(kernel{table: "SumColumns" + k.String()[1:], fold: 1, down: true, args: []arg{{"dst", F64, false}, x, {"rows", I64, false}, {"ends", I64, false}},
+			start: func(m machine) value { return f64(m, math.Copysign(0, -1)) }, join: machine.add,
+			body: func(m machine) { m.store(0, m.add(m.load(0), wide(m, m.load(1)))) }})
 	}
 	positions(&l)
 	return l

@@ -79,6 +79,9 @@ func (k *kernel) try(w *bytes.Buffer, full bool) {
 	if k.lines() {
 		names = append(names, "step", "n")
 	}
+	if k.down {
+		names = append(names, "w")
+	}
 	call := strings.Join(names, ", ")
 	fmt.Fprintf(w, "// Try%s calls what the level in use has and reports whether there is something.\nfunc Try%[1]s%s bool {\n", k.table, strings.TrimPrefix(k.signature(), "func"))
 	if full && k.lines() {
@@ -86,6 +89,9 @@ func (k *kernel) try(w *bytes.Buffer, full bool) {
 		if k.find {
 			w.WriteString("\tbest = best[:len(dst)]\n")
 		}
+	}
+	if full && k.down {
+		w.WriteString("\tcolumnsWithin(len(dst), len(x), rows, ends, w)\n")
 	}
 	if full {
 		w.WriteString("\tswitch cpu.Current() {\n")

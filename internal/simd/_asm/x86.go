@@ -114,6 +114,8 @@ func (x *x86) write() {
 	switch {
 	case k.find:
 		x.finding(n)
+	case k.down:
+		x.goingDown()
 	case k.join != nil:
 		x.lining(n)
 	case k.fold > 0:
