@@ -52,6 +52,13 @@ type streamer[T num.Native] interface {
 	Side() int
 }
 
+// A joiner is a tiler that also takes b from where a source has it, if each row of a tile is one
+// part or two: split of n elements from b[offs[l]] on and the others from more[offs[l]] on.
+type joiner[T num.Native] interface {
+	TakesParts(split, n int) bool
+	TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode simd.Mode)
+}
+
 // gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
 type gemm[T num.Native] struct {
 	job
@@ -78,10 +85,10 @@ type gemm[T num.Native] struct {
 type source[T any] interface {
 	// room returns how many elements of scratch columns [n0, n0+nn) of a block take.
 	room(n0, nn int) int
-	// ready prepares a block.
+	// ready prepares a block and the offsets of its rows.
 	ready(b *blockOfB[T])
-	// pack writes columns [n0, n0+nn) of a block to dst, row by row.
-	pack(dst []T, b *blockOfB[T], n0, nn int)
+	// part returns a run of columns of a block from n on: that of row l is src[offs[l]:].
+	part(b *blockOfB[T], n int) (src []T, run int)
 }
 
 // blockOfB is b[k0:k0+kn, n0:n0+nn] of a batch entry, and what its source keeps.
@@ -240,16 +247,13 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			if k0 > 0 {
 				mode = simd.AddSums
 			}
-			if packB {
-				if g.from != nil && kn > 0 {
-					made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
-					g.from.ready(&made)
-				}
+			if g.from != nil && kn > 0 {
+				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
+				g.from.ready(&made)
+			} else if packB {
 				for j := 0; j < nn && kn > 0; j += cols {
 					w := min(cols, nn-j)
-					if dst := bs[j*kn : (j+w)*kn]; g.from != nil {
-						g.from.pack(dst, &made, x+x0+j, w)
-					} else if g.bCol == 1 {
+					if dst := bs[j*kn : (j+w)*kn]; g.bCol == 1 {
 						g.tiles.Gather(dst, w, b[k0*g.bRow+x0+j:], p.offs[:kn], (kn-1)*g.bRow, w)
 					} else {
 						conv.Pack(dst, b, conv.Block{Off: k0*g.bRow + (x0+j)*g.bCol, Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
@@ -272,6 +276,17 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 					} else if kn > 0 {
 						bj = b[k0*g.bRow+x0+j:]
 					}
+					var parts joiner[T]
+					var more []T
+					var split int
+					if g.from != nil && kn > 0 {
+						var src []T
+						if src, more, split, parts = g.parts(&made, x+x0+j, w); parts != nil {
+							bj = src
+						} else if r0 == 0 {
+							g.gather(bj, &made, x+x0+j, w)
+						}
+					}
 					how := mode
 					if stream && w == cols {
 						how = simd.StreamSums
@@ -284,7 +299,11 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 						} else if kn > 0 {
 							ai = a[(r0+i)*g.aRow+k0*g.aCol:]
 						}
-						g.tiles.Tile(c[(r0+i)*g.cRow+x0+j:], g.cRow, ai, aRow, aCol, bj, ldb, t, w, kn, how)
+						if ci := c[(r0+i)*g.cRow+x0+j:]; parts != nil {
+							parts.TileOfParts(ci, g.cRow, ai, aRow, aCol, bj, more, split, made.offs[:kn], made.most, t, w, how)
+						} else {
+							g.tiles.Tile(ci, g.cRow, ai, aRow, aCol, bj, ldb, t, w, kn, how)
+						}
 					}
 				}
 				if g.finish != nil && k0+gemmK >= g.k {
@@ -297,6 +316,35 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		simd.Fence()
 	}
 	runtime.KeepAlive(p)
+}
+
+// parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that
+// takes them so; else nil.
+func (g *gemm[T]) parts(b *blockOfB[T], n, w int) (src, more []T, split int, by joiner[T]) {
+	by, ok := g.tiles.(joiner[T])
+	if !ok {
+		return nil, nil, 0, nil
+	}
+	src, split = g.from.part(b, n)
+	split = min(split, w)
+	run := 0
+	if split < w {
+		more, run = g.from.part(b, n+split)
+	}
+	if split+run < w || !by.TakesParts(split, w) {
+		return nil, nil, 0, nil
+	}
+	return src, more, split, by
+}
+
+// gather packs columns [n, n+w) of a block of the source.
+func (g *gemm[T]) gather(dst []T, b *blockOfB[T], n, w int) {
+	for j := 0; j < w; {
+		src, run := g.from.part(b, n+j)
+		run = min(run, w-j)
+		g.tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
+		j += run
+	}
 }
 
 // evenly returns how many of n rows or columns a block takes, whole tiles of them unless all,

@@ -141,7 +141,7 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	if g.pointwise() {
 		e.b, e.bRow, e.bCol, e.bAt = xd, g.patch, 1, entries{x0, batch, []int{g.c * g.patch, cg * g.patch}}
 	} else {
-		e.from = patchesOf(&g, e.tiles, xd[x0:])
+		e.from = patchesOf(&g, xd[x0:])
 	}
 	afterConv(&e, &g, bias, rectify)
 	if p, ok := e.from.(*patches[T]); !ok || !p.few(&e) {

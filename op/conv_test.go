@@ -103,7 +103,11 @@ var convCases = []convCase{
 	{x: []int{2, 3, 70, 66}, w: []int{3, 1, 3, 3}, group: 3, pads: []int{1, 1, 1, 1}, bias: true}, // one channel in a group
 	{x: []int{1, 3, 70, 66}, w: []int{6, 1, 5, 3}, group: 3, pads: []int{0, 1, 2, 3}, strides: []int{2, 1}, dils: []int{1, 2}},
 	{x: []int{1, 2, 70, 66}, w: []int{2, 1, 3, 4}, group: 2, pads: []int{1, 1, 1, 1}, strides: []int{1, 2}},
-	{x: []int{1, 60, 9, 40}, w: []int{2, 60, 3, 3}, group: 1, bias: true}, // three blocks of k
+	{x: []int{1, 60, 9, 40}, w: []int{2, 60, 3, 3}, group: 1, bias: true},                         // three blocks of k
+	{x: []int{1, 3, 7, 45}, w: []int{16, 3, 3, 3}, group: 1, pads: []int{1, 1, 1, 1}, bias: true}, // tiles in two lines
+	{x: []int{2, 10, 9, 71}, w: []int{12, 5, 3, 4}, group: 2, pads: []int{1, 2, 0, 1}, strides: []int{2, 2}, dils: []int{1, 2}, bias: true},
+	{x: []int{1, 30, 5, 35}, w: []int{7, 30, 3, 3}, group: 1, pads: []int{0, 1, 2, 1}}, // in two blocks of k
+	{x: []int{1, 4, 6, 18}, w: []int{10, 2, 2, 2}, group: 2, strides: []int{1, 1}},     // in three lines
 	{x: []int{1, 40, 4, 4}, w: []int{3, 40, 3, 3}, group: 1, pads: []int{1, 1, 1, 1}, bias: true},
 	{x: []int{1, 1, 24, 24}, w: []int{1, 1, 2, 2}, group: 1},
 	{x: []int{1, 2, 3, 4, 5}, w: []int{2, 2, 2, 3, 2}, group: 1, pads: []int{1, 0, 1, 0, 1, 1}, strides: []int{1, 2, 2}, bias: true},

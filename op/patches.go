@@ -11,27 +11,25 @@ import (
 
 // patchesOf returns the matrix of patches of x: row k is one (channel, kernel
 // position), column n one output position.
-func patchesOf[T num.Native](g *convolution, tiles tiler[T], x []T) source[T] {
+func patchesOf[T num.Native](g *convolution, x []T) source[T] {
 	plane := 1
 	for i := range g.s {
 		plane *= g.s[i].in
 	}
-	p := &patches[T]{convolution: g, tiles: tiles, x: x, inPlane: plane}
+	p := &patches[T]{convolution: g, x: x, inPlane: plane}
 	if p.plan() {
 		return p
 	}
 	return &anyPatches[T]{g, x, plane}
 }
 
-// patches makes a block of the matrix in two steps. First it copies the lines of
-// the input that the block's outputs meet, for the channels of its rows, with their
-// padding, so that the elements which a kernel position picks for neighbouring outputs
-// are adjacent. For that a line of the last axis is kept as one line for each
-// remainder of the stride that the kernel meets: the elements from it on, a stride
-// apart. Then it gathers rows from there.
+// patches makes a block of the matrix of copies of the lines of the input that the block's
+// outputs meet, for the channels of its rows, with their padding, so that the elements which
+// a kernel position picks for neighbouring outputs are adjacent. For that a line of the last
+// axis is kept as one line for each remainder of the stride that the kernel meets: the
+// elements from it on, a stride apart.
 type patches[T num.Native] struct {
 	*convolution
-	tiles   tiler[T]
 	x       []T
 	inPlane int // elements of a channel of x
 
@@ -167,15 +165,10 @@ func (p *patches[T]) pad(dst []T, first, src int) {
 	}
 }
 
-func (p *patches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
-	last := &p.s[len(p.s)-1]
-	for n := n0; n < n0+nn; {
-		// A piece of one line of outputs along the last axis.
-		x := n % last.out
-		w := min(last.out-x, n0+nn-n)
-		p.tiles.Gather(dst[n-n0:], nn, b.scratch[p.lineOf(n)*p.line-b.origin+x:], b.offs[:b.kn], b.most, w)
-		n += w
-	}
+func (p *patches[T]) part(b *blockOfB[T], n int) ([]T, int) {
+	out := p.s[len(p.s)-1].out
+	x := n % out
+	return b.scratch[p.lineOf(n)*p.line-b.origin+x:], out - x
 }
 
 // few computes a convolution with few output channels in a group, a depthwise one
@@ -273,10 +266,13 @@ type anyPatches[T num.Native] struct {
 	plane int
 }
 
-func (p *anyPatches[T]) room(n0, nn int) int  { return 0 }
-func (p *anyPatches[T]) ready(b *blockOfB[T]) {}
+func (p *anyPatches[T]) room(n0, nn int) int { return min(p.k, gemmK) * nn }
 
-func (p *anyPatches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
+func (p *anyPatches[T]) part(b *blockOfB[T], n int) ([]T, int) {
+	return b.scratch[n-b.n0:], b.n0 + b.nn - n
+}
+
+func (p *anyPatches[T]) ready(b *blockOfB[T]) {
 	g, k0, plane := p.convolution, b.k0, p.plane
 	cg := g.c / g.group
 	src := p.x[b.batch*cg*plane : (b.batch+1)*cg*plane]
@@ -284,14 +280,16 @@ func (p *anyPatches[T]) pack(dst []T, b *blockOfB[T], n0, nn int) {
 	last := &g.s[rank-1]
 	var fewK, fewO [4]int
 	kc, oc := append(fewK[:0], make([]int, rank)...), append(fewO[:0], make([]int, rank)...)
+	b.most = (b.kn - 1) * b.nn
 	for k := range b.kn {
+		b.offs[k] = k * b.nn
 		channel := k0 + k
 		for i := rank - 1; i >= 0; i-- {
 			kc[i] = channel % g.s[i].kernel
 			channel /= g.s[i].kernel
 		}
-		row := dst[k*nn : (k+1)*nn]
-		for n := n0; len(row) > 0; {
+		row := b.scratch[k*b.nn : (k+1)*b.nn]
+		for n := b.n0; len(row) > 0; {
 			// One line of outputs along the last axis.
 			rest := n
 			for i := rank - 1; i >= 0; i-- {

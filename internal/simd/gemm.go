@@ -13,7 +13,7 @@ type Product[T float32 | float64] struct {
 }
 
 type (
-	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, mode int)
+	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, mode int, more *T, split int, offs *int)
 	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, ldb, n int)
 )
 
@@ -45,7 +45,33 @@ func (p *Product[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, 
 	if n > p.cols/2 {
 		v = 1
 	}
-	p.tiles[v][m-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, int(mode))
+	p.tiles[v][m-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, int(mode), nil, 0, nil)
+}
+
+// TakesParts reports whether there are kernels for TileOfParts with these.
+func (p *Product[T]) TakesParts(split, n int) bool {
+	return p.masks || split == n && (n == p.cols || n == p.cols/2)
+}
+
+// TileOfParts is Tile for rows of b in two parts: split of n elements from b[offs[l]] on, at least one, and the others from
+// more[offs[l]] on. The offsets are from 0 to most.
+func (p *Product[T]) TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
+	k := len(offs)
+	if m <= 0 || m > p.rows || split <= 0 || n < split || n > p.cols || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) {
+		panic("simd.Product.TileOfParts: extents out of range")
+	}
+	_, _, _ = a[(m-1)*aRow+(k-1)*aCol], b[most+split-1], c[(m-1)*ldc+n-1]
+	// Lanes that are masked out are best where memory is: looking for what is missing takes long.
+	rest := &b[0]
+	if split < n {
+		_ = more[most+n-split-1]
+		rest = &more[0]
+	}
+	v := 0
+	if n > p.cols/2 {
+		v = 1
+	}
+	p.tiles[v][m-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, int(mode), rest, split, &offs[0])
 }
 
 // AddRows sets c[j] = fma(a[l*aStep], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs stay as they come.

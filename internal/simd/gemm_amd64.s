@@ -22,9 +22,9 @@ DATA gemmMask32AVX2<>+56(SB)/4, $+0
 DATA gemmMask32AVX2<>+60(SB)/4, $+0
 GLOBL gemmMask32AVX2<>(SB), RODATA|NOPTR, $64
 
-// func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -53,8 +53,28 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y1
+	VBROADCASTSS (SI), Y2
+	VFMADD231PS  Y1, Y2, Y0
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y1
@@ -114,9 +134,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -148,8 +168,30 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y2
+	VBROADCASTSS (SI), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VBROADCASTSS (SI)(DI*1), Y4
+	VFMADD231PS  Y2, Y4, Y1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y2
@@ -222,9 +264,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -259,8 +301,32 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y3
+	VBROADCASTSS (SI), Y4
+	VFMADD231PS  Y3, Y4, Y0
+	VBROADCASTSS (SI)(DI*1), Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VBROADCASTSS (SI)(DI*2), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y3
@@ -346,9 +412,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -387,8 +453,34 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y4
+	VBROADCASTSS (SI), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VBROADCASTSS (SI)(DI*1), Y6
+	VFMADD231PS  Y4, Y6, Y1
+	VBROADCASTSS (SI)(DI*2), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (SI)(R11*1), Y6
+	VFMADD231PS  Y4, Y6, Y3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y4
@@ -487,9 +579,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -531,8 +623,36 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y5
+	VBROADCASTSS (SI), Y6
+	VFMADD231PS  Y5, Y6, Y0
+	VBROADCASTSS (SI)(DI*1), Y7
+	VFMADD231PS  Y5, Y7, Y1
+	VBROADCASTSS (SI)(DI*2), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (SI)(R11*1), Y7
+	VFMADD231PS  Y5, Y7, Y3
+	VBROADCASTSS (SI)(DI*4), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y5
@@ -644,9 +764,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -692,8 +812,38 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y6
+	VBROADCASTSS (SI), Y7
+	VFMADD231PS  Y6, Y7, Y0
+	VBROADCASTSS (SI)(DI*1), Y8
+	VFMADD231PS  Y6, Y8, Y1
+	VBROADCASTSS (SI)(DI*2), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (SI)(R11*1), Y8
+	VFMADD231PS  Y6, Y8, Y3
+	VBROADCASTSS (SI)(DI*4), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (SI)(R12*1), Y8
+	VFMADD231PS  Y6, Y8, Y5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMASKMOVPS   (DX), Y15, Y6
@@ -818,9 +968,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -851,8 +1001,31 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+16
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y2
+	VMOVUPS      32(DX)(R15*4), Y3
+	VBROADCASTSS (SI), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+16
+	JE   whole
 
 next:
 	VMOVUPS      (DX), Y2
@@ -932,9 +1105,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -970,8 +1143,34 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+16
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y4
+	VMOVUPS      32(DX)(R15*4), Y5
+	VBROADCASTSS (SI), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (SI)(DI*1), Y7
+	VFMADD231PS  Y4, Y7, Y2
+	VFMADD231PS  Y5, Y7, Y3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+16
+	JE   whole
 
 next:
 	VMOVUPS      (DX), Y4
@@ -1075,9 +1274,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -1118,8 +1317,37 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+16
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y6
+	VMOVUPS      32(DX)(R15*4), Y7
+	VBROADCASTSS (SI), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (SI)(DI*1), Y9
+	VFMADD231PS  Y6, Y9, Y2
+	VFMADD231PS  Y7, Y9, Y3
+	VBROADCASTSS (SI)(DI*2), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+16
+	JE   whole
 
 next:
 	VMOVUPS      (DX), Y6
@@ -1247,9 +1475,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -1296,8 +1524,40 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+16
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y8
+	VMOVUPS      32(DX)(R15*4), Y9
+	VBROADCASTSS (SI), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (SI)(DI*1), Y11
+	VFMADD231PS  Y8, Y11, Y2
+	VFMADD231PS  Y9, Y11, Y3
+	VBROADCASTSS (SI)(DI*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (SI)(R11*1), Y11
+	VFMADD231PS  Y8, Y11, Y6
+	VFMADD231PS  Y9, Y11, Y7
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+16
+	JE   whole
 
 next:
 	VMOVUPS      (DX), Y8
@@ -1449,9 +1709,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -1503,8 +1763,43 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+16
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y10
+	VMOVUPS      32(DX)(R15*4), Y11
+	VBROADCASTSS (SI), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS (SI)(DI*1), Y13
+	VFMADD231PS  Y10, Y13, Y2
+	VFMADD231PS  Y11, Y13, Y3
+	VBROADCASTSS (SI)(DI*2), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS (SI)(R11*1), Y13
+	VFMADD231PS  Y10, Y13, Y6
+	VFMADD231PS  Y11, Y13, Y7
+	VBROADCASTSS (SI)(DI*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+16
+	JE   whole
 
 next:
 	VMOVUPS      (DX), Y10
@@ -1680,9 +1975,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	LEAQ       gemmMask32AVX2<>+32(SB), R13
@@ -1740,8 +2035,46 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+16
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS      (DX)(R15*4), Y12
+	VMOVUPS      32(DX)(R15*4), Y13
+	VBROADCASTSS (SI), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (SI)(DI*1), Y15
+	VFMADD231PS  Y12, Y15, Y2
+	VFMADD231PS  Y13, Y15, Y3
+	VBROADCASTSS (SI)(DI*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (SI)(R11*1), Y15
+	VFMADD231PS  Y12, Y15, Y6
+	VFMADD231PS  Y13, Y15, Y7
+	VBROADCASTSS (SI)(DI*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (SI)(R12*1), Y15
+	VFMADD231PS  Y12, Y15, Y10
+	VFMADD231PS  Y13, Y15, Y11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+16
+	JE   whole
 
 next:
 	VMOVUPS      (DX), Y12
@@ -2338,9 +2671,9 @@ DATA gemmMask64AVX2<>+48(SB)/8, $+0
 DATA gemmMask64AVX2<>+56(SB)/8, $+0
 GLOBL gemmMask64AVX2<>(SB), RODATA|NOPTR, $64
 
-// func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -2369,8 +2702,28 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+4
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y1
+	VBROADCASTSD (SI), Y2
+	VFMADD231PD  Y1, Y2, Y0
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+4
+	JE   whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y1
@@ -2430,9 +2783,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -2464,8 +2817,30 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+4
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y2
+	VBROADCASTSD (SI), Y3
+	VFMADD231PD  Y2, Y3, Y0
+	VBROADCASTSD (SI)(DI*1), Y4
+	VFMADD231PD  Y2, Y4, Y1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+4
+	JE   whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y2
@@ -2538,9 +2913,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -2575,8 +2950,32 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+4
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y3
+	VBROADCASTSD (SI), Y4
+	VFMADD231PD  Y3, Y4, Y0
+	VBROADCASTSD (SI)(DI*1), Y5
+	VFMADD231PD  Y3, Y5, Y1
+	VBROADCASTSD (SI)(DI*2), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+4
+	JE   whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y3
@@ -2662,9 +3061,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -2703,8 +3102,34 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+4
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y4
+	VBROADCASTSD (SI), Y5
+	VFMADD231PD  Y4, Y5, Y0
+	VBROADCASTSD (SI)(DI*1), Y6
+	VFMADD231PD  Y4, Y6, Y1
+	VBROADCASTSD (SI)(DI*2), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (SI)(R11*1), Y6
+	VFMADD231PD  Y4, Y6, Y3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+4
+	JE   whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y4
@@ -2803,9 +3228,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -2847,8 +3272,36 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+4
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y5
+	VBROADCASTSD (SI), Y6
+	VFMADD231PD  Y5, Y6, Y0
+	VBROADCASTSD (SI)(DI*1), Y7
+	VFMADD231PD  Y5, Y7, Y1
+	VBROADCASTSD (SI)(DI*2), Y6
+	VFMADD231PD  Y5, Y6, Y2
+	VBROADCASTSD (SI)(R11*1), Y7
+	VFMADD231PD  Y5, Y7, Y3
+	VBROADCASTSD (SI)(DI*4), Y6
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+4
+	JE   whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y5
@@ -2960,9 +3413,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -3008,8 +3461,38 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+4
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y6
+	VBROADCASTSD (SI), Y7
+	VFMADD231PD  Y6, Y7, Y0
+	VBROADCASTSD (SI)(DI*1), Y8
+	VFMADD231PD  Y6, Y8, Y1
+	VBROADCASTSD (SI)(DI*2), Y7
+	VFMADD231PD  Y6, Y7, Y2
+	VBROADCASTSD (SI)(R11*1), Y8
+	VFMADD231PD  Y6, Y8, Y3
+	VBROADCASTSD (SI)(DI*4), Y7
+	VFMADD231PD  Y6, Y7, Y4
+	VBROADCASTSD (SI)(R12*1), Y8
+	VFMADD231PD  Y6, Y8, Y5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+4
+	JE   whole
 
 next:
 	VMASKMOVPD   (DX), Y15, Y6
@@ -3134,9 +3617,9 @@ part:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+4, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -3167,8 +3650,31 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y2
+	VMOVUPD      32(DX)(R15*8), Y3
+	VBROADCASTSD (SI), Y4
+	VFMADD231PD  Y2, Y4, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMOVUPD      (DX), Y2
@@ -3248,9 +3754,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+4, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -3286,8 +3792,34 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y4
+	VMOVUPD      32(DX)(R15*8), Y5
+	VBROADCASTSD (SI), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (SI)(DI*1), Y7
+	VFMADD231PD  Y4, Y7, Y2
+	VFMADD231PD  Y5, Y7, Y3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMOVUPD      (DX), Y4
@@ -3391,9 +3923,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+4, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -3434,8 +3966,37 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y6
+	VMOVUPD      32(DX)(R15*8), Y7
+	VBROADCASTSD (SI), Y8
+	VFMADD231PD  Y6, Y8, Y0
+	VFMADD231PD  Y7, Y8, Y1
+	VBROADCASTSD (SI)(DI*1), Y9
+	VFMADD231PD  Y6, Y9, Y2
+	VFMADD231PD  Y7, Y9, Y3
+	VBROADCASTSD (SI)(DI*2), Y8
+	VFMADD231PD  Y6, Y8, Y4
+	VFMADD231PD  Y7, Y8, Y5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMOVUPD      (DX), Y6
@@ -3563,9 +4124,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+4, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -3612,8 +4173,40 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y8
+	VMOVUPD      32(DX)(R15*8), Y9
+	VBROADCASTSD (SI), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	VBROADCASTSD (SI)(DI*1), Y11
+	VFMADD231PD  Y8, Y11, Y2
+	VFMADD231PD  Y9, Y11, Y3
+	VBROADCASTSD (SI)(DI*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (SI)(R11*1), Y11
+	VFMADD231PD  Y8, Y11, Y6
+	VFMADD231PD  Y9, Y11, Y7
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMOVUPD      (DX), Y8
@@ -3765,9 +4358,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+4, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -3819,8 +4412,43 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y10
+	VMOVUPD      32(DX)(R15*8), Y11
+	VBROADCASTSD (SI), Y12
+	VFMADD231PD  Y10, Y12, Y0
+	VFMADD231PD  Y11, Y12, Y1
+	VBROADCASTSD (SI)(DI*1), Y13
+	VFMADD231PD  Y10, Y13, Y2
+	VFMADD231PD  Y11, Y13, Y3
+	VBROADCASTSD (SI)(DI*2), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (SI)(R11*1), Y13
+	VFMADD231PD  Y10, Y13, Y6
+	VFMADD231PD  Y11, Y13, Y7
+	VBROADCASTSD (SI)(DI*4), Y12
+	VFMADD231PD  Y10, Y12, Y8
+	VFMADD231PD  Y11, Y12, Y9
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMOVUPD      (DX), Y10
@@ -3996,9 +4624,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-80
+TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+4, CX
 	LEAQ       gemmMask64AVX2<>+32(SB), R13
@@ -4056,8 +4684,46 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   n+56(FP), $+8
-	JE     whole
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD      (DX)(R15*8), Y12
+	VMOVUPD      32(DX)(R15*8), Y13
+	VBROADCASTSD (SI), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	VBROADCASTSD (SI)(DI*1), Y15
+	VFMADD231PD  Y12, Y15, Y2
+	VFMADD231PD  Y13, Y15, Y3
+	VBROADCASTSD (SI)(DI*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (SI)(R11*1), Y15
+	VFMADD231PD  Y12, Y15, Y6
+	VFMADD231PD  Y13, Y15, Y7
+	VBROADCASTSD (SI)(DI*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (SI)(R12*1), Y15
+	VFMADD231PD  Y12, Y15, Y10
+	VFMADD231PD  Y13, Y15, Y11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           wholeDone
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   32(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
+	CMPQ n+56(FP), $+8
+	JE   whole
 
 next:
 	VMOVUPD      (DX), Y12
@@ -4606,9 +5272,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -4637,7 +5303,41 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z1
+	VMOVUPS      (R14)(R15*4), K4, Z1
+	VBROADCASTSS (SI), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z1
 	VBROADCASTSS (SI), Z2
@@ -4670,9 +5370,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -4704,7 +5404,43 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z2
+	VMOVUPS      (R14)(R15*4), K4, Z2
+	VBROADCASTSS (SI), Z3
+	VFMADD231PS  Z2, Z3, Z0
+	VBROADCASTSS (SI)(DI*1), Z4
+	VFMADD231PS  Z2, Z4, Z1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z2
 	VBROADCASTSS (SI), Z3
@@ -4746,9 +5482,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -4783,7 +5519,45 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z3
+	VMOVUPS      (R14)(R15*4), K4, Z3
+	VBROADCASTSS (SI), Z4
+	VFMADD231PS  Z3, Z4, Z0
+	VBROADCASTSS (SI)(DI*1), Z5
+	VFMADD231PS  Z3, Z5, Z1
+	VBROADCASTSS (SI)(DI*2), Z4
+	VFMADD231PS  Z3, Z4, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z3
 	VBROADCASTSS (SI), Z4
@@ -4834,9 +5608,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -4875,7 +5649,47 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z4
+	VMOVUPS      (R14)(R15*4), K4, Z4
+	VBROADCASTSS (SI), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (SI)(DI*1), Z6
+	VFMADD231PS  Z4, Z6, Z1
+	VBROADCASTSS (SI)(DI*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (SI)(R11*1), Z6
+	VFMADD231PS  Z4, Z6, Z3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z4
 	VBROADCASTSS (SI), Z5
@@ -4935,9 +5749,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -4979,7 +5793,49 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z5
+	VMOVUPS      (R14)(R15*4), K4, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z5, Z6, Z0
+	VBROADCASTSS (SI)(DI*1), Z7
+	VFMADD231PS  Z5, Z7, Z1
+	VBROADCASTSS (SI)(DI*2), Z6
+	VFMADD231PS  Z5, Z6, Z2
+	VBROADCASTSS (SI)(R11*1), Z7
+	VFMADD231PS  Z5, Z7, Z3
+	VBROADCASTSS (SI)(DI*4), Z6
+	VFMADD231PS  Z5, Z6, Z4
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z5
 	VBROADCASTSS (SI), Z6
@@ -5048,9 +5904,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -5096,7 +5952,51 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z6
+	VMOVUPS      (R14)(R15*4), K4, Z6
+	VBROADCASTSS (SI), Z7
+	VFMADD231PS  Z6, Z7, Z0
+	VBROADCASTSS (SI)(DI*1), Z8
+	VFMADD231PS  Z6, Z8, Z1
+	VBROADCASTSS (SI)(DI*2), Z7
+	VFMADD231PS  Z6, Z7, Z2
+	VBROADCASTSS (SI)(R11*1), Z8
+	VFMADD231PS  Z6, Z8, Z3
+	VBROADCASTSS (SI)(DI*4), Z7
+	VFMADD231PS  Z6, Z7, Z4
+	VBROADCASTSS (SI)(R12*1), Z8
+	VFMADD231PS  Z6, Z8, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z6
 	VBROADCASTSS (SI), Z7
@@ -5174,9 +6074,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -5225,7 +6125,53 @@ start:
 	VXORPS X6, X6, X6
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z7
+	VMOVUPS      (R14)(R15*4), K4, Z7
+	VBROADCASTSS (SI), Z8
+	VFMADD231PS  Z7, Z8, Z0
+	VBROADCASTSS (SI)(DI*1), Z9
+	VFMADD231PS  Z7, Z9, Z1
+	VBROADCASTSS (SI)(DI*2), Z8
+	VFMADD231PS  Z7, Z8, Z2
+	VBROADCASTSS (SI)(R11*1), Z9
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (SI)(DI*4), Z8
+	VFMADD231PS  Z7, Z8, Z4
+	VBROADCASTSS (SI)(R12*1), Z9
+	VFMADD231PS  Z7, Z9, Z5
+	VBROADCASTSS (SI)(R11*2), Z8
+	VFMADD231PS  Z7, Z8, Z6
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z7
 	VBROADCASTSS (SI), Z8
@@ -5312,9 +6258,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -5368,7 +6314,56 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z8
+	VMOVUPS      (R14)(R15*4), K4, Z8
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (SI)(DI*1), Z10
+	VFMADD231PS  Z8, Z10, Z1
+	VBROADCASTSS (SI)(DI*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI)(R11*1), Z10
+	VFMADD231PS  Z8, Z10, Z3
+	VBROADCASTSS (SI)(DI*4), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (SI)(R12*1), Z10
+	VFMADD231PS  Z8, Z10, Z5
+	VBROADCASTSS (SI)(R11*2), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (R10), Z10
+	VFMADD231PS  Z8, Z10, Z7
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z8
 	VBROADCASTSS (SI), Z9
@@ -5465,9 +6460,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -5524,7 +6519,58 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z9
+	VMOVUPS      (R14)(R15*4), K4, Z9
+	VBROADCASTSS (SI), Z10
+	VFMADD231PS  Z9, Z10, Z0
+	VBROADCASTSS (SI)(DI*1), Z11
+	VFMADD231PS  Z9, Z11, Z1
+	VBROADCASTSS (SI)(DI*2), Z10
+	VFMADD231PS  Z9, Z10, Z2
+	VBROADCASTSS (SI)(R11*1), Z11
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (SI)(DI*4), Z10
+	VFMADD231PS  Z9, Z10, Z4
+	VBROADCASTSS (SI)(R12*1), Z11
+	VFMADD231PS  Z9, Z11, Z5
+	VBROADCASTSS (SI)(R11*2), Z10
+	VFMADD231PS  Z9, Z10, Z6
+	VBROADCASTSS (R10), Z11
+	VFMADD231PS  Z9, Z11, Z7
+	VBROADCASTSS (R10)(DI*1), Z10
+	VFMADD231PS  Z9, Z10, Z8
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z9
 	VBROADCASTSS (SI), Z10
@@ -5630,9 +6676,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -5692,7 +6738,60 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z10
+	VMOVUPS      (R14)(R15*4), K4, Z10
+	VBROADCASTSS (SI), Z11
+	VFMADD231PS  Z10, Z11, Z0
+	VBROADCASTSS (SI)(DI*1), Z12
+	VFMADD231PS  Z10, Z12, Z1
+	VBROADCASTSS (SI)(DI*2), Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VBROADCASTSS (SI)(R11*1), Z12
+	VFMADD231PS  Z10, Z12, Z3
+	VBROADCASTSS (SI)(DI*4), Z11
+	VFMADD231PS  Z10, Z11, Z4
+	VBROADCASTSS (SI)(R12*1), Z12
+	VFMADD231PS  Z10, Z12, Z5
+	VBROADCASTSS (SI)(R11*2), Z11
+	VFMADD231PS  Z10, Z11, Z6
+	VBROADCASTSS (R10), Z12
+	VFMADD231PS  Z10, Z12, Z7
+	VBROADCASTSS (R10)(DI*1), Z11
+	VFMADD231PS  Z10, Z11, Z8
+	VBROADCASTSS (R10)(DI*2), Z12
+	VFMADD231PS  Z10, Z12, Z9
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z10
 	VBROADCASTSS (SI), Z11
@@ -5807,9 +6906,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -5872,7 +6971,62 @@ start:
 	VXORPS X10, X10, X10
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z11
+	VMOVUPS      (R14)(R15*4), K4, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z11, Z12, Z0
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z11, Z13, Z1
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (SI)(R11*1), Z13
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (SI)(DI*4), Z12
+	VFMADD231PS  Z11, Z12, Z4
+	VBROADCASTSS (SI)(R12*1), Z13
+	VFMADD231PS  Z11, Z13, Z5
+	VBROADCASTSS (SI)(R11*2), Z12
+	VFMADD231PS  Z11, Z12, Z6
+	VBROADCASTSS (R10), Z13
+	VFMADD231PS  Z11, Z13, Z7
+	VBROADCASTSS (R10)(DI*1), Z12
+	VFMADD231PS  Z11, Z12, Z8
+	VBROADCASTSS (R10)(DI*2), Z13
+	VFMADD231PS  Z11, Z13, Z9
+	VBROADCASTSS (R10)(R11*1), Z12
+	VFMADD231PS  Z11, Z12, Z10
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z11
 	VBROADCASTSS (SI), Z12
@@ -5996,9 +7150,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -6064,7 +7218,64 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z12
+	VMOVUPS      (R14)(R15*4), K4, Z12
+	VBROADCASTSS (SI), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (SI)(DI*1), Z14
+	VFMADD231PS  Z12, Z14, Z1
+	VBROADCASTSS (SI)(DI*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (SI)(R11*1), Z14
+	VFMADD231PS  Z12, Z14, Z3
+	VBROADCASTSS (SI)(DI*4), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (SI)(R12*1), Z14
+	VFMADD231PS  Z12, Z14, Z5
+	VBROADCASTSS (SI)(R11*2), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R10), Z14
+	VFMADD231PS  Z12, Z14, Z7
+	VBROADCASTSS (R10)(DI*1), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (R10)(DI*2), Z14
+	VFMADD231PS  Z12, Z14, Z9
+	VBROADCASTSS (R10)(R11*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (R10)(DI*4), Z14
+	VFMADD231PS  Z12, Z14, Z11
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z12
 	VBROADCASTSS (SI), Z13
@@ -6197,9 +7408,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -6268,7 +7479,66 @@ start:
 	VXORPS X12, X12, X12
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z13
+	VMOVUPS      (R14)(R15*4), K4, Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z13, Z14, Z0
+	VBROADCASTSS (SI)(DI*1), Z15
+	VFMADD231PS  Z13, Z15, Z1
+	VBROADCASTSS (SI)(DI*2), Z14
+	VFMADD231PS  Z13, Z14, Z2
+	VBROADCASTSS (SI)(R11*1), Z15
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (SI)(DI*4), Z14
+	VFMADD231PS  Z13, Z14, Z4
+	VBROADCASTSS (SI)(R12*1), Z15
+	VFMADD231PS  Z13, Z15, Z5
+	VBROADCASTSS (SI)(R11*2), Z14
+	VFMADD231PS  Z13, Z14, Z6
+	VBROADCASTSS (R10), Z15
+	VFMADD231PS  Z13, Z15, Z7
+	VBROADCASTSS (R10)(DI*1), Z14
+	VFMADD231PS  Z13, Z14, Z8
+	VBROADCASTSS (R10)(DI*2), Z15
+	VFMADD231PS  Z13, Z15, Z9
+	VBROADCASTSS (R10)(R11*1), Z14
+	VFMADD231PS  Z13, Z14, Z10
+	VBROADCASTSS (R10)(DI*4), Z15
+	VFMADD231PS  Z13, Z15, Z11
+	VBROADCASTSS (R10)(R12*1), Z14
+	VFMADD231PS  Z13, Z14, Z12
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z13
 	VBROADCASTSS (SI), Z14
@@ -6410,9 +7680,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -6484,7 +7754,68 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z14
+	VMOVUPS      (R14)(R15*4), K4, Z14
+	VBROADCASTSS (SI), Z15
+	VFMADD231PS  Z14, Z15, Z0
+	VBROADCASTSS (SI)(DI*1), Z16
+	VFMADD231PS  Z14, Z16, Z1
+	VBROADCASTSS (SI)(DI*2), Z15
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (SI)(R11*1), Z16
+	VFMADD231PS  Z14, Z16, Z3
+	VBROADCASTSS (SI)(DI*4), Z15
+	VFMADD231PS  Z14, Z15, Z4
+	VBROADCASTSS (SI)(R12*1), Z16
+	VFMADD231PS  Z14, Z16, Z5
+	VBROADCASTSS (SI)(R11*2), Z15
+	VFMADD231PS  Z14, Z15, Z6
+	VBROADCASTSS (R10), Z16
+	VFMADD231PS  Z14, Z16, Z7
+	VBROADCASTSS (R10)(DI*1), Z15
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (R10)(DI*2), Z16
+	VFMADD231PS  Z14, Z16, Z9
+	VBROADCASTSS (R10)(R11*1), Z15
+	VFMADD231PS  Z14, Z15, Z10
+	VBROADCASTSS (R10)(DI*4), Z16
+	VFMADD231PS  Z14, Z16, Z11
+	VBROADCASTSS (R10)(R12*1), Z15
+	VFMADD231PS  Z14, Z15, Z12
+	VBROADCASTSS (R10)(R11*2), Z16
+	VFMADD231PS  Z14, Z16, Z13
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS.Z    (DX), K1, Z14
 	VBROADCASTSS (SI), Z15
@@ -6635,9 +7966,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -6668,7 +7999,49 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z2
+	VMOVUPS      (R14)(R15*4), K4, Z2
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z3
+	VMOVUPS      64(R14)(R15*4), K5, Z3
+	VBROADCASTSS (SI), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z2
 	VMOVUPS.Z    64(DX), K1, Z3
@@ -6717,9 +8090,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -6755,7 +8128,52 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z4
+	VMOVUPS      (R14)(R15*4), K4, Z4
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z5
+	VMOVUPS      64(R14)(R15*4), K5, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (SI)(DI*1), Z7
+	VFMADD231PS  Z4, Z7, Z2
+	VFMADD231PS  Z5, Z7, Z3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z4
 	VMOVUPS.Z    64(DX), K1, Z5
@@ -6822,9 +8240,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -6865,7 +8283,55 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z6
+	VMOVUPS      (R14)(R15*4), K4, Z6
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z7
+	VMOVUPS      64(R14)(R15*4), K5, Z7
+	VBROADCASTSS (SI), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (SI)(DI*1), Z9
+	VFMADD231PS  Z6, Z9, Z2
+	VFMADD231PS  Z7, Z9, Z3
+	VBROADCASTSS (SI)(DI*2), Z8
+	VFMADD231PS  Z6, Z8, Z4
+	VFMADD231PS  Z7, Z8, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z6
 	VMOVUPS.Z    64(DX), K1, Z7
@@ -6950,9 +8416,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -6999,7 +8465,58 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z8
+	VMOVUPS      (R14)(R15*4), K4, Z8
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z9
+	VMOVUPS      64(R14)(R15*4), K5, Z9
+	VBROADCASTSS (SI), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (SI)(DI*1), Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z3
+	VBROADCASTSS (SI)(DI*2), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (SI)(R11*1), Z11
+	VFMADD231PS  Z8, Z11, Z6
+	VFMADD231PS  Z9, Z11, Z7
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z8
 	VMOVUPS.Z    64(DX), K1, Z9
@@ -7102,9 +8619,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -7156,7 +8673,61 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z10
+	VMOVUPS      (R14)(R15*4), K4, Z10
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z11
+	VMOVUPS      64(R14)(R15*4), K5, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (SI)(R11*1), Z13
+	VFMADD231PS  Z10, Z13, Z6
+	VFMADD231PS  Z11, Z13, Z7
+	VBROADCASTSS (SI)(DI*4), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z10
 	VMOVUPS.Z    64(DX), K1, Z11
@@ -7277,9 +8848,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -7337,7 +8908,64 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z12
+	VMOVUPS      (R14)(R15*4), K4, Z12
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z13
+	VMOVUPS      64(R14)(R15*4), K5, Z13
+	VBROADCASTSS (SI), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (SI)(DI*1), Z15
+	VFMADD231PS  Z12, Z15, Z2
+	VFMADD231PS  Z13, Z15, Z3
+	VBROADCASTSS (SI)(DI*2), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (SI)(R11*1), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VBROADCASTSS (SI)(DI*4), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (SI)(R12*1), Z15
+	VFMADD231PS  Z12, Z15, Z10
+	VFMADD231PS  Z13, Z15, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z12
 	VMOVUPS.Z    64(DX), K1, Z13
@@ -7476,9 +9104,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -7541,7 +9169,67 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z14
+	VMOVUPS      (R14)(R15*4), K4, Z14
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z15
+	VMOVUPS      64(R14)(R15*4), K5, Z15
+	VBROADCASTSS (SI), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (SI)(DI*1), Z17
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VBROADCASTSS (SI)(DI*2), Z16
+	VFMADD231PS  Z14, Z16, Z4
+	VFMADD231PS  Z15, Z16, Z5
+	VBROADCASTSS (SI)(R11*1), Z17
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VBROADCASTSS (SI)(DI*4), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (SI)(R12*1), Z17
+	VFMADD231PS  Z14, Z17, Z10
+	VFMADD231PS  Z15, Z17, Z11
+	VBROADCASTSS (SI)(R11*2), Z16
+	VFMADD231PS  Z14, Z16, Z12
+	VFMADD231PS  Z15, Z16, Z13
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z14
 	VMOVUPS.Z    64(DX), K1, Z15
@@ -7698,9 +9386,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -7770,7 +9458,71 @@ start:
 	VXORPS X15, X15, X15
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z16
+	VMOVUPS      (R14)(R15*4), K4, Z16
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z17
+	VMOVUPS      64(R14)(R15*4), K5, Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (SI)(DI*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS (SI)(DI*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI)(R11*1), Z19
+	VFMADD231PS  Z16, Z19, Z6
+	VFMADD231PS  Z17, Z19, Z7
+	VBROADCASTSS (SI)(DI*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(R12*1), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI)(R11*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (R10), Z19
+	VFMADD231PS  Z16, Z19, Z14
+	VFMADD231PS  Z17, Z19, Z15
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z16
 	VMOVUPS.Z    64(DX), K1, Z17
@@ -7946,9 +9698,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -8023,7 +9775,74 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z18
+	VMOVUPS      (R14)(R15*4), K4, Z18
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z19
+	VMOVUPS      64(R14)(R15*4), K5, Z19
+	VBROADCASTSS (SI), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (SI)(DI*1), Z21
+	VFMADD231PS  Z18, Z21, Z2
+	VFMADD231PS  Z19, Z21, Z3
+	VBROADCASTSS (SI)(DI*2), Z20
+	VFMADD231PS  Z18, Z20, Z4
+	VFMADD231PS  Z19, Z20, Z5
+	VBROADCASTSS (SI)(R11*1), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VBROADCASTSS (SI)(DI*4), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (SI)(R12*1), Z21
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z11
+	VBROADCASTSS (SI)(R11*2), Z20
+	VFMADD231PS  Z18, Z20, Z12
+	VFMADD231PS  Z19, Z20, Z13
+	VBROADCASTSS (R10), Z21
+	VFMADD231PS  Z18, Z21, Z14
+	VFMADD231PS  Z19, Z21, Z15
+	VBROADCASTSS (R10)(DI*1), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z18
 	VMOVUPS.Z    64(DX), K1, Z19
@@ -8217,9 +10036,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -8299,7 +10118,77 @@ start:
 	VXORPS X19, X19, X19
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z20
+	VMOVUPS      (R14)(R15*4), K4, Z20
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z21
+	VMOVUPS      64(R14)(R15*4), K5, Z21
+	VBROADCASTSS (SI), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (SI)(DI*1), Z23
+	VFMADD231PS  Z20, Z23, Z2
+	VFMADD231PS  Z21, Z23, Z3
+	VBROADCASTSS (SI)(DI*2), Z22
+	VFMADD231PS  Z20, Z22, Z4
+	VFMADD231PS  Z21, Z22, Z5
+	VBROADCASTSS (SI)(R11*1), Z23
+	VFMADD231PS  Z20, Z23, Z6
+	VFMADD231PS  Z21, Z23, Z7
+	VBROADCASTSS (SI)(DI*4), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (SI)(R12*1), Z23
+	VFMADD231PS  Z20, Z23, Z10
+	VFMADD231PS  Z21, Z23, Z11
+	VBROADCASTSS (SI)(R11*2), Z22
+	VFMADD231PS  Z20, Z22, Z12
+	VFMADD231PS  Z21, Z22, Z13
+	VBROADCASTSS (R10), Z23
+	VFMADD231PS  Z20, Z23, Z14
+	VFMADD231PS  Z21, Z23, Z15
+	VBROADCASTSS (R10)(DI*1), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (R10)(DI*2), Z23
+	VFMADD231PS  Z20, Z23, Z18
+	VFMADD231PS  Z21, Z23, Z19
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z20
 	VMOVUPS.Z    64(DX), K1, Z21
@@ -8511,9 +10400,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -8598,7 +10487,80 @@ start:
 	VXORPS X21, X21, X21
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z22
+	VMOVUPS      (R14)(R15*4), K4, Z22
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z23
+	VMOVUPS      64(R14)(R15*4), K5, Z23
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (SI)(DI*1), Z25
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VBROADCASTSS (SI)(DI*2), Z24
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (SI)(R11*1), Z25
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VBROADCASTSS (SI)(DI*4), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (SI)(R12*1), Z25
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI)(R11*2), Z24
+	VFMADD231PS  Z22, Z24, Z12
+	VFMADD231PS  Z23, Z24, Z13
+	VBROADCASTSS (R10), Z25
+	VFMADD231PS  Z22, Z25, Z14
+	VFMADD231PS  Z23, Z25, Z15
+	VBROADCASTSS (R10)(DI*1), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (R10)(DI*2), Z25
+	VFMADD231PS  Z22, Z25, Z18
+	VFMADD231PS  Z23, Z25, Z19
+	VBROADCASTSS (R10)(R11*1), Z24
+	VFMADD231PS  Z22, Z24, Z20
+	VFMADD231PS  Z23, Z24, Z21
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z22
 	VMOVUPS.Z    64(DX), K1, Z23
@@ -8828,9 +10790,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -8920,7 +10882,83 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z24
+	VMOVUPS      (R14)(R15*4), K4, Z24
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z25
+	VMOVUPS      64(R14)(R15*4), K5, Z25
+	VBROADCASTSS (SI), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (SI)(DI*1), Z27
+	VFMADD231PS  Z24, Z27, Z2
+	VFMADD231PS  Z25, Z27, Z3
+	VBROADCASTSS (SI)(DI*2), Z26
+	VFMADD231PS  Z24, Z26, Z4
+	VFMADD231PS  Z25, Z26, Z5
+	VBROADCASTSS (SI)(R11*1), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VBROADCASTSS (SI)(DI*4), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (SI)(R12*1), Z27
+	VFMADD231PS  Z24, Z27, Z10
+	VFMADD231PS  Z25, Z27, Z11
+	VBROADCASTSS (SI)(R11*2), Z26
+	VFMADD231PS  Z24, Z26, Z12
+	VFMADD231PS  Z25, Z26, Z13
+	VBROADCASTSS (R10), Z27
+	VFMADD231PS  Z24, Z27, Z14
+	VFMADD231PS  Z25, Z27, Z15
+	VBROADCASTSS (R10)(DI*1), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (R10)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VBROADCASTSS (R10)(R11*1), Z26
+	VFMADD231PS  Z24, Z26, Z20
+	VFMADD231PS  Z25, Z26, Z21
+	VBROADCASTSS (R10)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z22
+	VFMADD231PS  Z25, Z27, Z23
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z24
 	VMOVUPS.Z    64(DX), K1, Z25
@@ -9168,9 +11206,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -9265,7 +11303,86 @@ start:
 	VXORPS X25, X25, X25
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z26
+	VMOVUPS      (R14)(R15*4), K4, Z26
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z27
+	VMOVUPS      64(R14)(R15*4), K5, Z27
+	VBROADCASTSS (SI), Z28
+	VFMADD231PS  Z26, Z28, Z0
+	VFMADD231PS  Z27, Z28, Z1
+	VBROADCASTSS (SI)(DI*1), Z29
+	VFMADD231PS  Z26, Z29, Z2
+	VFMADD231PS  Z27, Z29, Z3
+	VBROADCASTSS (SI)(DI*2), Z28
+	VFMADD231PS  Z26, Z28, Z4
+	VFMADD231PS  Z27, Z28, Z5
+	VBROADCASTSS (SI)(R11*1), Z29
+	VFMADD231PS  Z26, Z29, Z6
+	VFMADD231PS  Z27, Z29, Z7
+	VBROADCASTSS (SI)(DI*4), Z28
+	VFMADD231PS  Z26, Z28, Z8
+	VFMADD231PS  Z27, Z28, Z9
+	VBROADCASTSS (SI)(R12*1), Z29
+	VFMADD231PS  Z26, Z29, Z10
+	VFMADD231PS  Z27, Z29, Z11
+	VBROADCASTSS (SI)(R11*2), Z28
+	VFMADD231PS  Z26, Z28, Z12
+	VFMADD231PS  Z27, Z28, Z13
+	VBROADCASTSS (R10), Z29
+	VFMADD231PS  Z26, Z29, Z14
+	VFMADD231PS  Z27, Z29, Z15
+	VBROADCASTSS (R10)(DI*1), Z28
+	VFMADD231PS  Z26, Z28, Z16
+	VFMADD231PS  Z27, Z28, Z17
+	VBROADCASTSS (R10)(DI*2), Z29
+	VFMADD231PS  Z26, Z29, Z18
+	VFMADD231PS  Z27, Z29, Z19
+	VBROADCASTSS (R10)(R11*1), Z28
+	VFMADD231PS  Z26, Z28, Z20
+	VFMADD231PS  Z27, Z28, Z21
+	VBROADCASTSS (R10)(DI*4), Z29
+	VFMADD231PS  Z26, Z29, Z22
+	VFMADD231PS  Z27, Z29, Z23
+	VBROADCASTSS (R10)(R12*1), Z28
+	VFMADD231PS  Z26, Z28, Z24
+	VFMADD231PS  Z27, Z28, Z25
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z26
 	VMOVUPS.Z    64(DX), K1, Z27
@@ -9531,9 +11648,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int)
+// func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+16, CX
 	MOVQ       $-1, R13
@@ -9633,7 +11750,89 @@ start:
 	VXORPS X27, X27, X27
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x10, R14
+	SHRQ   $0x10, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x02, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPS.Z    (DX)(R15*4), K2, Z28
+	VMOVUPS      (R14)(R15*4), K4, Z28
+	VMOVUPS.Z    64(DX)(R15*4), K3, Z29
+	VMOVUPS      64(R14)(R15*4), K5, Z29
+	VBROADCASTSS (SI), Z30
+	VFMADD231PS  Z28, Z30, Z0
+	VFMADD231PS  Z29, Z30, Z1
+	VBROADCASTSS (SI)(DI*1), Z31
+	VFMADD231PS  Z28, Z31, Z2
+	VFMADD231PS  Z29, Z31, Z3
+	VBROADCASTSS (SI)(DI*2), Z30
+	VFMADD231PS  Z28, Z30, Z4
+	VFMADD231PS  Z29, Z30, Z5
+	VBROADCASTSS (SI)(R11*1), Z31
+	VFMADD231PS  Z28, Z31, Z6
+	VFMADD231PS  Z29, Z31, Z7
+	VBROADCASTSS (SI)(DI*4), Z30
+	VFMADD231PS  Z28, Z30, Z8
+	VFMADD231PS  Z29, Z30, Z9
+	VBROADCASTSS (SI)(R12*1), Z31
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (SI)(R11*2), Z30
+	VFMADD231PS  Z28, Z30, Z12
+	VFMADD231PS  Z29, Z30, Z13
+	VBROADCASTSS (R10), Z31
+	VFMADD231PS  Z28, Z31, Z14
+	VFMADD231PS  Z29, Z31, Z15
+	VBROADCASTSS (R10)(DI*1), Z30
+	VFMADD231PS  Z28, Z30, Z16
+	VFMADD231PS  Z29, Z30, Z17
+	VBROADCASTSS (R10)(DI*2), Z31
+	VFMADD231PS  Z28, Z31, Z18
+	VFMADD231PS  Z29, Z31, Z19
+	VBROADCASTSS (R10)(R11*1), Z30
+	VFMADD231PS  Z28, Z30, Z20
+	VFMADD231PS  Z29, Z30, Z21
+	VBROADCASTSS (R10)(DI*4), Z31
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (R10)(R12*1), Z30
+	VFMADD231PS  Z28, Z30, Z24
+	VFMADD231PS  Z29, Z30, Z25
+	VBROADCASTSS (R10)(R11*2), Z31
+	VFMADD231PS  Z28, Z31, Z26
+	VFMADD231PS  Z29, Z31, Z27
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPS      (DX), Z28
 	VMOVUPS.Z    64(DX), K1, Z29
@@ -10378,9 +12577,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10409,7 +12608,41 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z1
+	VMOVUPD      (R14)(R15*8), K4, Z1
+	VBROADCASTSD (SI), Z2
+	VFMADD231PD  Z1, Z2, Z0
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z1
 	VBROADCASTSD (SI), Z2
@@ -10442,9 +12675,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10476,7 +12709,43 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z2
+	VMOVUPD      (R14)(R15*8), K4, Z2
+	VBROADCASTSD (SI), Z3
+	VFMADD231PD  Z2, Z3, Z0
+	VBROADCASTSD (SI)(DI*1), Z4
+	VFMADD231PD  Z2, Z4, Z1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z2
 	VBROADCASTSD (SI), Z3
@@ -10518,9 +12787,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10555,7 +12824,45 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z3
+	VMOVUPD      (R14)(R15*8), K4, Z3
+	VBROADCASTSD (SI), Z4
+	VFMADD231PD  Z3, Z4, Z0
+	VBROADCASTSD (SI)(DI*1), Z5
+	VFMADD231PD  Z3, Z5, Z1
+	VBROADCASTSD (SI)(DI*2), Z4
+	VFMADD231PD  Z3, Z4, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z3
 	VBROADCASTSD (SI), Z4
@@ -10606,9 +12913,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10647,7 +12954,47 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z4
+	VMOVUPD      (R14)(R15*8), K4, Z4
+	VBROADCASTSD (SI), Z5
+	VFMADD231PD  Z4, Z5, Z0
+	VBROADCASTSD (SI)(DI*1), Z6
+	VFMADD231PD  Z4, Z6, Z1
+	VBROADCASTSD (SI)(DI*2), Z5
+	VFMADD231PD  Z4, Z5, Z2
+	VBROADCASTSD (SI)(R11*1), Z6
+	VFMADD231PD  Z4, Z6, Z3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z4
 	VBROADCASTSD (SI), Z5
@@ -10707,9 +13054,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10751,7 +13098,49 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z5
+	VMOVUPD      (R14)(R15*8), K4, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z5, Z6, Z0
+	VBROADCASTSD (SI)(DI*1), Z7
+	VFMADD231PD  Z5, Z7, Z1
+	VBROADCASTSD (SI)(DI*2), Z6
+	VFMADD231PD  Z5, Z6, Z2
+	VBROADCASTSD (SI)(R11*1), Z7
+	VFMADD231PD  Z5, Z7, Z3
+	VBROADCASTSD (SI)(DI*4), Z6
+	VFMADD231PD  Z5, Z6, Z4
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z5
 	VBROADCASTSD (SI), Z6
@@ -10820,9 +13209,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10868,7 +13257,51 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z6
+	VMOVUPD      (R14)(R15*8), K4, Z6
+	VBROADCASTSD (SI), Z7
+	VFMADD231PD  Z6, Z7, Z0
+	VBROADCASTSD (SI)(DI*1), Z8
+	VFMADD231PD  Z6, Z8, Z1
+	VBROADCASTSD (SI)(DI*2), Z7
+	VFMADD231PD  Z6, Z7, Z2
+	VBROADCASTSD (SI)(R11*1), Z8
+	VFMADD231PD  Z6, Z8, Z3
+	VBROADCASTSD (SI)(DI*4), Z7
+	VFMADD231PD  Z6, Z7, Z4
+	VBROADCASTSD (SI)(R12*1), Z8
+	VFMADD231PD  Z6, Z8, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z6
 	VBROADCASTSD (SI), Z7
@@ -10946,9 +13379,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -10997,7 +13430,53 @@ start:
 	VXORPS X6, X6, X6
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z7
+	VMOVUPD      (R14)(R15*8), K4, Z7
+	VBROADCASTSD (SI), Z8
+	VFMADD231PD  Z7, Z8, Z0
+	VBROADCASTSD (SI)(DI*1), Z9
+	VFMADD231PD  Z7, Z9, Z1
+	VBROADCASTSD (SI)(DI*2), Z8
+	VFMADD231PD  Z7, Z8, Z2
+	VBROADCASTSD (SI)(R11*1), Z9
+	VFMADD231PD  Z7, Z9, Z3
+	VBROADCASTSD (SI)(DI*4), Z8
+	VFMADD231PD  Z7, Z8, Z4
+	VBROADCASTSD (SI)(R12*1), Z9
+	VFMADD231PD  Z7, Z9, Z5
+	VBROADCASTSD (SI)(R11*2), Z8
+	VFMADD231PD  Z7, Z8, Z6
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z7
 	VBROADCASTSD (SI), Z8
@@ -11084,9 +13563,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -11140,7 +13619,56 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z8
+	VMOVUPD      (R14)(R15*8), K4, Z8
+	VBROADCASTSD (SI), Z9
+	VFMADD231PD  Z8, Z9, Z0
+	VBROADCASTSD (SI)(DI*1), Z10
+	VFMADD231PD  Z8, Z10, Z1
+	VBROADCASTSD (SI)(DI*2), Z9
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (SI)(R11*1), Z10
+	VFMADD231PD  Z8, Z10, Z3
+	VBROADCASTSD (SI)(DI*4), Z9
+	VFMADD231PD  Z8, Z9, Z4
+	VBROADCASTSD (SI)(R12*1), Z10
+	VFMADD231PD  Z8, Z10, Z5
+	VBROADCASTSD (SI)(R11*2), Z9
+	VFMADD231PD  Z8, Z9, Z6
+	VBROADCASTSD (R10), Z10
+	VFMADD231PD  Z8, Z10, Z7
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z8
 	VBROADCASTSD (SI), Z9
@@ -11237,9 +13765,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -11296,7 +13824,58 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z9
+	VMOVUPD      (R14)(R15*8), K4, Z9
+	VBROADCASTSD (SI), Z10
+	VFMADD231PD  Z9, Z10, Z0
+	VBROADCASTSD (SI)(DI*1), Z11
+	VFMADD231PD  Z9, Z11, Z1
+	VBROADCASTSD (SI)(DI*2), Z10
+	VFMADD231PD  Z9, Z10, Z2
+	VBROADCASTSD (SI)(R11*1), Z11
+	VFMADD231PD  Z9, Z11, Z3
+	VBROADCASTSD (SI)(DI*4), Z10
+	VFMADD231PD  Z9, Z10, Z4
+	VBROADCASTSD (SI)(R12*1), Z11
+	VFMADD231PD  Z9, Z11, Z5
+	VBROADCASTSD (SI)(R11*2), Z10
+	VFMADD231PD  Z9, Z10, Z6
+	VBROADCASTSD (R10), Z11
+	VFMADD231PD  Z9, Z11, Z7
+	VBROADCASTSD (R10)(DI*1), Z10
+	VFMADD231PD  Z9, Z10, Z8
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z9
 	VBROADCASTSD (SI), Z10
@@ -11402,9 +13981,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -11464,7 +14043,60 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z10
+	VMOVUPD      (R14)(R15*8), K4, Z10
+	VBROADCASTSD (SI), Z11
+	VFMADD231PD  Z10, Z11, Z0
+	VBROADCASTSD (SI)(DI*1), Z12
+	VFMADD231PD  Z10, Z12, Z1
+	VBROADCASTSD (SI)(DI*2), Z11
+	VFMADD231PD  Z10, Z11, Z2
+	VBROADCASTSD (SI)(R11*1), Z12
+	VFMADD231PD  Z10, Z12, Z3
+	VBROADCASTSD (SI)(DI*4), Z11
+	VFMADD231PD  Z10, Z11, Z4
+	VBROADCASTSD (SI)(R12*1), Z12
+	VFMADD231PD  Z10, Z12, Z5
+	VBROADCASTSD (SI)(R11*2), Z11
+	VFMADD231PD  Z10, Z11, Z6
+	VBROADCASTSD (R10), Z12
+	VFMADD231PD  Z10, Z12, Z7
+	VBROADCASTSD (R10)(DI*1), Z11
+	VFMADD231PD  Z10, Z11, Z8
+	VBROADCASTSD (R10)(DI*2), Z12
+	VFMADD231PD  Z10, Z12, Z9
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z10
 	VBROADCASTSD (SI), Z11
@@ -11579,9 +14211,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -11644,7 +14276,62 @@ start:
 	VXORPS X10, X10, X10
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z11
+	VMOVUPD      (R14)(R15*8), K4, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z11, Z12, Z0
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z11, Z13, Z1
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (SI)(R11*1), Z13
+	VFMADD231PD  Z11, Z13, Z3
+	VBROADCASTSD (SI)(DI*4), Z12
+	VFMADD231PD  Z11, Z12, Z4
+	VBROADCASTSD (SI)(R12*1), Z13
+	VFMADD231PD  Z11, Z13, Z5
+	VBROADCASTSD (SI)(R11*2), Z12
+	VFMADD231PD  Z11, Z12, Z6
+	VBROADCASTSD (R10), Z13
+	VFMADD231PD  Z11, Z13, Z7
+	VBROADCASTSD (R10)(DI*1), Z12
+	VFMADD231PD  Z11, Z12, Z8
+	VBROADCASTSD (R10)(DI*2), Z13
+	VFMADD231PD  Z11, Z13, Z9
+	VBROADCASTSD (R10)(R11*1), Z12
+	VFMADD231PD  Z11, Z12, Z10
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z11
 	VBROADCASTSD (SI), Z12
@@ -11768,9 +14455,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -11836,7 +14523,64 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z12
+	VMOVUPD      (R14)(R15*8), K4, Z12
+	VBROADCASTSD (SI), Z13
+	VFMADD231PD  Z12, Z13, Z0
+	VBROADCASTSD (SI)(DI*1), Z14
+	VFMADD231PD  Z12, Z14, Z1
+	VBROADCASTSD (SI)(DI*2), Z13
+	VFMADD231PD  Z12, Z13, Z2
+	VBROADCASTSD (SI)(R11*1), Z14
+	VFMADD231PD  Z12, Z14, Z3
+	VBROADCASTSD (SI)(DI*4), Z13
+	VFMADD231PD  Z12, Z13, Z4
+	VBROADCASTSD (SI)(R12*1), Z14
+	VFMADD231PD  Z12, Z14, Z5
+	VBROADCASTSD (SI)(R11*2), Z13
+	VFMADD231PD  Z12, Z13, Z6
+	VBROADCASTSD (R10), Z14
+	VFMADD231PD  Z12, Z14, Z7
+	VBROADCASTSD (R10)(DI*1), Z13
+	VFMADD231PD  Z12, Z13, Z8
+	VBROADCASTSD (R10)(DI*2), Z14
+	VFMADD231PD  Z12, Z14, Z9
+	VBROADCASTSD (R10)(R11*1), Z13
+	VFMADD231PD  Z12, Z13, Z10
+	VBROADCASTSD (R10)(DI*4), Z14
+	VFMADD231PD  Z12, Z14, Z11
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z12
 	VBROADCASTSD (SI), Z13
@@ -11969,9 +14713,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -12040,7 +14784,66 @@ start:
 	VXORPS X12, X12, X12
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z13
+	VMOVUPD      (R14)(R15*8), K4, Z13
+	VBROADCASTSD (SI), Z14
+	VFMADD231PD  Z13, Z14, Z0
+	VBROADCASTSD (SI)(DI*1), Z15
+	VFMADD231PD  Z13, Z15, Z1
+	VBROADCASTSD (SI)(DI*2), Z14
+	VFMADD231PD  Z13, Z14, Z2
+	VBROADCASTSD (SI)(R11*1), Z15
+	VFMADD231PD  Z13, Z15, Z3
+	VBROADCASTSD (SI)(DI*4), Z14
+	VFMADD231PD  Z13, Z14, Z4
+	VBROADCASTSD (SI)(R12*1), Z15
+	VFMADD231PD  Z13, Z15, Z5
+	VBROADCASTSD (SI)(R11*2), Z14
+	VFMADD231PD  Z13, Z14, Z6
+	VBROADCASTSD (R10), Z15
+	VFMADD231PD  Z13, Z15, Z7
+	VBROADCASTSD (R10)(DI*1), Z14
+	VFMADD231PD  Z13, Z14, Z8
+	VBROADCASTSD (R10)(DI*2), Z15
+	VFMADD231PD  Z13, Z15, Z9
+	VBROADCASTSD (R10)(R11*1), Z14
+	VFMADD231PD  Z13, Z14, Z10
+	VBROADCASTSD (R10)(DI*4), Z15
+	VFMADD231PD  Z13, Z15, Z11
+	VBROADCASTSD (R10)(R12*1), Z14
+	VFMADD231PD  Z13, Z14, Z12
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z13
 	VBROADCASTSD (SI), Z14
@@ -12182,9 +14985,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+0, CX
 	MOVQ       $-1, R13
@@ -12256,7 +15059,68 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z14
+	VMOVUPD      (R14)(R15*8), K4, Z14
+	VBROADCASTSD (SI), Z15
+	VFMADD231PD  Z14, Z15, Z0
+	VBROADCASTSD (SI)(DI*1), Z16
+	VFMADD231PD  Z14, Z16, Z1
+	VBROADCASTSD (SI)(DI*2), Z15
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (SI)(R11*1), Z16
+	VFMADD231PD  Z14, Z16, Z3
+	VBROADCASTSD (SI)(DI*4), Z15
+	VFMADD231PD  Z14, Z15, Z4
+	VBROADCASTSD (SI)(R12*1), Z16
+	VFMADD231PD  Z14, Z16, Z5
+	VBROADCASTSD (SI)(R11*2), Z15
+	VFMADD231PD  Z14, Z15, Z6
+	VBROADCASTSD (R10), Z16
+	VFMADD231PD  Z14, Z16, Z7
+	VBROADCASTSD (R10)(DI*1), Z15
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (R10)(DI*2), Z16
+	VFMADD231PD  Z14, Z16, Z9
+	VBROADCASTSD (R10)(R11*1), Z15
+	VFMADD231PD  Z14, Z15, Z10
+	VBROADCASTSD (R10)(DI*4), Z16
+	VFMADD231PD  Z14, Z16, Z11
+	VBROADCASTSD (R10)(R12*1), Z15
+	VFMADD231PD  Z14, Z15, Z12
+	VBROADCASTSD (R10)(R11*2), Z16
+	VFMADD231PD  Z14, Z16, Z13
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD.Z    (DX), K1, Z14
 	VBROADCASTSD (SI), Z15
@@ -12407,9 +15271,9 @@ canon:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -12440,7 +15304,49 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z2
+	VMOVUPD      (R14)(R15*8), K4, Z2
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z3
+	VMOVUPD      64(R14)(R15*8), K5, Z3
+	VBROADCASTSD (SI), Z4
+	VFMADD231PD  Z2, Z4, Z0
+	VFMADD231PD  Z3, Z4, Z1
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z2
 	VMOVUPD.Z    64(DX), K1, Z3
@@ -12489,9 +15395,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -12527,7 +15433,52 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z4
+	VMOVUPD      (R14)(R15*8), K4, Z4
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z5
+	VMOVUPD      64(R14)(R15*8), K5, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z4, Z6, Z0
+	VFMADD231PD  Z5, Z6, Z1
+	VBROADCASTSD (SI)(DI*1), Z7
+	VFMADD231PD  Z4, Z7, Z2
+	VFMADD231PD  Z5, Z7, Z3
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z4
 	VMOVUPD.Z    64(DX), K1, Z5
@@ -12594,9 +15545,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -12637,7 +15588,55 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z6
+	VMOVUPD      (R14)(R15*8), K4, Z6
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z7
+	VMOVUPD      64(R14)(R15*8), K5, Z7
+	VBROADCASTSD (SI), Z8
+	VFMADD231PD  Z6, Z8, Z0
+	VFMADD231PD  Z7, Z8, Z1
+	VBROADCASTSD (SI)(DI*1), Z9
+	VFMADD231PD  Z6, Z9, Z2
+	VFMADD231PD  Z7, Z9, Z3
+	VBROADCASTSD (SI)(DI*2), Z8
+	VFMADD231PD  Z6, Z8, Z4
+	VFMADD231PD  Z7, Z8, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z6
 	VMOVUPD.Z    64(DX), K1, Z7
@@ -12722,9 +15721,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -12771,7 +15770,58 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z8
+	VMOVUPD      (R14)(R15*8), K4, Z8
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z9
+	VMOVUPD      64(R14)(R15*8), K5, Z9
+	VBROADCASTSD (SI), Z10
+	VFMADD231PD  Z8, Z10, Z0
+	VFMADD231PD  Z9, Z10, Z1
+	VBROADCASTSD (SI)(DI*1), Z11
+	VFMADD231PD  Z8, Z11, Z2
+	VFMADD231PD  Z9, Z11, Z3
+	VBROADCASTSD (SI)(DI*2), Z10
+	VFMADD231PD  Z8, Z10, Z4
+	VFMADD231PD  Z9, Z10, Z5
+	VBROADCASTSD (SI)(R11*1), Z11
+	VFMADD231PD  Z8, Z11, Z6
+	VFMADD231PD  Z9, Z11, Z7
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z8
 	VMOVUPD.Z    64(DX), K1, Z9
@@ -12874,9 +15924,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -12928,7 +15978,61 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z10
+	VMOVUPD      (R14)(R15*8), K4, Z10
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z11
+	VMOVUPD      64(R14)(R15*8), K5, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z10, Z12, Z0
+	VFMADD231PD  Z11, Z12, Z1
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z10, Z13, Z2
+	VFMADD231PD  Z11, Z13, Z3
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z10, Z12, Z4
+	VFMADD231PD  Z11, Z12, Z5
+	VBROADCASTSD (SI)(R11*1), Z13
+	VFMADD231PD  Z10, Z13, Z6
+	VFMADD231PD  Z11, Z13, Z7
+	VBROADCASTSD (SI)(DI*4), Z12
+	VFMADD231PD  Z10, Z12, Z8
+	VFMADD231PD  Z11, Z12, Z9
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z10
 	VMOVUPD.Z    64(DX), K1, Z11
@@ -13049,9 +16153,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -13109,7 +16213,64 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z12
+	VMOVUPD      (R14)(R15*8), K4, Z12
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z13
+	VMOVUPD      64(R14)(R15*8), K5, Z13
+	VBROADCASTSD (SI), Z14
+	VFMADD231PD  Z12, Z14, Z0
+	VFMADD231PD  Z13, Z14, Z1
+	VBROADCASTSD (SI)(DI*1), Z15
+	VFMADD231PD  Z12, Z15, Z2
+	VFMADD231PD  Z13, Z15, Z3
+	VBROADCASTSD (SI)(DI*2), Z14
+	VFMADD231PD  Z12, Z14, Z4
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (SI)(R11*1), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VBROADCASTSD (SI)(DI*4), Z14
+	VFMADD231PD  Z12, Z14, Z8
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (SI)(R12*1), Z15
+	VFMADD231PD  Z12, Z15, Z10
+	VFMADD231PD  Z13, Z15, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z12
 	VMOVUPD.Z    64(DX), K1, Z13
@@ -13248,9 +16409,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -13313,7 +16474,67 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z14
+	VMOVUPD      (R14)(R15*8), K4, Z14
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z15
+	VMOVUPD      64(R14)(R15*8), K5, Z15
+	VBROADCASTSD (SI), Z16
+	VFMADD231PD  Z14, Z16, Z0
+	VFMADD231PD  Z15, Z16, Z1
+	VBROADCASTSD (SI)(DI*1), Z17
+	VFMADD231PD  Z14, Z17, Z2
+	VFMADD231PD  Z15, Z17, Z3
+	VBROADCASTSD (SI)(DI*2), Z16
+	VFMADD231PD  Z14, Z16, Z4
+	VFMADD231PD  Z15, Z16, Z5
+	VBROADCASTSD (SI)(R11*1), Z17
+	VFMADD231PD  Z14, Z17, Z6
+	VFMADD231PD  Z15, Z17, Z7
+	VBROADCASTSD (SI)(DI*4), Z16
+	VFMADD231PD  Z14, Z16, Z8
+	VFMADD231PD  Z15, Z16, Z9
+	VBROADCASTSD (SI)(R12*1), Z17
+	VFMADD231PD  Z14, Z17, Z10
+	VFMADD231PD  Z15, Z17, Z11
+	VBROADCASTSD (SI)(R11*2), Z16
+	VFMADD231PD  Z14, Z16, Z12
+	VFMADD231PD  Z15, Z16, Z13
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z14
 	VMOVUPD.Z    64(DX), K1, Z15
@@ -13470,9 +16691,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -13542,7 +16763,71 @@ start:
 	VXORPS X15, X15, X15
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z16
+	VMOVUPD      (R14)(R15*8), K4, Z16
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z17
+	VMOVUPD      64(R14)(R15*8), K5, Z17
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (SI)(DI*1), Z19
+	VFMADD231PD  Z16, Z19, Z2
+	VFMADD231PD  Z17, Z19, Z3
+	VBROADCASTSD (SI)(DI*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI)(R11*1), Z19
+	VFMADD231PD  Z16, Z19, Z6
+	VFMADD231PD  Z17, Z19, Z7
+	VBROADCASTSD (SI)(DI*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(R12*1), Z19
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (SI)(R11*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (R10), Z19
+	VFMADD231PD  Z16, Z19, Z14
+	VFMADD231PD  Z17, Z19, Z15
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z16
 	VMOVUPD.Z    64(DX), K1, Z17
@@ -13718,9 +17003,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -13795,7 +17080,74 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z18
+	VMOVUPD      (R14)(R15*8), K4, Z18
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z19
+	VMOVUPD      64(R14)(R15*8), K5, Z19
+	VBROADCASTSD (SI), Z20
+	VFMADD231PD  Z18, Z20, Z0
+	VFMADD231PD  Z19, Z20, Z1
+	VBROADCASTSD (SI)(DI*1), Z21
+	VFMADD231PD  Z18, Z21, Z2
+	VFMADD231PD  Z19, Z21, Z3
+	VBROADCASTSD (SI)(DI*2), Z20
+	VFMADD231PD  Z18, Z20, Z4
+	VFMADD231PD  Z19, Z20, Z5
+	VBROADCASTSD (SI)(R11*1), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VBROADCASTSD (SI)(DI*4), Z20
+	VFMADD231PD  Z18, Z20, Z8
+	VFMADD231PD  Z19, Z20, Z9
+	VBROADCASTSD (SI)(R12*1), Z21
+	VFMADD231PD  Z18, Z21, Z10
+	VFMADD231PD  Z19, Z21, Z11
+	VBROADCASTSD (SI)(R11*2), Z20
+	VFMADD231PD  Z18, Z20, Z12
+	VFMADD231PD  Z19, Z20, Z13
+	VBROADCASTSD (R10), Z21
+	VFMADD231PD  Z18, Z21, Z14
+	VFMADD231PD  Z19, Z21, Z15
+	VBROADCASTSD (R10)(DI*1), Z20
+	VFMADD231PD  Z18, Z20, Z16
+	VFMADD231PD  Z19, Z20, Z17
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z18
 	VMOVUPD.Z    64(DX), K1, Z19
@@ -13989,9 +17341,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -14071,7 +17423,77 @@ start:
 	VXORPS X19, X19, X19
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z20
+	VMOVUPD      (R14)(R15*8), K4, Z20
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z21
+	VMOVUPD      64(R14)(R15*8), K5, Z21
+	VBROADCASTSD (SI), Z22
+	VFMADD231PD  Z20, Z22, Z0
+	VFMADD231PD  Z21, Z22, Z1
+	VBROADCASTSD (SI)(DI*1), Z23
+	VFMADD231PD  Z20, Z23, Z2
+	VFMADD231PD  Z21, Z23, Z3
+	VBROADCASTSD (SI)(DI*2), Z22
+	VFMADD231PD  Z20, Z22, Z4
+	VFMADD231PD  Z21, Z22, Z5
+	VBROADCASTSD (SI)(R11*1), Z23
+	VFMADD231PD  Z20, Z23, Z6
+	VFMADD231PD  Z21, Z23, Z7
+	VBROADCASTSD (SI)(DI*4), Z22
+	VFMADD231PD  Z20, Z22, Z8
+	VFMADD231PD  Z21, Z22, Z9
+	VBROADCASTSD (SI)(R12*1), Z23
+	VFMADD231PD  Z20, Z23, Z10
+	VFMADD231PD  Z21, Z23, Z11
+	VBROADCASTSD (SI)(R11*2), Z22
+	VFMADD231PD  Z20, Z22, Z12
+	VFMADD231PD  Z21, Z22, Z13
+	VBROADCASTSD (R10), Z23
+	VFMADD231PD  Z20, Z23, Z14
+	VFMADD231PD  Z21, Z23, Z15
+	VBROADCASTSD (R10)(DI*1), Z22
+	VFMADD231PD  Z20, Z22, Z16
+	VFMADD231PD  Z21, Z22, Z17
+	VBROADCASTSD (R10)(DI*2), Z23
+	VFMADD231PD  Z20, Z23, Z18
+	VFMADD231PD  Z21, Z23, Z19
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z20
 	VMOVUPD.Z    64(DX), K1, Z21
@@ -14283,9 +17705,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -14370,7 +17792,80 @@ start:
 	VXORPS X21, X21, X21
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z22
+	VMOVUPD      (R14)(R15*8), K4, Z22
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z23
+	VMOVUPD      64(R14)(R15*8), K5, Z23
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z22, Z24, Z0
+	VFMADD231PD  Z23, Z24, Z1
+	VBROADCASTSD (SI)(DI*1), Z25
+	VFMADD231PD  Z22, Z25, Z2
+	VFMADD231PD  Z23, Z25, Z3
+	VBROADCASTSD (SI)(DI*2), Z24
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (SI)(R11*1), Z25
+	VFMADD231PD  Z22, Z25, Z6
+	VFMADD231PD  Z23, Z25, Z7
+	VBROADCASTSD (SI)(DI*4), Z24
+	VFMADD231PD  Z22, Z24, Z8
+	VFMADD231PD  Z23, Z24, Z9
+	VBROADCASTSD (SI)(R12*1), Z25
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (SI)(R11*2), Z24
+	VFMADD231PD  Z22, Z24, Z12
+	VFMADD231PD  Z23, Z24, Z13
+	VBROADCASTSD (R10), Z25
+	VFMADD231PD  Z22, Z25, Z14
+	VFMADD231PD  Z23, Z25, Z15
+	VBROADCASTSD (R10)(DI*1), Z24
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (R10)(DI*2), Z25
+	VFMADD231PD  Z22, Z25, Z18
+	VFMADD231PD  Z23, Z25, Z19
+	VBROADCASTSD (R10)(R11*1), Z24
+	VFMADD231PD  Z22, Z24, Z20
+	VFMADD231PD  Z23, Z24, Z21
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z22
 	VMOVUPD.Z    64(DX), K1, Z23
@@ -14600,9 +18095,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -14692,7 +18187,83 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z24
+	VMOVUPD      (R14)(R15*8), K4, Z24
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z25
+	VMOVUPD      64(R14)(R15*8), K5, Z25
+	VBROADCASTSD (SI), Z26
+	VFMADD231PD  Z24, Z26, Z0
+	VFMADD231PD  Z25, Z26, Z1
+	VBROADCASTSD (SI)(DI*1), Z27
+	VFMADD231PD  Z24, Z27, Z2
+	VFMADD231PD  Z25, Z27, Z3
+	VBROADCASTSD (SI)(DI*2), Z26
+	VFMADD231PD  Z24, Z26, Z4
+	VFMADD231PD  Z25, Z26, Z5
+	VBROADCASTSD (SI)(R11*1), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VBROADCASTSD (SI)(DI*4), Z26
+	VFMADD231PD  Z24, Z26, Z8
+	VFMADD231PD  Z25, Z26, Z9
+	VBROADCASTSD (SI)(R12*1), Z27
+	VFMADD231PD  Z24, Z27, Z10
+	VFMADD231PD  Z25, Z27, Z11
+	VBROADCASTSD (SI)(R11*2), Z26
+	VFMADD231PD  Z24, Z26, Z12
+	VFMADD231PD  Z25, Z26, Z13
+	VBROADCASTSD (R10), Z27
+	VFMADD231PD  Z24, Z27, Z14
+	VFMADD231PD  Z25, Z27, Z15
+	VBROADCASTSD (R10)(DI*1), Z26
+	VFMADD231PD  Z24, Z26, Z16
+	VFMADD231PD  Z25, Z26, Z17
+	VBROADCASTSD (R10)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VBROADCASTSD (R10)(R11*1), Z26
+	VFMADD231PD  Z24, Z26, Z20
+	VFMADD231PD  Z25, Z26, Z21
+	VBROADCASTSD (R10)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z22
+	VFMADD231PD  Z25, Z27, Z23
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z24
 	VMOVUPD.Z    64(DX), K1, Z25
@@ -14940,9 +18511,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -15037,7 +18608,86 @@ start:
 	VXORPS X25, X25, X25
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z26
+	VMOVUPD      (R14)(R15*8), K4, Z26
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z27
+	VMOVUPD      64(R14)(R15*8), K5, Z27
+	VBROADCASTSD (SI), Z28
+	VFMADD231PD  Z26, Z28, Z0
+	VFMADD231PD  Z27, Z28, Z1
+	VBROADCASTSD (SI)(DI*1), Z29
+	VFMADD231PD  Z26, Z29, Z2
+	VFMADD231PD  Z27, Z29, Z3
+	VBROADCASTSD (SI)(DI*2), Z28
+	VFMADD231PD  Z26, Z28, Z4
+	VFMADD231PD  Z27, Z28, Z5
+	VBROADCASTSD (SI)(R11*1), Z29
+	VFMADD231PD  Z26, Z29, Z6
+	VFMADD231PD  Z27, Z29, Z7
+	VBROADCASTSD (SI)(DI*4), Z28
+	VFMADD231PD  Z26, Z28, Z8
+	VFMADD231PD  Z27, Z28, Z9
+	VBROADCASTSD (SI)(R12*1), Z29
+	VFMADD231PD  Z26, Z29, Z10
+	VFMADD231PD  Z27, Z29, Z11
+	VBROADCASTSD (SI)(R11*2), Z28
+	VFMADD231PD  Z26, Z28, Z12
+	VFMADD231PD  Z27, Z28, Z13
+	VBROADCASTSD (R10), Z29
+	VFMADD231PD  Z26, Z29, Z14
+	VFMADD231PD  Z27, Z29, Z15
+	VBROADCASTSD (R10)(DI*1), Z28
+	VFMADD231PD  Z26, Z28, Z16
+	VFMADD231PD  Z27, Z28, Z17
+	VBROADCASTSD (R10)(DI*2), Z29
+	VFMADD231PD  Z26, Z29, Z18
+	VFMADD231PD  Z27, Z29, Z19
+	VBROADCASTSD (R10)(R11*1), Z28
+	VFMADD231PD  Z26, Z28, Z20
+	VFMADD231PD  Z27, Z28, Z21
+	VBROADCASTSD (R10)(DI*4), Z29
+	VFMADD231PD  Z26, Z29, Z22
+	VFMADD231PD  Z27, Z29, Z23
+	VBROADCASTSD (R10)(R12*1), Z28
+	VFMADD231PD  Z26, Z28, Z24
+	VFMADD231PD  Z27, Z28, Z25
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z26
 	VMOVUPD.Z    64(DX), K1, Z27
@@ -15303,9 +18953,9 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int)
+// func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-80
+TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       n+56(FP), CX
 	SUBQ       $+8, CX
 	MOVQ       $-1, R13
@@ -15405,7 +19055,89 @@ start:
 	VXORPS X27, X27, X27
 	TESTQ  CX, CX
 	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), CX
+	MOVQ   $-1, R15
+	SHLQ   CL, R15
+	MOVQ   split+88(FP), CX
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	XORQ   R14, R15
+	NOTQ   R14
+	KMOVW  R14, K2
+	KMOVW  R15, K4
+	SHRQ   $0x08, R14
+	SHRQ   $0x08, R15
+	KMOVW  R14, K3
+	KMOVW  R15, K5
+	MOVQ   more+80(FP), R14
+	SHLQ   $0x03, CX
+	SUBQ   CX, R14
+	MOVQ   k+64(FP), CX
 
+parts:
+	MOVQ         (R9), R15
+	VMOVUPD.Z    (DX)(R15*8), K2, Z28
+	VMOVUPD      (R14)(R15*8), K4, Z28
+	VMOVUPD.Z    64(DX)(R15*8), K3, Z29
+	VMOVUPD      64(R14)(R15*8), K5, Z29
+	VBROADCASTSD (SI), Z30
+	VFMADD231PD  Z28, Z30, Z0
+	VFMADD231PD  Z29, Z30, Z1
+	VBROADCASTSD (SI)(DI*1), Z31
+	VFMADD231PD  Z28, Z31, Z2
+	VFMADD231PD  Z29, Z31, Z3
+	VBROADCASTSD (SI)(DI*2), Z30
+	VFMADD231PD  Z28, Z30, Z4
+	VFMADD231PD  Z29, Z30, Z5
+	VBROADCASTSD (SI)(R11*1), Z31
+	VFMADD231PD  Z28, Z31, Z6
+	VFMADD231PD  Z29, Z31, Z7
+	VBROADCASTSD (SI)(DI*4), Z30
+	VFMADD231PD  Z28, Z30, Z8
+	VFMADD231PD  Z29, Z30, Z9
+	VBROADCASTSD (SI)(R12*1), Z31
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (SI)(R11*2), Z30
+	VFMADD231PD  Z28, Z30, Z12
+	VFMADD231PD  Z29, Z30, Z13
+	VBROADCASTSD (R10), Z31
+	VFMADD231PD  Z28, Z31, Z14
+	VFMADD231PD  Z29, Z31, Z15
+	VBROADCASTSD (R10)(DI*1), Z30
+	VFMADD231PD  Z28, Z30, Z16
+	VFMADD231PD  Z29, Z30, Z17
+	VBROADCASTSD (R10)(DI*2), Z31
+	VFMADD231PD  Z28, Z31, Z18
+	VFMADD231PD  Z29, Z31, Z19
+	VBROADCASTSD (R10)(R11*1), Z30
+	VFMADD231PD  Z28, Z30, Z20
+	VFMADD231PD  Z29, Z30, Z21
+	VBROADCASTSD (R10)(DI*4), Z31
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (R10)(R12*1), Z30
+	VFMADD231PD  Z28, Z30, Z24
+	VFMADD231PD  Z29, Z30, Z25
+	VBROADCASTSD (R10)(R11*2), Z31
+	VFMADD231PD  Z28, Z31, Z26
+	VFMADD231PD  Z29, Z31, Z27
+	ADDQ         R8, SI
+	ADDQ         R8, R10
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	ADDQ         BX, R13
+	JMP          parts
+
+rows:
 next:
 	VMOVUPD      (DX), Z28
 	VMOVUPD.Z    64(DX), K1, Z29

@@ -3,6 +3,7 @@
 package simd
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -95,7 +96,8 @@ func atEnd[T any](t *testing.T, s []T) []T {
 	return out
 }
 
-// checkTile compares one tile with the definition, and what is around the tile with what was there.
+// checkTile compares one tile with the definition, and what is around the tile with what was there; and the same tile of
+// rows of b in two parts.
 func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], def blockOf[T], m, n, k int, mode Mode) {
 	t.Helper()
 	special := r.IntN(2) == 0
@@ -118,7 +120,7 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 	copy(want, c)
 	sum := make([]T, m*n)
 	def(sum, n, a, aRow, aCol, b, ldb, m, n, k)
-	written := make([]bool, len(c))
+	before, written := append([]T(nil), c...), make([]bool, len(c))
 	for i := range m {
 		for j := range n {
 			v := sum[i*n+j]
@@ -128,16 +130,51 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 			want[i*ldc+j], written[i*ldc+j] = v, true
 		}
 	}
-	p.Tile(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
-	for i := range want {
-		w := bits(want[i])
-		if written[i] {
-			w = canonBits(want[i])
-		}
-		if g := bits(c[i]); g != w {
-			t.Fatalf("m=%d n=%d k=%d mode=%d aRow=%d aCol=%d ldb=%d ldc=%d: element (%d,%d) is %#x, want %#x", m, n, k, mode, aRow, aCol, ldb, ldc, i/ldc, i%ldc, g, w)
+	check := func(what string) {
+		t.Helper()
+		for i := range want {
+			w := bits(want[i])
+			if written[i] {
+				w = canonBits(want[i])
+			}
+			if g := bits(c[i]); g != w {
+				t.Fatalf("%s m=%d n=%d k=%d mode=%d aRow=%d aCol=%d ldb=%d ldc=%d: element (%d,%d) is %#x, want %#x", what, m, n, k, mode, aRow, aCol, ldb, ldc, i/ldc, i%ldc, g, w)
+			}
 		}
 	}
+	p.Tile(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
+	check("")
+	split := n
+	if p.TakesParts(1, 2) {
+		split = 1 + r.IntN(n)
+	}
+	if k == 0 || !p.TakesParts(split, n) {
+		return
+	}
+	// The rows somewhere in each of two slices.
+	offs, most, size := make([]int, k), 0, 2*n+r.IntN(400)
+	first, second := atEnd(t, awkward[T](r, size+split, true)), atEnd(t, awkward[T](r, size+n-split, true))
+	for l := range offs {
+		offs[l] = r.IntN(size + 1)
+		most = max(most, offs[l])
+	}
+	first, second = first[size-most:], second[size-most:] // which still end where memory does
+	for l, at := range offs {
+		copy(b[l*ldb:l*ldb+split], first[at:])
+		copy(b[l*ldb+split:l*ldb+n], second[at:])
+	}
+	def(sum, n, a, aRow, aCol, b, ldb, m, n, k)
+	copy(c, before)
+	for i := range m {
+		for j := range n {
+			want[i*ldc+j] = sum[i*n+j]
+			if mode == AddSums {
+				want[i*ldc+j] += c[i*ldc+j]
+			}
+		}
+	}
+	p.TileOfParts(c, ldc, a, aRow, aCol, first, second, split, offs, most, m, n, mode)
+	check(fmt.Sprintf("in parts from %d,", split))
 }
 
 func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
@@ -280,6 +317,9 @@ func TestTileRefuses(t *testing.T) {
 			"short b":    func() { p.Tile(s, 1, s, 1, 1, s[:3], 1, 1, 1, 4, StoreSums) },
 			"short c":    func() { p.Tile(s[:2], 1, s, 1, 1, s, 1, 3, 1, 1, StoreSums) },
 			"stride":     func() { p.Tile(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
+			"no parts":   func() { p.TileOfParts(s, 1, s, 1, 1, s, s, p.cols, nil, 0, 1, p.cols, StoreSums) },
+			"part":       func() { p.TileOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, p.cols, StoreSums) },
+			"short part": func() { p.TileOfParts(s, 1, s, 1, 1, s[:p.cols], s, p.cols, []int{1}, 1, 1, p.cols, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, -1, 2) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], 2, 2) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.Side()]) },

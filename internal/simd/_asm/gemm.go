@@ -104,14 +104,18 @@ func offset(i int, base, base7, s, s3, s5 reg.GPPhysical) op.Mem {
 //
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to
 // add to c, 2 to store past the caches.
+//
+// If offs isn't nil, it has the offsets of the rows of b, which are in two parts: split elements from b[offs[l]] on, and the
+// rest from more[offs[l]] on. With AVX2 these are whole vectors in one part.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, mode int)", elem))
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, mode int, more *%[1]s, split int, offs *int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	cPtr, ldc, a, a7, aRow, a3, a5, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R10, reg.RDI, reg.R11, reg.R12, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
+	more, offs, off := reg.R14, ldb, reg.R15
 	acc := func(i, v int) reg.VecPhysical { return g.vec(i*vectors + v) }
 	used := rows * vectors
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
@@ -191,10 +195,15 @@ func (g *product) tile(rows, vectors int) {
 	g.TESTQ(k, k)
 	g.JZ(op.LabelRef("done"))
 	spare := 2
-	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical)) {
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), parts bool) {
 		g.Label(next)
+		from := op.Mem{Base: b}
+		if parts {
+			g.MOVQ(op.Mem{Base: offs}, off)
+			from.Index, from.Scale = off, uint8(g.size)
+		}
 		for v := range vectors {
-			load(v, op.Mem{Base: b}, bv(v))
+			load(v, from, bv(v))
 		}
 		for i := range rows {
 			x := g.vec(used + vectors + i%spare)
@@ -207,7 +216,11 @@ func (g *product) tile(rows, vectors int) {
 		if rows > 7 {
 			g.ADDQ(aCol, a7)
 		}
-		g.ADDQ(ldb, b)
+		if parts {
+			g.ADDQ(op.I8(8), offs)
+		} else {
+			g.ADDQ(ldb, b)
+		}
 		g.DECQ(k)
 		g.JZ(op.LabelRef(done))
 		g.TESTB(op.U8(apart-1), k.As8())
@@ -215,20 +228,57 @@ func (g *product) tile(rows, vectors int) {
 		fetch()
 		g.JMP(op.LabelRef(next))
 	}
+	whole := func(v int, from op.Mem, to reg.VecPhysical) {
+		from.Disp += v * g.width
+		ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
+	}
+	list, _ := g.Param("offs").Resolve()
+	g.CMPQ(list.Addr, op.I8(0))
+	g.JE(op.LabelRef("rows"))
+	g.Load(g.Param("offs"), offs)
+	if full {
+		// Masks of the first part in K2 and K3, of the second in K4 and K5, vector by vector.
+		g.Load(g.Param("n"), reg.RCX)
+		g.MOVQ(op.I32(-1), off)
+		g.SHLQ(reg.CL, off)
+		g.Load(g.Param("split"), reg.RCX)
+		g.MOVQ(op.I32(-1), more)
+		g.SHLQ(reg.CL, more)
+		g.XORQ(more, off) // from split to n
+		g.NOTQ(more)
+		for v := range vectors {
+			g.KMOVW(more.As32(), []reg.OpmaskPhysical{reg.K2, reg.K3}[v])
+			g.KMOVW(off.As32(), []reg.OpmaskPhysical{reg.K4, reg.K5}[v])
+			if v < vectors-1 {
+				g.SHRQ(op.U8(uint8(lanes)), more)
+				g.SHRQ(op.U8(uint8(lanes)), off)
+			}
+		}
+		g.Load(g.Param("more"), more)
+		g.SHLQ(shift, reg.RCX)
+		g.SUBQ(reg.RCX, more)
+		g.Load(g.Param("k"), k)
+		loop("parts", "done", func(v int, from op.Mem, to reg.VecPhysical) {
+			from.Disp += v * g.width
+			ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, []reg.OpmaskPhysical{reg.K2, reg.K3}[v], to)
+			from.Base = more
+			ps(g, g.VMOVUPS, g.VMOVUPD)(from, []reg.OpmaskPhysical{reg.K4, reg.K5}[v], to)
+		}, true)
+	} else {
+		loop("parts", "wholeDone", whole, true)
+	}
+	g.Label("rows")
 	if !full { // a load under a mask costs a little here, and a register
 		n, _ := g.Param("n").Resolve()
 		g.CMPQ(n.Addr, op.I8(int8(vectors*lanes)))
 		g.JE(op.LabelRef("whole"))
 		spare = 1
 	}
-	loop("next", "done", load)
+	loop("next", "done", load, false)
 	if !full {
 		g.Label("whole")
 		spare = 2
-		loop("nextWhole", "wholeDone", func(v int, from op.Mem, to reg.VecPhysical) {
-			from.Disp += v * g.width
-			ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
-		})
+		loop("nextWhole", "wholeDone", whole, false)
 		g.Label("wholeDone") // and the mask again, of a whole vector
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}
