@@ -75,6 +75,8 @@ func TestIntoAllocatesNothing(t *testing.T) {
 		{"ReduceMin by rows", func() { ReduceMin(cube, []int{1}, Into(sides)) }},
 		{"ArgMax by lines", func() { ArgMax(a, 1, false, Into(hcolumn)) }},
 		{"ArgMin by rows", func() { ArgMin(cube, 1, false, Into(place)) }},
+		{"Softmax", func() { Softmax(a, 1, Into(dst)) }},
+		{"Softmax of a transposed operand", func() { Softmax(turned, -1, Into(dst)) }},
 		{"Identity", func() { Identity(a, Into(dst)) }},
 	} {
 		if n := testing.AllocsPerRun(20, c.f); n != 0 {

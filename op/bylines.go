@@ -68,20 +68,27 @@ func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
 	var sums [linesAtOnce]float64
 	for i := 0; i < len(out); i += linesAtOnce {
 		m := min(len(out)-i, linesAtOnce)
-		if n <= sumBlock {
-			trySums(sums[:m], x[i*step:], step, n)
-		} else {
-			for k := range m {
-				from := (i + k) * step
-				sums[k] = sumOf(x[from : from+n])
-			}
-		}
+		sumEach(sums[:m], x[i*step:], step, n)
 		settle(out[i:i+m], sums[:m], n, mean)
 	}
 	return true
 }
 
-// sumOf returns the sum of x, blocks at a time.
+// sumEach stores the sum of each line.
+func sumEach[T num.Float](sums []float64, x []T, step, n int) {
+	if n <= sumBlock && trySums(sums, x, step, n) {
+		return
+	}
+	sum := sumOf[T]
+	if !trySums[T](nil, nil, 0, 0) {
+		sum = sumRow[T]
+	}
+	for i := range sums {
+		sums[i] = sum(x[i*step : i*step+n])
+	}
+}
+
+// sumOf returns the sum of x, blocks at a time, with an instruction set.
 func sumOf[T num.Float](x []T) float64 {
 	var sums [linesAtOnce]float64
 	var s summer

@@ -10,19 +10,21 @@ import (
 // elsewhere: the position that ArgMax gives, so the first of equals, or the first
 // NaN. ONNX Hardmax; before opset 13 a line is axis and all after it.
 func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
-	return softened("Hardmax", a, axisOf("Hardmax", axis, a.Rank()), 1, opts, hardmaxRow[float32], hardmaxRow[float64])
+	return softened("Hardmax", a, axisOf("Hardmax", axis, a.Rank()), 1, opts, hardmaxLines[float32], hardmaxLines[float64])
 }
 
-// hardmaxRow defines Hardmax.
-func hardmaxRow[T num.Float](row []T) {
-	top := 0
-	for i, v := range row {
-		if greaterFloat(v, row[top]) {
-			top = i
+// hardmaxLines defines Hardmax.
+func hardmaxLines[T num.Float](x []T, n int) {
+	for ; len(x) > 0; x = x[n:] {
+		top := 0
+		for i, v := range x[:n] {
+			if greaterFloat(v, x[top]) {
+				top = i
+			}
 		}
+		clear(x[:n])
+		x[top] = 1
 	}
-	clear(row)
-	row[top] = 1
 }
 
 var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
@@ -38,5 +40,5 @@ var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: [
 func runHardmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("Hardmax", c, 0)
 	axis, tail := softAxis("Hardmax", c, a.Rank())
-	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxRow[float32], hardmaxRow[float64]))
+	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxLines[float32], hardmaxLines[float64]))
 }

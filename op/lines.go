@@ -3,63 +3,98 @@ package op
 import (
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// alongAxis calls f for every line of a along axis, as rows of float32 or
-// float64 that f overwrites with its result, and stores them in dst. Narrow
-// floats are widened first and rounded once. tail is how many axes, from axis on,
-// make up a line.
-func alongAxis[T num.Float | num.Narrow | num.Fixed](j job, a tensor.Tensor[T], axis, tail int, dst tensor.Tensor[T], f32 func(row []float32), f64 func(row []float64)) {
-	if dst.Len() == 0 {
-		return
-	}
-	// The line's axes last, and as few lines as threads want at a time.
-	rank := a.Rank()
-	perm := make([]int, 0, rank)
-	for i := range rank {
-		if i < axis || i >= axis+tail {
-			perm = append(perm, i)
-		}
-	}
-	n := 1
-	for i := axis; i < axis+tail; i++ {
-		perm = append(perm, i)
-		n *= a.Dim(i)
-	}
-	src, out := a.Permute(perm...), dst.Permute(perm...)
-	lines := dst.Len() / n
-	var in, to sequence
-	in.of(src.LayoutRef())
-	to.of(out.LayoutRef())
-	sd, s0 := src.Data()
-	dd, d0 := out.Mutable()
-	split(j.name, j.ctx, lines, n*j.cost, func(from, till int) {
-		row := make([]T, n)
-		work := rowWork(n, f32, f64, row)
-		for i := from; i < till; i++ {
-			gather(&in, row, sd, s0, i*n)
-			work()
-			scatter(&to, dd, row, d0, i*n)
-		}
-	})
-	runtime.KeepAlive(src)
-	runtime.KeepAlive(out)
+// A lineFunc overwrites lines, of n elements each and one after the other, with its
+// results.
+type lineFunc[T num.Float] func(x []T, n int)
+
+// along is a call of lineFuncs on the lines of a tensor: those of narrow floats are
+// widened first and rounded once.
+type along[T num.Elem] struct {
+	in, to     sequence // line by line
+	src, dst   []T
+	from, into int // the first elements of src and dst
+	n          int // elements of a line
+	f32        lineFunc[float32]
+	f64        lineFunc[float64]
 }
 
-// rowWork returns what computes row in place by the function of its type.
-func rowWork[T num.Elem](n int, f32 func([]float32), f64 func([]float64), row []T) func() {
-	switch r := any(row).(type) {
-	case []float32:
-		return func() { f32(r); canonicalRow(r) }
-	case []float64:
-		return func() { f64(r); canonicalRow(r) }
+// alongAxis stores what f32 or f64 makes of the lines of a along axis in dst. tail is how
+// many axes, from axis on, make up a line.
+func alongAxis[T num.Elem](j job, a *tensor.Tensor[T], axis, tail int, dst *tensor.Tensor[T], f32 lineFunc[float32], f64 lineFunc[float64]) {
+	if dst.LayoutRef().Size() == 0 {
+		return
 	}
-	wide, widen, narrow := make([]float32, n), widenOf[T](), narrowOf[T]()
-	return func() {
-		widen(wide, row)
-		f32(wide)
-		narrow(row, wide)
+	l := along[T]{n: 1, f32: f32, f64: f64}
+	for i := axis; i < axis+tail; i++ {
+		l.n *= a.LayoutRef().Dim(i)
+	}
+	l.in.lines(a.LayoutRef(), axis, tail)
+	l.to.lines(dst.LayoutRef(), axis, tail)
+	l.src, l.from = a.Data()
+	l.dst, l.into = dst.Mutable()
+	if n, cost := l.in.n/l.n, l.n*j.cost; j.little(n, cost) {
+		l.work(0, n)
+	} else {
+		c := l // here, and nowhere else, it moves to the heap
+		split(j.name, j.ctx, n, cost, c.work)
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(dst)
+}
+
+// lines makes s the elements of a layout with the tail axes from axis on the fastest.
+func (s *sequence) lines(lay *layout.Layout, axis, tail int) {
+	s.clear()
+	for i := axis + tail - 1; i >= axis; i-- {
+		s.mode(lay, i)
+	}
+	for i := lay.Rank() - 1; i >= 0; i-- {
+		if i < axis || i >= axis+tail {
+			s.mode(lay, i)
+		}
+	}
+}
+
+// work goes through as many lines at a time as a tile holds.
+func (l *along[T]) work(from, till int) {
+	most := max(1, runLen/l.n)
+	var tile []T
+	if !l.to.run() {
+		tile = make([]T, min(most, till-from)*l.n)
+	}
+	widen, narrow := widenOf[T](), narrowOf[T]()
+	var wide []float32
+	if widen != nil {
+		wide = make([]float32, min(most, till-from)*l.n)
+	}
+	for i := from; i < till; i += most {
+		at, size := i*l.n, min(most, till-i)*l.n
+		x := tile
+		if tile == nil {
+			x = l.dst[l.into+at:]
+		}
+		x = x[:size]
+		gather(&l.in, x, l.src, l.from, at)
+		switch x := any(x).(type) {
+		case []float32:
+			l.f32(x, l.n)
+		case []float64:
+			l.f64(x, l.n)
+		}
+		if widen != nil {
+			widen(wide[:size], x)
+			l.f32(wide[:size], l.n)
+			narrow(x, wide[:size])
+		} else {
+			canonicalRow(x)
+		}
+		if tile != nil {
+			scatter(&l.to, l.dst, x, l.into, at)
+		}
 	}
 }

@@ -11,27 +11,23 @@ import (
 // logarithm rounded, and then the difference. ONNX LogSoftmax; before opset 13 a
 // line is axis and all after it.
 func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
-	return softened("LogSoftmax", a, axisOf("LogSoftmax", axis, a.Rank()), 1, opts, logSoftmaxRow32, logSoftmaxRow64)
+	return softened("LogSoftmax", a, axisOf("LogSoftmax", axis, a.Rank()), 1, opts, logSoftmaxLines[float32], logSoftmaxLines[float64])
 }
 
-// logSoftmaxRow32 and logSoftmaxRow64 define LogSoftmax.
-func logSoftmaxRow32(row []float32) {
-	d := shifted(row)
-	e := make([]float32, len(row))
-	exponentials(e, d)
-	s := num.Log32(float32(sumRow(e)))
-	for i := range row {
-		row[i] = d[i] - s
-	}
-}
-
-func logSoftmaxRow64(row []float64) {
-	d := shifted(row)
-	e := make([]float64, len(row))
-	expRow64(e, d)
-	s := num.Log64(sumRow(e))
-	for i := range row {
-		row[i] = d[i] - s
+// logSoftmaxLines defines LogSoftmax.
+func logSoftmaxLines[T num.Float](x []T, n int) {
+	shiftLines(x, n)
+	e := make([]T, len(x))
+	exponentials(e, x)
+	for i := 0; i < len(x); i += n {
+		s := T(sumRow(e[i : i+n]))
+		switch p := any(&s).(type) {
+		case *float32:
+			*p = num.Log32(*p)
+		case *float64:
+			*p = num.Log64(*p)
+		}
+		subtractFrom(x[i:i+n], s)
 	}
 }
 
@@ -48,5 +44,5 @@ var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, at
 func runLogSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("LogSoftmax", c, 0)
 	axis, tail := softAxis("LogSoftmax", c, a.Rank())
-	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxRow32, logSoftmaxRow64))
+	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxLines[float32], logSoftmaxLines[float64]))
 }

@@ -2,7 +2,9 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,79 +14,107 @@ import (
 // of this package rounded, e ÷ sum rounded. NaN anywhere makes the line NaN, and
 // so does +∞. Fixed point is rounded once and never fails. ONNX Softmax; before opset 13 a line is axis and all after it.
 func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
-	return softened("Softmax", a, axisOf("Softmax", axis, a.Rank()), 1, opts, softmaxRow32, softmaxRow64)
+	return softened("Softmax", a, axisOf("Softmax", axis, a.Rank()), 1, opts, softmaxLines[float32], softmaxLines[float64])
 }
 
-// softmaxRow32 and softmaxRow64 define Softmax.
-func softmaxRow32(row []float32) {
-	exponentials(row, shifted(row))
-	s := float32(sumRow(row))
-	if simd.TryDivNumber32(row, row, s) {
-		return
-	}
-	for i, e := range row {
-		row[i] = e / s
-	}
-}
-
-func softmaxRow64(row []float64) {
-	expRow64(row, shifted(row))
-	s := sumRow(row)
-	if simd.TryDivNumber64(row, row, s) {
-		return
-	}
-	for i, e := range row {
-		row[i] = e / s
+// softmaxLines defines Softmax.
+func softmaxLines[T num.Float](x []T, n int) {
+	shiftLines(x, n)
+	exponentials(x, x)
+	var sums [linesAtOnce]float64
+	for len(x) > 0 {
+		m := min(len(x)/n, linesAtOnce)
+		sumEach(sums[:m], x, n, n)
+		for i, s := range sums[:m] {
+			divideBy(x[i*n:(i+1)*n], T(s))
+		}
+		x = x[m*n:]
 	}
 }
 
-// exponentials is expRow32 with the instruction set in use.
-func exponentials(dst, a []float32) {
-	if r := simd.Exp.Best(); r != nil {
-		r.F32(dst, a)
-		return
+// exponentials is Exp.
+func exponentials[T num.Float](dst, a []T) {
+	switch any(dst).(type) {
+	case []float32:
+		if r := simd.Exp.Best(); r != nil {
+			r.F32(conv.As[float32](dst), conv.As[float32](a))
+		} else {
+			expRow32(conv.As[float32](dst), conv.As[float32](a))
+		}
+	default:
+		expRow64(conv.As[float64](dst), conv.As[float64](a))
 	}
-	expRow32(dst, a)
 }
 
-// shifted subtracts the largest element from all of a row, which has some, in
-// place. −∞ throughout gives NaN, as ∞ − ∞ does.
-func shifted[T num.Float](row []T) []T {
-	top, ok := maxOf(row)
-	if !ok {
-		top = row[0]
-		for _, v := range row[1:] {
-			if greaterFloat(v, top) {
-				top = v
+// shiftLines subtracts the largest element of each line from all of it. −∞ throughout
+// gives NaN, as ∞ − ∞ does.
+func shiftLines[T num.Float](x []T, n int) {
+	var tops [linesAtOnce]T
+	for len(x) > 0 {
+		m := min(len(x)/n, linesAtOnce)
+		if !bestLines(tops[:m], x, n, n, false) {
+			for i := range m {
+				tops[i] = x[i*n]
+				for _, v := range x[i*n+1 : (i+1)*n] {
+					if greaterFloat(v, tops[i]) {
+						tops[i] = v
+					}
+				}
 			}
 		}
+		for i, top := range tops[:m] {
+			subtractFrom(x[i*n:(i+1)*n], top)
+		}
+		x = x[m*n:]
 	}
-	switch r := any(row).(type) {
-	case []float32:
-		ok = simd.TrySubNumber32(r, r, float32(top))
-	case []float64:
-		ok = simd.TrySubNumber64(r, r, float64(top))
-	}
-	if ok {
-		return row
-	}
-	for i, v := range row {
-		row[i] = v - top
-	}
-	return row
 }
 
-// softened applies a row function of the softmax family.
-func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor[T], axis, tail int, opts []Option, f32 func([]float32), f64 func([]float64)) tensor.Tensor[T] {
+// subtractFrom subtracts v from all of x.
+func subtractFrom[T num.Float](x []T, v T) {
+	switch x := any(x).(type) {
+	case []float32:
+		if simd.TrySubNumber32(x, x, float32(v)) {
+			return
+		}
+	case []float64:
+		if simd.TrySubNumber64(x, x, float64(v)) {
+			return
+		}
+	}
+	for i := range x {
+		x[i] -= v
+	}
+}
+
+// divideBy divides all of x by v.
+func divideBy[T num.Float](x []T, v T) {
+	switch x := any(x).(type) {
+	case []float32:
+		if simd.TryDivNumber32(x, x, float32(v)) {
+			return
+		}
+	case []float64:
+		if simd.TryDivNumber64(x, x, float64(v)) {
+			return
+		}
+	}
+	for i := range x {
+		x[i] /= v
+	}
+}
+
+// softened applies what a member of the softmax family does with lines.
+func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor[T], axis, tail int, opts []Option, f32 lineFunc[float32], f64 lineFunc[float64]) tensor.Tensor[T] {
 	if dtype.Of[T]().IsFixed() {
 		return mapLines(name, a, axis, tail, opts, softmaxFamily(name))
 	}
 	s := read(opts)
-	dst := target[T](name, &s, a.Shape())
+	var few [layout.Inline]int
+	dst := target[T](name, &s, appendShape(few[:0], a.LayoutRef()))
 	if mustCopy(&a, &dst) {
 		a = a.Clone()
 	}
-	alongAxis(job{name: name, ctx: s.ctx(), cost: 20}, a, axis, tail, dst, f32, f64)
+	alongAxis(job{name: name, ctx: s.ctx(), cost: 20}, &a, axis, tail, &dst, f32, f64)
 	return dst
 }
 
@@ -114,5 +144,5 @@ var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: [
 func runSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("Softmax", c, 0)
 	axis, tail := softAxis("Softmax", c, a.Rank())
-	return one(softened("Softmax", a, axis, tail, options(c), softmaxRow32, softmaxRow64))
+	return one(softened("Softmax", a, axis, tail, options(c), softmaxLines[float32], softmaxLines[float64]))
 }
