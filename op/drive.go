@@ -171,9 +171,9 @@ func crosses[T, R num.Elem](run []T, out []R) bool {
 	return conv.Overlap(run, out) && !(conv.Same(run, out) && dtype.Of[T]().Size() == dtype.Of[R]().Size())
 }
 
-// denseRuns computes operands that are runs of elements, a chunk at a time.
+// denseRuns computes operands that are runs of elements, a chunk at a time where a row's NaNs are looked at.
 func denseRuns[C, D num.Elem](k *kernel[C, D], out []D, mask []bool, in *[3][]C) {
-	for len(out) > runLen {
+	for k.canon != nil && len(out) > runLen {
 		var part [3][]C
 		var m []bool
 		if mask != nil {

@@ -34,37 +34,37 @@ TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VPCMPEQD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VPCMPEQD     Y4, Y3, Y2
+	VPCMPEQD     Y6, Y5, Y3
+	VPCMPEQD     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VPCMPEQD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VPCMPEQD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VPCMPEQD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -91,9 +91,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VPCMPEQD     Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VPCMPEQD     Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -110,42 +110,42 @@ done:
 // func equalI32AVX512(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VPCMPD     $0x00, Z2, Z1, K1
+	VPCMPD     $0x00, Z4, Z3, K2
+	VPCMPD     $0x00, Z6, Z5, K3
+	VPCMPD     $0x00, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VPCMPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VPCMPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VPCMPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -200,41 +200,41 @@ TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VPCMPEQQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VPCMPEQQ     Y4, Y3, Y2
+	VPCMPEQQ     Y6, Y5, Y3
+	VPCMPEQQ     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VPCMPEQQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VPCMPEQQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VPCMPEQQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -262,9 +262,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VPCMPEQQ     Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VPCMPEQQ     Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -282,42 +282,42 @@ done:
 // func equalI64AVX512(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VPCMPQ     $0x00, Z2, Z1, K1
+	VPCMPQ     $0x00, Z4, Z3, K2
+	VPCMPQ     $0x00, Z6, Z5, K3
+	VPCMPQ     $0x00, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VPCMPQ     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VPCMPQ     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VPCMPQ     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -372,25 +372,25 @@ TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS  (DX)(SI*1), Y1
+	VMOVUPS  32(DX)(SI*1), Y3
+	VMOVUPS  64(DX)(SI*1), Y5
+	VMOVUPS  96(DX)(SI*1), Y7
 	VMOVUPS  (BX)(SI*1), Y2
+	VMOVUPS  32(BX)(SI*1), Y4
+	VMOVUPS  64(BX)(SI*1), Y6
+	VMOVUPS  96(BX)(SI*1), Y8
 	VPCMPEQB Y2, Y1, Y1
+	VPCMPEQB Y4, Y3, Y2
+	VPCMPEQB Y6, Y5, Y3
+	VPCMPEQB Y8, Y7, Y4
 	VPAND    Y0, Y1, Y1
+	VPAND    Y0, Y2, Y2
+	VPAND    Y0, Y3, Y3
+	VPAND    Y0, Y4, Y4
 	VMOVUPS  Y1, (CX)(SI*1)
-	VMOVUPS  32(DX)(SI*1), Y1
-	VMOVUPS  32(BX)(SI*1), Y2
-	VPCMPEQB Y2, Y1, Y1
-	VPAND    Y0, Y1, Y1
-	VMOVUPS  Y1, 32(CX)(SI*1)
-	VMOVUPS  64(DX)(SI*1), Y1
-	VMOVUPS  64(BX)(SI*1), Y2
-	VPCMPEQB Y2, Y1, Y1
-	VPAND    Y0, Y1, Y1
-	VMOVUPS  Y1, 64(CX)(SI*1)
-	VMOVUPS  96(DX)(SI*1), Y1
-	VMOVUPS  96(BX)(SI*1), Y2
-	VPCMPEQB Y2, Y1, Y1
-	VPAND    Y0, Y1, Y1
-	VMOVUPS  Y1, 96(CX)(SI*1)
+	VMOVUPS  Y2, 32(CX)(SI*1)
+	VMOVUPS  Y3, 64(CX)(SI*1)
+	VMOVUPS  Y4, 96(CX)(SI*1)
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      many
@@ -415,10 +415,10 @@ rest:
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X3
+	VMOVD    DI, X9
 	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X4
-	VPCMPEQB Y4, Y3, Y1
+	VMOVD    DI, X10
+	VPCMPEQB Y10, Y9, Y1
 	VPAND    Y0, Y1, Y1
 	VPEXTRB  $0x00, X1, (CX)(SI*1)
 	INCQ     SI
@@ -432,42 +432,42 @@ done:
 // func equalU8AVX512(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
 	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
 	VPCMPUB    $0x00, Z2, Z1, K1
+	VPCMPUB    $0x00, Z4, Z3, K2
+	VPCMPUB    $0x00, Z6, Z5, K3
+	VPCMPUB    $0x00, Z8, Z7, K4
 	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
 	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*1), Z1
-	VMOVDQU64  64(BX)(SI*1), Z2
-	VPCMPUB    $0x00, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 64(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*1), Z1
-	VMOVDQU64  128(BX)(SI*1), Z2
-	VPCMPUB    $0x00, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 128(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*1), Z1
-	VMOVDQU64  192(BX)(SI*1), Z2
-	VPCMPUB    $0x00, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 192(CX)(SI*1)
+	VMOVDQU64  Z2, 64(CX)(SI*1)
+	VMOVDQU64  Z3, 128(CX)(SI*1)
+	VMOVDQU64  Z4, 192(CX)(SI*1)
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        many
@@ -522,37 +522,37 @@ TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VCMPPS       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPS       $0x00, Y4, Y3, Y2
+	VCMPPS       $0x00, Y6, Y5, Y3
+	VCMPPS       $0x00, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VCMPPS       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VCMPPS       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VCMPPS       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -579,9 +579,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VCMPPS       $0x00, Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VCMPPS       $0x00, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -598,42 +598,42 @@ done:
 // func equalF32AVX512(dst []bool, a []float32, b []float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VCMPPS     $0x00, Z2, Z1, K1
+	VCMPPS     $0x00, Z4, Z3, K2
+	VCMPPS     $0x00, Z6, Z5, K3
+	VCMPPS     $0x00, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VCMPPS     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VCMPPS     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VCMPPS     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -688,41 +688,41 @@ TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VCMPPD       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPD       $0x00, Y4, Y3, Y2
+	VCMPPD       $0x00, Y6, Y5, Y3
+	VCMPPD       $0x00, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VCMPPD       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VCMPPD       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VCMPPD       $0x00, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -750,9 +750,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VCMPPD       $0x00, Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VCMPPD       $0x00, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -770,42 +770,42 @@ done:
 // func equalF64AVX512(dst []bool, a []float64, b []float64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VCMPPD     $0x00, Z2, Z1, K1
+	VCMPPD     $0x00, Z4, Z3, K2
+	VCMPPD     $0x00, Z6, Z5, K3
+	VCMPPD     $0x00, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VCMPPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VCMPPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VCMPPD     $0x00, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -860,37 +860,37 @@ TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VPCMPGTD     Y3, Y4, Y2
+	VPCMPGTD     Y5, Y6, Y3
+	VPCMPGTD     Y7, Y8, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -917,9 +917,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VPCMPGTD     Y3, Y4, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VPCMPGTD     Y9, Y10, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -936,42 +936,42 @@ done:
 // func lessI32AVX512(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VPCMPD     $0x01, Z2, Z1, K1
+	VPCMPD     $0x01, Z4, Z3, K2
+	VPCMPD     $0x01, Z6, Z5, K3
+	VPCMPD     $0x01, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VPCMPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VPCMPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VPCMPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -1026,41 +1026,41 @@ TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VPCMPGTQ     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VPCMPGTQ     Y3, Y4, Y2
+	VPCMPGTQ     Y5, Y6, Y3
+	VPCMPGTQ     Y7, Y8, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VPCMPGTQ     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VPCMPGTQ     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VPCMPGTQ     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -1088,9 +1088,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VPCMPGTQ     Y3, Y4, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VPCMPGTQ     Y9, Y10, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -1108,42 +1108,42 @@ done:
 // func lessI64AVX512(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VPCMPQ     $0x01, Z2, Z1, K1
+	VPCMPQ     $0x01, Z4, Z3, K2
+	VPCMPQ     $0x01, Z6, Z5, K3
+	VPCMPQ     $0x01, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VPCMPQ     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VPCMPQ     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VPCMPQ     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -1209,33 +1209,33 @@ TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  32(DX)(SI*1), Y4
+	VMOVUPS  64(DX)(SI*1), Y6
+	VMOVUPS  96(DX)(SI*1), Y8
 	VMOVUPS  (BX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y5
+	VMOVUPS  64(BX)(SI*1), Y7
+	VMOVUPS  96(BX)(SI*1), Y9
 	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
 	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
 	VPCMPGTB Y2, Y3, Y2
+	VPCMPGTB Y4, Y5, Y3
+	VPCMPGTB Y6, Y7, Y4
+	VPCMPGTB Y8, Y9, Y5
 	VPAND    Y1, Y2, Y2
+	VPAND    Y1, Y3, Y3
+	VPAND    Y1, Y4, Y4
+	VPAND    Y1, Y5, Y5
 	VMOVUPS  Y2, (CX)(SI*1)
-	VMOVUPS  32(DX)(SI*1), Y2
-	VMOVUPS  32(BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y2, Y3, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 32(CX)(SI*1)
-	VMOVUPS  64(DX)(SI*1), Y2
-	VMOVUPS  64(BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y2, Y3, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 64(CX)(SI*1)
-	VMOVUPS  96(DX)(SI*1), Y2
-	VMOVUPS  96(BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y2, Y3, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 96(CX)(SI*1)
+	VMOVUPS  Y3, 32(CX)(SI*1)
+	VMOVUPS  Y4, 64(CX)(SI*1)
+	VMOVUPS  Y5, 96(CX)(SI*1)
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      many
@@ -1262,11 +1262,11 @@ rest:
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X4
+	VMOVD    DI, X10
 	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X5
-	VPXOR    Y0, Y4, Y2
-	VPXOR    Y0, Y5, Y3
+	VMOVD    DI, X11
+	VPXOR    Y0, Y10, Y2
+	VPXOR    Y0, Y11, Y3
 	VPCMPGTB Y2, Y3, Y2
 	VPAND    Y1, Y2, Y2
 	VPEXTRB  $0x00, X2, (CX)(SI*1)
@@ -1281,42 +1281,42 @@ done:
 // func lessU8AVX512(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
 	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
 	VPCMPUB    $0x01, Z2, Z1, K1
+	VPCMPUB    $0x01, Z4, Z3, K2
+	VPCMPUB    $0x01, Z6, Z5, K3
+	VPCMPUB    $0x01, Z8, Z7, K4
 	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
 	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*1), Z1
-	VMOVDQU64  64(BX)(SI*1), Z2
-	VPCMPUB    $0x01, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 64(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*1), Z1
-	VMOVDQU64  128(BX)(SI*1), Z2
-	VPCMPUB    $0x01, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 128(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*1), Z1
-	VMOVDQU64  192(BX)(SI*1), Z2
-	VPCMPUB    $0x01, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 192(CX)(SI*1)
+	VMOVDQU64  Z2, 64(CX)(SI*1)
+	VMOVDQU64  Z3, 128(CX)(SI*1)
+	VMOVDQU64  Z4, 192(CX)(SI*1)
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        many
@@ -1371,37 +1371,37 @@ TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VCMPPS       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPS       $0x01, Y4, Y3, Y2
+	VCMPPS       $0x01, Y6, Y5, Y3
+	VCMPPS       $0x01, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VCMPPS       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VCMPPS       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VCMPPS       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -1428,9 +1428,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VCMPPS       $0x01, Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VCMPPS       $0x01, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -1447,42 +1447,42 @@ done:
 // func lessF32AVX512(dst []bool, a []float32, b []float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VCMPPS     $0x01, Z2, Z1, K1
+	VCMPPS     $0x01, Z4, Z3, K2
+	VCMPPS     $0x01, Z6, Z5, K3
+	VCMPPS     $0x01, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VCMPPS     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VCMPPS     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VCMPPS     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -1537,41 +1537,41 @@ TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VCMPPD       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPD       $0x01, Y4, Y3, Y2
+	VCMPPD       $0x01, Y6, Y5, Y3
+	VCMPPD       $0x01, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VCMPPD       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VCMPPD       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VCMPPD       $0x01, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -1599,9 +1599,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VCMPPD       $0x01, Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VCMPPD       $0x01, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -1619,42 +1619,42 @@ done:
 // func lessF64AVX512(dst []bool, a []float64, b []float64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VCMPPD     $0x01, Z2, Z1, K1
+	VCMPPD     $0x01, Z4, Z3, K2
+	VCMPPD     $0x01, Z6, Z5, K3
+	VCMPPD     $0x01, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VCMPPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VCMPPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VCMPPD     $0x01, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -1720,41 +1720,41 @@ TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      32(DX)(SI*4), Y4
+	VMOVUPS      64(DX)(SI*4), Y6
+	VMOVUPS      96(DX)(SI*4), Y8
 	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y5
+	VMOVUPS      64(BX)(SI*4), Y7
+	VMOVUPS      96(BX)(SI*4), Y9
 	VPCMPGTD     Y3, Y2, Y2
+	VPCMPGTD     Y5, Y4, Y3
+	VPCMPGTD     Y7, Y6, Y4
+	VPCMPGTD     Y9, Y8, Y5
 	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
 	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
 	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
 	VMOVQ        X2, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y3
-	VPCMPGTD     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y2
-	VMOVUPS      64(BX)(SI*4), Y3
-	VPCMPGTD     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y2
-	VMOVUPS      96(BX)(SI*4), Y3
-	VPCMPGTD     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 24(CX)(SI*1)
+	VMOVQ        X3, 8(CX)(SI*1)
+	VMOVQ        X4, 16(CX)(SI*1)
+	VMOVQ        X5, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -1782,9 +1782,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X4
-	VMOVD        (BX)(SI*4), X5
-	VPCMPGTD     Y5, Y4, Y2
+	VMOVD        (DX)(SI*4), X10
+	VMOVD        (BX)(SI*4), X11
+	VPCMPGTD     Y11, Y10, Y2
 	VPXOR        Y0, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKSSDW    X3, X2, X2
@@ -1802,42 +1802,42 @@ done:
 // func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VPCMPD     $0x02, Z2, Z1, K1
+	VPCMPD     $0x02, Z4, Z3, K2
+	VPCMPD     $0x02, Z6, Z5, K3
+	VPCMPD     $0x02, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VPCMPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VPCMPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VPCMPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -1893,45 +1893,45 @@ TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      32(DX)(SI*8), Y4
+	VMOVUPS      64(DX)(SI*8), Y6
+	VMOVUPS      96(DX)(SI*8), Y8
 	VMOVUPS      (BX)(SI*8), Y3
+	VMOVUPS      32(BX)(SI*8), Y5
+	VMOVUPS      64(BX)(SI*8), Y7
+	VMOVUPS      96(BX)(SI*8), Y9
 	VPCMPGTQ     Y3, Y2, Y2
+	VPCMPGTQ     Y5, Y4, Y3
+	VPCMPGTQ     Y7, Y6, Y4
+	VPCMPGTQ     Y9, Y8, Y5
 	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
 	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSDW    X5, X5, X5
 	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
 	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
 	VMOVD        X2, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y3
-	VPCMPGTQ     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y2
-	VMOVUPS      64(BX)(SI*8), Y3
-	VPCMPGTQ     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y2
-	VMOVUPS      96(BX)(SI*8), Y3
-	VPCMPGTQ     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 12(CX)(SI*1)
+	VMOVD        X3, 4(CX)(SI*1)
+	VMOVD        X4, 8(CX)(SI*1)
+	VMOVD        X5, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -1960,9 +1960,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X4
-	VMOVQ        (BX)(SI*8), X5
-	VPCMPGTQ     Y5, Y4, Y2
+	VMOVQ        (DX)(SI*8), X10
+	VMOVQ        (BX)(SI*8), X11
+	VPCMPGTQ     Y11, Y10, Y2
 	VPXOR        Y0, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKSSDW    X3, X2, X2
@@ -1981,42 +1981,42 @@ done:
 // func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VPCMPQ     $0x02, Z2, Z1, K1
+	VPCMPQ     $0x02, Z4, Z3, K2
+	VPCMPQ     $0x02, Z6, Z5, K3
+	VPCMPQ     $0x02, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VPCMPQ     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VPCMPQ     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VPCMPQ     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -2073,37 +2073,37 @@ TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  32(DX)(SI*1), Y5
+	VMOVUPS  64(DX)(SI*1), Y7
+	VMOVUPS  96(DX)(SI*1), Y9
 	VMOVUPS  (BX)(SI*1), Y4
+	VMOVUPS  32(BX)(SI*1), Y6
+	VMOVUPS  64(BX)(SI*1), Y8
+	VMOVUPS  96(BX)(SI*1), Y10
 	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
 	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
+	VPXOR    Y0, Y10, Y10
 	VPCMPGTB Y4, Y3, Y3
+	VPCMPGTB Y6, Y5, Y4
+	VPCMPGTB Y8, Y7, Y5
+	VPCMPGTB Y10, Y9, Y6
 	VPXOR    Y1, Y3, Y3
+	VPXOR    Y1, Y4, Y4
+	VPXOR    Y1, Y5, Y5
+	VPXOR    Y1, Y6, Y6
 	VPAND    Y2, Y3, Y3
+	VPAND    Y2, Y4, Y4
+	VPAND    Y2, Y5, Y5
+	VPAND    Y2, Y6, Y6
 	VMOVUPS  Y3, (CX)(SI*1)
-	VMOVUPS  32(DX)(SI*1), Y3
-	VMOVUPS  32(BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y4, Y3, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, 32(CX)(SI*1)
-	VMOVUPS  64(DX)(SI*1), Y3
-	VMOVUPS  64(BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y4, Y3, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, 64(CX)(SI*1)
-	VMOVUPS  96(DX)(SI*1), Y3
-	VMOVUPS  96(BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y4, Y3, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, 96(CX)(SI*1)
+	VMOVUPS  Y4, 32(CX)(SI*1)
+	VMOVUPS  Y5, 64(CX)(SI*1)
+	VMOVUPS  Y6, 96(CX)(SI*1)
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      many
@@ -2131,11 +2131,11 @@ rest:
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X5
+	VMOVD    DI, X11
 	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X6
-	VPXOR    Y0, Y5, Y3
-	VPXOR    Y0, Y6, Y4
+	VMOVD    DI, X12
+	VPXOR    Y0, Y11, Y3
+	VPXOR    Y0, Y12, Y4
 	VPCMPGTB Y4, Y3, Y3
 	VPXOR    Y1, Y3, Y3
 	VPAND    Y2, Y3, Y3
@@ -2151,42 +2151,42 @@ done:
 // func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
 	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
 	VPCMPUB    $0x02, Z2, Z1, K1
+	VPCMPUB    $0x02, Z4, Z3, K2
+	VPCMPUB    $0x02, Z6, Z5, K3
+	VPCMPUB    $0x02, Z8, Z7, K4
 	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
 	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*1), Z1
-	VMOVDQU64  64(BX)(SI*1), Z2
-	VPCMPUB    $0x02, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 64(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*1), Z1
-	VMOVDQU64  128(BX)(SI*1), Z2
-	VPCMPUB    $0x02, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 128(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*1), Z1
-	VMOVDQU64  192(BX)(SI*1), Z2
-	VPCMPUB    $0x02, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 192(CX)(SI*1)
+	VMOVDQU64  Z2, 64(CX)(SI*1)
+	VMOVDQU64  Z3, 128(CX)(SI*1)
+	VMOVDQU64  Z4, 192(CX)(SI*1)
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        many
@@ -2241,37 +2241,37 @@ TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VCMPPS       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPS       $0x02, Y4, Y3, Y2
+	VCMPPS       $0x02, Y6, Y5, Y3
+	VCMPPS       $0x02, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VCMPPS       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VCMPPS       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VCMPPS       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -2298,9 +2298,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VCMPPS       $0x02, Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VCMPPS       $0x02, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -2317,42 +2317,42 @@ done:
 // func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VCMPPS     $0x02, Z2, Z1, K1
+	VCMPPS     $0x02, Z4, Z3, K2
+	VCMPPS     $0x02, Z6, Z5, K3
+	VCMPPS     $0x02, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VCMPPS     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VCMPPS     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VCMPPS     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -2407,41 +2407,41 @@ TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VCMPPD       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPD       $0x02, Y4, Y3, Y2
+	VCMPPD       $0x02, Y6, Y5, Y3
+	VCMPPD       $0x02, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VCMPPD       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VCMPPD       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VCMPPD       $0x02, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -2469,9 +2469,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VCMPPD       $0x02, Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VCMPPD       $0x02, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -2489,42 +2489,42 @@ done:
 // func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VCMPPD     $0x02, Z2, Z1, K1
+	VCMPPD     $0x02, Z4, Z3, K2
+	VCMPPD     $0x02, Z6, Z5, K3
+	VCMPPD     $0x02, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VCMPPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VCMPPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VCMPPD     $0x02, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -2580,41 +2580,41 @@ TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      32(DX)(SI*4), Y4
+	VMOVUPS      64(DX)(SI*4), Y6
+	VMOVUPS      96(DX)(SI*4), Y8
 	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y5
+	VMOVUPS      64(BX)(SI*4), Y7
+	VMOVUPS      96(BX)(SI*4), Y9
 	VPCMPEQD     Y3, Y2, Y2
+	VPCMPEQD     Y5, Y4, Y3
+	VPCMPEQD     Y7, Y6, Y4
+	VPCMPEQD     Y9, Y8, Y5
 	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
 	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
 	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
 	VMOVQ        X2, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y3
-	VPCMPEQD     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y2
-	VMOVUPS      64(BX)(SI*4), Y3
-	VPCMPEQD     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y2
-	VMOVUPS      96(BX)(SI*4), Y3
-	VPCMPEQD     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 24(CX)(SI*1)
+	VMOVQ        X3, 8(CX)(SI*1)
+	VMOVQ        X4, 16(CX)(SI*1)
+	VMOVQ        X5, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -2642,9 +2642,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X4
-	VMOVD        (BX)(SI*4), X5
-	VPCMPEQD     Y5, Y4, Y2
+	VMOVD        (DX)(SI*4), X10
+	VMOVD        (BX)(SI*4), X11
+	VPCMPEQD     Y11, Y10, Y2
 	VPXOR        Y0, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKSSDW    X3, X2, X2
@@ -2662,42 +2662,42 @@ done:
 // func notEqualI32AVX512(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VPCMPD     $0x04, Z2, Z1, K1
+	VPCMPD     $0x04, Z4, Z3, K2
+	VPCMPD     $0x04, Z6, Z5, K3
+	VPCMPD     $0x04, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VPCMPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VPCMPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VPCMPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -2753,45 +2753,45 @@ TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      32(DX)(SI*8), Y4
+	VMOVUPS      64(DX)(SI*8), Y6
+	VMOVUPS      96(DX)(SI*8), Y8
 	VMOVUPS      (BX)(SI*8), Y3
+	VMOVUPS      32(BX)(SI*8), Y5
+	VMOVUPS      64(BX)(SI*8), Y7
+	VMOVUPS      96(BX)(SI*8), Y9
 	VPCMPEQQ     Y3, Y2, Y2
+	VPCMPEQQ     Y5, Y4, Y3
+	VPCMPEQQ     Y7, Y6, Y4
+	VPCMPEQQ     Y9, Y8, Y5
 	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
 	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSDW    X5, X5, X5
 	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
 	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
 	VMOVD        X2, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y3
-	VPCMPEQQ     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y2
-	VMOVUPS      64(BX)(SI*8), Y3
-	VPCMPEQQ     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y2
-	VMOVUPS      96(BX)(SI*8), Y3
-	VPCMPEQQ     Y3, Y2, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 12(CX)(SI*1)
+	VMOVD        X3, 4(CX)(SI*1)
+	VMOVD        X4, 8(CX)(SI*1)
+	VMOVD        X5, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -2820,9 +2820,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X4
-	VMOVQ        (BX)(SI*8), X5
-	VPCMPEQQ     Y5, Y4, Y2
+	VMOVQ        (DX)(SI*8), X10
+	VMOVQ        (BX)(SI*8), X11
+	VPCMPEQQ     Y11, Y10, Y2
 	VPXOR        Y0, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKSSDW    X3, X2, X2
@@ -2841,42 +2841,42 @@ done:
 // func notEqualI64AVX512(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VPCMPQ     $0x04, Z2, Z1, K1
+	VPCMPQ     $0x04, Z4, Z3, K2
+	VPCMPQ     $0x04, Z6, Z5, K3
+	VPCMPQ     $0x04, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VPCMPQ     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VPCMPQ     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VPCMPQ     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -2932,29 +2932,29 @@ TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  32(DX)(SI*1), Y4
+	VMOVUPS  64(DX)(SI*1), Y6
+	VMOVUPS  96(DX)(SI*1), Y8
 	VMOVUPS  (BX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y5
+	VMOVUPS  64(BX)(SI*1), Y7
+	VMOVUPS  96(BX)(SI*1), Y9
 	VPCMPEQB Y3, Y2, Y2
+	VPCMPEQB Y5, Y4, Y3
+	VPCMPEQB Y7, Y6, Y4
+	VPCMPEQB Y9, Y8, Y5
 	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y5, Y5
 	VPAND    Y1, Y2, Y2
+	VPAND    Y1, Y3, Y3
+	VPAND    Y1, Y4, Y4
+	VPAND    Y1, Y5, Y5
 	VMOVUPS  Y2, (CX)(SI*1)
-	VMOVUPS  32(DX)(SI*1), Y2
-	VMOVUPS  32(BX)(SI*1), Y3
-	VPCMPEQB Y3, Y2, Y2
-	VPXOR    Y0, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 32(CX)(SI*1)
-	VMOVUPS  64(DX)(SI*1), Y2
-	VMOVUPS  64(BX)(SI*1), Y3
-	VPCMPEQB Y3, Y2, Y2
-	VPXOR    Y0, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 64(CX)(SI*1)
-	VMOVUPS  96(DX)(SI*1), Y2
-	VMOVUPS  96(BX)(SI*1), Y3
-	VPCMPEQB Y3, Y2, Y2
-	VPXOR    Y0, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 96(CX)(SI*1)
+	VMOVUPS  Y3, 32(CX)(SI*1)
+	VMOVUPS  Y4, 64(CX)(SI*1)
+	VMOVUPS  Y5, 96(CX)(SI*1)
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      many
@@ -2980,10 +2980,10 @@ rest:
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X4
+	VMOVD    DI, X10
 	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X5
-	VPCMPEQB Y5, Y4, Y2
+	VMOVD    DI, X11
+	VPCMPEQB Y11, Y10, Y2
 	VPXOR    Y0, Y2, Y2
 	VPAND    Y1, Y2, Y2
 	VPEXTRB  $0x00, X2, (CX)(SI*1)
@@ -2998,42 +2998,42 @@ done:
 // func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
 	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
 	VPCMPUB    $0x04, Z2, Z1, K1
+	VPCMPUB    $0x04, Z4, Z3, K2
+	VPCMPUB    $0x04, Z6, Z5, K3
+	VPCMPUB    $0x04, Z8, Z7, K4
 	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
 	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*1), Z1
-	VMOVDQU64  64(BX)(SI*1), Z2
-	VPCMPUB    $0x04, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 64(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*1), Z1
-	VMOVDQU64  128(BX)(SI*1), Z2
-	VPCMPUB    $0x04, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 128(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*1), Z1
-	VMOVDQU64  192(BX)(SI*1), Z2
-	VPCMPUB    $0x04, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 192(CX)(SI*1)
+	VMOVDQU64  Z2, 64(CX)(SI*1)
+	VMOVDQU64  Z3, 128(CX)(SI*1)
+	VMOVDQU64  Z4, 192(CX)(SI*1)
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        many
@@ -3088,37 +3088,37 @@ TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VCMPPS       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPS       $0x04, Y4, Y3, Y2
+	VCMPPS       $0x04, Y6, Y5, Y3
+	VCMPPS       $0x04, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VCMPPS       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VCMPPS       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VCMPPS       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -3145,9 +3145,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VCMPPS       $0x04, Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VCMPPS       $0x04, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -3164,42 +3164,42 @@ done:
 // func notEqualF32AVX512(dst []bool, a []float32, b []float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VCMPPS     $0x04, Z2, Z1, K1
+	VCMPPS     $0x04, Z4, Z3, K2
+	VCMPPS     $0x04, Z6, Z5, K3
+	VCMPPS     $0x04, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VCMPPS     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VCMPPS     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VCMPPS     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -3254,41 +3254,41 @@ TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VCMPPD       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPD       $0x04, Y4, Y3, Y2
+	VCMPPD       $0x04, Y6, Y5, Y3
+	VCMPPD       $0x04, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VCMPPD       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VCMPPD       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VCMPPD       $0x04, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -3316,9 +3316,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VCMPPD       $0x04, Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VCMPPD       $0x04, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -3336,42 +3336,42 @@ done:
 // func notEqualF64AVX512(dst []bool, a []float64, b []float64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VCMPPD     $0x04, Z2, Z1, K1
+	VCMPPD     $0x04, Z4, Z3, K2
+	VCMPPD     $0x04, Z6, Z5, K3
+	VCMPPD     $0x04, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VCMPPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VCMPPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VCMPPD     $0x04, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -3427,41 +3427,41 @@ TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      32(DX)(SI*4), Y4
+	VMOVUPS      64(DX)(SI*4), Y6
+	VMOVUPS      96(DX)(SI*4), Y8
 	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y5
+	VMOVUPS      64(BX)(SI*4), Y7
+	VMOVUPS      96(BX)(SI*4), Y9
 	VPCMPGTD     Y2, Y3, Y2
+	VPCMPGTD     Y4, Y5, Y3
+	VPCMPGTD     Y6, Y7, Y4
+	VPCMPGTD     Y8, Y9, Y5
 	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
 	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
 	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
 	VMOVQ        X2, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y2
-	VMOVUPS      32(BX)(SI*4), Y3
-	VPCMPGTD     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y2
-	VMOVUPS      64(BX)(SI*4), Y3
-	VPCMPGTD     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y2
-	VMOVUPS      96(BX)(SI*4), Y3
-	VPCMPGTD     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVQ        X2, 24(CX)(SI*1)
+	VMOVQ        X3, 8(CX)(SI*1)
+	VMOVQ        X4, 16(CX)(SI*1)
+	VMOVQ        X5, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -3489,9 +3489,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X4
-	VMOVD        (BX)(SI*4), X5
-	VPCMPGTD     Y4, Y5, Y2
+	VMOVD        (DX)(SI*4), X10
+	VMOVD        (BX)(SI*4), X11
+	VPCMPGTD     Y10, Y11, Y2
 	VPXOR        Y0, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKSSDW    X3, X2, X2
@@ -3509,42 +3509,42 @@ done:
 // func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VPCMPD     $0x05, Z2, Z1, K1
+	VPCMPD     $0x05, Z4, Z3, K2
+	VPCMPD     $0x05, Z6, Z5, K3
+	VPCMPD     $0x05, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VPCMPD     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VPCMPD     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VPCMPD     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -3600,45 +3600,45 @@ TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      32(DX)(SI*8), Y4
+	VMOVUPS      64(DX)(SI*8), Y6
+	VMOVUPS      96(DX)(SI*8), Y8
 	VMOVUPS      (BX)(SI*8), Y3
+	VMOVUPS      32(BX)(SI*8), Y5
+	VMOVUPS      64(BX)(SI*8), Y7
+	VMOVUPS      96(BX)(SI*8), Y9
 	VPCMPGTQ     Y2, Y3, Y2
+	VPCMPGTQ     Y4, Y5, Y3
+	VPCMPGTQ     Y6, Y7, Y4
+	VPCMPGTQ     Y8, Y9, Y5
 	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
 	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSDW    X5, X5, X5
 	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
 	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
 	VMOVD        X2, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y2
-	VMOVUPS      32(BX)(SI*8), Y3
-	VPCMPGTQ     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y2
-	VMOVUPS      64(BX)(SI*8), Y3
-	VPCMPGTQ     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y2
-	VMOVUPS      96(BX)(SI*8), Y3
-	VPCMPGTQ     Y2, Y3, Y2
-	VPXOR        Y0, Y2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPACKSSDW    X3, X2, X2
-	VPACKSSDW    X2, X2, X2
-	VPACKSSWB    X2, X2, X2
-	VPAND        X1, X2, X2
-	VMOVD        X2, 12(CX)(SI*1)
+	VMOVD        X3, 4(CX)(SI*1)
+	VMOVD        X4, 8(CX)(SI*1)
+	VMOVD        X5, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -3667,9 +3667,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X4
-	VMOVQ        (BX)(SI*8), X5
-	VPCMPGTQ     Y4, Y5, Y2
+	VMOVQ        (DX)(SI*8), X10
+	VMOVQ        (BX)(SI*8), X11
+	VPCMPGTQ     Y10, Y11, Y2
 	VPXOR        Y0, Y2, Y2
 	VEXTRACTI128 $0x01, Y2, X3
 	VPACKSSDW    X3, X2, X2
@@ -3688,42 +3688,42 @@ done:
 // func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VPCMPQ     $0x05, Z2, Z1, K1
+	VPCMPQ     $0x05, Z4, Z3, K2
+	VPCMPQ     $0x05, Z6, Z5, K3
+	VPCMPQ     $0x05, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VPCMPQ     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VPCMPQ     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VPCMPQ     $0x05, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -3780,37 +3780,37 @@ TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  32(DX)(SI*1), Y5
+	VMOVUPS  64(DX)(SI*1), Y7
+	VMOVUPS  96(DX)(SI*1), Y9
 	VMOVUPS  (BX)(SI*1), Y4
+	VMOVUPS  32(BX)(SI*1), Y6
+	VMOVUPS  64(BX)(SI*1), Y8
+	VMOVUPS  96(BX)(SI*1), Y10
 	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
 	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
+	VPXOR    Y0, Y10, Y10
 	VPCMPGTB Y3, Y4, Y3
+	VPCMPGTB Y5, Y6, Y4
+	VPCMPGTB Y7, Y8, Y5
+	VPCMPGTB Y9, Y10, Y6
 	VPXOR    Y1, Y3, Y3
+	VPXOR    Y1, Y4, Y4
+	VPXOR    Y1, Y5, Y5
+	VPXOR    Y1, Y6, Y6
 	VPAND    Y2, Y3, Y3
+	VPAND    Y2, Y4, Y4
+	VPAND    Y2, Y5, Y5
+	VPAND    Y2, Y6, Y6
 	VMOVUPS  Y3, (CX)(SI*1)
-	VMOVUPS  32(DX)(SI*1), Y3
-	VMOVUPS  32(BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y3, Y4, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, 32(CX)(SI*1)
-	VMOVUPS  64(DX)(SI*1), Y3
-	VMOVUPS  64(BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y3, Y4, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, 64(CX)(SI*1)
-	VMOVUPS  96(DX)(SI*1), Y3
-	VMOVUPS  96(BX)(SI*1), Y4
-	VPXOR    Y0, Y3, Y3
-	VPXOR    Y0, Y4, Y4
-	VPCMPGTB Y3, Y4, Y3
-	VPXOR    Y1, Y3, Y3
-	VPAND    Y2, Y3, Y3
-	VMOVUPS  Y3, 96(CX)(SI*1)
+	VMOVUPS  Y4, 32(CX)(SI*1)
+	VMOVUPS  Y5, 64(CX)(SI*1)
+	VMOVUPS  Y6, 96(CX)(SI*1)
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      many
@@ -3838,11 +3838,11 @@ rest:
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X5
+	VMOVD    DI, X11
 	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X6
-	VPXOR    Y0, Y5, Y3
-	VPXOR    Y0, Y6, Y4
+	VMOVD    DI, X12
+	VPXOR    Y0, Y11, Y3
+	VPXOR    Y0, Y12, Y4
 	VPCMPGTB Y3, Y4, Y3
 	VPXOR    Y1, Y3, Y3
 	VPAND    Y2, Y3, Y3
@@ -3858,42 +3858,42 @@ done:
 // func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
 	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
 	VPCMPUB    $0x05, Z2, Z1, K1
+	VPCMPUB    $0x05, Z4, Z3, K2
+	VPCMPUB    $0x05, Z6, Z5, K3
+	VPCMPUB    $0x05, Z8, Z7, K4
 	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
 	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*1), Z1
-	VMOVDQU64  64(BX)(SI*1), Z2
-	VPCMPUB    $0x05, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 64(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*1), Z1
-	VMOVDQU64  128(BX)(SI*1), Z2
-	VPCMPUB    $0x05, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 128(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*1), Z1
-	VMOVDQU64  192(BX)(SI*1), Z2
-	VPCMPUB    $0x05, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 192(CX)(SI*1)
+	VMOVDQU64  Z2, 64(CX)(SI*1)
+	VMOVDQU64  Z3, 128(CX)(SI*1)
+	VMOVDQU64  Z4, 192(CX)(SI*1)
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        many
@@ -3948,37 +3948,37 @@ TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VCMPPS       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPS       $0x0d, Y4, Y3, Y2
+	VCMPPS       $0x0d, Y6, Y5, Y3
+	VCMPPS       $0x0d, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VCMPPS       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VCMPPS       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VCMPPS       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -4005,9 +4005,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VCMPPS       $0x0d, Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VCMPPS       $0x0d, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -4024,42 +4024,42 @@ done:
 // func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VCMPPS     $0x0d, Z2, Z1, K1
+	VCMPPS     $0x0d, Z4, Z3, K2
+	VCMPPS     $0x0d, Z6, Z5, K3
+	VCMPPS     $0x0d, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VCMPPS     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VCMPPS     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VCMPPS     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -4114,41 +4114,41 @@ TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VCMPPD       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPD       $0x0d, Y4, Y3, Y2
+	VCMPPD       $0x0d, Y6, Y5, Y3
+	VCMPPD       $0x0d, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VCMPPD       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VCMPPD       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VCMPPD       $0x0d, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -4176,9 +4176,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VCMPPD       $0x0d, Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VCMPPD       $0x0d, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -4196,42 +4196,42 @@ done:
 // func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VCMPPD     $0x0d, Z2, Z1, K1
+	VCMPPD     $0x0d, Z4, Z3, K2
+	VCMPPD     $0x0d, Z6, Z5, K3
+	VCMPPD     $0x0d, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VCMPPD     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VCMPPD     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VCMPPD     $0x0d, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -4286,37 +4286,37 @@ TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VPCMPGTD     Y4, Y3, Y2
+	VPCMPGTD     Y6, Y5, Y3
+	VPCMPGTD     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -4343,9 +4343,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VPCMPGTD     Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VPCMPGTD     Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -4362,42 +4362,42 @@ done:
 // func greaterI32AVX512(dst []bool, a []int32, b []int32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VPCMPD     $0x06, Z2, Z1, K1
+	VPCMPD     $0x06, Z4, Z3, K2
+	VPCMPD     $0x06, Z6, Z5, K3
+	VPCMPD     $0x06, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VPCMPD     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VPCMPD     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VPCMPD     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -4452,41 +4452,41 @@ TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VPCMPGTQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VPCMPGTQ     Y4, Y3, Y2
+	VPCMPGTQ     Y6, Y5, Y3
+	VPCMPGTQ     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VPCMPGTQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VPCMPGTQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VPCMPGTQ     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -4514,9 +4514,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VPCMPGTQ     Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VPCMPGTQ     Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -4534,42 +4534,42 @@ done:
 // func greaterI64AVX512(dst []bool, a []int64, b []int64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VPCMPQ     $0x06, Z2, Z1, K1
+	VPCMPQ     $0x06, Z4, Z3, K2
+	VPCMPQ     $0x06, Z6, Z5, K3
+	VPCMPQ     $0x06, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VPCMPQ     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VPCMPQ     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VPCMPQ     $0x06, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many
@@ -4625,33 +4625,33 @@ TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  32(DX)(SI*1), Y4
+	VMOVUPS  64(DX)(SI*1), Y6
+	VMOVUPS  96(DX)(SI*1), Y8
 	VMOVUPS  (BX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y5
+	VMOVUPS  64(BX)(SI*1), Y7
+	VMOVUPS  96(BX)(SI*1), Y9
 	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
 	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
 	VPCMPGTB Y3, Y2, Y2
+	VPCMPGTB Y5, Y4, Y3
+	VPCMPGTB Y7, Y6, Y4
+	VPCMPGTB Y9, Y8, Y5
 	VPAND    Y1, Y2, Y2
+	VPAND    Y1, Y3, Y3
+	VPAND    Y1, Y4, Y4
+	VPAND    Y1, Y5, Y5
 	VMOVUPS  Y2, (CX)(SI*1)
-	VMOVUPS  32(DX)(SI*1), Y2
-	VMOVUPS  32(BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y3, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 32(CX)(SI*1)
-	VMOVUPS  64(DX)(SI*1), Y2
-	VMOVUPS  64(BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y3, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 64(CX)(SI*1)
-	VMOVUPS  96(DX)(SI*1), Y2
-	VMOVUPS  96(BX)(SI*1), Y3
-	VPXOR    Y0, Y2, Y2
-	VPXOR    Y0, Y3, Y3
-	VPCMPGTB Y3, Y2, Y2
-	VPAND    Y1, Y2, Y2
-	VMOVUPS  Y2, 96(CX)(SI*1)
+	VMOVUPS  Y3, 32(CX)(SI*1)
+	VMOVUPS  Y4, 64(CX)(SI*1)
+	VMOVUPS  Y5, 96(CX)(SI*1)
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      many
@@ -4678,11 +4678,11 @@ rest:
 
 element:
 	MOVBLZX  (DX)(SI*1), DI
-	VMOVD    DI, X4
+	VMOVD    DI, X10
 	MOVBLZX  (BX)(SI*1), DI
-	VMOVD    DI, X5
-	VPXOR    Y0, Y4, Y2
-	VPXOR    Y0, Y5, Y3
+	VMOVD    DI, X11
+	VPXOR    Y0, Y10, Y2
+	VPXOR    Y0, Y11, Y3
 	VPCMPGTB Y3, Y2, Y2
 	VPAND    Y1, Y2, Y2
 	VPEXTRB  $0x00, X2, (CX)(SI*1)
@@ -4697,42 +4697,42 @@ done:
 // func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
 	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
 	VPCMPUB    $0x06, Z2, Z1, K1
+	VPCMPUB    $0x06, Z4, Z3, K2
+	VPCMPUB    $0x06, Z6, Z5, K3
+	VPCMPUB    $0x06, Z8, Z7, K4
 	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
 	VMOVDQU64  Z1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*1), Z1
-	VMOVDQU64  64(BX)(SI*1), Z2
-	VPCMPUB    $0x06, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 64(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*1), Z1
-	VMOVDQU64  128(BX)(SI*1), Z2
-	VPCMPUB    $0x06, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 128(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*1), Z1
-	VMOVDQU64  192(BX)(SI*1), Z2
-	VPCMPUB    $0x06, Z2, Z1, K1
-	VMOVDQU8.Z Z0, K1, Z1
-	VMOVDQU64  Z1, 192(CX)(SI*1)
+	VMOVDQU64  Z2, 64(CX)(SI*1)
+	VMOVDQU64  Z3, 128(CX)(SI*1)
+	VMOVDQU64  Z4, 192(CX)(SI*1)
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        many
@@ -4787,37 +4787,37 @@ TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
 	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
 	VCMPPS       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPS       $0x0e, Y4, Y3, Y2
+	VCMPPS       $0x0e, Y6, Y5, Y3
+	VCMPPS       $0x0e, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVQ        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*4), Y1
-	VMOVUPS      32(BX)(SI*4), Y2
-	VCMPPS       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 8(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*4), Y1
-	VMOVUPS      64(BX)(SI*4), Y2
-	VCMPPS       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 16(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*4), Y1
-	VMOVUPS      96(BX)(SI*4), Y2
-	VCMPPS       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVQ        X1, 24(CX)(SI*1)
+	VMOVQ        X2, 8(CX)(SI*1)
+	VMOVQ        X3, 16(CX)(SI*1)
+	VMOVQ        X4, 24(CX)(SI*1)
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          many
@@ -4844,9 +4844,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(SI*4), X3
-	VMOVD        (BX)(SI*4), X4
-	VCMPPS       $0x0e, Y4, Y3, Y1
+	VMOVD        (DX)(SI*4), X9
+	VMOVD        (BX)(SI*4), X10
+	VCMPPS       $0x0e, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSWB    X1, X1, X1
@@ -4863,42 +4863,42 @@ done:
 // func greaterF32AVX512(dst []bool, a []float32, b []float32)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
+	VMOVDQU64  64(DX)(SI*4), Z3
+	VMOVDQU64  128(DX)(SI*4), Z5
+	VMOVDQU64  192(DX)(SI*4), Z7
 	VMOVDQU64  (BX)(SI*4), Z2
+	VMOVDQU64  64(BX)(SI*4), Z4
+	VMOVDQU64  128(BX)(SI*4), Z6
+	VMOVDQU64  192(BX)(SI*4), Z8
 	VCMPPS     $0x0e, Z2, Z1, K1
+	VCMPPS     $0x0e, Z4, Z3, K2
+	VCMPPS     $0x0e, Z6, Z5, K3
+	VCMPPS     $0x0e, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVDQU64  X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*4), Z1
-	VMOVDQU64  64(BX)(SI*4), Z2
-	VCMPPS     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 16(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*4), Z1
-	VMOVDQU64  128(BX)(SI*4), Z2
-	VCMPPS     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 32(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*4), Z1
-	VMOVDQU64  192(BX)(SI*4), Z2
-	VCMPPS     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVDQU64  X1, 48(CX)(SI*1)
+	VMOVDQU64  X2, 16(CX)(SI*1)
+	VMOVDQU64  X3, 32(CX)(SI*1)
+	VMOVDQU64  X4, 48(CX)(SI*1)
 	ADDQ       $+64, SI
 	SUBQ       $+64, AX
 	JGE        many
@@ -4953,41 +4953,41 @@ TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
 	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
 	VCMPPD       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
+	VCMPPD       $0x0e, Y4, Y3, Y2
+	VCMPPD       $0x0e, Y6, Y5, Y3
+	VCMPPD       $0x0e, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
 	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
 	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
 	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
 	VMOVD        X1, (CX)(SI*1)
-	VMOVUPS      32(DX)(SI*8), Y1
-	VMOVUPS      32(BX)(SI*8), Y2
-	VCMPPD       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 4(CX)(SI*1)
-	VMOVUPS      64(DX)(SI*8), Y1
-	VMOVUPS      64(BX)(SI*8), Y2
-	VCMPPD       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 8(CX)(SI*1)
-	VMOVUPS      96(DX)(SI*8), Y1
-	VMOVUPS      96(BX)(SI*8), Y2
-	VCMPPD       $0x0e, Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPAND        X0, X1, X1
-	VMOVD        X1, 12(CX)(SI*1)
+	VMOVD        X2, 4(CX)(SI*1)
+	VMOVD        X3, 8(CX)(SI*1)
+	VMOVD        X4, 12(CX)(SI*1)
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          many
@@ -5015,9 +5015,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ        (DX)(SI*8), X3
-	VMOVQ        (BX)(SI*8), X4
-	VCMPPD       $0x0e, Y4, Y3, Y1
+	VMOVQ        (DX)(SI*8), X9
+	VMOVQ        (BX)(SI*8), X10
+	VCMPPD       $0x0e, Y10, Y9, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKSSDW    X2, X1, X1
 	VPACKSSDW    X1, X1, X1
@@ -5035,42 +5035,42 @@ done:
 // func greaterF64AVX512(dst []bool, a []float64, b []float64)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	MOVQ      b_base+48(FP), BX
-	MOVQ      b_len+56(FP), SI
-	CMPQ      SI, AX
-	CMOVQLT   SI, AX
-	VMOVDQU64 c101010101010101<>+0(SB), Z0
-	XORL      SI, SI
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	VPBROADCASTQ c101010101010101<>+0(SB), Z0
+	XORL         SI, SI
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
+	VMOVDQU64  64(DX)(SI*8), Z3
+	VMOVDQU64  128(DX)(SI*8), Z5
+	VMOVDQU64  192(DX)(SI*8), Z7
 	VMOVDQU64  (BX)(SI*8), Z2
+	VMOVDQU64  64(BX)(SI*8), Z4
+	VMOVDQU64  128(BX)(SI*8), Z6
+	VMOVDQU64  192(BX)(SI*8), Z8
 	VCMPPD     $0x0e, Z2, Z1, K1
+	VCMPPD     $0x0e, Z4, Z3, K2
+	VCMPPD     $0x0e, Z6, Z5, K3
+	VCMPPD     $0x0e, Z8, Z7, K4
 	VMOVDQU8.Z X0, K1, X1
+	VMOVDQU8.Z X0, K2, X2
+	VMOVDQU8.Z X0, K3, X3
+	VMOVDQU8.Z X0, K4, X4
 	VMOVQ      X1, (CX)(SI*1)
-	VMOVDQU64  64(DX)(SI*8), Z1
-	VMOVDQU64  64(BX)(SI*8), Z2
-	VCMPPD     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 8(CX)(SI*1)
-	VMOVDQU64  128(DX)(SI*8), Z1
-	VMOVDQU64  128(BX)(SI*8), Z2
-	VCMPPD     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 16(CX)(SI*1)
-	VMOVDQU64  192(DX)(SI*8), Z1
-	VMOVDQU64  192(BX)(SI*8), Z2
-	VCMPPD     $0x0e, Z2, Z1, K1
-	VMOVDQU8.Z X0, K1, X1
-	VMOVQ      X1, 24(CX)(SI*1)
+	VMOVQ      X2, 8(CX)(SI*1)
+	VMOVQ      X3, 16(CX)(SI*1)
+	VMOVQ      X4, 24(CX)(SI*1)
 	ADDQ       $+32, SI
 	SUBQ       $+32, AX
 	JGE        many

@@ -214,16 +214,16 @@ done:
 // func sumLines32AVX512(dst []float64, x []float32, step int, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·sumLines32AVX512(SB), NOSPLIT, $0-64
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      x_base+24(FP), DX
-	VMOVDQU64 c8000000000000000<>+0(SB), Z0
-	XORL      BX, BX
-	MOVQ      step+48(FP), SI
-	IMUL3Q    $+4, SI, SI
-	MOVQ      n+56(FP), DI
-	TESTQ     AX, AX
-	JLE       done
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VPBROADCASTQ c8000000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	MOVQ         step+48(FP), SI
+	IMUL3Q       $+4, SI, SI
+	MOVQ         n+56(FP), DI
+	TESTQ        AX, AX
+	JLE          done
 
 line:
 	VMOVDQU64 Z0, Z1
@@ -580,17 +580,17 @@ GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 // func maxLines32AVX512(dst []float32, x []float32, step int, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·maxLines32AVX512(SB), NOSPLIT, $0-64
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      x_base+24(FP), DX
-	VMOVDQU64 cff800000ff800000<>+0(SB), Z0
-	VMOVDQU64 c8000000080000000<>+0(SB), Z1
-	XORL      BX, BX
-	MOVQ      step+48(FP), SI
-	IMUL3Q    $+4, SI, SI
-	MOVQ      n+56(FP), DI
-	TESTQ     AX, AX
-	JLE       done
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VPBROADCASTQ cff800000ff800000<>+0(SB), Z0
+	VPBROADCASTQ c8000000080000000<>+0(SB), Z1
+	XORL         BX, BX
+	MOVQ         step+48(FP), SI
+	IMUL3Q       $+4, SI, SI
+	MOVQ         n+56(FP), DI
+	TESTQ        AX, AX
+	JLE          done
 
 line:
 	VMOVDQU64 Z0, Z2
@@ -899,16 +899,16 @@ done:
 // func minLines32AVX512(dst []float32, x []float32, step int, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·minLines32AVX512(SB), NOSPLIT, $0-64
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      x_base+24(FP), DX
-	VMOVDQU64 c7f8000007f800000<>+0(SB), Z0
-	XORL      BX, BX
-	MOVQ      step+48(FP), SI
-	IMUL3Q    $+4, SI, SI
-	MOVQ      n+56(FP), DI
-	TESTQ     AX, AX
-	JLE       done
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VPBROADCASTQ c7f8000007f800000<>+0(SB), Z0
+	XORL         BX, BX
+	MOVQ         step+48(FP), SI
+	IMUL3Q       $+4, SI, SI
+	MOVQ         n+56(FP), DI
+	TESTQ        AX, AX
+	JLE          done
 
 line:
 	VMOVDQU64 Z0, Z1
@@ -1429,16 +1429,16 @@ done:
 // func sumLines64AVX512(dst []float64, x []float64, step int, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·sumLines64AVX512(SB), NOSPLIT, $0-64
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      x_base+24(FP), DX
-	VMOVDQU64 c8000000000000000<>+0(SB), Z0
-	XORL      BX, BX
-	MOVQ      step+48(FP), SI
-	IMUL3Q    $+8, SI, SI
-	MOVQ      n+56(FP), DI
-	TESTQ     AX, AX
-	JLE       done
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VPBROADCASTQ c8000000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	MOVQ         step+48(FP), SI
+	IMUL3Q       $+8, SI, SI
+	MOVQ         n+56(FP), DI
+	TESTQ        AX, AX
+	JLE          done
 
 line:
 	VMOVDQU64 Z0, Z1
@@ -1771,17 +1771,17 @@ done:
 // func maxLines64AVX512(dst []float64, x []float64, step int, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·maxLines64AVX512(SB), NOSPLIT, $0-64
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      x_base+24(FP), DX
-	VMOVDQU64 cfff0000000000000<>+0(SB), Z0
-	VMOVDQU64 c8000000000000000<>+0(SB), Z1
-	XORL      BX, BX
-	MOVQ      step+48(FP), SI
-	IMUL3Q    $+8, SI, SI
-	MOVQ      n+56(FP), DI
-	TESTQ     AX, AX
-	JLE       done
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VPBROADCASTQ cfff0000000000000<>+0(SB), Z0
+	VPBROADCASTQ c8000000000000000<>+0(SB), Z1
+	XORL         BX, BX
+	MOVQ         step+48(FP), SI
+	IMUL3Q       $+8, SI, SI
+	MOVQ         n+56(FP), DI
+	TESTQ        AX, AX
+	JLE          done
 
 line:
 	VMOVDQU64 Z0, Z2
@@ -2082,16 +2082,16 @@ done:
 // func minLines64AVX512(dst []float64, x []float64, step int, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·minLines64AVX512(SB), NOSPLIT, $0-64
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      x_base+24(FP), DX
-	VMOVDQU64 c7ff0000000000000<>+0(SB), Z0
-	XORL      BX, BX
-	MOVQ      step+48(FP), SI
-	IMUL3Q    $+8, SI, SI
-	MOVQ      n+56(FP), DI
-	TESTQ     AX, AX
-	JLE       done
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         x_base+24(FP), DX
+	VPBROADCASTQ c7ff0000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	MOVQ         step+48(FP), SI
+	IMUL3Q       $+8, SI, SI
+	MOVQ         n+56(FP), DI
+	TESTQ        AX, AX
+	JLE          done
 
 line:
 	VMOVDQU64 Z0, Z1

@@ -30,21 +30,21 @@ TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*1), Y1
+	VMOVUPS 32(DX)(BX*1), Y3
+	VMOVUPS 64(DX)(BX*1), Y5
+	VMOVUPS 96(DX)(BX*1), Y7
 	VPSUBB  Y1, Y0, Y2
+	VPSUBB  Y3, Y0, Y4
+	VPSUBB  Y5, Y0, Y6
+	VPSUBB  Y7, Y0, Y8
 	VPMAXSB Y2, Y1, Y1
+	VPMAXSB Y4, Y3, Y2
+	VPMAXSB Y6, Y5, Y3
+	VPMAXSB Y8, Y7, Y4
 	VMOVUPS Y1, (CX)(BX*1)
-	VMOVUPS 32(DX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*1)
-	VMOVUPS 64(DX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*1)
-	VMOVUPS 96(DX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y2
-	VPMAXSB Y2, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*1)
+	VMOVUPS Y2, 32(CX)(BX*1)
+	VMOVUPS Y3, 64(CX)(BX*1)
+	VMOVUPS Y4, 96(CX)(BX*1)
 	ADDQ    $+128, BX
 	SUBQ    $+128, AX
 	JGE     many
@@ -68,9 +68,9 @@ rest:
 
 element:
 	MOVBLZX (DX)(BX*1), SI
-	VMOVD   SI, X3
-	VPSUBB  Y3, Y0, Y1
-	VPMAXSB Y1, Y3, Y1
+	VMOVD   SI, X9
+	VPSUBB  Y9, Y0, Y1
+	VPMAXSB Y1, Y9, Y1
 	VPEXTRB $0x00, X1, (CX)(BX*1)
 	INCQ    BX
 	DECQ    AX
@@ -83,34 +83,34 @@ done:
 // func absI8AVX512(dst []int8, a []int8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*1), Z1
+	VMOVDQU64 64(DX)(BX*1), Z3
+	VMOVDQU64 128(DX)(BX*1), Z5
+	VMOVDQU64 192(DX)(BX*1), Z7
 	VPSUBB    Z1, Z0, Z2
+	VPSUBB    Z3, Z0, Z4
+	VPSUBB    Z5, Z0, Z6
+	VPSUBB    Z7, Z0, Z8
 	VPMAXSB   Z2, Z1, Z1
+	VPMAXSB   Z4, Z3, Z2
+	VPMAXSB   Z6, Z5, Z3
+	VPMAXSB   Z8, Z7, Z4
 	VMOVDQU64 Z1, (CX)(BX*1)
-	VMOVDQU64 64(DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VPMAXSB   Z2, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*1)
-	VMOVDQU64 128(DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VPMAXSB   Z2, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*1)
-	VMOVDQU64 192(DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z2
-	VPMAXSB   Z2, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*1)
+	VMOVDQU64 Z2, 64(CX)(BX*1)
+	VMOVDQU64 Z3, 128(CX)(BX*1)
+	VMOVDQU64 Z4, 192(CX)(BX*1)
 	ADDQ      $+256, BX
 	SUBQ      $+256, AX
 	JGE       many
@@ -159,21 +159,21 @@ TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*2), Y1
+	VMOVUPS 32(DX)(BX*2), Y3
+	VMOVUPS 64(DX)(BX*2), Y5
+	VMOVUPS 96(DX)(BX*2), Y7
 	VPSUBW  Y1, Y0, Y2
+	VPSUBW  Y3, Y0, Y4
+	VPSUBW  Y5, Y0, Y6
+	VPSUBW  Y7, Y0, Y8
 	VPMAXSW Y2, Y1, Y1
+	VPMAXSW Y4, Y3, Y2
+	VPMAXSW Y6, Y5, Y3
+	VPMAXSW Y8, Y7, Y4
 	VMOVUPS Y1, (CX)(BX*2)
-	VMOVUPS 32(DX)(BX*2), Y1
-	VPSUBW  Y1, Y0, Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*2)
-	VMOVUPS 64(DX)(BX*2), Y1
-	VPSUBW  Y1, Y0, Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*2)
-	VMOVUPS 96(DX)(BX*2), Y1
-	VPSUBW  Y1, Y0, Y2
-	VPMAXSW Y2, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*2)
+	VMOVUPS Y2, 32(CX)(BX*2)
+	VMOVUPS Y3, 64(CX)(BX*2)
+	VMOVUPS Y4, 96(CX)(BX*2)
 	ADDQ    $+64, BX
 	SUBQ    $+64, AX
 	JGE     many
@@ -197,9 +197,9 @@ rest:
 
 element:
 	MOVWLZX (DX)(BX*2), SI
-	VMOVD   SI, X3
-	VPSUBW  Y3, Y0, Y1
-	VPMAXSW Y1, Y3, Y1
+	VMOVD   SI, X9
+	VPSUBW  Y9, Y0, Y1
+	VPMAXSW Y1, Y9, Y1
 	VPEXTRW $0x00, X1, (CX)(BX*2)
 	INCQ    BX
 	DECQ    AX
@@ -212,34 +212,34 @@ done:
 // func absI16AVX512(dst []int16, a []int16)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+128, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+128, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Z1
+	VMOVDQU64 64(DX)(BX*2), Z3
+	VMOVDQU64 128(DX)(BX*2), Z5
+	VMOVDQU64 192(DX)(BX*2), Z7
 	VPSUBW    Z1, Z0, Z2
+	VPSUBW    Z3, Z0, Z4
+	VPSUBW    Z5, Z0, Z6
+	VPSUBW    Z7, Z0, Z8
 	VPMAXSW   Z2, Z1, Z1
+	VPMAXSW   Z4, Z3, Z2
+	VPMAXSW   Z6, Z5, Z3
+	VPMAXSW   Z8, Z7, Z4
 	VMOVDQU64 Z1, (CX)(BX*2)
-	VMOVDQU64 64(DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z2
-	VPMAXSW   Z2, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*2)
-	VMOVDQU64 128(DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z2
-	VPMAXSW   Z2, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*2)
-	VMOVDQU64 192(DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z2
-	VPMAXSW   Z2, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*2)
+	VMOVDQU64 Z2, 64(CX)(BX*2)
+	VMOVDQU64 Z3, 128(CX)(BX*2)
+	VMOVDQU64 Z4, 192(CX)(BX*2)
 	ADDQ      $+128, BX
 	SUBQ      $+128, AX
 	JGE       many
@@ -288,21 +288,21 @@ TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
+	VMOVUPS 32(DX)(BX*4), Y3
+	VMOVUPS 64(DX)(BX*4), Y5
+	VMOVUPS 96(DX)(BX*4), Y7
 	VPSUBD  Y1, Y0, Y2
+	VPSUBD  Y3, Y0, Y4
+	VPSUBD  Y5, Y0, Y6
+	VPSUBD  Y7, Y0, Y8
 	VPMAXSD Y2, Y1, Y1
+	VPMAXSD Y4, Y3, Y2
+	VPMAXSD Y6, Y5, Y3
+	VPMAXSD Y8, Y7, Y4
 	VMOVUPS Y1, (CX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y2
-	VPMAXSD Y2, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*4)
+	VMOVUPS Y2, 32(CX)(BX*4)
+	VMOVUPS Y3, 64(CX)(BX*4)
+	VMOVUPS Y4, 96(CX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
 	JGE     many
@@ -325,9 +325,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD   (DX)(BX*4), X3
-	VPSUBD  Y3, Y0, Y1
-	VPMAXSD Y1, Y3, Y1
+	VMOVD   (DX)(BX*4), X9
+	VPSUBD  Y9, Y0, Y1
+	VPMAXSD Y1, Y9, Y1
 	VMOVD   X1, (CX)(BX*4)
 	INCQ    BX
 	DECQ    AX
@@ -340,34 +340,34 @@ done:
 // func absI32AVX512(dst []int32, a []int32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z5
+	VMOVDQU64 192(DX)(BX*4), Z7
 	VPSUBD    Z1, Z0, Z2
+	VPSUBD    Z3, Z0, Z4
+	VPSUBD    Z5, Z0, Z6
+	VPSUBD    Z7, Z0, Z8
 	VPMAXSD   Z2, Z1, Z1
+	VPMAXSD   Z4, Z3, Z2
+	VPMAXSD   Z6, Z5, Z3
+	VPMAXSD   Z8, Z7, Z4
 	VMOVDQU64 Z1, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z2
-	VPMAXSD   Z2, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z2
-	VPMAXSD   Z2, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z2
-	VPMAXSD   Z2, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -403,34 +403,34 @@ done:
 // func absI64AVX512(dst []int64, a []int64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z5
+	VMOVDQU64 192(DX)(BX*8), Z7
 	VPSUBQ    Z1, Z0, Z2
+	VPSUBQ    Z3, Z0, Z4
+	VPSUBQ    Z5, Z0, Z6
+	VPSUBQ    Z7, Z0, Z8
 	VPMAXSQ   Z2, Z1, Z1
+	VPMAXSQ   Z4, Z3, Z2
+	VPMAXSQ   Z6, Z5, Z3
+	VPMAXSQ   Z8, Z7, Z4
 	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z2
-	VPMAXSQ   Z2, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z2
-	VPMAXSQ   Z2, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z2
-	VPMAXSQ   Z2, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -489,17 +489,17 @@ TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
+	VMOVUPS 32(DX)(BX*4), Y2
+	VMOVUPS 64(DX)(BX*4), Y3
+	VMOVUPS 96(DX)(BX*4), Y4
 	VPAND   Y0, Y1, Y1
+	VPAND   Y0, Y2, Y2
+	VPAND   Y0, Y3, Y3
+	VPAND   Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VPAND   Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VPAND   Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VPAND   Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*4)
+	VMOVUPS Y2, 32(CX)(BX*4)
+	VMOVUPS Y3, 64(CX)(BX*4)
+	VMOVUPS Y4, 96(CX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
 	JGE     many
@@ -521,8 +521,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD (DX)(BX*4), X2
-	VPAND Y0, Y2, Y1
+	VMOVD (DX)(BX*4), X5
+	VPAND Y0, Y5, Y1
 	VMOVD X1, (CX)(BX*4)
 	INCQ  BX
 	DECQ  AX
@@ -535,30 +535,30 @@ done:
 // func absF32AVX512(dst []float32, a []float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c7fffffff7fffffff<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fffffff7fffffff<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
 	VPANDQ    Z0, Z1, Z1
+	VPANDQ    Z0, Z2, Z2
+	VPANDQ    Z0, Z3, Z3
+	VPANDQ    Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -615,17 +615,17 @@ TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*8), Y1
+	VMOVUPS 32(DX)(BX*8), Y2
+	VMOVUPS 64(DX)(BX*8), Y3
+	VMOVUPS 96(DX)(BX*8), Y4
 	VPAND   Y0, Y1, Y1
+	VPAND   Y0, Y2, Y2
+	VPAND   Y0, Y3, Y3
+	VPAND   Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*8)
-	VMOVUPS 32(DX)(BX*8), Y1
-	VPAND   Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*8)
-	VMOVUPS 64(DX)(BX*8), Y1
-	VPAND   Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*8)
-	VMOVUPS 96(DX)(BX*8), Y1
-	VPAND   Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*8)
+	VMOVUPS Y2, 32(CX)(BX*8)
+	VMOVUPS Y3, 64(CX)(BX*8)
+	VMOVUPS Y4, 96(CX)(BX*8)
 	ADDQ    $+16, BX
 	SUBQ    $+16, AX
 	JGE     many
@@ -647,8 +647,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ (DX)(BX*8), X2
-	VPAND Y0, Y2, Y1
+	VMOVQ (DX)(BX*8), X5
+	VPAND Y0, Y5, Y1
 	VMOVQ X1, (CX)(BX*8)
 	INCQ  BX
 	DECQ  AX
@@ -661,30 +661,30 @@ done:
 // func absF64AVX512(dst []float64, a []float64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c7fffffffffffffff<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fffffffffffffff<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
 	VPANDQ    Z0, Z1, Z1
+	VPANDQ    Z0, Z2, Z2
+	VPANDQ    Z0, Z3, Z3
+	VPANDQ    Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z1
-	VPANDQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -731,17 +731,17 @@ TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*1), Y1
+	VMOVUPS 32(DX)(BX*1), Y2
+	VMOVUPS 64(DX)(BX*1), Y3
+	VMOVUPS 96(DX)(BX*1), Y4
 	VPSUBB  Y1, Y0, Y1
+	VPSUBB  Y2, Y0, Y2
+	VPSUBB  Y3, Y0, Y3
+	VPSUBB  Y4, Y0, Y4
 	VMOVUPS Y1, (CX)(BX*1)
-	VMOVUPS 32(DX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 32(CX)(BX*1)
-	VMOVUPS 64(DX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 64(CX)(BX*1)
-	VMOVUPS 96(DX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 96(CX)(BX*1)
+	VMOVUPS Y2, 32(CX)(BX*1)
+	VMOVUPS Y3, 64(CX)(BX*1)
+	VMOVUPS Y4, 96(CX)(BX*1)
 	ADDQ    $+128, BX
 	SUBQ    $+128, AX
 	JGE     many
@@ -764,8 +764,8 @@ rest:
 
 element:
 	MOVBLZX (DX)(BX*1), SI
-	VMOVD   SI, X2
-	VPSUBB  Y2, Y0, Y1
+	VMOVD   SI, X5
+	VPSUBB  Y5, Y0, Y1
 	VPEXTRB $0x00, X1, (CX)(BX*1)
 	INCQ    BX
 	DECQ    AX
@@ -778,30 +778,30 @@ done:
 // func negI8AVX512(dst []int8, a []int8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*1), Z1
+	VMOVDQU64 64(DX)(BX*1), Z2
+	VMOVDQU64 128(DX)(BX*1), Z3
+	VMOVDQU64 192(DX)(BX*1), Z4
 	VPSUBB    Z1, Z0, Z1
+	VPSUBB    Z2, Z0, Z2
+	VPSUBB    Z3, Z0, Z3
+	VPSUBB    Z4, Z0, Z4
 	VMOVDQU64 Z1, (CX)(BX*1)
-	VMOVDQU64 64(DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*1)
-	VMOVDQU64 128(DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*1)
-	VMOVDQU64 192(DX)(BX*1), Z1
-	VPSUBB    Z1, Z0, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*1)
+	VMOVDQU64 Z2, 64(CX)(BX*1)
+	VMOVDQU64 Z3, 128(CX)(BX*1)
+	VMOVDQU64 Z4, 192(CX)(BX*1)
 	ADDQ      $+256, BX
 	SUBQ      $+256, AX
 	JGE       many
@@ -848,17 +848,17 @@ TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*2), Y1
+	VMOVUPS 32(DX)(BX*2), Y2
+	VMOVUPS 64(DX)(BX*2), Y3
+	VMOVUPS 96(DX)(BX*2), Y4
 	VPSUBW  Y1, Y0, Y1
+	VPSUBW  Y2, Y0, Y2
+	VPSUBW  Y3, Y0, Y3
+	VPSUBW  Y4, Y0, Y4
 	VMOVUPS Y1, (CX)(BX*2)
-	VMOVUPS 32(DX)(BX*2), Y1
-	VPSUBW  Y1, Y0, Y1
-	VMOVUPS Y1, 32(CX)(BX*2)
-	VMOVUPS 64(DX)(BX*2), Y1
-	VPSUBW  Y1, Y0, Y1
-	VMOVUPS Y1, 64(CX)(BX*2)
-	VMOVUPS 96(DX)(BX*2), Y1
-	VPSUBW  Y1, Y0, Y1
-	VMOVUPS Y1, 96(CX)(BX*2)
+	VMOVUPS Y2, 32(CX)(BX*2)
+	VMOVUPS Y3, 64(CX)(BX*2)
+	VMOVUPS Y4, 96(CX)(BX*2)
 	ADDQ    $+64, BX
 	SUBQ    $+64, AX
 	JGE     many
@@ -881,8 +881,8 @@ rest:
 
 element:
 	MOVWLZX (DX)(BX*2), SI
-	VMOVD   SI, X2
-	VPSUBW  Y2, Y0, Y1
+	VMOVD   SI, X5
+	VPSUBW  Y5, Y0, Y1
 	VPEXTRW $0x00, X1, (CX)(BX*2)
 	INCQ    BX
 	DECQ    AX
@@ -895,30 +895,30 @@ done:
 // func negI16AVX512(dst []int16, a []int16)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+128, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+128, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Z1
+	VMOVDQU64 64(DX)(BX*2), Z2
+	VMOVDQU64 128(DX)(BX*2), Z3
+	VMOVDQU64 192(DX)(BX*2), Z4
 	VPSUBW    Z1, Z0, Z1
+	VPSUBW    Z2, Z0, Z2
+	VPSUBW    Z3, Z0, Z3
+	VPSUBW    Z4, Z0, Z4
 	VMOVDQU64 Z1, (CX)(BX*2)
-	VMOVDQU64 64(DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*2)
-	VMOVDQU64 128(DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*2)
-	VMOVDQU64 192(DX)(BX*2), Z1
-	VPSUBW    Z1, Z0, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*2)
+	VMOVDQU64 Z2, 64(CX)(BX*2)
+	VMOVDQU64 Z3, 128(CX)(BX*2)
+	VMOVDQU64 Z4, 192(CX)(BX*2)
 	ADDQ      $+128, BX
 	SUBQ      $+128, AX
 	JGE       many
@@ -965,17 +965,17 @@ TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
+	VMOVUPS 32(DX)(BX*4), Y2
+	VMOVUPS 64(DX)(BX*4), Y3
+	VMOVUPS 96(DX)(BX*4), Y4
 	VPSUBD  Y1, Y0, Y1
+	VPSUBD  Y2, Y0, Y2
+	VPSUBD  Y3, Y0, Y3
+	VPSUBD  Y4, Y0, Y4
 	VMOVUPS Y1, (CX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 32(CX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 64(CX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 96(CX)(BX*4)
+	VMOVUPS Y2, 32(CX)(BX*4)
+	VMOVUPS Y3, 64(CX)(BX*4)
+	VMOVUPS Y4, 96(CX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
 	JGE     many
@@ -997,8 +997,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD  (DX)(BX*4), X2
-	VPSUBD Y2, Y0, Y1
+	VMOVD  (DX)(BX*4), X5
+	VPSUBD Y5, Y0, Y1
 	VMOVD  X1, (CX)(BX*4)
 	INCQ   BX
 	DECQ   AX
@@ -1011,30 +1011,30 @@ done:
 // func negI32AVX512(dst []int32, a []int32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
 	VPSUBD    Z1, Z0, Z1
+	VPSUBD    Z2, Z0, Z2
+	VPSUBD    Z3, Z0, Z3
+	VPSUBD    Z4, Z0, Z4
 	VMOVDQU64 Z1, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z1
-	VPSUBD    Z1, Z0, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -1081,17 +1081,17 @@ TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*8), Y1
+	VMOVUPS 32(DX)(BX*8), Y2
+	VMOVUPS 64(DX)(BX*8), Y3
+	VMOVUPS 96(DX)(BX*8), Y4
 	VPSUBQ  Y1, Y0, Y1
+	VPSUBQ  Y2, Y0, Y2
+	VPSUBQ  Y3, Y0, Y3
+	VPSUBQ  Y4, Y0, Y4
 	VMOVUPS Y1, (CX)(BX*8)
-	VMOVUPS 32(DX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, 32(CX)(BX*8)
-	VMOVUPS 64(DX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, 64(CX)(BX*8)
-	VMOVUPS 96(DX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, 96(CX)(BX*8)
+	VMOVUPS Y2, 32(CX)(BX*8)
+	VMOVUPS Y3, 64(CX)(BX*8)
+	VMOVUPS Y4, 96(CX)(BX*8)
 	ADDQ    $+16, BX
 	SUBQ    $+16, AX
 	JGE     many
@@ -1113,8 +1113,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ  (DX)(BX*8), X2
-	VPSUBQ Y2, Y0, Y1
+	VMOVQ  (DX)(BX*8), X5
+	VPSUBQ Y5, Y0, Y1
 	VMOVQ  X1, (CX)(BX*8)
 	INCQ   BX
 	DECQ   AX
@@ -1127,30 +1127,30 @@ done:
 // func negI64AVX512(dst []int64, a []int64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
 	VPSUBQ    Z1, Z0, Z1
+	VPSUBQ    Z2, Z0, Z2
+	VPSUBQ    Z3, Z0, Z3
+	VPSUBQ    Z4, Z0, Z4
 	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z1
-	VPSUBQ    Z1, Z0, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -1207,17 +1207,17 @@ TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
+	VMOVUPS 32(DX)(BX*4), Y2
+	VMOVUPS 64(DX)(BX*4), Y3
+	VMOVUPS 96(DX)(BX*4), Y4
 	VPXOR   Y0, Y1, Y1
+	VPXOR   Y0, Y2, Y2
+	VPXOR   Y0, Y3, Y3
+	VPXOR   Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*4)
+	VMOVUPS Y2, 32(CX)(BX*4)
+	VMOVUPS Y3, 64(CX)(BX*4)
+	VMOVUPS Y4, 96(CX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
 	JGE     many
@@ -1239,8 +1239,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD (DX)(BX*4), X2
-	VPXOR Y0, Y2, Y1
+	VMOVD (DX)(BX*4), X5
+	VPXOR Y0, Y5, Y1
 	VMOVD X1, (CX)(BX*4)
 	INCQ  BX
 	DECQ  AX
@@ -1253,30 +1253,30 @@ done:
 // func negF32AVX512(dst []float32, a []float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c8000000080000000<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c8000000080000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
 	VPXORQ    Z0, Z1, Z1
+	VPXORQ    Z0, Z2, Z2
+	VPXORQ    Z0, Z3, Z3
+	VPXORQ    Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -1333,17 +1333,17 @@ TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*8), Y1
+	VMOVUPS 32(DX)(BX*8), Y2
+	VMOVUPS 64(DX)(BX*8), Y3
+	VMOVUPS 96(DX)(BX*8), Y4
 	VPXOR   Y0, Y1, Y1
+	VPXOR   Y0, Y2, Y2
+	VPXOR   Y0, Y3, Y3
+	VPXOR   Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*8)
-	VMOVUPS 32(DX)(BX*8), Y1
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*8)
-	VMOVUPS 64(DX)(BX*8), Y1
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*8)
-	VMOVUPS 96(DX)(BX*8), Y1
-	VPXOR   Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*8)
+	VMOVUPS Y2, 32(CX)(BX*8)
+	VMOVUPS Y3, 64(CX)(BX*8)
+	VMOVUPS Y4, 96(CX)(BX*8)
 	ADDQ    $+16, BX
 	SUBQ    $+16, AX
 	JGE     many
@@ -1365,8 +1365,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ (DX)(BX*8), X2
-	VPXOR Y0, Y2, Y1
+	VMOVQ (DX)(BX*8), X5
+	VPXOR Y0, Y5, Y1
 	VMOVQ X1, (CX)(BX*8)
 	INCQ  BX
 	DECQ  AX
@@ -1379,30 +1379,30 @@ done:
 // func negF64AVX512(dst []float64, a []float64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c8000000000000000<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c8000000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
 	VPXORQ    Z0, Z1, Z1
+	VPXORQ    Z0, Z2, Z2
+	VPXORQ    Z0, Z3, Z3
+	VPXORQ    Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z1
-	VPXORQ    Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -1459,25 +1459,25 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
 	VSQRTPS   Y1, Y1
-	VCMPPS    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
+	VSQRTPS   Y2, Y2
+	VSQRTPS   Y3, Y3
+	VSQRTPS   Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
 	VMOVUPS   Y1, (CX)(BX*4)
-	VMOVUPS   32(DX)(BX*4), Y1
-	VSQRTPS   Y1, Y1
-	VCMPPS    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
-	VMOVUPS   Y1, 32(CX)(BX*4)
-	VMOVUPS   64(DX)(BX*4), Y1
-	VSQRTPS   Y1, Y1
-	VCMPPS    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
-	VMOVUPS   Y1, 64(CX)(BX*4)
-	VMOVUPS   96(DX)(BX*4), Y1
-	VSQRTPS   Y1, Y1
-	VCMPPS    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
-	VMOVUPS   Y1, 96(CX)(BX*4)
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   Y4, 96(CX)(BX*4)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -1489,8 +1489,8 @@ single:
 one:
 	VMOVUPS   (DX)(BX*4), Y1
 	VSQRTPS   Y1, Y1
-	VCMPPS    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*4)
 	ADDQ      $+8, BX
 	SUBQ      $+8, AX
@@ -1501,10 +1501,10 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X2
-	VSQRTPS   Y2, Y1
-	VCMPPS    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVD     (DX)(BX*4), X5
+	VSQRTPS   Y5, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVD     X1, (CX)(BX*4)
 	INCQ      BX
 	DECQ      AX
@@ -1517,38 +1517,38 @@ done:
 // func sqrtF32AVX512(dst []float32, a []float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c7fc000007fc00000<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
 	VSQRTPS   Z1, Z1
+	VSQRTPS   Z2, Z2
+	VSQRTPS   Z3, Z3
+	VSQRTPS   Z4, Z4
 	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
 	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
 	VMOVDQU64 Z1, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z1
-	VSQRTPS   Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z1
-	VSQRTPS   Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z1
-	VSQRTPS   Z1, Z1
-	VCMPPS    $0x03, Z1, Z1, K1
-	VMOVDQU32 Z0, K1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -1609,25 +1609,25 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
 	VSQRTPD   Y1, Y1
-	VCMPPD    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
+	VSQRTPD   Y2, Y2
+	VSQRTPD   Y3, Y3
+	VSQRTPD   Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
 	VMOVUPS   Y1, (CX)(BX*8)
-	VMOVUPS   32(DX)(BX*8), Y1
-	VSQRTPD   Y1, Y1
-	VCMPPD    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
-	VMOVUPS   Y1, 32(CX)(BX*8)
-	VMOVUPS   64(DX)(BX*8), Y1
-	VSQRTPD   Y1, Y1
-	VCMPPD    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
-	VMOVUPS   Y1, 64(CX)(BX*8)
-	VMOVUPS   96(DX)(BX*8), Y1
-	VSQRTPD   Y1, Y1
-	VCMPPD    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
-	VMOVUPS   Y1, 96(CX)(BX*8)
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   Y4, 96(CX)(BX*8)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       many
@@ -1639,8 +1639,8 @@ single:
 one:
 	VMOVUPS   (DX)(BX*8), Y1
 	VSQRTPD   Y1, Y1
-	VCMPPD    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVUPS   Y1, (CX)(BX*8)
 	ADDQ      $+4, BX
 	SUBQ      $+4, AX
@@ -1651,10 +1651,10 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ     (DX)(BX*8), X2
-	VSQRTPD   Y2, Y1
-	VCMPPD    $0x03, Y1, Y1, Y3
-	VPBLENDVB Y3, Y0, Y1, Y1
+	VMOVQ     (DX)(BX*8), X5
+	VSQRTPD   Y5, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
 	VMOVQ     X1, (CX)(BX*8)
 	INCQ      BX
 	DECQ      AX
@@ -1667,38 +1667,38 @@ done:
 // func sqrtF64AVX512(dst []float64, a []float64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c7ff8000000000000<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
 	VSQRTPD   Z1, Z1
+	VSQRTPD   Z2, Z2
+	VSQRTPD   Z3, Z3
+	VSQRTPD   Z4, Z4
 	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
 	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
 	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z1
-	VSQRTPD   Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z1
-	VSQRTPD   Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z1
-	VSQRTPD   Z1, Z1
-	VCMPPD    $0x03, Z1, Z1, K1
-	VMOVDQU64 Z0, K1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -1749,17 +1749,17 @@ TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*1), Y1
+	VMOVUPS 32(DX)(BX*1), Y2
+	VMOVUPS 64(DX)(BX*1), Y3
+	VMOVUPS 96(DX)(BX*1), Y4
 	VPMAXSB Y0, Y1, Y1
+	VPMAXSB Y0, Y2, Y2
+	VPMAXSB Y0, Y3, Y3
+	VPMAXSB Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*1)
-	VMOVUPS 32(DX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*1)
-	VMOVUPS 64(DX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*1)
-	VMOVUPS 96(DX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*1)
+	VMOVUPS Y2, 32(CX)(BX*1)
+	VMOVUPS Y3, 64(CX)(BX*1)
+	VMOVUPS Y4, 96(CX)(BX*1)
 	ADDQ    $+128, BX
 	SUBQ    $+128, AX
 	JGE     many
@@ -1782,8 +1782,8 @@ rest:
 
 element:
 	MOVBLZX (DX)(BX*1), SI
-	VMOVD   SI, X2
-	VPMAXSB Y0, Y2, Y1
+	VMOVD   SI, X5
+	VPMAXSB Y0, Y5, Y1
 	VPEXTRB $0x00, X1, (CX)(BX*1)
 	INCQ    BX
 	DECQ    AX
@@ -1796,30 +1796,30 @@ done:
 // func reluI8AVX512(dst []int8, a []int8)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+256, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+256, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*1), Z1
+	VMOVDQU64 64(DX)(BX*1), Z2
+	VMOVDQU64 128(DX)(BX*1), Z3
+	VMOVDQU64 192(DX)(BX*1), Z4
 	VPMAXSB   Z0, Z1, Z1
+	VPMAXSB   Z0, Z2, Z2
+	VPMAXSB   Z0, Z3, Z3
+	VPMAXSB   Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*1)
-	VMOVDQU64 64(DX)(BX*1), Z1
-	VPMAXSB   Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*1)
-	VMOVDQU64 128(DX)(BX*1), Z1
-	VPMAXSB   Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*1)
-	VMOVDQU64 192(DX)(BX*1), Z1
-	VPMAXSB   Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*1)
+	VMOVDQU64 Z2, 64(CX)(BX*1)
+	VMOVDQU64 Z3, 128(CX)(BX*1)
+	VMOVDQU64 Z4, 192(CX)(BX*1)
 	ADDQ      $+256, BX
 	SUBQ      $+256, AX
 	JGE       many
@@ -1866,17 +1866,17 @@ TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*2), Y1
+	VMOVUPS 32(DX)(BX*2), Y2
+	VMOVUPS 64(DX)(BX*2), Y3
+	VMOVUPS 96(DX)(BX*2), Y4
 	VPMAXSW Y0, Y1, Y1
+	VPMAXSW Y0, Y2, Y2
+	VPMAXSW Y0, Y3, Y3
+	VPMAXSW Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*2)
-	VMOVUPS 32(DX)(BX*2), Y1
-	VPMAXSW Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*2)
-	VMOVUPS 64(DX)(BX*2), Y1
-	VPMAXSW Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*2)
-	VMOVUPS 96(DX)(BX*2), Y1
-	VPMAXSW Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*2)
+	VMOVUPS Y2, 32(CX)(BX*2)
+	VMOVUPS Y3, 64(CX)(BX*2)
+	VMOVUPS Y4, 96(CX)(BX*2)
 	ADDQ    $+64, BX
 	SUBQ    $+64, AX
 	JGE     many
@@ -1899,8 +1899,8 @@ rest:
 
 element:
 	MOVWLZX (DX)(BX*2), SI
-	VMOVD   SI, X2
-	VPMAXSW Y0, Y2, Y1
+	VMOVD   SI, X5
+	VPMAXSW Y0, Y5, Y1
 	VPEXTRW $0x00, X1, (CX)(BX*2)
 	INCQ    BX
 	DECQ    AX
@@ -1913,30 +1913,30 @@ done:
 // func reluI16AVX512(dst []int16, a []int16)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+128, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+128, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Z1
+	VMOVDQU64 64(DX)(BX*2), Z2
+	VMOVDQU64 128(DX)(BX*2), Z3
+	VMOVDQU64 192(DX)(BX*2), Z4
 	VPMAXSW   Z0, Z1, Z1
+	VPMAXSW   Z0, Z2, Z2
+	VPMAXSW   Z0, Z3, Z3
+	VPMAXSW   Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*2)
-	VMOVDQU64 64(DX)(BX*2), Z1
-	VPMAXSW   Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*2)
-	VMOVDQU64 128(DX)(BX*2), Z1
-	VPMAXSW   Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*2)
-	VMOVDQU64 192(DX)(BX*2), Z1
-	VPMAXSW   Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*2)
+	VMOVDQU64 Z2, 64(CX)(BX*2)
+	VMOVDQU64 Z3, 128(CX)(BX*2)
+	VMOVDQU64 Z4, 192(CX)(BX*2)
 	ADDQ      $+128, BX
 	SUBQ      $+128, AX
 	JGE       many
@@ -1983,17 +1983,17 @@ TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
+	VMOVUPS 32(DX)(BX*4), Y2
+	VMOVUPS 64(DX)(BX*4), Y3
+	VMOVUPS 96(DX)(BX*4), Y4
 	VPMAXSD Y0, Y1, Y1
+	VPMAXSD Y0, Y2, Y2
+	VPMAXSD Y0, Y3, Y3
+	VPMAXSD Y0, Y4, Y4
 	VMOVUPS Y1, (CX)(BX*4)
-	VMOVUPS 32(DX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, 32(CX)(BX*4)
-	VMOVUPS 64(DX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, 64(CX)(BX*4)
-	VMOVUPS 96(DX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, 96(CX)(BX*4)
+	VMOVUPS Y2, 32(CX)(BX*4)
+	VMOVUPS Y3, 64(CX)(BX*4)
+	VMOVUPS Y4, 96(CX)(BX*4)
 	ADDQ    $+32, BX
 	SUBQ    $+32, AX
 	JGE     many
@@ -2015,8 +2015,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD   (DX)(BX*4), X2
-	VPMAXSD Y0, Y2, Y1
+	VMOVD   (DX)(BX*4), X5
+	VPMAXSD Y0, Y5, Y1
 	VMOVD   X1, (CX)(BX*4)
 	INCQ    BX
 	DECQ    AX
@@ -2029,30 +2029,30 @@ done:
 // func reluI32AVX512(dst []int32, a []int32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
 	VPMAXSD   Z0, Z1, Z1
+	VPMAXSD   Z0, Z2, Z2
+	VPMAXSD   Z0, Z3, Z3
+	VPMAXSD   Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z1
-	VPMAXSD   Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z1
-	VPMAXSD   Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z1
-	VPMAXSD   Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -2086,30 +2086,30 @@ done:
 // func reluI64AVX512(dst []int64, a []int64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
 	VPMAXSQ   Z0, Z1, Z1
+	VPMAXSQ   Z0, Z2, Z2
+	VPMAXSQ   Z0, Z3, Z3
+	VPMAXSQ   Z0, Z4, Z4
 	VMOVDQU64 Z1, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z1
-	VPMAXSQ   Z0, Z1, Z1
-	VMOVDQU64 Z1, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z1
-	VPMAXSQ   Z0, Z1, Z1
-	VMOVDQU64 Z1, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z1
-	VPMAXSQ   Z0, Z1, Z1
-	VMOVDQU64 Z1, 192(CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -2157,29 +2157,29 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   32(DX)(BX*4), Y4
+	VMOVUPS   64(DX)(BX*4), Y6
+	VMOVUPS   96(DX)(BX*4), Y8
 	VCMPPS    $0x02, Y0, Y2, Y3
+	VCMPPS    $0x02, Y0, Y4, Y5
+	VCMPPS    $0x02, Y0, Y6, Y7
+	VCMPPS    $0x02, Y0, Y8, Y9
 	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPS    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
+	VPBLENDVB Y5, Y0, Y4, Y3
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y8
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y6, Y1, Y3, Y3
+	VPBLENDVB Y7, Y1, Y4, Y4
+	VPBLENDVB Y9, Y1, Y8, Y5
 	VMOVUPS   Y2, (CX)(BX*4)
-	VMOVUPS   32(DX)(BX*4), Y2
-	VCMPPS    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPS    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, 32(CX)(BX*4)
-	VMOVUPS   64(DX)(BX*4), Y2
-	VCMPPS    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPS    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, 64(CX)(BX*4)
-	VMOVUPS   96(DX)(BX*4), Y2
-	VCMPPS    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPS    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, 96(CX)(BX*4)
+	VMOVUPS   Y3, 32(CX)(BX*4)
+	VMOVUPS   Y4, 64(CX)(BX*4)
+	VMOVUPS   Y5, 96(CX)(BX*4)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many
@@ -2204,9 +2204,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X4
-	VCMPPS    $0x02, Y0, Y4, Y2
-	VPBLENDVB Y2, Y0, Y4, Y2
+	VMOVD     (DX)(BX*4), X10
+	VCMPPS    $0x02, Y0, Y10, Y2
+	VPBLENDVB Y2, Y0, Y10, Y2
 	VCMPPS    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVD     X2, (CX)(BX*4)
@@ -2221,43 +2221,43 @@ done:
 // func reluF32AVX512(dst []float32, a []float32)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	VMOVDQU64 c7fc000007fc00000<>+0(SB), Z1
-	XORL      BX, BX
-	SUBQ      $+64, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z4
+	VMOVDQU64 192(DX)(BX*4), Z5
 	VCMPPS    $0x02, Z0, Z2, K1
+	VCMPPS    $0x02, Z0, Z3, K2
+	VCMPPS    $0x02, Z0, Z4, K3
+	VCMPPS    $0x02, Z0, Z5, K4
 	VMOVDQU32 Z0, K1, Z2
+	VMOVDQU32 Z0, K2, Z3
+	VMOVDQU32 Z0, K3, Z4
+	VMOVDQU32 Z0, K4, Z5
 	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
 	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
 	VMOVDQU64 Z2, (CX)(BX*4)
-	VMOVDQU64 64(DX)(BX*4), Z2
-	VCMPPS    $0x02, Z0, Z2, K1
-	VMOVDQU32 Z0, K1, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, 64(CX)(BX*4)
-	VMOVDQU64 128(DX)(BX*4), Z2
-	VCMPPS    $0x02, Z0, Z2, K1
-	VMOVDQU32 Z0, K1, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, 128(CX)(BX*4)
-	VMOVDQU64 192(DX)(BX*4), Z2
-	VCMPPS    $0x02, Z0, Z2, K1
-	VMOVDQU32 Z0, K1, Z2
-	VCMPPS    $0x03, Z2, Z2, K1
-	VMOVDQU32 Z1, K1, Z2
-	VMOVDQU64 Z2, 192(CX)(BX*4)
+	VMOVDQU64 Z3, 64(CX)(BX*4)
+	VMOVDQU64 Z4, 128(CX)(BX*4)
+	VMOVDQU64 Z5, 192(CX)(BX*4)
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       many
@@ -2312,29 +2312,29 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
 
 many:
 	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y4
+	VMOVUPS   64(DX)(BX*8), Y6
+	VMOVUPS   96(DX)(BX*8), Y8
 	VCMPPD    $0x02, Y0, Y2, Y3
+	VCMPPD    $0x02, Y0, Y4, Y5
+	VCMPPD    $0x02, Y0, Y6, Y7
+	VCMPPD    $0x02, Y0, Y8, Y9
 	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPD    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
+	VPBLENDVB Y5, Y0, Y4, Y3
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y8
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y4, Y4, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y6, Y1, Y3, Y3
+	VPBLENDVB Y7, Y1, Y4, Y4
+	VPBLENDVB Y9, Y1, Y8, Y5
 	VMOVUPS   Y2, (CX)(BX*8)
-	VMOVUPS   32(DX)(BX*8), Y2
-	VCMPPD    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPD    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, 32(CX)(BX*8)
-	VMOVUPS   64(DX)(BX*8), Y2
-	VCMPPD    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPD    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, 64(CX)(BX*8)
-	VMOVUPS   96(DX)(BX*8), Y2
-	VCMPPD    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPD    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, 96(CX)(BX*8)
+	VMOVUPS   Y3, 32(CX)(BX*8)
+	VMOVUPS   Y4, 64(CX)(BX*8)
+	VMOVUPS   Y5, 96(CX)(BX*8)
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       many
@@ -2359,9 +2359,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ     (DX)(BX*8), X4
-	VCMPPD    $0x02, Y0, Y4, Y2
-	VPBLENDVB Y2, Y0, Y4, Y2
+	VMOVQ     (DX)(BX*8), X10
+	VCMPPD    $0x02, Y0, Y10, Y2
+	VPBLENDVB Y2, Y0, Y10, Y2
 	VCMPPD    $0x03, Y2, Y2, Y3
 	VPBLENDVB Y3, Y1, Y2, Y2
 	VMOVQ     X2, (CX)(BX*8)
@@ -2376,43 +2376,43 @@ done:
 // func reluF64AVX512(dst []float64, a []float64)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ      dst_len+8(FP), AX
-	MOVQ      dst_base+0(FP), CX
-	MOVQ      a_base+24(FP), DX
-	MOVQ      a_len+32(FP), BX
-	CMPQ      BX, AX
-	CMOVQLT   BX, AX
-	VMOVDQU64 c0<>+0(SB), Z0
-	VMOVDQU64 c7ff8000000000000<>+0(SB), Z1
-	XORL      BX, BX
-	SUBQ      $+32, AX
-	JLT       single
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
 	VCMPPD    $0x02, Z0, Z2, K1
+	VCMPPD    $0x02, Z0, Z3, K2
+	VCMPPD    $0x02, Z0, Z4, K3
+	VCMPPD    $0x02, Z0, Z5, K4
 	VMOVDQU64 Z0, K1, Z2
+	VMOVDQU64 Z0, K2, Z3
+	VMOVDQU64 Z0, K3, Z4
+	VMOVDQU64 Z0, K4, Z5
 	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
 	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
 	VMOVDQU64 Z2, (CX)(BX*8)
-	VMOVDQU64 64(DX)(BX*8), Z2
-	VCMPPD    $0x02, Z0, Z2, K1
-	VMOVDQU64 Z0, K1, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, 64(CX)(BX*8)
-	VMOVDQU64 128(DX)(BX*8), Z2
-	VCMPPD    $0x02, Z0, Z2, K1
-	VMOVDQU64 Z0, K1, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, 128(CX)(BX*8)
-	VMOVDQU64 192(DX)(BX*8), Z2
-	VCMPPD    $0x02, Z0, Z2, K1
-	VMOVDQU64 Z0, K1, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, 192(CX)(BX*8)
+	VMOVDQU64 Z3, 64(CX)(BX*8)
+	VMOVDQU64 Z4, 128(CX)(BX*8)
+	VMOVDQU64 Z5, 192(CX)(BX*8)
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       many

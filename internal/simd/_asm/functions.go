@@ -7,17 +7,36 @@ import "math"
 // of 16 entries must do.
 
 func functions() (l list) {
-	f := func(name string, body func(m machine, a value) value) {
-		l.row1(name, func(m machine, a value) value { return canon(m, body(m, a)) }, F32)
+	f := func(name string, body, usual func(m machine, a value) value) {
+		l.add(kernel{table: name, form: "Rows1", field: "F32", args: one(F32, F32), inner: F64,
+			body:  func(m machine) { m.store(0, canon(m, body(m, m.load(1)))) },
+			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
+		})
 	}
-	f("Exp", exp)
-	f("Log", log)
-	f("Tanh", tanh)
-	f("Sigmoid", sigmoid)
-	for i := range l {
-		l[i].inner = F64
-	}
+	f("Exp", exp, usualExp)
+	f("Log", log, usualLog)
+	f("Tanh", tanh, usualTanh)
+	f("Sigmoid", sigmoid, usualSigmoid)
 	return l
+}
+
+// within says that the usual program is for float32 of an absolute value of at most limit.
+func within(m machine, a value, limit float32) {
+	m.doubt(m.and(m.as(U32, a), m.constant(U32, 1<<31-1)), uint64(math.Float32bits(limit)))
+}
+
+// positiveNormal says that the usual program is for such float32.
+func positiveNormal(m machine, a value) {
+	m.doubt(m.sub(m.as(U32, a), m.constant(U32, 0x00800000)), 0x7f800000-0x00800000-1)
+}
+
+// settled rounds y, off by less than a 2^-44th, to float32. In doubt is what is so near to the middle of two that the wrong one
+// could be nearer: one of half a million. y isn't that small that its float32 is subnormal.
+func settled(m machine, y value) value {
+	const ulp, slack = 1 << 29, 1 << 9 // in units of the last place of y
+	from := m.add(m.as(U64, y), m.constant(U64, ulp/2-slack))
+	m.doubt(m.and(from, m.constant(U64, ulp-1)), ulp-1-2*slack)
+	return m.convert(F32, y)
 }
 
 // exp2Table has the bits of 2^(j/16), less j·2^48: adding n·2^48 to entry n mod 16 makes those of 2^(n/16).
@@ -45,6 +64,13 @@ func expParts(m machine, z value) (t, p value) {
 	return t, p
 }
 
+// usualExp needs no limits where e to a is far from those of float64.
+func usualExp(m machine, a value) value {
+	within(m, a, 700)
+	t, p := expParts(m, m.convert(F64, a))
+	return m.convert(F32, m.fma(t, p, t))
+}
+
 func exp(m machine, a value) value {
 	z := m.convert(F64, a)
 	z = m.limit(f64(m, -110), z, true) // e to that is 0 in float32
@@ -62,6 +88,24 @@ func tanh(m machine, a value) value {
 	e := m.fma(t, p, m.sub(t, f64(m, 1)))
 	y := m.div(e, m.add(e, f64(m, 2)))
 	return m.or(m.convert(F32, y), m.and(a, sign))
+}
+
+// usualTanh takes half of e, of negative arguments too.
+func usualTanh(m machine, a value) value {
+	within(m, a, 300)
+	z := m.convert(F64, a)
+	t, p := expParts(m, m.add(z, z))
+	e := m.fma(t, p, m.sub(t, f64(m, 1)))
+	y := m.div(e, m.add(e, f64(m, 2)))
+	return m.or(m.convert(F32, y), m.and(a, m.constant(F32, 1<<31))) // that of −0
+}
+
+// usualSigmoid is 1/(1+e) with e = exp(−a).
+func usualSigmoid(m machine, a value) value {
+	within(m, a, 80)
+	x := m.convert(F64, a)
+	t, p := expParts(m, m.xor(x, m.constant(F64, 1<<63)))
+	return settled(m, m.div(f64(m, 1), m.add(f64(m, 1), m.fma(t, p, t))))
 }
 
 // sigmoid is 1/(1+e) with e = exp(−a). Near 0 the results are close to halfway points and the direction must not be
@@ -125,4 +169,19 @@ func log(m machine, a value) value {
 	y = m.sel(m.cmp(eq, a, f32(m, inf)), a, y)
 	y = m.sel(m.cmp(eq, a, f32(m, 0)), f32(m, -inf), y)
 	return m.sel(m.cmp(ge, a, f32(m, 0)), y, nan(m, F32))
+}
+
+// usualLog is of positive normal arguments. What a hardly differs from 1 by is lost to no sum, as w is 0 there.
+func usualLog(m machine, a value) value {
+	const first, bias = 0x3fe6800000000000, 1 << 62
+	positiveNormal(m, a)
+	b := m.sub(m.as(I64, m.convert(F64, a)), i64(m, first-bias))
+	k := m.sub(m.as(F64, m.or(m.shr(b, 52), f64(m, 0x1p52))), f64(m, 0x1p52+1024))
+	v := m.as(F64, m.add(m.and(b, i64(m, 1<<52-1)), i64(m, first)))
+	index := m.shr(b, 48)
+	r := m.fma(v, m.as(F64, m.lookup(index, &logTable[0])), f64(m, -1)) // exact
+	w := m.fma(k, f64(m, math.Ln2), m.as(F64, m.lookup(index, &logTable[1])))
+	q := horner(m, r, -0x1.000000001555bp-1, 0x1.5555555256debp-2, -0x1.fffff4205abbbp-3, 0x1.9999f81f9deabp-3, -0x1.55bcbcc09bc59p-3,
+		0x1.2371915870c96p-3) // (log(1+r) − r)/r², minimax: 2^-44.2 of log(1+r)
+	return settled(m, m.add(w, m.fma(m.mul(r, r), q, r)))
 }

@@ -10,11 +10,14 @@ import "math"
 const mark = 0x7fc00001
 
 func normals() (l list) {
-	f := func(table string, body func(m machine, a value) value) {
-		l.add(kernel{table: table, args: one(F32, F32), inner: F64, busy: true, body: func(m machine) { m.store(0, body(m, m.load(1))) }})
+	f := func(table string, body, usual func(m machine, a value) value) {
+		l.add(kernel{table: table, args: one(F32, F32), inner: F64,
+			body:  func(m machine) { m.store(0, body(m, m.load(1))) },
+			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
+		})
 	}
-	f("ErfMarked", erf)
-	f("GeluMarked", gelu)
+	f("ErfMarked", erf, usualErf)
+	f("GeluMarked", gelu, usualGelu)
 	return l
 }
 
@@ -31,33 +34,61 @@ func tail(m machine, y, e value) value {
 	return m.mul(m.fma(s, d, s), m.mul(p, w))
 }
 
-// settled rounds y to float32, with a sign that it hasn't yet.
-func settled(m machine, y, sign value) value {
+// marked rounds y to float32, with a sign that it hasn't yet.
+func marked(m machine, y, sign value) value {
 	d := m.mul(y, f64(m, 0x1p-46))
 	lo, hi := m.convert(F32, m.sub(y, d)), m.convert(F32, m.add(y, d))
 	return m.sel(m.cmp(eq, m.as(I32, lo), m.as(I32, hi)), m.or(lo, sign), m.constant(F32, mark))
+}
+
+// usualGelu is of what isn't so far from 0, or so near, that aΦ(a) isn't a normal float32.
+func usualGelu(m machine, a value) value {
+	const least, most = 0x1p-100, 12
+	magnitude := m.and(m.as(U32, a), m.constant(U32, 1<<31-1))
+	from := uint64(math.Float32bits(least))
+	m.doubt(m.sub(magnitude, m.constant(U32, from)), uint64(math.Float32bits(most))-from)
+	x := m.convert(F64, a)
+	y := m.and(x, m.constant(F64, 1<<63-1))
+	return m.or(settled(m, geluOf(m, x, y)), m.and(a, m.constant(F32, 1<<31)))
+}
+
+// geluOf is |a|Φ(a) of x = a and y = |a|.
+func geluOf(m machine, x, y value) value {
+	q := tail(m, y, m.mul(m.mul(y, y), f64(m, -0.5)))
+	return m.mul(y, m.sel(m.cmp(gt, x, f64(m, 0)), m.sub(f64(m, 1), q), q))
 }
 
 // gelu is aΦ(a).
 func gelu(m machine, a value) value {
 	x := m.convert(F64, a)
 	y := m.limit(f64(m, 15), m.and(x, m.constant(F64, 1<<63-1)), false)
-	q := tail(m, y, m.mul(m.mul(y, y), f64(m, -0.5)))
-	q = m.sel(m.cmp(gt, x, f64(m, 0)), m.sub(f64(m, 1), q), q)
-	z := settled(m, m.mul(y, q), m.and(a, m.constant(F32, 1<<31)))
+	z := marked(m, geluOf(m, x, y), m.and(a, m.constant(F32, 1<<31)))
 	z = m.sel(m.cmp(ge, a, f32(m, 14)), a, z)
 	z = m.sel(m.cmp(le, a, f32(m, -15)), m.constant(F32, 1<<31), z)
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
 }
 
-// erf of y is 1 − 2(1 − Φ(√2y)), and below 1/2 y times a polynomial in y² with a relative error of 2^-55.
-func erf(m machine, a value) value {
-	y := m.limit(f64(m, 4), m.convert(F64, m.and(a, m.constant(F32, 1<<31-1))), false)
+// usualErf is of what isn't so near to 0 that its result isn't a normal float32.
+func usualErf(m machine, a value) value {
+	const least, most = 0x1p-100, 4
+	magnitude := m.and(m.as(U32, a), m.constant(U32, 1<<31-1))
+	from := uint64(math.Float32bits(least))
+	m.doubt(m.sub(magnitude, m.constant(U32, from)), uint64(math.Float32bits(most))-from)
+	return m.or(settled(m, erfOf(m, m.convert(F64, m.as(F32, magnitude)))), m.and(a, m.constant(F32, 1<<31)))
+}
+
+// erfOf is erf(y), from 0 to 4: 1 − 2(1 − Φ(√2y)), and below 1/2 y times a polynomial in y² with a relative error of 2^-55.
+func erfOf(m machine, y value) value {
 	s := m.mul(y, y)
 	q := tail(m, m.mul(y, f64(m, math.Sqrt2)), m.xor(s, m.constant(F64, 1<<63)))
 	q = m.fma(q, f64(m, -2), f64(m, 1))
 	p := m.mul(y, horner(m, s, 0x1.20dd750429b6dp+0, -0x1.812746b0379b5p-2, 0x1.ce2f21a03d814p-4, -0x1.b82ce30f2b28fp-6, 0x1.565bcbf8e0365p-8,
 		-0x1.c02d4f6e4921ap-11, 0x1.f98db34e8872ep-14, -0x1.f224dfc5409afp-17, 0x1.8b4b60851826bp-20))
-	z := settled(m, m.sel(m.cmp(lt, y, f64(m, 0.5)), p, q), m.and(a, m.constant(F32, 1<<31)))
+	return m.sel(m.cmp(lt, y, f64(m, 0.5)), p, q)
+}
+
+func erf(m machine, a value) value {
+	y := m.limit(f64(m, 4), m.convert(F64, m.and(a, m.constant(F32, 1<<31-1))), false)
+	z := marked(m, erfOf(m, y), m.and(a, m.constant(F32, 1<<31)))
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
 }

@@ -92,6 +92,8 @@ type machine interface {
 	convert(k kind, a value) value           // float32 and float64 to each other; U16 to U32; U32 below 65536 to U16
 	half(a value) value                      // float32 to float16, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
+
+	doubt(v value, most uint64) // of a kernel's usual program: where v, U32 or in a U64 the low half, is above most, what it computes isn't used
 }
 
 func f32(m machine, x float32) value { return m.constant(F32, uint64(math.Float32bits(x))) }

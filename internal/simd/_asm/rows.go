@@ -27,6 +27,7 @@ type kernel struct {
 	busy  bool         // so many values at a time that AVX2 has few registers for constants
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
+	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 }
 
 type kernelName struct{ field, from, to string }

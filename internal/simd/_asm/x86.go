@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -23,13 +25,19 @@ type x86 struct {
 	bytes int  // of a register
 	lanes int
 
-	base   []operand.Op       // of each argument: the address of a slice, or a register with a number in each lane
-	index  reg.GPVirtual      // elements done
-	off    int                // from there on
-	sums   []operand.Op       // of a fold: the registers of the accumulators
-	some   operand.Op         // AVX-512: the mask of the last step; nil before
-	masks  map[int]operand.Op // AVX2, of lines: the same for each size of elements; nil before
-	single bool               // AVX2: one element
+	base    []operand.Op       // of each argument: the address of a slice, or a register with a number in each lane
+	index   reg.GPVirtual      // elements done
+	off     int                // from there on
+	sums    []operand.Op       // of a fold: the registers of the accumulators
+	some    operand.Op         // AVX-512: the mask of the last step; nil before
+	masks   map[int]operand.Op // AVX2, of lines: the same for each size of elements; nil before
+	single  bool               // AVX2: one element
+	few     int                // how many constants are in registers, the first ones of the program
+	turns   int                // how many vectors of a usual program take turns
+	trial   bool               // the usual program: what it stores waits
+	stores  []func()
+	doubts  []doubt // of a step
+	doubted int     // of a vector
 
 	consts []constant             // in order of use
 	held   map[string]operand.Op  // where each is: in memory or in a register
@@ -41,23 +49,63 @@ type constant struct {
 	words []uint64
 }
 
+type doubt struct {
+	value
+	most uint64
+}
+
 const unroll = 4 // vectors in a step of the main loop
+
+// vectors returns how many a step of a row has. In AVX2 a trial has few registers for what waits.
+func (x *x86) vectors() int {
+	if x.k.usual != nil && !x.wide {
+		return unroll / 2
+	}
+	return unroll
+}
 
 // writeRows writes the kernels of a list for both instruction sets.
 func writeRows(c *build.Context, kernels list) {
 	memory := make(map[string]operand.Mem)
 	for i := range kernels {
 		k := &kernels[i]
+		avx2, avx512 := x86{k: k, level: "AVX2", bytes: 32}, x86{k: k, level: "AVX512", bytes: 64, wide: true}
 		if !k.wide {
-			(&x86{c: c, k: k, level: "AVX2", bytes: 32, memory: memory}).write()
+			avx2.few = avx2.affordable()
+			avx2.write(c, memory)
 		}
-		(&x86{c: c, k: k, level: "AVX512", bytes: 64, wide: true, memory: memory}).write()
+		avx512.few = avx512.affordable()
+		avx512.write(c, memory)
 	}
 }
 
-func (x *x86) write() {
-	c, k := x.c, x.k
-	x.lanes = k.lanes(x.bytes)
+// affordable returns how many constants can be in registers: where there is a usual program, so many that as many vectors of a step as
+// can take turns do, and the allocator is content, which one finds out by asking it.
+func (x x86) affordable() int {
+	switch {
+	case x.k.usual != nil:
+		best, turns := 0, 0
+		for x.few = 22; x.few >= 0; x.few-- {
+			y, c := x, build.NewContext()
+			y.write(c, make(map[string]operand.Mem))
+			if f, err := c.Result(); err == nil && y.turns > turns && pass.Compile.Execute(f) == nil && onlyAVX2(f) == nil {
+				best, turns = x.few, y.turns
+			}
+		}
+		return best
+	case x.wide:
+		return 22
+	case x.k.join != nil: // accumulators take eight
+		return 1
+	case x.k.busy:
+		return 4
+	}
+	return 8
+}
+
+func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
+	k := x.k
+	x.c, x.memory, x.lanes = c, memory, k.lanes(x.bytes)
 	x.base = make([]operand.Op, len(k.args))
 	x.findConstants()
 
@@ -97,18 +145,7 @@ func (x *x86) write() {
 			c.CMOVQLT(l, n)
 		}
 	}
-	for i, k := range x.consts {
-		switch m := x.memory[k.name]; {
-		case len(k.words) > 8:
-			address := c.GP64()
-			c.LEAQ(m, address)
-			x.held[k.name] = address
-		case i < x.most():
-			x.held[k.name] = x.inRegister(m, x.bytes)
-		default:
-			x.held[k.name] = m
-		}
-	}
+	x.hold()
 	x.index = c.GP64()
 	c.XORL(x.index.As32(), x.index.As32())
 	switch {
@@ -135,18 +172,34 @@ func (x *x86) write() {
 	}
 }
 
+// hold brings the constants to where they are.
+func (x *x86) hold() {
+	for i, k := range x.consts {
+		switch m := x.memory[k.name]; {
+		case len(k.words) > 8:
+			address := x.c.GP64()
+			x.c.LEAQ(m, address)
+			x.held[k.name] = address
+		case i < x.few:
+			x.held[k.name] = x.inRegister(m, x.bytes)
+		default:
+			x.held[k.name] = m
+		}
+	}
+}
+
 // rowing writes the loops over a row.
 func (x *x86) rowing(n reg.Register) {
 	c, k := x.c, x.k
-	step, lanes := unroll*x.lanes, x.lanes
+	step, lanes := x.vectors()*x.lanes, x.lanes
 	c.SUBQ(operand.I32(step), n)
 	c.JLT(operand.LabelRef("single"))
 	c.Label("many")
-	for u := range unroll {
-		x.off = u * lanes
-		k.body(x)
+	if k.usual != nil {
+		x.turns = x.trying("many", "doubtful")
+	} else {
+		x.together("many", k.body)
 	}
-	x.off = 0
 	c.ADDQ(operand.I32(step), x.index)
 	c.SUBQ(operand.I32(step), n)
 	c.JGE(operand.LabelRef("many"))
@@ -177,7 +230,145 @@ func (x *x86) rowing(n reg.Register) {
 		c.DECQ(n)
 		c.JNE(operand.LabelRef("element"))
 	}
+	if k.usual != nil {
+		c.JMP(operand.LabelRef("done"))
+		c.Label("doubtful") // as the next steps may be
+		steps := c.GP64()
+		c.MOVQ(operand.I32(8), steps)
+		c.Label("full")
+		x.some, x.single = nil, false
+		x.together("full", k.body)
+		c.ADDQ(operand.I32(step), x.index)
+		c.SUBQ(operand.I32(step), n)
+		c.JLT(operand.LabelRef("single"))
+		c.DECQ(steps)
+		c.JNE(operand.LabelRef("full"))
+		c.JMP(operand.LabelRef("many"))
+	}
 	c.Label("done")
+}
+
+// together writes a program for the vectors of a step, after a label, and returns how many take turns.
+func (x *x86) together(label string, program func(m machine)) (turns int) {
+	for u := range x.vectors() {
+		x.off, x.doubted = u*x.lanes, 0
+		program(x)
+	}
+	x.off = 0
+	return x.interleave(label)
+}
+
+// trying writes a kernel's usual program for the vectors of a step, after a label, and goes to another where there are doubts.
+func (x *x86) trying(label, doubtful string) (turns int) {
+	x.trial = true
+	turns = x.together(label, x.k.usual)
+	x.trial = false
+	for _, d := range x.doubts {
+		most := x.part(x.constant(U64, d.most|d.most<<32).op, d.kind)
+		if x.wide {
+			above := x.c.K()
+			x.do("VPCMPUD", operand.U8(6), most, d.op, above)
+			x.c.KORTESTW(above, above)
+			x.c.JNE(operand.LabelRef(doubtful))
+		} else {
+			r, all := x.register(x.lanes*d.kind.size()), x.c.GP32()
+			x.do("VPMAXUD", most, d.op, r)
+			x.do("VPCMPEQD", most, r, r)
+			x.do("VPMOVMSKB", r, all)
+			x.c.CMPL(all, operand.U32(1<<(x.lanes*d.kind.size())-1))
+			x.c.JNE(operand.LabelRef(doubtful))
+		}
+	}
+	for _, store := range x.stores {
+		store()
+	}
+	x.off, x.doubts, x.stores = 0, nil, nil
+	return turns
+}
+
+// doubt keeps the largest of the step.
+func (x *x86) doubt(v value, most uint64) {
+	if x.off == 0 {
+		x.doubts = append(x.doubts, doubt{x.copied(v), most})
+		return
+	}
+	d := x.doubts[x.doubted]
+	x.do("VPMAXUD", v.op, d.op, d.op)
+	x.doubted++
+}
+
+// interleave lets the vectors of a step, which follow a label, take turns by the instruction, as many at a time as there are
+// registers for: a processor sees only so many instructions ahead, and those of one vector wait for each other.
+func (x *x86) interleave(label string) (ways int) {
+	file, _ := x.c.Result()
+	f := file.Sections[len(file.Sections)-1].(*ir.Function)
+	at := slices.Index(f.Nodes, ir.Node(ir.Label(label))) + 1
+	step := f.Nodes[at:]
+	for ways = x.vectors(); ways > 1; ways /= 2 {
+		var turns []ir.Node
+		for n := len(step) / x.vectors(); len(turns) < len(step); {
+			group := step[len(turns):]
+			for i := range n {
+				for u := range ways {
+					turns = append(turns, group[u*n+i])
+				}
+			}
+		}
+		if x.fits(turns) {
+			copy(step, turns)
+			return ways
+		}
+	}
+	return 1
+}
+
+// fits reports whether a loop of the instructions needs no more vector registers than there are, but for some that the allocator wants to spare.
+func (x *x86) fits(line []ir.Node) bool {
+	change := make([]int, len(line)+1) // of the registers in use, before each instruction
+	last := make(map[reg.ID]int)       // what is not read here is read later
+	for i, n := range line {
+		n := n.(*ir.Instruction)
+		for _, r := range n.OutputRegisters() {
+			last[r.ID()] = len(line)
+		}
+		for _, r := range n.InputRegisters() {
+			if last[r.ID()] = i; slices.ContainsFunc(n.OutputRegisters(), func(o reg.Register) bool { return o.ID() == r.ID() }) {
+				last[r.ID()] = len(line)
+			}
+		}
+	}
+	begun := make(map[reg.ID]bool)
+	for i, n := range line {
+		n := n.(*ir.Instruction)
+		for _, r := range n.InputRegisters() {
+			if r.Kind() == reg.KindVector && !begun[r.ID()] { // from before: a constant
+				begun[r.ID()] = true
+				change[0]++
+			}
+		}
+		for _, r := range n.OutputRegisters() {
+			if r.Kind() == reg.KindVector && !begun[r.ID()] {
+				begun[r.ID()] = true
+				change[i]++
+				change[last[r.ID()]]--
+			}
+		}
+	}
+	used := 0
+	for _, d := range change {
+		if used += d; used > x.registers()-3 {
+			return false
+		}
+	}
+	return true
+}
+
+// registers returns how many vector registers there are.
+func (x *x86) registers() int {
+	if x.wide {
+		return 32
+	}
+	return 16
 }
 
 // folding writes the loop over whole groups of elements, the accumulators in registers.
@@ -227,6 +418,10 @@ func (x *x86) findConstants() {
 			x.counting(a.kind.size())
 		}
 	}
+	if x.k.usual != nil {
+		x.c.Label("many")
+		x.trying("many", "doubtful")
+	}
 	if !x.k.find {
 		x.k.body(x)
 	}
@@ -243,21 +438,13 @@ func (x *x86) findConstants() {
 	}
 }
 
-// most returns how many constants stay in registers: the first ones of the program.
-func (x *x86) most() int {
-	switch {
-	case x.wide:
-		return 22
-	case x.k.join != nil: // accumulators take eight
-		return 1
-	case x.k.busy:
-		return 4
-	}
-	return 8
-}
-
 // do appends the instruction of a name: operands in Go's order, the result last.
 func (x *x86) do(name string, ops ...operand.Op) {
+	for i := range ops {
+		if x.wide && x.repeated(ops[i]) {
+			name, ops = x.broadcast(name, slices.Clone(ops), i)
+		}
+	}
 	f := reflect.ValueOf(x.c).MethodByName(name)
 	if !f.IsValid() {
 		panic("no instruction " + name)
@@ -270,6 +457,31 @@ func (x *x86) do(name string, ops ...operand.Op) {
 	if _, err := x.c.Result(); err != nil {
 		panic(fmt.Sprintf("%s, %s %v: %v", x.k.function(x.k.field, x.level), name, ops, err))
 	}
+}
+
+// repeated reports whether an operand is a constant in memory that is one word over and over.
+func (x *x86) repeated(op operand.Op) bool {
+	return slices.ContainsFunc(x.consts, func(k constant) bool {
+		return op == operand.Op(x.memory[k.name]) && !slices.ContainsFunc(k.words, func(w uint64) bool { return w != k.words[0] })
+	})
+}
+
+// broadcast makes AVX-512 read a word of a constant alone: the linker aligns nothing to 64 bytes, and reading across two lines of the
+// cache takes twice as long.
+func (x *x86) broadcast(name string, ops []operand.Op, i int) (string, []operand.Op) {
+	switch {
+	case name == "VMOVDQU64":
+		return "VPBROADCASTQ", ops
+	case reflect.ValueOf(x.c).MethodByName(name + "_BCST").IsValid():
+		return name + "_BCST", ops
+	}
+	for _, op := range ops {
+		if v, ok := op.(reg.VecVirtual); ok {
+			ops[i] = x.inRegister(ops[i], int(v.Size()))
+			break
+		}
+	}
+	return name, ops
 }
 
 // register returns a new vector register for so many bytes.
@@ -378,6 +590,14 @@ func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
 }
 
 func (x *x86) store(i int, v value) {
+	if x.trial {
+		off := x.off
+		x.stores = append(x.stores, func() {
+			x.off = off
+			x.store(i, v)
+		})
+		return
+	}
 	if i == 0 && x.k.fold > 0 {
 		switch s := x.sums[x.off/x.lanes]; {
 		case x.some != nil:
