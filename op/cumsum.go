@@ -57,12 +57,28 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 		f32, is32 := elems[float32](dst, in[0])
 		f64, is64 := elems[float64](dst, in[0])
 		split(name, ctx, before*after, 4*n, func(from, to int) {
-			for l := from; l < to; l++ {
-				at, step := l/after*n*after+l%after, after
+			step := after
+			if reverse {
+				step = -after
+			}
+			first := func(l int) int { // where line l begins
+				at := l/after*n*after + l%after
 				if reverse {
-					at, step = at+(n-1)*after, -after
+					at += (n - 1) * after
 				}
-				switch {
+				return at
+			}
+			l := from
+			for ; (is32 || is64) && l+4 <= to; l += 4 {
+				at := [4]int{first(l), first(l + 1), first(l + 2), first(l + 3)}
+				if is32 {
+					cumulateFour(&by, f32[0], f32[1], at, step, n, exclusive)
+				} else {
+					cumulateFour(&by, f64[0], f64[1], at, step, n, exclusive)
+				}
+			}
+			for ; l < to; l++ {
+				switch at := first(l); {
 				case is32:
 					cumulate(&by, f32[0], f32[1], at, step, n, exclusive)
 				case is64:
@@ -132,6 +148,35 @@ func cumulate[T num.Float](by *cumulation, dst, src []T, at, step, n int, exclus
 	for range more { // from a NaN on
 		dst[to] = T(num.NaN64())
 		to += step
+	}
+}
+
+// cumulateFour is cumulate for four lines side by side: each waits for its last sum alone.
+func cumulateFour[T num.Float](by *cumulation, dst, src []T, at [4]int, step, n int, exclusive bool) {
+	a, b, c, d := by.start, by.start, by.start, by.start
+	to, more := 0, n // from a line's first element
+	if exclusive {
+		for _, i := range at {
+			dst[i] = T(by.none)
+		}
+		to, more = step, n-1
+	}
+	for i := 0; more > 0; more-- {
+		v, w, x, y := float64(src[at[0]+i]), float64(src[at[1]+i]), float64(src[at[2]+i]), float64(src[at[3]+i])
+		if by.times {
+			a, b, c, d = a*v, b*w, c*x, d*y
+		} else {
+			a, b, c, d = a+v, b+w, c+x, d+y
+		}
+		dst[at[0]+to], dst[at[1]+to], dst[at[2]+to], dst[at[3]+to] = T(a), T(b), T(c), T(d)
+		i, to = i+step, to+step
+	}
+	for k, acc := range [4]float64{a, b, c, d} {
+		for i := at[k] + (n-1)*step; acc != acc && dst[i] != dst[i]; i -= step { // from a NaN on
+			if dst[i] = T(num.NaN64()); i == at[k] {
+				break
+			}
+		}
 	}
 }
 
