@@ -24,7 +24,7 @@ func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tens
 
 var gelu = op1{about: about{name: "Gelu"}, fast: &simd.Gelu, function: true, cost: 70, rows: rows1{F32: geluRow32, F64: geluRow64}}
 
-var geluTanh = op1{about: about{name: "GeluTanh"}, function: true, cost: 30, rows: rows1{F32: geluTanhRow32, F64: geluTanhRow64}}
+var geluTanh = op1{about: about{name: "GeluTanh"}, fast: &simd.GeluTanh, function: true, cost: 30, rows: rows1{F32: geluTanhRow32, F64: geluTanhRow64}}
 
 // geluRow32 and geluRow64 define Gelu.
 func geluRow32(dst, a []float32) {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.T
 	return apply1(&mish, &a, opts)
 }
 
-var mish = op1{about: about{name: "Mish", onnx: []int{18, 22}}, function: true, cost: 40, rows: rows1{F32: mishRow32, F64: mishRow64}}
+var mish = op1{about: about{name: "Mish", onnx: []int{18, 22}}, fast: &simd.Mish, function: true, cost: 40, rows: rows1{F32: mishRow32, F64: mishRow64}}
 
 // mishRow32 and mishRow64 define Mish.
 func mishRow32(dst, a []float32) {

@@ -9,11 +9,13 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// Erf and Gelu have rows that compute nearly all elements and mark the others, which
+// Erf and its like have rows that compute nearly all elements and mark the others, which
 // package num does then.
 var (
-	Erf  = Levels[*Rows1]{cpu.AVX2: {F32: erfAVX2}, cpu.AVX512: {F32: erfAVX512}}
-	Gelu = Levels[*Rows1]{cpu.AVX2: {F32: geluAVX2}, cpu.AVX512: {F32: geluAVX512}}
+	Erf      = Levels[*Rows1]{cpu.AVX2: {F32: erfAVX2}, cpu.AVX512: {F32: erfAVX512}}
+	Gelu     = Levels[*Rows1]{cpu.AVX2: {F32: geluAVX2}, cpu.AVX512: {F32: geluAVX512}}
+	GeluTanh = Levels[*Rows1]{cpu.AVX2: {F32: geluTanhAVX2}, cpu.AVX512: {F32: geluTanhAVX512}}
+	Mish     = Levels[*Rows1]{cpu.AVX2: {F32: mishAVX2}, cpu.AVX512: {F32: mishAVX512}}
 )
 
 const (
@@ -54,6 +56,42 @@ func geluAVX512(dst, a []float32) {
 		n = min(len(dst), markedLen)
 		geluMarkedAVX512(y[:n], a)
 		settle(dst[:n], a, y[:n], num.Gelu32)
+	}
+}
+
+func geluTanhAVX2(dst, a []float32) {
+	var y [markedLen]float32
+	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+		n = min(len(dst), markedLen)
+		geluTanhMarkedAVX2(y[:n], a)
+		settle(dst[:n], a, y[:n], num.GeluTanh32)
+	}
+}
+
+func geluTanhAVX512(dst, a []float32) {
+	var y [markedLen]float32
+	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+		n = min(len(dst), markedLen)
+		geluTanhMarkedAVX512(y[:n], a)
+		settle(dst[:n], a, y[:n], num.GeluTanh32)
+	}
+}
+
+func mishAVX2(dst, a []float32) {
+	var y [markedLen]float32
+	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+		n = min(len(dst), markedLen)
+		mishMarkedAVX2(y[:n], a)
+		settle(dst[:n], a, y[:n], num.Mish32)
+	}
+}
+
+func mishAVX512(dst, a []float32) {
+	var y [markedLen]float32
+	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+		n = min(len(dst), markedLen)
+		mishMarkedAVX512(y[:n], a)
+		settle(dst[:n], a, y[:n], num.Mish32)
 	}
 }
 

@@ -2,5 +2,5 @@
 
 package simd
 
-// Erf and Gelu are as those of amd64.
-var Erf, Gelu Levels[*Rows1]
+// As those of amd64.
+var Erf, Gelu, GeluTanh, Mish Levels[*Rows1]

@@ -15,3 +15,15 @@ func geluMarkedAVX2(dst []float32, a []float32)
 
 //go:noescape
 func geluMarkedAVX512(dst []float32, a []float32)
+
+//go:noescape
+func geluTanhMarkedAVX2(dst []float32, a []float32)
+
+//go:noescape
+func geluTanhMarkedAVX512(dst []float32, a []float32)
+
+//go:noescape
+func mishMarkedAVX2(dst []float32, a []float32)
+
+//go:noescape
+func mishMarkedAVX512(dst []float32, a []float32)

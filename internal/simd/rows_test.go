@@ -220,6 +220,8 @@ func TestFunctions(t *testing.T) {
 		check1(t, "sigmoidF32", Sigmoid[l].F32, num.Sigmoid32)
 		check1(t, "erfMarked", Erf[l].F32, num.Erf32)
 		check1(t, "geluMarked", Gelu[l].F32, num.Gelu32)
+		check1(t, "geluTanhMarked", GeluTanh[l].F32, num.GeluTanh32)
+		check1(t, "mishMarked", Mish[l].F32, num.Mish32)
 	})
 }
 

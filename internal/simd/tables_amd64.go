@@ -404,6 +404,42 @@ var GeluMarked = Levels[func(dst []float32, a []float32)]{
 	cpu.AVX512: geluMarkedAVX512,
 }
 
+// TryGeluTanhMarked calls what the level in use has and reports whether there is something.
+func TryGeluTanhMarked(dst []float32, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		geluTanhMarkedAVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		geluTanhMarkedAVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var GeluTanhMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   geluTanhMarkedAVX2,
+	cpu.AVX512: geluTanhMarkedAVX512,
+}
+
+// TryMishMarked calls what the level in use has and reports whether there is something.
+func TryMishMarked(dst []float32, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		mishMarkedAVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		mishMarkedAVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var MishMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   mishMarkedAVX2,
+	cpu.AVX512: mishMarkedAVX512,
+}
+
 var FastExp = Levels[*Rows1]{
 	cpu.AVX2:   {F32: fastExpF32AVX2},
 	cpu.AVX512: {F32: fastExpF32AVX512},

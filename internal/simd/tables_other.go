@@ -160,6 +160,20 @@ func TryGeluMarked(dst []float32, a []float32) bool {
 	return false
 }
 
+var GeluTanhMarked Levels[func(dst []float32, a []float32)]
+
+// TryGeluTanhMarked calls what the level in use has and reports whether there is something.
+func TryGeluTanhMarked(dst []float32, a []float32) bool {
+	return false
+}
+
+var MishMarked Levels[func(dst []float32, a []float32)]
+
+// TryMishMarked calls what the level in use has and reports whether there is something.
+func TryMishMarked(dst []float32, a []float32) bool {
+	return false
+}
+
 var FastExp Levels[*Rows1]
 
 var FastLog Levels[*Rows1]

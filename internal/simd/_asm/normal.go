@@ -2,9 +2,9 @@ package main
 
 import "math"
 
-// Functions of the normal distribution. The results of float64 steps, of relative error below 2^-48, are rounded where all
-// numbers within 2^-46 become the same float32; elsewhere, about once in four million, the row has the mark, a NaN that no
-// row computes, and package simd calls num.
+// Functions of the normal distribution and others that activate neurons. The results of float64 steps, of relative error below 2^-44, are
+// rounded where all numbers within 2^-43 become the same float32; elsewhere, about once in half a million, the row has the mark, a NaN
+// that no row computes, and package simd calls num.
 
 // mark is what simd looks for.
 const mark = 0x7fc00001
@@ -18,6 +18,8 @@ func normals() (l list) {
 	}
 	f("ErfMarked", erf, usualErf)
 	f("GeluMarked", gelu, usualGelu)
+	f("GeluTanhMarked", geluTanh, usualGeluTanh)
+	f("MishMarked", mish, usualMish)
 	return l
 }
 
@@ -36,17 +38,22 @@ func tail(m machine, y, e value) value {
 
 // marked rounds y to float32, with a sign that it hasn't yet.
 func marked(m machine, y, sign value) value {
-	d := m.mul(y, f64(m, 0x1p-46))
+	d := m.mul(y, f64(m, 0x1p-43))
 	lo, hi := m.convert(F32, m.sub(y, d)), m.convert(F32, m.add(y, d))
 	return m.sel(m.cmp(eq, m.as(I32, lo), m.as(I32, hi)), m.or(lo, sign), m.constant(F32, mark))
 }
 
+// between says that the usual program is for float32 of absolute values from least to most, and returns those.
+func between(m machine, a value, least, most float32) (magnitude value) {
+	from := uint64(math.Float32bits(least))
+	magnitude = m.and(m.as(U32, a), m.constant(U32, 1<<31-1))
+	m.doubt(m.sub(magnitude, m.constant(U32, from)), uint64(math.Float32bits(most))-from)
+	return magnitude
+}
+
 // usualGelu is of what isn't so far from 0, or so near, that aΦ(a) isn't a normal float32.
 func usualGelu(m machine, a value) value {
-	const least, most = 0x1p-100, 12
-	magnitude := m.and(m.as(U32, a), m.constant(U32, 1<<31-1))
-	from := uint64(math.Float32bits(least))
-	m.doubt(m.sub(magnitude, m.constant(U32, from)), uint64(math.Float32bits(most))-from)
+	between(m, a, 0x1p-100, 12)
 	x := m.convert(F64, a)
 	y := m.and(x, m.constant(F64, 1<<63-1))
 	return m.or(settled(m, geluOf(m, x, y)), m.and(a, m.constant(F32, 1<<31)))
@@ -70,10 +77,7 @@ func gelu(m machine, a value) value {
 
 // usualErf is of what isn't so near to 0 that its result isn't a normal float32.
 func usualErf(m machine, a value) value {
-	const least, most = 0x1p-100, 4
-	magnitude := m.and(m.as(U32, a), m.constant(U32, 1<<31-1))
-	from := uint64(math.Float32bits(least))
-	m.doubt(m.sub(magnitude, m.constant(U32, from)), uint64(math.Float32bits(most))-from)
+	magnitude := between(m, a, 0x1p-100, 4)
 	return m.or(settled(m, erfOf(m, m.convert(F64, m.as(F32, magnitude)))), m.and(a, m.constant(F32, 1<<31)))
 }
 
@@ -90,5 +94,48 @@ func erfOf(m machine, y value) value {
 func erf(m machine, a value) value {
 	y := m.limit(f64(m, 4), m.convert(F64, m.and(a, m.constant(F32, 1<<31-1))), false)
 	z := marked(m, erfOf(m, y), m.and(a, m.constant(F32, 1<<31)))
+	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
+}
+
+// usualGeluTanh is of what isn't so far from 0, or so near, that the result isn't a normal float32.
+func usualGeluTanh(m machine, a value) value {
+	between(m, a, 0x1p-100, 8)
+	return settled(m, geluTanhOf(m, m.convert(F64, a)))
+}
+
+// geluTanhOf is x/(1+e) with e = exp(−2√(2/π)(x + 0.044715x³)), for x from −20 to 20.
+func geluTanhOf(m machine, x value) value {
+	v := m.mul(x, m.fma(m.mul(x, x), f64(m, -0x1.2444f2a4d8b4bp-4), f64(m, -0x1.9884533d43651p0)))
+	t, p := expParts(m, v)
+	return m.div(x, m.add(f64(m, 1), m.fma(t, p, t)))
+}
+
+func geluTanh(m machine, a value) value {
+	x := m.limit(f64(m, 20), m.convert(F64, a), false)
+	z := marked(m, geluTanhOf(m, m.limit(f64(m, -20), x, true)), m.constant(F32, 0))
+	z = m.sel(m.cmp(ge, a, f32(m, 20)), a, z)
+	z = m.sel(m.cmp(le, a, f32(m, -20)), m.constant(F32, 1<<31), z)
+	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
+}
+
+// usualMish is of what isn't so far from 0, or so near, that the result isn't a normal float32.
+func usualMish(m machine, a value) value {
+	between(m, a, 0x1p-100, 40)
+	return settled(m, mishOf(m, m.convert(F64, a)))
+}
+
+// mishOf is x·w/(w+2) with w = e(e+2) and e = exp(x), for x from −120 to 40.
+func mishOf(m machine, x value) value {
+	t, p := expParts(m, x)
+	e := m.fma(t, p, t)
+	w := m.mul(e, m.add(e, f64(m, 2)))
+	return m.mul(x, m.div(w, m.add(w, f64(m, 2))))
+}
+
+func mish(m machine, a value) value {
+	x := m.limit(f64(m, 40), m.convert(F64, a), false)
+	z := marked(m, mishOf(m, m.limit(f64(m, -120), x, true)), m.constant(F32, 0))
+	z = m.sel(m.cmp(ge, a, f32(m, 40)), a, z)
+	z = m.sel(m.cmp(le, a, f32(m, -120)), m.constant(F32, 1<<31), z)
 	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
 }
