@@ -256,7 +256,7 @@ GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func sumColumns32AVX2(dst []float64, x []float32, rows []int64, ends []int64, w int)
 // Requires: AVX, BMI, CMOV, MMX+
-TEXT ·sumColumns32AVX2(SB), NOSPLIT, $32-104
+TEXT ·sumColumns32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    x_base+24(FP), AX
@@ -268,23 +268,23 @@ TEXT ·sumColumns32AVX2(SB), NOSPLIT, $32-104
 	MOVQ    ends_len+80(FP), SI
 	MOVQ    w+96(FP), R12
 	SHLQ    $0x03, R12
-	MOVQ    R12, (SP)
+	MOVQ    R12, dst_cap+16(FP)
 	XORL    DI, DI
-	MOVQ    DI, 8(SP)
+	MOVQ    DI, x_cap+40(FP)
 
 lane:
-	MOVQ   DI, 16(SP)
-	MOVQ   8(SP), R9
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
 	MOVQ   (CX)(R9*8), R8
-	MOVQ   R8, 24(SP)
+	MOVQ   R8, ends_cap+88(FP)
 	NOTQ   R9
 	TZCNTQ R9, R9
-	IMULQ  (SP), R9
+	IMULQ  dst_cap+16(FP), R9
 
 rows:
 	LEAQ    4(DI), R8
-	CMPQ    R8, 24(SP)
-	CMOVQGT 24(SP), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
@@ -292,7 +292,7 @@ rows:
 	JLT     few
 
 many:
-	CMPQ    DI, 16(SP)
+	CMPQ    DI, rows_cap+64(FP)
 	JEQ     beginmany
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
@@ -335,9 +335,9 @@ rowmany:
 	JLT        rowmany
 
 addedmany:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storemany
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinmany:
@@ -351,7 +351,7 @@ joinmany:
 	VADDPD  Y3, Y5, Y3
 	VMOVUPS 96(R10)(DX*1), Y5
 	VADDPD  Y4, Y5, Y4
-	ADDQ    (SP), DX
+	ADDQ    dst_cap+16(FP), DX
 	JMP     joinmany
 
 storemany:
@@ -369,7 +369,7 @@ few:
 	JLE  next
 
 one:
-	CMPQ  DI, 16(SP)
+	CMPQ  DI, rows_cap+64(FP)
 	JEQ   beginone
 	VMOVQ (R10)(R9*1), X1
 	JMP   addone
@@ -397,9 +397,9 @@ rowone:
 	JLT        rowone
 
 addedone:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storeone
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinone:
@@ -407,7 +407,7 @@ joinone:
 	JCC    storeone
 	VMOVQ  (R10)(DX*1), X6
 	VADDPD Y1, Y6, Y1
-	ADDQ   (SP), DX
+	ADDQ   dst_cap+16(FP), DX
 	JMP    joinone
 
 storeone:
@@ -419,11 +419,11 @@ storeone:
 
 next:
 	MOVQ R8, DI
-	CMPQ DI, 24(SP)
+	CMPQ DI, ends_cap+88(FP)
 	JLT  rows
-	MOVQ 8(SP), R12
+	MOVQ x_cap+40(FP), R12
 	INCQ R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, x_cap+40(FP)
 	CMPQ R12, SI
 	JLT  lane
 	VZEROUPPER
@@ -431,7 +431,7 @@ next:
 
 // func sumColumns32AVX512(dst []float64, x []float32, rows []int64, ends []int64, w int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI, BMI2, CMOV, MMX+
-TEXT ·sumColumns32AVX512(SB), NOSPLIT, $32-104
+TEXT ·sumColumns32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), AX
@@ -443,23 +443,23 @@ TEXT ·sumColumns32AVX512(SB), NOSPLIT, $32-104
 	MOVQ         ends_len+80(FP), SI
 	MOVQ         w+96(FP), R12
 	SHLQ         $0x03, R12
-	MOVQ         R12, (SP)
+	MOVQ         R12, dst_cap+16(FP)
 	XORL         DI, DI
-	MOVQ         DI, 8(SP)
+	MOVQ         DI, x_cap+40(FP)
 
 lane:
-	MOVQ   DI, 16(SP)
-	MOVQ   8(SP), R9
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
 	MOVQ   (CX)(R9*8), R8
-	MOVQ   R8, 24(SP)
+	MOVQ   R8, ends_cap+88(FP)
 	NOTQ   R9
 	TZCNTQ R9, R9
-	IMULQ  (SP), R9
+	IMULQ  dst_cap+16(FP), R9
 
 rows:
 	LEAQ    4(DI), R8
-	CMPQ    R8, 24(SP)
-	CMOVQGT 24(SP), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
@@ -467,7 +467,7 @@ rows:
 	JLT     few
 
 many:
-	CMPQ      DI, 16(SP)
+	CMPQ      DI, rows_cap+64(FP)
 	JEQ       beginmany
 	VMOVDQU64 (R10)(R9*1), Z1
 	VMOVDQU64 64(R10)(R9*1), Z2
@@ -511,9 +511,9 @@ rowmany:
 	JLT        rowmany
 
 addedmany:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storemany
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinmany:
@@ -527,7 +527,7 @@ joinmany:
 	VADDPD    Z3, Z5, Z3
 	VMOVDQU64 192(R10)(DX*1), Z5
 	VADDPD    Z4, Z5, Z4
-	ADDQ      (SP), DX
+	ADDQ      dst_cap+16(FP), DX
 	JMP       joinmany
 
 storemany:
@@ -548,7 +548,7 @@ one:
 	MOVQ        $-1, DX
 	BZHIQ       R12, DX, DX
 	KMOVQ       DX, K1
-	CMPQ        DI, 16(SP)
+	CMPQ        DI, rows_cap+64(FP)
 	JEQ         beginone
 	VMOVDQU64.Z (R10)(R9*1), K1, Z1
 	JMP         addone
@@ -577,9 +577,9 @@ rowone:
 	JLT         rowone
 
 addedone:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storeone
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinone:
@@ -587,7 +587,7 @@ joinone:
 	JCC         storeone
 	VMOVDQU64.Z (R10)(DX*1), K1, Z2
 	VADDPD      Z1, Z2, Z1
-	ADDQ        (SP), DX
+	ADDQ        dst_cap+16(FP), DX
 	JMP         joinone
 
 storeone:
@@ -599,11 +599,11 @@ storeone:
 
 next:
 	MOVQ R8, DI
-	CMPQ DI, 24(SP)
+	CMPQ DI, ends_cap+88(FP)
 	JLT  rows
-	MOVQ 8(SP), R12
+	MOVQ x_cap+40(FP), R12
 	INCQ R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, x_cap+40(FP)
 	CMPQ R12, SI
 	JLT  lane
 	VZEROUPPER
@@ -827,7 +827,7 @@ done:
 
 // func sumColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
 // Requires: AVX, BMI, CMOV, MMX+
-TEXT ·sumColumns64AVX2(SB), NOSPLIT, $32-104
+TEXT ·sumColumns64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), AX
 	MOVQ    x_base+24(FP), AX
@@ -839,23 +839,23 @@ TEXT ·sumColumns64AVX2(SB), NOSPLIT, $32-104
 	MOVQ    ends_len+80(FP), SI
 	MOVQ    w+96(FP), R12
 	SHLQ    $0x03, R12
-	MOVQ    R12, (SP)
+	MOVQ    R12, dst_cap+16(FP)
 	XORL    DI, DI
-	MOVQ    DI, 8(SP)
+	MOVQ    DI, x_cap+40(FP)
 
 lane:
-	MOVQ   DI, 16(SP)
-	MOVQ   8(SP), R9
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
 	MOVQ   (CX)(R9*8), R8
-	MOVQ   R8, 24(SP)
+	MOVQ   R8, ends_cap+88(FP)
 	NOTQ   R9
 	TZCNTQ R9, R9
-	IMULQ  (SP), R9
+	IMULQ  dst_cap+16(FP), R9
 
 rows:
 	LEAQ    4(DI), R8
-	CMPQ    R8, 24(SP)
-	CMOVQGT 24(SP), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
@@ -863,7 +863,7 @@ rows:
 	JLT     few
 
 many:
-	CMPQ    DI, 16(SP)
+	CMPQ    DI, rows_cap+64(FP)
 	JEQ     beginmany
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
@@ -903,9 +903,9 @@ rowmany:
 	JLT        rowmany
 
 addedmany:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storemany
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinmany:
@@ -919,7 +919,7 @@ joinmany:
 	VADDPD  Y3, Y5, Y3
 	VMOVUPS 96(R10)(DX*1), Y5
 	VADDPD  Y4, Y5, Y4
-	ADDQ    (SP), DX
+	ADDQ    dst_cap+16(FP), DX
 	JMP     joinmany
 
 storemany:
@@ -937,7 +937,7 @@ few:
 	JLE  next
 
 one:
-	CMPQ  DI, 16(SP)
+	CMPQ  DI, rows_cap+64(FP)
 	JEQ   beginone
 	VMOVQ (R10)(R9*1), X1
 	JMP   addone
@@ -964,9 +964,9 @@ rowone:
 	JLT        rowone
 
 addedone:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storeone
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinone:
@@ -974,7 +974,7 @@ joinone:
 	JCC    storeone
 	VMOVQ  (R10)(DX*1), X6
 	VADDPD Y1, Y6, Y1
-	ADDQ   (SP), DX
+	ADDQ   dst_cap+16(FP), DX
 	JMP    joinone
 
 storeone:
@@ -986,11 +986,11 @@ storeone:
 
 next:
 	MOVQ R8, DI
-	CMPQ DI, 24(SP)
+	CMPQ DI, ends_cap+88(FP)
 	JLT  rows
-	MOVQ 8(SP), R12
+	MOVQ x_cap+40(FP), R12
 	INCQ R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, x_cap+40(FP)
 	CMPQ R12, SI
 	JLT  lane
 	VZEROUPPER
@@ -998,7 +998,7 @@ next:
 
 // func sumColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
 // Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+
-TEXT ·sumColumns64AVX512(SB), NOSPLIT, $32-104
+TEXT ·sumColumns64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), AX
 	MOVQ         x_base+24(FP), AX
@@ -1010,23 +1010,23 @@ TEXT ·sumColumns64AVX512(SB), NOSPLIT, $32-104
 	MOVQ         ends_len+80(FP), SI
 	MOVQ         w+96(FP), R12
 	SHLQ         $0x03, R12
-	MOVQ         R12, (SP)
+	MOVQ         R12, dst_cap+16(FP)
 	XORL         DI, DI
-	MOVQ         DI, 8(SP)
+	MOVQ         DI, x_cap+40(FP)
 
 lane:
-	MOVQ   DI, 16(SP)
-	MOVQ   8(SP), R9
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
 	MOVQ   (CX)(R9*8), R8
-	MOVQ   R8, 24(SP)
+	MOVQ   R8, ends_cap+88(FP)
 	NOTQ   R9
 	TZCNTQ R9, R9
-	IMULQ  (SP), R9
+	IMULQ  dst_cap+16(FP), R9
 
 rows:
 	LEAQ    4(DI), R8
-	CMPQ    R8, 24(SP)
-	CMOVQGT 24(SP), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
@@ -1034,7 +1034,7 @@ rows:
 	JLT     few
 
 many:
-	CMPQ      DI, 16(SP)
+	CMPQ      DI, rows_cap+64(FP)
 	JEQ       beginmany
 	VMOVDQU64 (R10)(R9*1), Z1
 	VMOVDQU64 64(R10)(R9*1), Z2
@@ -1076,9 +1076,9 @@ rowmany:
 	JLT        rowmany
 
 addedmany:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storemany
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinmany:
@@ -1092,7 +1092,7 @@ joinmany:
 	VADDPD    Z3, Z5, Z3
 	VMOVDQU64 192(R10)(DX*1), Z5
 	VADDPD    Z4, Z5, Z4
-	ADDQ      (SP), DX
+	ADDQ      dst_cap+16(FP), DX
 	JMP       joinmany
 
 storemany:
@@ -1113,7 +1113,7 @@ one:
 	MOVQ        $-1, DX
 	BZHIQ       R12, DX, DX
 	KMOVQ       DX, K1
-	CMPQ        DI, 16(SP)
+	CMPQ        DI, rows_cap+64(FP)
 	JEQ         beginone
 	VMOVDQU64.Z (R10)(R9*1), K1, Z1
 	JMP         addone
@@ -1141,9 +1141,9 @@ rowone:
 	JLT         rowone
 
 addedone:
-	CMPQ R8, 24(SP)
+	CMPQ R8, ends_cap+88(FP)
 	JLT  storeone
-	MOVQ 8(SP), R13
+	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
 joinone:
@@ -1151,7 +1151,7 @@ joinone:
 	JCC         storeone
 	VMOVDQU64.Z (R10)(DX*1), K1, Z2
 	VADDPD      Z1, Z2, Z1
-	ADDQ        (SP), DX
+	ADDQ        dst_cap+16(FP), DX
 	JMP         joinone
 
 storeone:
@@ -1163,11 +1163,11 @@ storeone:
 
 next:
 	MOVQ R8, DI
-	CMPQ DI, 24(SP)
+	CMPQ DI, ends_cap+88(FP)
 	JLT  rows
-	MOVQ 8(SP), R12
+	MOVQ x_cap+40(FP), R12
 	INCQ R12
-	MOVQ R12, 8(SP)
+	MOVQ R12, x_cap+40(FP)
 	CMPQ R12, SI
 	JLT  lane
 	VZEROUPPER

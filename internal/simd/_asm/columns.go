@@ -23,8 +23,16 @@ func (x *x86) goingDown() {
 	for range unroll {
 		x.sums = append(x.sums, x.register(x.bytes))
 	}
-	width, lane, begin, end := c.AllocLocal(8), c.AllocLocal(8), c.AllocLocal(8), c.AllocLocal(8) // of a row of sums, in bytes; of the lane's rows
-	row, till, slot := c.GP64(), c.GP64(), c.GP64()                                               // the few rows; where the lane's sums go
+	var kept [4]operand.Mem // in the place of arguments that nobody reads, as registers are few
+	for i, name := range []string{"dst", "x", "rows", "ends"} {
+		b, err := c.Param(name).Cap().Resolve()
+		if err != nil {
+			panic(err)
+		}
+		kept[i] = b.Addr
+	}
+	width, lane, begin, end := kept[0], kept[1], kept[2], kept[3] // of a row of sums, in bytes; of the lane's rows
+	row, till, slot := c.GP64(), c.GP64(), c.GP64()               // the few rows; where the lane's sums go
 	to, column, left := c.GP64(), c.GP64(), c.GP64()
 	x.base[1] = column
 	// some writes the program for so many columns.

@@ -64,7 +64,7 @@ func generate() (map[string][]byte, error) {
 		if err := pass.Compile.Execute(f); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.name, err)
 		}
-		if err := onlyAVX2(f); err != nil {
+		if err := checked(f); err != nil {
 			return nil, err
 		}
 		prune(f)
@@ -89,10 +89,13 @@ func prune(f *ir.File) {
 	}
 }
 
-// onlyAVX2 refuses registers that AVX2 doesn't have in functions for it; the allocator knows no levels.
-func onlyAVX2(f *ir.File) error {
+// checked refuses frames, and registers that AVX2 doesn't have in functions for it; the allocator knows no levels.
+func checked(f *ir.File) error {
 	high := regexp.MustCompile(`\b[XYZ](1[6-9]|[23]\d)\b|\b(Z|K)\d`)
 	for _, fn := range f.Functions() {
+		if fn.FrameBytes() > 0 {
+			return fmt.Errorf("%s: a frame of %d bytes; kernels have none", fn.Name, fn.FrameBytes())
+		}
 		for _, i := range fn.Instructions() {
 			for _, o := range i.Operands {
 				if strings.HasSuffix(fn.Name, "AVX2") && high.MatchString(o.Asm()) {

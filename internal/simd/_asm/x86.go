@@ -88,7 +88,7 @@ func (x x86) affordable() int {
 		for x.few = 22; x.few >= 0; x.few-- {
 			y, c := x, build.NewContext()
 			y.write(c, make(map[string]operand.Mem))
-			if f, err := c.Result(); err == nil && y.turns > turns && pass.Compile.Execute(f) == nil && onlyAVX2(f) == nil {
+			if f, err := c.Result(); err == nil && y.turns > turns && pass.Compile.Execute(f) == nil && checked(f) == nil {
 				best, turns = x.few, y.turns
 			}
 		}
