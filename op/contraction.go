@@ -240,6 +240,9 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		}
 	}
 	stream := g.k <= gemmK && len(g.c)*g.size >= streamBytes && g.cRow*g.size%64 == 0 && conv.LineAligned(c)
+	if stream && g.k <= gemmK/4 {
+		mc = rows // c is written in order, and b with so few rows read again from the second-level cache
+	}
 	for x0 := 0; x0 < n; x0 += nc {
 		nn := min(nc, n-x0)
 		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {

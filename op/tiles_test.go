@@ -146,7 +146,7 @@ func TestTiles(t *testing.T) {
 // TestTilesLarge goes past the sizes of what is packed at once, with integers, whose sums are exact.
 func TestTilesLarge(t *testing.T) {
 	test := func(t *testing.T, of func(m, n, k int) error) {
-		for _, s := range [][3]int{{530, 40, 300}, {20, 2100, 270}, {300, 300, 600}} {
+		for _, s := range [][3]int{{530, 40, 300}, {20, 2100, 270}, {300, 300, 600}, {1030, 5, 4096}} {
 			if err := of(s[0], s[1], s[2]); err != nil {
 				t.Error(err)
 			}
