@@ -42,10 +42,10 @@ type tiler[T num.Native] interface {
 }
 
 // A streamer is a tiler that also takes rows of b one after the other into
-// sums c[j] = fma(a[l·aStep], b[l·ldb+j], c[j]), which is how products with few rows
-// read b once and in order.
+// sums c[j] = fma(a[l·aStep], b[offs[l]+j], c[j]), which is how products with few rows
+// read b once and in order; most is the largest offset.
 type streamer[T num.Native] interface {
-	AddRows(c, a []T, aStep int, b []T, ldb, k int)
+	AddRows(c, a []T, aStep int, b []T, offs []int, most int)
 	// Dots does the same for columns of b that are runs: c[i] = fma(a[i·lda+l], x[l], c[i])
 	// for i < Side, of which the length of x is a multiple.
 	Dots(c, a []T, lda int, x []T)
@@ -403,9 +403,12 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 					conv.Pack(bs, b, conv.Block{Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
 					b, ldb = bs, w
 				}
+				for l := range kn {
+					p.offs[l] = l * ldb
+				}
 				for l := 0; l < kn; l += 8 {
 					for i := range m {
-						s.AddRows(acc[i*w:(i+1)*w], a[i*g.aRow+l*g.aCol:], g.aCol, b[l*ldb:], ldb, min(8, kn-l))
+						s.AddRows(acc[i*w:(i+1)*w], a[i*g.aRow+l*g.aCol:], g.aCol, b, p.offs[l:min(l+8, kn)], (kn-1)*ldb)
 					}
 				}
 			}
@@ -444,6 +447,9 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 		conv.Pack(run, a, conv.Block{Rows: 1, Cols: g.k, Col: g.aCol})
 		a = run
 	}
+	for i := range lanes {
+		p.offs[i] = i * lanes
+	}
 	canon := canonOf[T]()
 	c := g.c[g.cAt.at(batch)+r*g.cRow+x:][:n]
 	for j := 0; j < n; j += lanes {
@@ -455,7 +461,7 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 			s.Dots(acc, b[k0:], g.bCol, a[k0:k0+kn-odd])
 			if at := k0 + kn - odd; odd > 0 {
 				conv.Pack(turned[:odd*lanes], b, conv.Block{Off: at, Rows: odd, Row: 1, Cols: lanes, Col: g.bCol})
-				s.AddRows(acc, a[at:], 1, turned, lanes, odd)
+				s.AddRows(acc, a[at:], 1, turned, p.offs[:odd], (odd-1)*lanes)
 			}
 			if k0 == 0 {
 				copy(row, acc)

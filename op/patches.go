@@ -198,7 +198,8 @@ func (p *patches[T]) few(g *gemm[T]) bool {
 
 // fewLines computes n lines of outputs of a batch entry, from line l on.
 func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
-	out := p.s[len(p.s)-1].out
+	rank := len(p.s)
+	out := p.s[rank-1].out
 	n0, nn := l*out, n*out
 	room := p.room(n0, nn)
 	panel := panelsOf((room+g.m*n*p.line)*g.size + 256)
@@ -212,26 +213,17 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 		p.ready(&b)
 		clear(acc)
 		for i := 0; i < n; {
+			// Lines along the last axis but one follow each other if its stride is 1.
 			at, run := p.lineOf(n0+i*out), 1
-			for i+run < n && p.lineOf(n0+(i+run)*out) == at+run {
-				run++
+			if rank > 1 && p.s[rank-2].stride == 1 {
+				run = min(n-i, p.s[rank-2].out-(l+i)%p.s[rank-2].out)
 			}
 			src := b.scratch[at*p.line-b.origin:]
-			for k := 0; k < b.kn; {
-				// Neighbours along the last axis are equally far apart.
-				offs := b.offs[k:b.kn]
-				taps, step := 1, 0
-				if len(offs) > 1 && offs[1] >= offs[0] {
-					step = offs[1] - offs[0]
-					for taps < min(len(offs), 8) && offs[taps]-offs[taps-1] == step {
-						taps++
-					}
-				}
+			for k := 0; k < b.kn; k += 8 {
 				for r := range g.m {
 					sums := acc[(r*n+i)*p.line:][:(run-1)*p.line+out]
-					s.AddRows(sums, g.a[g.aAt.at(batch)+r*g.aRow+k0+k:], 1, src[offs[0]:], step, taps)
+					s.AddRows(sums, g.a[g.aAt.at(batch)+r*g.aRow+k0+k:], 1, src, b.offs[k:min(k+8, b.kn)], b.most)
 				}
-				k += taps
 			}
 			i += run
 		}

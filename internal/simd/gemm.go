@@ -14,7 +14,7 @@ type Product[T float32 | float64] struct {
 
 type (
 	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, mode int, more *T, split int, offs *int)
-	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, ldb, n int)
+	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, offs *int, n int)
 )
 
 // Mode says what Tile does with its sums.
@@ -74,22 +74,23 @@ func (p *Product[T]) TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more 
 	p.tiles[v][m-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, int(mode), rest, split, &offs[0])
 }
 
-// AddRows sets c[j] = fma(a[l*aStep], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs stay as they come.
-// It panics when an index is out of range. Strides are not negative.
-func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, ldb, k int) {
-	if k <= 0 || len(c) == 0 {
+// AddRows sets c[j] = fma(a[l*aStep], b[offs[l]+j], c[j]) for each l in order, and j < len(c). NaNs stay as they come.
+// The offsets are from 0 to most, aStep is not negative; it panics when an index is out of range.
+func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, offs []int, most int) {
+	k := len(offs)
+	if k == 0 || len(c) == 0 {
 		return
 	}
-	if min(aStep, ldb) < 0 {
+	if min(aStep, most) < 0 {
 		panic("simd.Product.AddRows: negative stride")
 	}
-	_, _ = a[(k-1)*aStep], b[(k-1)*ldb+len(c)-1]
+	_, _ = a[(k-1)*aStep], b[most+len(c)-1]
 	l := 0
 	for ; l+8 <= k; l += 8 {
-		p.stream[0](&c[0], &a[l*aStep], aStep, &b[l*ldb], ldb, len(c))
+		p.stream[0](&c[0], &a[l*aStep], aStep, &b[0], &offs[l], len(c))
 	}
 	for ; l < k; l++ {
-		p.stream[1](&c[0], &a[l*aStep], aStep, &b[l*ldb], ldb, len(c))
+		p.stream[1](&c[0], &a[l*aStep], aStep, &b[0], &offs[l], len(c))
 	}
 }
 

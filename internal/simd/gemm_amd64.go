@@ -41,10 +41,10 @@ func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *floa
 func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 
 //go:noescape
-func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
-func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
 func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
@@ -91,10 +91,10 @@ func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *floa
 func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 
 //go:noescape
-func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 
 //go:noescape
-func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 
 //go:noescape
 func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n int)
@@ -189,10 +189,10 @@ func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *f
 func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 
 //go:noescape
-func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
-func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
 func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n int)
@@ -287,10 +287,10 @@ func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *f
 func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 
 //go:noescape
-func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 
 //go:noescape
-func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 
 //go:noescape
 func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n int)

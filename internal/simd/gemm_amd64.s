@@ -2274,7 +2274,7 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+// func gemv8_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 // Requires: AVX, FMA3
 TEXT ·gemv8_32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -2296,16 +2296,24 @@ TEXT ·gemv8_32AVX2(SB), NOSPLIT, $0-48
 	ADDQ         BX, AX
 	VBROADCASTSS (AX), Y7
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x02, R13
-	LEAQ         (DX)(R13*1), SI
-	LEAQ         (SI)(R13*1), DI
-	LEAQ         (DI)(R13*1), R8
-	LEAQ         (R8)(R13*1), R9
-	LEAQ         (R9)(R13*1), R10
-	LEAQ         (R10)(R13*1), R11
-	LEAQ         (R11)(R13*1), R12
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*4), DX
+	MOVQ         8(CX), SI
+	LEAQ         (R13)(SI*4), SI
+	MOVQ         16(CX), DI
+	LEAQ         (R13)(DI*4), DI
+	MOVQ         24(CX), R8
+	LEAQ         (R13)(R8*4), R8
+	MOVQ         32(CX), R9
+	LEAQ         (R13)(R9*4), R9
+	MOVQ         40(CX), R10
+	LEAQ         (R13)(R10*4), R10
+	MOVQ         48(CX), R11
+	LEAQ         (R13)(R11*4), R11
+	MOVQ         56(CX), R12
+	LEAQ         (R13)(R12*4), R12
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -2404,7 +2412,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+// func gemv1_32AVX2(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 // Requires: AVX, FMA3
 TEXT ·gemv1_32AVX2(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -2412,9 +2420,10 @@ TEXT ·gemv1_32AVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x02, BX
 	VBROADCASTSS (AX), Y0
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x02, R13
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*4), DX
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -4923,7 +4932,7 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+// func gemv8_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 // Requires: AVX, FMA3
 TEXT ·gemv8_64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -4945,16 +4954,24 @@ TEXT ·gemv8_64AVX2(SB), NOSPLIT, $0-48
 	ADDQ         BX, AX
 	VBROADCASTSD (AX), Y7
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x03, R13
-	LEAQ         (DX)(R13*1), SI
-	LEAQ         (SI)(R13*1), DI
-	LEAQ         (DI)(R13*1), R8
-	LEAQ         (R8)(R13*1), R9
-	LEAQ         (R9)(R13*1), R10
-	LEAQ         (R10)(R13*1), R11
-	LEAQ         (R11)(R13*1), R12
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*8), DX
+	MOVQ         8(CX), SI
+	LEAQ         (R13)(SI*8), SI
+	MOVQ         16(CX), DI
+	LEAQ         (R13)(DI*8), DI
+	MOVQ         24(CX), R8
+	LEAQ         (R13)(R8*8), R8
+	MOVQ         32(CX), R9
+	LEAQ         (R13)(R9*8), R9
+	MOVQ         40(CX), R10
+	LEAQ         (R13)(R10*8), R10
+	MOVQ         48(CX), R11
+	LEAQ         (R13)(R11*8), R11
+	MOVQ         56(CX), R12
+	LEAQ         (R13)(R12*8), R12
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -5053,7 +5070,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+// func gemv1_64AVX2(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 // Requires: AVX, FMA3
 TEXT ·gemv1_64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -5061,9 +5078,10 @@ TEXT ·gemv1_64AVX2(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, BX
 	VBROADCASTSD (AX), Y0
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x03, R13
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*8), DX
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -12116,7 +12134,7 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+// func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 // Requires: AVX, AVX512F
 TEXT ·gemv8_32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -12138,16 +12156,24 @@ TEXT ·gemv8_32AVX512(SB), NOSPLIT, $0-48
 	ADDQ         BX, AX
 	VBROADCASTSS (AX), Z7
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x02, R13
-	LEAQ         (DX)(R13*1), SI
-	LEAQ         (SI)(R13*1), DI
-	LEAQ         (DI)(R13*1), R8
-	LEAQ         (R8)(R13*1), R9
-	LEAQ         (R9)(R13*1), R10
-	LEAQ         (R10)(R13*1), R11
-	LEAQ         (R11)(R13*1), R12
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*4), DX
+	MOVQ         8(CX), SI
+	LEAQ         (R13)(SI*4), SI
+	MOVQ         16(CX), DI
+	LEAQ         (R13)(DI*4), DI
+	MOVQ         24(CX), R8
+	LEAQ         (R13)(R8*4), R8
+	MOVQ         32(CX), R9
+	LEAQ         (R13)(R9*4), R9
+	MOVQ         40(CX), R10
+	LEAQ         (R13)(R10*4), R10
+	MOVQ         48(CX), R11
+	LEAQ         (R13)(R11*4), R11
+	MOVQ         56(CX), R12
+	LEAQ         (R13)(R12*4), R12
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -12238,7 +12264,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, ldb int, n int)
+// func gemv1_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 // Requires: AVX, AVX512F
 TEXT ·gemv1_32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -12246,9 +12272,10 @@ TEXT ·gemv1_32AVX512(SB), NOSPLIT, $0-48
 	SHLQ         $0x02, BX
 	VBROADCASTSS (AX), Z0
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x02, R13
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*4), DX
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -19421,7 +19448,7 @@ stream:
 	VZEROUPPER
 	RET
 
-// func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+// func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 // Requires: AVX, AVX512F
 TEXT ·gemv8_64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -19443,16 +19470,24 @@ TEXT ·gemv8_64AVX512(SB), NOSPLIT, $0-48
 	ADDQ         BX, AX
 	VBROADCASTSD (AX), Z7
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x03, R13
-	LEAQ         (DX)(R13*1), SI
-	LEAQ         (SI)(R13*1), DI
-	LEAQ         (DI)(R13*1), R8
-	LEAQ         (R8)(R13*1), R9
-	LEAQ         (R9)(R13*1), R10
-	LEAQ         (R10)(R13*1), R11
-	LEAQ         (R11)(R13*1), R12
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*8), DX
+	MOVQ         8(CX), SI
+	LEAQ         (R13)(SI*8), SI
+	MOVQ         16(CX), DI
+	LEAQ         (R13)(DI*8), DI
+	MOVQ         24(CX), R8
+	LEAQ         (R13)(R8*8), R8
+	MOVQ         32(CX), R9
+	LEAQ         (R13)(R9*8), R9
+	MOVQ         40(CX), R10
+	LEAQ         (R13)(R10*8), R10
+	MOVQ         48(CX), R11
+	LEAQ         (R13)(R11*8), R11
+	MOVQ         56(CX), R12
+	LEAQ         (R13)(R12*8), R12
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 
@@ -19543,7 +19578,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, ldb int, n int)
+// func gemv1_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)
 // Requires: AVX, AVX512F
 TEXT ·gemv1_64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         a+8(FP), AX
@@ -19551,9 +19586,10 @@ TEXT ·gemv1_64AVX512(SB), NOSPLIT, $0-48
 	SHLQ         $0x03, BX
 	VBROADCASTSD (AX), Z0
 	MOVQ         c+0(FP), AX
-	MOVQ         b+24(FP), DX
-	MOVQ         ldb+32(FP), R13
-	SHLQ         $0x03, R13
+	MOVQ         b+24(FP), R13
+	MOVQ         offs+32(FP), CX
+	MOVQ         (CX), DX
+	LEAQ         (R13)(DX*8), DX
 	MOVQ         n+40(FP), CX
 	XORQ         BX, BX
 

@@ -223,21 +223,25 @@ func testAddRows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b
 	r := rand.New(rand.NewPCG(9, 9))
 	for n := 0; n <= 5*p.cols; n++ {
 		k, step := r.IntN(20), r.IntN(3)
-		ldb := n + r.IntN(5)
+		offs, most := make([]int, k), 0
+		for l := range offs {
+			offs[l] = r.IntN(3*n + 9)
+			most = max(most, offs[l])
+		}
 		c := atEnd(t, awkward[T](r, n, true))
 		a := atEnd(t, awkward[T](r, max(0, (k-1)*step+1), true))
-		b := atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), true))
+		b := atEnd(t, awkward[T](r, most+n, true))
 		want := make([]T, n)
 		copy(want, c)
 		for j := range want {
 			for l := range k {
-				want[j] = fma(a[l*step], b[l*ldb+j], want[j])
+				want[j] = fma(a[l*step], b[offs[l]+j], want[j])
 			}
 		}
-		p.AddRows(c, a, step, b, ldb, k)
+		p.AddRows(c, a, step, b, offs, most)
 		for j := range want {
 			if canonBits(c[j]) != canonBits(want[j]) {
-				t.Fatalf("n=%d k=%d step=%d ldb=%d: element %d is %v, want %v", n, k, step, ldb, j, c[j], want[j])
+				t.Fatalf("n=%d k=%d step=%d offsets %v: element %d is %v, want %v", n, k, step, offs, j, c[j], want[j])
 			}
 		}
 	}
@@ -320,14 +324,14 @@ func TestTileRefuses(t *testing.T) {
 			"no parts":   func() { p.TileOfParts(s, 1, s, 1, 1, s, s, p.cols, nil, 0, 1, p.cols, StoreSums) },
 			"part":       func() { p.TileOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, p.cols, StoreSums) },
 			"short part": func() { p.TileOfParts(s, 1, s, 1, 1, s[:p.cols], s, p.cols, []int{1}, 1, 1, p.cols, StoreSums) },
-			"row stride": func() { p.AddRows(s[:2], s, 1, s, -1, 2) },
-			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], 2, 2) },
+			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
+			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.Side()]) },
 			"short dots": func() { p.Dots(s[:p.Side()], s[:p.Side()], 2, s[:p.Side()]) },
 			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },
 			"short dst":  func() { p.Gather(s[:1], 1, s, []int{0, 1}, 1, 1) },
 			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, p.cols+1) },
-			"short rows": func() { p.AddRows(s[:2], s[:1], 1, s, 2, 2) },
+			"short rows": func() { p.AddRows(s[:2], s[:1], 1, s, []int{0, 2}, 2) },
 		} {
 			func() {
 				defer func() {

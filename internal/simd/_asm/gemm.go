@@ -362,7 +362,7 @@ func (g *product) tile(rows, vectors int) {
 
 // streamed writes the function that takes rows of b, one after the other, into sums that are in memory:
 //
-//	c[j] = fma(a[i*aStep], b[i*ldb+j], c[j]) for each i < rows in order
+//	c[j] = fma(a[i*aStep], b[offs[i]+j], c[j]) for each i < rows in order
 //
 // for j < n: for products with so few rows that b is read once.
 func (g *product) streamed(rows int) {
@@ -370,12 +370,12 @@ func (g *product) streamed(rows int) {
 	g.Function(fmt.Sprintf("gemv%d_%s", rows, g.suffix))
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(c *%s, a *%[1]s, aStep int, b *%[1]s, ldb, n int)", elem))
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, a *%[1]s, aStep int, b *%[1]s, offs *int, n int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	lanes := g.width / g.size
 	c, n := reg.RAX, reg.RCX
 	row := []reg.GPPhysical{reg.RDX, reg.RSI, reg.RDI, reg.R8, reg.R9, reg.R10, reg.R11, reg.R12}
-	step, ldb := reg.RBX, reg.R13
+	step, b, offs := reg.RBX, reg.R13, reg.RCX
 	acc := func(i int) reg.VecPhysical { return g.vec(rows + i) }
 	g.Load(g.Param("a"), c)
 	g.Load(g.Param("aStep"), step)
@@ -387,11 +387,11 @@ func (g *product) streamed(rows int) {
 		}
 	}
 	g.Load(g.Param("c"), c)
-	g.Load(g.Param("b"), row[0])
-	g.Load(g.Param("ldb"), ldb)
-	g.SHLQ(shift, ldb)
-	for i := 1; i < rows; i++ {
-		g.LEAQ(op.Mem{Base: row[i-1], Index: ldb, Scale: 1}, row[i])
+	g.Load(g.Param("b"), b)
+	g.Load(g.Param("offs"), offs)
+	for i := range rows {
+		g.MOVQ(op.Mem{Base: offs, Disp: 8 * i}, row[i])
+		g.LEAQ(op.Mem{Base: b, Index: row[i], Scale: uint8(g.size)}, row[i])
 	}
 	g.Load(g.Param("n"), n)
 	at := step
@@ -420,21 +420,21 @@ func (g *product) streamed(rows int) {
 	}
 	g.JZ(op.LabelRef("done"))
 	if g.width == 64 {
-		g.MOVQ(op.I32(-1), ldb)
-		g.SHLQ(reg.CL, ldb) // n is CX
-		g.NOTQ(ldb)
-		g.KMOVW(ldb.As32(), reg.K1)
+		g.MOVQ(op.I32(-1), b)
+		g.SHLQ(reg.CL, b) // n is CX
+		g.NOTQ(b)
+		g.KMOVW(b.As32(), reg.K1)
 		ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(op.Mem{Base: c, Index: at, Scale: 1}, reg.K1, acc(0))
 		for i := range rows {
 			ps(g, g.VFMADD231PS, g.VFMADD231PD)(op.Mem{Base: row[i], Index: at, Scale: 1}, g.vec(i), reg.K1, acc(0))
 		}
 		ps(g, g.VMOVUPS, g.VMOVUPD)(acc(0), reg.K1, op.Mem{Base: c, Index: at, Scale: 1})
 	} else {
-		g.LEAQ(g.mask.Offset(g.width), ldb)
+		g.LEAQ(g.mask.Offset(g.width), b)
 		g.SHLQ(shift, n)
-		g.SUBQ(n, ldb)
+		g.SUBQ(n, b)
 		m, x := acc(1), acc(2)
-		g.VMOVUPS(op.Mem{Base: ldb}, m)
+		g.VMOVUPS(op.Mem{Base: b}, m)
 		masked := ps(g, g.VMASKMOVPS, g.VMASKMOVPD)
 		masked(op.Mem{Base: c, Index: at, Scale: 1}, m, acc(0))
 		for i := range rows {
