@@ -135,12 +135,14 @@ func (p *patches[T]) ready(b *blockOfB[T]) {
 func (p *patches[T]) pad(dst []T, first, src int) {
 	rank := len(p.s)
 	last := &p.s[rank-1]
-	for l := first; len(dst) > 0; l++ {
-		line := dst[:p.line]
-		dst = dst[p.line:]
-		at, step, inside := src, last.in, true
-		rest := l
-		for i := rank - 2; i >= 0; i-- {
+	in, begin, lines := 1, 0, 1 // of the last axis but one
+	if rank > 1 {
+		in, begin, lines = p.s[rank-2].in, p.s[rank-2].begin, p.lines[rank-2]
+	}
+	for l := first; len(dst) > 0; {
+		at, step, inside := src, in*last.in, true
+		rest := l / lines
+		for i := rank - 3; i >= 0; i-- {
 			s := &p.s[i]
 			y := rest%p.lines[i] - s.begin
 			rest /= p.lines[i]
@@ -148,20 +150,31 @@ func (p *patches[T]) pad(dst []T, first, src int) {
 			at += y * step
 			step *= s.in
 		}
-		if !inside {
-			clear(line)
-			continue
+		for y := l%lines - begin; y < lines-begin && len(dst) > 0; y, l = y+1, l+1 {
+			line := dst[:p.line]
+			dst = dst[p.line:]
+			if inside && uint(y) < uint(in) {
+				p.padLine(line, p.x[at+y*last.in:][:last.in])
+			} else {
+				clear(line)
+			}
 		}
-		if last.stride == 1 {
-			n := max(0, min(p.line-last.begin, last.in))
-			clear(line[:min(last.begin, p.line)])
-			copy(line[min(last.begin, p.line):], p.x[at:at+n])
-			clear(line[min(last.begin+n, p.line):])
-			continue
-		}
-		for i, phase := range p.phases {
-			packLine(line[i*p.width:(i+1)*p.width], p.x[at:at+last.in], phase-last.begin, last.stride)
-		}
+	}
+}
+
+// padLine makes a line of one of the input.
+func (p *patches[T]) padLine(line, src []T) {
+	last := &p.s[len(p.s)-1]
+	if last.stride == 1 {
+		before := min(last.begin, len(line))
+		past := min(last.begin+len(src), len(line))
+		clear(line[:before])
+		copy(line[before:past], src)
+		clear(line[past:])
+		return
+	}
+	for i, phase := range p.phases {
+		packLine(line[i*p.width:(i+1)*p.width], src, phase-last.begin, last.stride)
 	}
 }
 
