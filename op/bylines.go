@@ -90,10 +90,10 @@ func sumEach[T num.Float](sums []float64, x []T, step, n int) {
 
 // sumOf returns the sum of x, blocks at a time, with an instruction set.
 func sumOf[T num.Float](x []T) float64 {
-	var sums [linesAtOnce]float64
+	var sums [16]float64
 	var s summer
 	for len(x) > 0 {
-		m, n := min(len(x)/sumBlock, linesAtOnce), sumBlock
+		m, n := min(len(x)/sumBlock, len(sums)), sumBlock
 		if m == 0 {
 			m, n = 1, len(x)
 		}

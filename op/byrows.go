@@ -229,12 +229,17 @@ func sumColumns[T num.Float](s *summers, x []T, from int, down *sequence, start,
 		for i := range lane {
 			lane[i] = math.Copysign(0, -1)
 		}
-		for _, at := range rows[n:e] {
-			for i, v := range x[at : int(at)+w] {
+		for ; n+4 <= int(e); n += 4 {
+			a, b, c, d := x[rows[n]:][:w], x[rows[n+1]:][:w], x[rows[n+2]:][:w], x[rows[n+3]:][:w]
+			for i := range lane {
+				lane[i] = lane[i] + float64(a[i]) + float64(b[i]) + float64(c[i]) + float64(d[i])
+			}
+		}
+		for ; n < int(e); n++ {
+			for i, v := range x[rows[n]:][:w] {
 				lane[i] += float64(v)
 			}
 		}
-		n = int(e)
 		for i := range k {
 			addTo(lane, sums[i*w:(i+1)*w])
 		}
