@@ -24,13 +24,13 @@ func split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 		cost = 1
 	}
 	step := max(1, splitCost/2/cost) // of a range: some 25 µs
-	if n <= step && ctx == nil {
-		f(0, n)
-		return
-	}
 	workers = min(workers, (n+step-1)/step)
 	if n < splitCost/cost {
 		workers = 1
+	}
+	if workers <= 1 && ctx == nil {
+		f(0, n)
+		return
 	}
 	var next atomic.Int64
 	var fault atomic.Pointer[any]
