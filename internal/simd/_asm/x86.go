@@ -10,7 +10,6 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/reg"
 )
 
@@ -77,30 +76,6 @@ func writeRows(c *build.Context, kernels list) {
 		avx512.few = avx512.affordable()
 		avx512.write(c, memory)
 	}
-}
-
-// affordable returns how many constants can be in registers: where there is a usual program, so many that as many vectors of a step as
-// can take turns do, and the allocator is content, which one finds out by asking it.
-func (x x86) affordable() int {
-	switch {
-	case x.k.usual != nil:
-		best, turns := 0, 0
-		for x.few = 22; x.few >= 0; x.few-- {
-			y, c := x, build.NewContext()
-			y.write(c, make(map[string]operand.Mem))
-			if f, err := c.Result(); err == nil && y.turns > turns && pass.Compile.Execute(f) == nil && checked(f) == nil {
-				best, turns = x.few, y.turns
-			}
-		}
-		return best
-	case x.wide:
-		return 22
-	case x.k.join != nil: // accumulators take eight
-		return 1
-	case x.k.busy:
-		return 4
-	}
-	return 8
 }
 
 func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
@@ -246,129 +221,6 @@ func (x *x86) rowing(n reg.Register) {
 		c.JMP(operand.LabelRef("many"))
 	}
 	c.Label("done")
-}
-
-// together writes a program for the vectors of a step, after a label, and returns how many take turns.
-func (x *x86) together(label string, program func(m machine)) (turns int) {
-	for u := range x.vectors() {
-		x.off, x.doubted = u*x.lanes, 0
-		program(x)
-	}
-	x.off = 0
-	return x.interleave(label)
-}
-
-// trying writes a kernel's usual program for the vectors of a step, after a label, and goes to another where there are doubts.
-func (x *x86) trying(label, doubtful string) (turns int) {
-	x.trial = true
-	turns = x.together(label, x.k.usual)
-	x.trial = false
-	for _, d := range x.doubts {
-		most := x.part(x.constant(U64, d.most|d.most<<32).op, d.kind)
-		if x.wide {
-			above := x.c.K()
-			x.do("VPCMPUD", operand.U8(6), most, d.op, above)
-			x.c.KORTESTW(above, above)
-			x.c.JNE(operand.LabelRef(doubtful))
-		} else {
-			r, all := x.register(x.lanes*d.kind.size()), x.c.GP32()
-			x.do("VPMAXUD", most, d.op, r)
-			x.do("VPCMPEQD", most, r, r)
-			x.do("VPMOVMSKB", r, all)
-			x.c.CMPL(all, operand.U32(1<<(x.lanes*d.kind.size())-1))
-			x.c.JNE(operand.LabelRef(doubtful))
-		}
-	}
-	for _, store := range x.stores {
-		store()
-	}
-	x.off, x.doubts, x.stores = 0, nil, nil
-	return turns
-}
-
-// doubt keeps the largest of the step.
-func (x *x86) doubt(v value, most uint64) {
-	if x.off == 0 {
-		x.doubts = append(x.doubts, doubt{x.copied(v), most})
-		return
-	}
-	d := x.doubts[x.doubted]
-	x.do("VPMAXUD", v.op, d.op, d.op)
-	x.doubted++
-}
-
-// interleave lets the vectors of a step, which follow a label, take turns by the instruction, as many at a time as there are
-// registers for: a processor sees only so many instructions ahead, and those of one vector wait for each other.
-func (x *x86) interleave(label string) (ways int) {
-	file, _ := x.c.Result()
-	f := file.Sections[len(file.Sections)-1].(*ir.Function)
-	at := slices.Index(f.Nodes, ir.Node(ir.Label(label))) + 1
-	step := f.Nodes[at:]
-	for ways = x.vectors(); ways > 1; ways /= 2 {
-		var turns []ir.Node
-		for n := len(step) / x.vectors(); len(turns) < len(step); {
-			group := step[len(turns):]
-			for i := range n {
-				for u := range ways {
-					turns = append(turns, group[u*n+i])
-				}
-			}
-		}
-		if x.fits(turns) {
-			copy(step, turns)
-			return ways
-		}
-	}
-	return 1
-}
-
-// fits reports whether a loop of the instructions needs no more vector registers than there are, but for some that the allocator wants to spare.
-func (x *x86) fits(line []ir.Node) bool {
-	change := make([]int, len(line)+1) // of the registers in use, before each instruction
-	last := make(map[reg.ID]int)       // what is not read here is read later
-	for i, n := range line {
-		n := n.(*ir.Instruction)
-		for _, r := range n.OutputRegisters() {
-			last[r.ID()] = len(line)
-		}
-		for _, r := range n.InputRegisters() {
-			if last[r.ID()] = i; slices.ContainsFunc(n.OutputRegisters(), func(o reg.Register) bool { return o.ID() == r.ID() }) {
-				last[r.ID()] = len(line)
-			}
-		}
-	}
-	begun := make(map[reg.ID]bool)
-	for i, n := range line {
-		n := n.(*ir.Instruction)
-		for _, r := range n.InputRegisters() {
-			if r.Kind() == reg.KindVector && !begun[r.ID()] { // from before: a constant
-				begun[r.ID()] = true
-				change[0]++
-			}
-		}
-		for _, r := range n.OutputRegisters() {
-			if r.Kind() == reg.KindVector && !begun[r.ID()] {
-				begun[r.ID()] = true
-				change[i]++
-				change[last[r.ID()]]--
-			}
-		}
-	}
-	used := 0
-	for _, d := range change {
-		if used += d; used > x.registers()-3 {
-			return false
-		}
-	}
-	return true
-}
-
-// registers returns how many vector registers there are.
-func (x *x86) registers() int {
-	if x.wide {
-		return 32
-	}
-	return 16
 }
 
 // folding writes the loop over whole groups of elements, the accumulators in registers.
