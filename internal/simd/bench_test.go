@@ -4,6 +4,7 @@ package simd
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"unsafe"
 
@@ -107,6 +108,7 @@ func BenchmarkRows(b *testing.B) {
 	side1(b, "narrowBF16", float32(1.2), each1(func(x float32) uint16 { return num.BF16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) { return NarrowBF16[l] })
 	side1(b, "narrowF16", float32(1.2), each1(func(x float32) uint16 { return num.F16FromFloat32(x).Bits() }), func(l cpu.Level) func(dst []uint16, a []float32) { return NarrowF16[l] })
 	side1(b, "exp", float32(1.2), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
+	side1(b, "exp of -inf", float32(math.Inf(-1)), each1(num.Exp32), func(l cpu.Level) func(dst, a []float32) { return Exp[l].F32 })
 	side1(b, "log", float32(1.2), each1(num.Log32), func(l cpu.Level) func(dst, a []float32) { return Log[l].F32 })
 	side1(b, "tanh", float32(1.2), each1(num.Tanh32), func(l cpu.Level) func(dst, a []float32) { return Tanh[l].F32 })
 	side1(b, "sigmoid", float32(1.2), each1(num.Sigmoid32), func(l cpu.Level) func(dst, a []float32) { return Sigmoid[l].F32 })

@@ -51,6 +51,13 @@ func between(m machine, a value, least, most float32) (magnitude value) {
 	return magnitude
 }
 
+// activated returns z, −0 where a is at most low, a where it is at least high, and NaN.
+func activated(m machine, a, z value, low, high float32) value {
+	z = m.sel(m.cmp(ge, a, f32(m, high)), a, z)
+	z = m.sel(m.cmp(le, a, f32(m, low)), m.constant(F32, 1<<31), z)
+	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
+}
+
 // usualGelu is of what isn't so far from 0, or so near, that aΦ(a) isn't a normal float32.
 func usualGelu(m machine, a value) value {
 	between(m, a, 0x1p-100, 12)
@@ -70,9 +77,7 @@ func gelu(m machine, a value) value {
 	x := m.convert(F64, a)
 	y := m.limit(f64(m, 15), m.and(x, m.constant(F64, 1<<63-1)), false)
 	z := marked(m, geluOf(m, x, y), m.and(a, m.constant(F32, 1<<31)))
-	z = m.sel(m.cmp(ge, a, f32(m, 14)), a, z)
-	z = m.sel(m.cmp(le, a, f32(m, -15)), m.constant(F32, 1<<31), z)
-	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
+	return activated(m, a, z, -15, 14)
 }
 
 // usualErf is of what isn't so near to 0 that its result isn't a normal float32.
@@ -113,9 +118,7 @@ func geluTanhOf(m machine, x value) value {
 func geluTanh(m machine, a value) value {
 	x := m.limit(f64(m, 20), m.convert(F64, a), false)
 	z := marked(m, geluTanhOf(m, m.limit(f64(m, -20), x, true)), m.constant(F32, 0))
-	z = m.sel(m.cmp(ge, a, f32(m, 20)), a, z)
-	z = m.sel(m.cmp(le, a, f32(m, -20)), m.constant(F32, 1<<31), z)
-	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
+	return activated(m, a, z, -20, 20)
 }
 
 // usualMish is of what isn't so far from 0, or so near, that the result isn't a normal float32.
@@ -135,7 +138,5 @@ func mishOf(m machine, x value) value {
 func mish(m machine, a value) value {
 	x := m.limit(f64(m, 40), m.convert(F64, a), false)
 	z := marked(m, mishOf(m, m.limit(f64(m, -120), x, true)), m.constant(F32, 0))
-	z = m.sel(m.cmp(ge, a, f32(m, 40)), a, z)
-	z = m.sel(m.cmp(le, a, f32(m, -120)), m.constant(F32, 1<<31), z)
-	return m.sel(m.cmp(unordered, a, a), nan(m, F32), z)
+	return activated(m, a, z, -120, 40)
 }

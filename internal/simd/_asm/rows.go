@@ -24,7 +24,6 @@ type kernel struct {
 	find  bool         // the function that looks for the best element of each line
 	inner kind         // the widest in the program, if wider than those of the parameters
 	wide  bool         // AVX-512 alone
-	busy  bool         // so many values at a time that AVX2 has few registers for constants
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster

@@ -153,8 +153,6 @@ func (x x86) affordable() int {
 		return 22
 	case x.k.join != nil: // accumulators take eight
 		return 1
-	case x.k.busy:
-		return 4
 	}
 	return 8
 }
