@@ -243,6 +243,18 @@ func TestQuick(t *testing.T) {
 				}
 				return y[0]
 			})
+			in, out := make([]float32, 1<<20), make([]float32, 1<<20) // from all binades
+			for i := range in {
+				in[i] = math.Float32frombits(uint32(i) * 4099)
+			}
+			if f.row != nil {
+				f.row(out, in)
+			}
+			for i := 0; i < len(in) && f.row != nil; i++ {
+				if d := int32(bits(out[i])) - int32(bits(f.right(in[i]))); d < -2 || d > 2 {
+					t.Fatalf("%s %v of %v is %v, %d units off", name, l, in[i], out[i], d)
+				}
+			}
 		}
 	})
 }

@@ -77,6 +77,9 @@ type machine interface {
 	peak(a, b value, up bool) value  // max (up) or min; with a NaN, some NaN: of floats
 	limit(a, b value, up bool) value // the larger (up) or smaller of a and b, of zeros either, b where one is a NaN: of floats
 
+	magnitude(a, most value) value // the absolute value of a, but most where it is larger or NaN: of floats
+	signed(v, a value) value       // v, of which the sign isn't set where it isn't a's, with the sign of a: of floats
+
 	and(a, b value) value
 	or(a, b value) value
 	xor(a, b value) value
@@ -92,6 +95,7 @@ type machine interface {
 	convert(k kind, a value) value           // float32 and float64 to each other; U16 to U32; U32 below 65536 to U16
 	half(a value) value                      // float32 to float16, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
+	pick(index value, t [16]float32) value   // an F32, by the low four bits of one; in AVX-512 alone
 
 	doubt(v value, most uint64) // of a kernel's usual program: where v, U32 or in a U64 the low half, is above most, what it computes isn't used
 }

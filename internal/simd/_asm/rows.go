@@ -23,7 +23,7 @@ type kernel struct {
 	down  bool         // the sums of columns, see columns.go
 	find  bool         // the function that looks for the best element of each line
 	inner kind         // the widest in the program, if wider than those of the parameters
-	wide  bool         // AVX-512 alone
+	only  string       // the only level it is for, if there is one
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
@@ -108,7 +108,7 @@ func (l list) unsigned(table string) {
 func (l list) only512(table string, kinds ...kind) {
 	for i := range l {
 		if l[i].table == table && slices.Contains(kinds, l[i].args[0].kind) {
-			l[i].wide = true
+			l[i].only = "AVX512"
 		}
 	}
 }

@@ -55,7 +55,7 @@ func tables(files map[string][]byte) error {
 
 // best returns the level whose function serves a level, or "".
 func (k *kernel) best(level string) string {
-	if k.wide && level == "AVX2" {
+	if k.only != "" && k.only != level {
 		return ""
 	}
 	return level

@@ -68,13 +68,12 @@ func writeRows(c *build.Context, kernels list) {
 	memory := make(map[string]operand.Mem)
 	for i := range kernels {
 		k := &kernels[i]
-		avx2, avx512 := x86{k: k, level: "AVX2", bytes: 32}, x86{k: k, level: "AVX512", bytes: 64, wide: true}
-		if !k.wide {
-			avx2.few = avx2.affordable()
-			avx2.write(c, memory)
+		for _, x := range []x86{{k: k, level: "AVX2", bytes: 32}, {k: k, level: "AVX512", bytes: 64, wide: true}} {
+			if k.best(x.level) != "" {
+				x.few = x.affordable()
+				x.write(c, memory)
+			}
 		}
-		avx512.few = avx512.affordable()
-		avx512.write(c, memory)
 	}
 }
 

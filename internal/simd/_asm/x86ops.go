@@ -86,6 +86,25 @@ func (x *x86) limit(a, b value, up bool) value {
 	return x.op2("VMIN"+suffix(a.kind), a, b)
 }
 
+func (x *x86) magnitude(a, most value) value {
+	if x.wide {
+		d := x.new(a.kind)
+		x.do("VRANGE"+suffix(a.kind), operand.U8(10), most.op, x.loaded(a).op, d.op)
+		return d
+	}
+	return x.limit(x.and(a, x.constant(a.kind, a.kind.top()-1)), most, false)
+}
+
+func (x *x86) signed(v, a value) value {
+	top := x.constant(a.kind, a.kind.top())
+	if !x.wide {
+		return x.or(v, x.and(a, top))
+	}
+	d := x.copied(v)
+	x.do("VPTERNLOG"+size(a.kind), operand.U8(0xf8), top.op, x.loaded(a).op, d.op)
+	return d
+}
+
 func (x *x86) and(a, b value) value { return x.logic("AND", a, b) }
 func (x *x86) or(a, b value) value  { return x.logic("OR", a, b) }
 func (x *x86) xor(a, b value) value { return x.logic("XOR", a, b) }
@@ -253,5 +272,15 @@ func (x *x86) lookup(index value, t *[16]uint64) value {
 	i := x.and(index, i64(x, 15))
 	d, all := x.copied(i), x.copied(i64(x, -1)) // the allocator takes what is gathered into for an operand
 	x.do("VPGATHERQQ", all.op, operand.Mem{Base: table.(reg.Register), Index: i.op.(reg.Register), Scale: 8}, d.op)
+	return d
+}
+
+func (x *x86) pick(index value, t [16]float32) value {
+	var words [8]uint64
+	for i, f := range t {
+		words[i/2] |= uint64(math.Float32bits(f)) << (i % 2 * 32)
+	}
+	d := x.new(F32)
+	x.do("VPERMPS", x.named(words[:]...), index.op, d.op)
 	return d
 }
