@@ -88,12 +88,14 @@ type machine interface {
 
 	cmp(p pred, a, b value) value
 	sel(mask, yes, no value) value     // lanes as wide as the mask's
+	sum(mask, a, b, no value) value    // a + b or no: of integers
 	mask(bools value, like kind) value // lanes as wide as like's
 	bools(mask value) value
 
 	as(k kind, a value) value                // the same bits
 	convert(k kind, a value) value           // float32 and float64 to each other; U16 to U32; U32 below 65536 to U16
 	half(a value) value                      // float32 to float16, in a U16
+	upper(a value) value                     // of U32 the more significant halves, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
 	pick(index value, t [16]float32) value   // an F32, by the low four bits of one; in AVX-512 alone
 

@@ -209,8 +209,7 @@ func conversions() (l list) {
 		a := m.load(1)
 		b := m.as(U32, a)
 		up := m.add(m.constant(U32, 0x7fff), m.and(m.shr(b, 16), m.constant(U32, 1))) // to nearest, even on a tie
-		b = m.sel(m.cmp(unordered, a, a), m.constant(U32, 0x7fc00000), m.add(b, up))
-		m.store(0, m.convert(U16, m.shr(b, 16)))
+		m.store(0, m.upper(m.sum(m.cmp(eq, a, a), b, up, m.constant(U32, 0x7fc00000))))
 	}})
 	l.add(kernel{table: "WidenF16", args: one(F32, U16), body: func(m machine) { // as num.WidenF16
 		h := m.convert(U32, m.load(1))

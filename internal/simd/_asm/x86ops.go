@@ -174,6 +174,15 @@ func (x *x86) sel(mask, yes, no value) value {
 	return d
 }
 
+func (x *x86) sum(mask, a, b, no value) value {
+	if !x.wide {
+		return x.sel(mask, x.add(a, b), no)
+	}
+	d := x.copied(no)
+	x.do(arith("ADD", a.kind), b.op, x.loaded(a).op, mask.op, d.op)
+	return d
+}
+
 func (x *x86) mask(b value, like kind) value {
 	if x.wide {
 		m := value{like, x.c.K()}
@@ -258,6 +267,16 @@ func (x *x86) half(a value) value {
 	d := x.new(U16)
 	x.do("VCVTPS2PH", operand.U8(0), x.loaded(a).op, d.op)
 	return d
+}
+
+// upper is one permutation in AVX-512, which has half a vector in the end; VPMOVDW would be two, and a shift.
+func (x *x86) upper(a value) value {
+	if !x.wide {
+		return x.convert(U16, x.shr(a, 16))
+	}
+	r := x.register(x.bytes)
+	x.do("VPERMW", a.op, x.named(0x0007000500030001, 0x000f000d000b0009, 0x0017001500130011, 0x001f001d001b0019, 0, 0, 0, 0), r)
+	return value{U16, x.part(r, U16)}
 }
 
 // lookup needs an index as wide as the entries. AVX-512 has the table in two registers.
