@@ -57,12 +57,12 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tenso
 			return state.again(func(s *fixedState) { toFixed(make([]To, 1), []From{a.At(idx...)}, s) })
 		})
 	}
-	k := kernel[From, To]{via: convert[To, From]{}}
+	k := kernel[From, To]{via: convert[To, From]{}, past: dtype.Of[From]().IsFloat() && !dtype.Of[From]().IsNarrow()} // others look at NaNs again
 	if s.saturate {
 		k.via = convertSaturate[To, From]{}
 	}
 	ins := [3]*tensor.Tensor[From]{&a}
-	elementwise(job{name: "Cast", ctx: s.ctx(), cost: 2}, &dst, &ins, 1, &k, nil, nil)
+	elementwise(job{name: "Cast", ctx: s.ctx(), cost: 2, past: isPast(opts)}, &dst, &ins, 1, &k, nil, nil)
 	return dst
 }
 
@@ -81,10 +81,10 @@ func (c convertFixed[To, From]) row(dst []To, a []From) { toFixed(dst, a, c.s) }
 // Numbers pass through the widest type of their kind, which holds them all, so
 // that no pair of types needs a loop of its own; a few pairs have one.
 func convertRow(dst, src any, saturate bool) {
-	n := lengthOf(dst)
 	if convertDirectly(dst, src) {
 		return
 	}
+	n := lengthOf(dst)
 	switch src.(type) {
 	case []int8, []int16, []int32, []int64:
 		var w [256]int64

@@ -26,8 +26,7 @@ const (
 	gemmA   = 512 << 10 // bytes of a block of a
 	gemmB   = 2 << 20   // bytes of a block of b
 
-	gemmLarge   = 2 << 30  // steps times bytes of an element from which on b is packed
-	streamBytes = 16 << 20 // of a result that is written past the caches
+	gemmLarge = 2 << 30 // steps times bytes of an element from which on b is packed
 )
 
 // A tiler computes tiles of c from blocks of at most 256 k; NaNs are canonical.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/internal/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -21,6 +22,7 @@ const (
 // kernel is the rows of one operator for one element type: C is computed with,
 // D is the result. Just one of one, two, with, via, pair and sel is set. dst may be
 // exactly an operand. canon, where there is one, makes the NaNs of a finished row canonical.
+// A row with past set heeds the mark of simd.Past, or ignores it, and doesn't read what it stored.
 type kernel[C, D num.Elem] struct {
 	one   func(dst []D, a []C)
 	two   func(dst []D, a, b []C)
@@ -29,6 +31,7 @@ type kernel[C, D num.Elem] struct {
 	pair  row2[C, D]
 	sel   rowSel[C, D]
 	canon func(row []D)
+	past  bool
 	p, q  C
 }
 
@@ -67,7 +70,20 @@ func (k *kernel[C, D]) run(dst []D, mask []bool, in *[3][]C) {
 type job struct {
 	name string
 	ctx  context.Context
-	cost int // of an element, in units of an addition
+	cost int  // of an element, in units of an addition
+	past bool // the result is part of one that is too large for the caches
+}
+
+// quick returns the cost of a row that an instruction set computes, of that which its plain loop has.
+func quick(cost int) int { return max(1, cost/8) }
+
+// streamBytes is the size of a result from which rows store it past the caches: half of the last
+// level of a common processor. What is computed in place is in the cache already.
+const streamBytes = 16 << 20
+
+// beyond reports whether a result of n elements should go past the caches.
+func beyond[R num.Elem](j *job, n int) bool {
+	return j.past || n >= streamBytes/dtype.Of[R]().Size()
 }
 
 // elementwise computes dst[i] from the operands' elements i, broadcast to dst's
@@ -116,10 +132,14 @@ func dense[T, C, D, R num.Elem](j *job, dst *tensor.Tensor[R], mask *tensor.Tens
 		}
 		in[i] = conv.As[C](run)
 	}
+	to := conv.As[D](out)
+	if k.past && beyond[R](j, len(out)) && !among(to, &in) {
+		to = simd.Past(to)
+	}
 	if len(out)*j.cost <= splitCost && j.ctx == nil {
-		denseRuns(k, conv.As[D](out), m, &in)
+		denseRuns(k, to, m, &in)
 	} else {
-		denseSplit(*j, *k, conv.As[D](out), m, in)
+		denseSplit(*j, *k, to, m, in)
 	}
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(mask)
@@ -134,8 +154,10 @@ func dense[T, C, D, R num.Elem](j *job, dst *tensor.Tensor[R], mask *tensor.Tens
 func general[T, C, D, R num.Elem](j job, dst *tensor.Tensor[R], mask *tensor.Tensor[bool], ins *[3]*tensor.Tensor[T], n int, k *kernel[C, D],
 	widen func([]C, []T), narrow func([]R, []D)) {
 	c := strides[T, C, D, R]{dst: *dst, n: n, k: *k, widen: widen, narrow: narrow}
+	c.past = (k.past || narrow != nil) && beyond[R](&j, dst.Len())
 	for i := range n {
 		c.ins[i] = *ins[i]
+		c.past = c.past && !conv.Overlap(reach(ins[i]), reach(dst))
 		if mustCopy(ins[i], dst) {
 			c.ins[i] = c.ins[i].Clone()
 		}
@@ -169,6 +191,11 @@ func alike(a, b *layout.Layout) bool {
 // read: they overlap without being the same elements.
 func crosses[T, R num.Elem](run []T, out []R) bool {
 	return conv.Overlap(run, out) && !(conv.Same(run, out) && dtype.Of[T]().Size() == dtype.Of[R]().Size())
+}
+
+// among reports whether dst is an operand.
+func among[C, D num.Elem](dst []D, in *[3][]C) bool {
+	return conv.Same(dst, in[0]) || conv.Same(dst, in[1]) || conv.Same(dst, in[2])
 }
 
 // denseRuns computes operands that are runs of elements, a chunk at a time where a row's NaNs are looked at.
@@ -267,6 +294,7 @@ type strides[T, C, D, R num.Elem] struct {
 	k      kernel[C, D]
 	widen  func([]C, []T)
 	narrow func([]R, []D)
+	past   bool // the result goes past the caches
 	cuts
 }
 
@@ -364,7 +392,9 @@ func (s *strides[T, C, D, R]) work(from, to int) {
 		size, dense := db.Rows*db.Cols, db.Dense()
 		out := tile[:size]
 		if dense {
-			out = dd[db.Off : db.Off+size]
+			if out = dd[db.Off : db.Off+size]; s.past {
+				out = simd.Past(out)
+			}
 		}
 		if s.narrow == nil {
 			s.k.run(conv.As[D](out), m, &row)

@@ -142,11 +142,17 @@ type pass struct {
 	leafs []any  // the first slots, stretched to shape
 	kinds []kind // of all slots; the target's is the last
 	dst   any
+	past  bool // dst is too large for the caches, and no operand
 
 	workers sync.Pool
 }
 
-const fuseLen = 4096 // elements of a block, so that a few lie in the first-level cache
+// A block has so many elements, and its tensors so many bytes, that they lie in the second-level
+// cache: what each step costs besides its row is little then.
+const (
+	fuseLen   = 16384
+	fuseBytes = 384 << 10
+)
 
 // compute computes n into dst, a *tensor.Tensor of its shape.
 func (f *fusion) compute(n *note, dst any) {
@@ -161,7 +167,7 @@ func (f *fusion) compute(n *note, dst any) {
 		n.run(in, append([]Option{{into: dst, more: f.more}}, n.also...))
 		return
 	}
-	p := &pass{shape: n.shape, dst: dst}
+	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= streamBytes/n.kind.dtype().Size()}
 	slots, seen := map[any]int{}, map[*note]bool{}
 	var order []*note
 	var visit func(n *note)
@@ -171,7 +177,9 @@ func (f *fusion) compute(n *note, dst any) {
 		}
 		slots[key] = len(p.leafs)
 		t := f.settle(a)
-		if !a.kind.flat(t) || conv.Overlap(a.kind.reach(t), n.kind.reach(dst)) && !a.kind.is(t, dst) {
+		over := conv.Overlap(a.kind.reach(t), n.kind.reach(dst))
+		p.past = p.past && !over
+		if !a.kind.flat(t) || over && !a.kind.is(t, dst) {
 			t = a.kind.clone(t)
 		}
 		p.leafs, p.kinds = append(p.leafs, t), append(p.kinds, a.kind)
@@ -253,11 +261,15 @@ func (p *pass) cut() {
 	for i, t := range p.leafs {
 		p.leafs[i] = p.kinds[i].stretch(t, p.shape, flat)
 	}
+	size := 0 // of an element of all
+	for _, k := range p.kinds {
+		size += k.dtype().Size()
+	}
+	most := min(fuseLen, fuseBytes/size)
 	p.axis = len(p.shape) - 1
-	for p.axis > 0 && elements(p.shape[p.axis:]) < fuseLen {
+	for p.axis > 0 && elements(p.shape[p.axis:]) < most {
 		p.axis--
 	}
-	most := fuseLen
 	for _, st := range p.steps { // a block of a slow function isn't split again
 		most = min(most, max(64, splitCost/st.n.cost))
 	}
@@ -292,6 +304,9 @@ func (p *pass) worker() *worker {
 			w.ins[i] = append(w.ins[i], w.slots[at])
 		}
 		w.opts[i] = append([]Option{{into: w.slots[st.out]}}, st.n.also...)
+	}
+	if p.past {
+		w.opts[len(p.steps)-1][0].flags = past
 	}
 	return w
 }

@@ -14,16 +14,16 @@ func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 }
 
 // hardmaxLines defines Hardmax.
-func hardmaxLines[T num.Float](x []T, n int) {
-	for ; len(x) > 0; x = x[n:] {
+func hardmaxLines[T num.Float](dst, _, a []T, n int) {
+	for ; len(a) > 0; dst, a = dst[n:], a[n:] {
 		top := 0
-		for i, v := range x[:n] {
-			if greaterFloat(v, x[top]) {
+		for i, v := range a[:n] {
+			if greaterFloat(v, a[top]) {
 				top = i
 			}
 		}
-		clear(x[:n])
-		x[top] = 1
+		clear(dst[:n])
+		dst[top] = 1
 	}
 }
 

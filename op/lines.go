@@ -3,14 +3,18 @@ package op
 import (
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A lineFunc overwrites lines, of n elements each and one after the other, with its
-// results.
-type lineFunc[T num.Float] func(x []T, n int)
+// A lineFunc stores in dst what it makes of the lines of a, of n elements each and one after
+// the other; w is as long and for its own use. dst may be a, and marked by simd.Past: it is
+// written once, NaNs canonical.
+type lineFunc[T num.Float] func(dst, w, a []T, n int)
 
 // along is a call of lineFuncs on the lines of a tensor: those of narrow floats are
 // widened first and rounded once.
@@ -19,6 +23,7 @@ type along[T num.Elem] struct {
 	src, dst   []T
 	from, into int // the first elements of src and dst
 	n          int // elements of a line
+	past       bool
 	f32        lineFunc[float32]
 	f64        lineFunc[float64]
 }
@@ -37,6 +42,7 @@ func alongAxis[T num.Elem](j job, a *tensor.Tensor[T], axis, tail int, dst *tens
 	l.to.lines(dst.LayoutRef(), axis, tail)
 	l.src, l.from = a.Data()
 	l.dst, l.into = dst.Mutable()
+	l.past = beyond[T](&j, dst.Len()) && !conv.Overlap(reach(a), reach(dst))
 	if n, cost := l.in.n/l.n, l.n*j.cost; j.little(n, cost) {
 		l.work(0, n)
 	} else {
@@ -63,14 +69,19 @@ func (s *sequence) lines(lay *layout.Layout, axis, tail int) {
 // work goes through as many lines at a time as a tile holds.
 func (l *along[T]) work(from, till int) {
 	most := max(1, runLen/l.n)
-	var tile []T
+	sc := scratch.Get().(*scratchpad)
+	defer scratch.Put(sc)
+	rest, room := sc.bytes[:], min(most, till-from)*l.n
+	var tile, w []T
 	if !l.to.run() {
-		tile = make([]T, min(most, till-from)*l.n)
+		tile = carved[T](&rest, room)
 	}
 	widen, narrow := widenOf[T](), narrowOf[T]()
-	var wide []float32
-	if widen != nil {
-		wide = make([]float32, min(most, till-from)*l.n)
+	var wide, more []float32
+	if widen == nil {
+		w = carved[T](&rest, room)
+	} else {
+		wide, more = carved[float32](&rest, room), carved[float32](&rest, room)
 	}
 	for i := from; i < till; i += most {
 		at, size := i*l.n, min(most, till-i)*l.n
@@ -79,22 +90,35 @@ func (l *along[T]) work(from, till int) {
 			x = l.dst[l.into+at:]
 		}
 		x = x[:size]
-		gather(&l.in, x, l.src, l.from, at)
+		a := x
+		if widen == nil && l.in.run() {
+			if a = l.src[l.from+at : l.from+at+size]; l.past {
+				x = simd.Past(x)
+			}
+		} else {
+			gather(&l.in, x, l.src, l.from, at)
+		}
 		switch x := any(x).(type) {
 		case []float32:
-			l.f32(x, l.n)
+			l.f32(x, conv.As[float32](w[:size]), conv.As[float32](a), l.n)
 		case []float64:
-			l.f64(x, l.n)
+			l.f64(x, conv.As[float64](w[:size]), conv.As[float64](a), l.n)
 		}
 		if widen != nil {
 			widen(wide[:size], x)
-			l.f32(wide[:size], l.n)
+			l.f32(wide[:size], more[:size], wide[:size], l.n)
 			narrow(x, wide[:size])
-		} else {
-			canonicalRow(x)
 		}
 		if tile != nil {
 			scatter(&l.to, l.dst, x, l.into, at)
 		}
 	}
+}
+
+// carved returns n elements of a scratch, or others where it has no room.
+func carved[T num.Elem](scratch *[]byte, n int) []T {
+	if n*dtype.Of[T]().Size() > len(*scratch)-64 {
+		return make([]T, n)
+	}
+	return conv.Carve[T](scratch, n)
 }

@@ -15,19 +15,22 @@ func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis i
 }
 
 // logSoftmaxLines defines LogSoftmax.
-func logSoftmaxLines[T num.Float](x []T, n int) {
-	shiftLines(x, n)
-	e := make([]T, len(x))
-	exponentials(e, x)
-	for i := 0; i < len(x); i += n {
-		s := T(sumRow(e[i : i+n]))
+func logSoftmaxLines[T num.Float](dst, w, a []T, n int) {
+	var top [1]T
+	var sum [1]float64
+	for ; len(a) > 0; dst, a = dst[n:], a[n:] {
+		largestLines(top[:], a, n)
+		exponentials(w[:n], a, top[0])
+		sumEach(sum[:], w, n, n)
+		s := T(sum[0])
 		switch p := any(&s).(type) {
 		case *float32:
 			*p = num.Log32(*p)
 		case *float64:
 			*p = num.Log64(*p)
 		}
-		subtractFrom(x[i:i+n], s)
+		subtract(w[:n], a, top[0])
+		subtract(dst[:n], w, s)
 	}
 }
 

@@ -47,7 +47,17 @@ const (
 	fast
 	wrap
 	rectify
+	past // the Into target is part of a tensor that is too large for the caches
 )
+
+// isPast reports whether past is among some options.
+func isPast(opts []Option) bool {
+	var f flags
+	for i := range opts {
+		f |= opts[i].flags
+	}
+	return f&past != 0
+}
 
 // more is what must stay one pointer further away than into: a context is handed
 // to other threads, and escape analysis doesn't tell fields apart, so beside it

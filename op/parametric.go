@@ -45,10 +45,10 @@ func applyWith[T num.Elem](name string, cost int, r *rowsP, fast *simd.Levels[*r
 	if f := fastest(fast); f != nil {
 		k.with = rowPOf[T](f)
 	}
-	if k.with == nil {
-		k.with, k.canon = rowPOf[T](r), canonOf[T]()
+	j := job{name: name, cost: quick(cost), past: isPast(opts)}
+	if k.past = k.with != nil; !k.past {
+		k.with, k.canon, j.cost = rowPOf[T](r), canonOf[T](), max(cost, 1)
 	}
-	j := job{name: name, cost: max(cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a}
 	if t := ready[T](opts); t != nil && k.with != nil && dense(&j, t, nil, &ins, 1, &k) {
 		return *t

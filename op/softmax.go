@@ -18,89 +18,86 @@ func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 }
 
 // softmaxLines defines Softmax.
-func softmaxLines[T num.Float](x []T, n int) {
-	shiftLines(x, n)
-	exponentials(x, x)
-	var sums [linesAtOnce]float64
-	for len(x) > 0 {
-		m := min(len(x)/n, linesAtOnce)
-		sumEach(sums[:m], x, n, n)
-		for i, s := range sums[:m] {
-			divideBy(x[i*n:(i+1)*n], T(s))
-		}
-		x = x[m*n:]
-	}
-}
-
-// exponentials is Exp.
-func exponentials[T num.Float](dst, a []T) {
-	switch any(dst).(type) {
-	case []float32:
-		if r := simd.Exp.Best(); r != nil {
-			r.F32(conv.As[float32](dst), conv.As[float32](a))
-		} else {
-			expRow32(conv.As[float32](dst), conv.As[float32](a))
-		}
-	default:
-		expRow64(conv.As[float64](dst), conv.As[float64](a))
-	}
-}
-
-// shiftLines subtracts the largest element of each line from all of it. −∞ throughout
-// gives NaN, as ∞ − ∞ does.
-func shiftLines[T num.Float](x []T, n int) {
+func softmaxLines[T num.Float](dst, w, a []T, n int) {
 	var tops [linesAtOnce]T
-	for len(x) > 0 {
-		m := min(len(x)/n, linesAtOnce)
-		if !bestLines(tops[:m], x, n, n, false) {
-			for i := range m {
-				tops[i] = x[i*n]
-				for _, v := range x[i*n+1 : (i+1)*n] {
-					if greaterFloat(v, tops[i]) {
-						tops[i] = v
-					}
-				}
+	var sums [linesAtOnce]float64
+	for len(a) > 0 {
+		m := min(len(a)/n, linesAtOnce)
+		largestLines(tops[:m], a, n)
+		for i, top := range tops[:m] {
+			exponentials(w[i*n:(i+1)*n], a[i*n:], top)
+		}
+		sumEach(sums[:m], w, n, n)
+		for i, s := range sums[:m] {
+			divideBy(dst[i*n:(i+1)*n], w[i*n:], T(s))
+		}
+		dst, w, a = dst[m*n:], w[m*n:], a[m*n:]
+	}
+}
+
+// exponentials stores Exp of a − top, rounded, and of −∞ − −∞, as of all that has no value, NaN.
+func exponentials[T num.Float](dst, a []T, top T) {
+	if dst, ok := any(dst).([]float32); ok && simd.TryExpLess32(dst, conv.As[float32](a), float32(top)) {
+		return
+	}
+	subtract(dst, a, top)
+	switch dst := any(dst).(type) {
+	case []float32:
+		expRow32(dst, dst)
+	case []float64:
+		expRow64(dst, dst)
+	}
+}
+
+// largestLines stores the largest element of each line of n, or NaN.
+func largestLines[T num.Float](tops, a []T, n int) {
+	if bestLines(tops, a, n, n, false) {
+		return
+	}
+	for i := range tops {
+		tops[i] = a[i*n]
+		for _, v := range a[i*n+1 : (i+1)*n] {
+			if greaterFloat(v, tops[i]) {
+				tops[i] = v
 			}
 		}
-		for i, top := range tops[:m] {
-			subtractFrom(x[i*n:(i+1)*n], top)
-		}
-		x = x[m*n:]
 	}
 }
 
-// subtractFrom subtracts v from all of x.
-func subtractFrom[T num.Float](x []T, v T) {
-	switch x := any(x).(type) {
+// subtract stores a − v, NaNs canonical.
+func subtract[T num.Float](dst, a []T, v T) {
+	switch dst := any(dst).(type) {
 	case []float32:
-		if simd.TrySubNumber32(x, x, float32(v)) {
+		if simd.TrySubNumber32(dst, conv.As[float32](a), float32(v)) {
 			return
 		}
 	case []float64:
-		if simd.TrySubNumber64(x, x, float64(v)) {
+		if simd.TrySubNumber64(dst, conv.As[float64](a), float64(v)) {
 			return
 		}
 	}
-	for i := range x {
-		x[i] -= v
+	for i := range dst {
+		dst[i] = a[i] - v
 	}
+	canonicalRow(dst)
 }
 
-// divideBy divides all of x by v.
-func divideBy[T num.Float](x []T, v T) {
-	switch x := any(x).(type) {
+// divideBy stores a ÷ v, NaNs canonical.
+func divideBy[T num.Float](dst, a []T, v T) {
+	switch dst := any(dst).(type) {
 	case []float32:
-		if simd.TryDivNumber32(x, x, float32(v)) {
+		if simd.TryDivNumber32(dst, conv.As[float32](a), float32(v)) {
 			return
 		}
 	case []float64:
-		if simd.TryDivNumber64(x, x, float64(v)) {
+		if simd.TryDivNumber64(dst, conv.As[float64](a), float64(v)) {
 			return
 		}
 	}
-	for i := range x {
-		x[i] /= v
+	for i := range dst {
+		dst[i] = a[i] / v
 	}
+	canonicalRow(dst)
 }
 
 // softened applies what a member of the softmax family does with lines.
@@ -114,7 +111,11 @@ func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor
 	if mustCopy(&a, &dst) {
 		a = a.Clone()
 	}
-	alongAxis(job{name: name, ctx: s.ctx(), cost: 20}, &a, axis, tail, &dst, f32, f64)
+	cost := 20
+	if dtype.Of[T]() != dtype.Float64 && simd.Exp.Best() != nil {
+		cost = quick(cost)
+	}
+	alongAxis(job{name: name, ctx: s.ctx(), cost: cost}, &a, axis, tail, &dst, f32, f64)
 	return dst
 }
 

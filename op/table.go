@@ -206,12 +206,13 @@ func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tenso
 	if r := fastest(o.fast); r != nil && k.one == nil {
 		k.one = row1Of[T](r)
 	}
-	if k.one == nil {
+	j := job{name: o.name, cost: quick(o.cost), past: isPast(opts)}
+	if k.past = k.one != nil; !k.past {
+		j.cost = max(o.cost, 1)
 		if k.one = row1Of[T](&o.rows); !o.keep {
 			k.canon = canonOf[T]()
 		}
 	}
-	j := job{name: o.name, cost: max(o.cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a}
 	if t := ready[T](opts); t != nil && k.one != nil && dense(&j, t, nil, &ins, 1, &k) {
 		return *t
@@ -225,7 +226,7 @@ func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tenso
 //go:noinline
 func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T, T], opts []Option) tensor.Tensor[T] {
 	if isLazy(ins[0]) {
-		n := note{name: o.name, cost: o.cost, args: []arg{argOf(o.name, ins[0])},
+		n := note{name: o.name, cost: j.cost, args: []arg{argOf(o.name, ins[0])},
 			run: func(in []any, opts []Option) { apply1(o, in[0].(*tensor.Tensor[T]), opts) }}
 		if n.alone = dtype.Of[T]().IsFixed(); n.alone || read(opts).fast {
 			n.also = kept(opts)
@@ -270,12 +271,13 @@ func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) tensor.Te
 	if r := fastest(o.fast); r != nil {
 		k.two = row2Of[T](r)
 	}
-	if k.two == nil {
+	j := job{name: o.name, cost: quick(o.cost), past: isPast(opts)}
+	if k.past = k.two != nil; !k.past {
+		j.cost = max(o.cost, 1)
 		if k.two = row2Of[T](&o.rows); !o.canonical {
 			k.canon = canonOf[T]()
 		}
 	}
-	j := job{name: o.name, cost: max(o.cost, 1)}
 	ins := [3]*tensor.Tensor[T]{a, b}
 	zero := o.zero && dtype.Of[T]().IsInteger()
 	if t := ready[T](opts); t != nil && k.two != nil && !zero && dense(&j, t, nil, &ins, 2, &k) {
@@ -292,7 +294,7 @@ func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], 
 		if fixed {
 			also = kept(opts)
 		}
-		return noted[T](note{name: o.name, cost: o.cost, alone: zero || fixed, also: also, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
+		return noted[T](note{name: o.name, cost: j.cost, alone: zero || fixed, also: also, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
 			run: func(in []any, opts []Option) { apply2(o, in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
 	}
 	s := read(opts)
@@ -329,10 +331,10 @@ func applyCmp[T num.Elem](o *cmp2, a, b *tensor.Tensor[T], opts []Option) tensor
 	if r := fastest(o.fast); r != nil {
 		k.two = rowCmpOf[T](r)
 	}
-	if k.two == nil {
+	if k.past = k.two != nil; !k.past {
 		k.two = rowCmpOf[T](&o.rows)
 	}
-	j := job{name: o.name, cost: 1}
+	j := job{name: o.name, cost: 1, past: isPast(opts)}
 	ins := [3]*tensor.Tensor[T]{a, b}
 	if t := ready[bool](opts); t != nil && k.two != nil && dense(&j, t, nil, &ins, 2, &k) {
 		return *t

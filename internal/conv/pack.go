@@ -225,15 +225,15 @@ func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 	}
 }
 
-// As returns s as a slice of another element type of the same size. It panics
-// when the sizes differ. The types must hold no pointers, as all of num.Elem.
+// As returns s as a slice of another element type of the same size, with its capacity. It
+// panics when the sizes differ. The types must hold no pointers, as all of num.Elem.
 func As[To, From num.Elem](s []From) []To {
 	var t To
 	var f From
 	if unsafe.Sizeof(t) != unsafe.Sizeof(f) {
 		panic("conv.As: element sizes differ")
 	}
-	return unsafe.Slice((*To)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+	return *(*[]To)(unsafe.Pointer(&s))
 }
 
 // Parts returns complex numbers as their real and imaginary parts in turns: F is

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func addI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -20,6 +20,34 @@ TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y0
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  64(DX)(SI*1), Y4
+	VMOVUPS  96(DX)(SI*1), Y6
+	VMOVUPS  (BX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y5
+	VMOVUPS  96(BX)(SI*1), Y7
+	VPADDB   Y1, Y0, Y0
+	VPADDB   Y3, Y2, Y1
+	VPADDB   Y5, Y4, Y2
+	VPADDB   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*1)
+	VMOVNTDQ Y1, 32(CX)(SI*1)
+	VMOVNTDQ Y2, 64(CX)(SI*1)
+	VMOVNTDQ Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*1), Y0
@@ -79,7 +107,7 @@ TEXT ·addU8AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI8AVX2(SB)
 
 // func addI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -94,6 +122,34 @@ TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 64(DX)(SI*1), Z2
+	VMOVDQU64 128(DX)(SI*1), Z4
+	VMOVDQU64 192(DX)(SI*1), Z6
+	VMOVDQU64 (BX)(SI*1), Z1
+	VMOVDQU64 64(BX)(SI*1), Z3
+	VMOVDQU64 128(BX)(SI*1), Z5
+	VMOVDQU64 192(BX)(SI*1), Z7
+	VPADDB    Z1, Z0, Z0
+	VPADDB    Z3, Z2, Z1
+	VPADDB    Z5, Z4, Z2
+	VPADDB    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*1)
+	VMOVNTDQ  Z1, 64(CX)(SI*1)
+	VMOVNTDQ  Z2, 128(CX)(SI*1)
+	VMOVNTDQ  Z3, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
@@ -149,7 +205,7 @@ TEXT ·addU8AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI8AVX512(SB)
 
 // func addI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -164,6 +220,34 @@ TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPADDW   Y1, Y0, Y0
+	VPADDW   Y3, Y2, Y1
+	VPADDW   Y5, Y4, Y2
+	VPADDW   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -223,7 +307,7 @@ TEXT ·addU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI16AVX2(SB)
 
 // func addI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -238,6 +322,34 @@ TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPADDW    Z1, Z0, Z0
+	VPADDW    Z3, Z2, Z1
+	VPADDW    Z5, Z4, Z2
+	VPADDW    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -293,7 +405,7 @@ TEXT ·addU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI16AVX512(SB)
 
 // func addI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -308,6 +420,34 @@ TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPADDD   Y1, Y0, Y0
+	VPADDD   Y3, Y2, Y1
+	VPADDD   Y5, Y4, Y2
+	VPADDD   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -365,7 +505,7 @@ TEXT ·addU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI32AVX2(SB)
 
 // func addI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -380,6 +520,34 @@ TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPADDD    Z1, Z0, Z0
+	VPADDD    Z3, Z2, Z1
+	VPADDD    Z5, Z4, Z2
+	VPADDD    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -435,7 +603,7 @@ TEXT ·addU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI32AVX512(SB)
 
 // func addI64AVX2(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -450,6 +618,34 @@ TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*8), Y0
+	VMOVUPS  32(DX)(SI*8), Y2
+	VMOVUPS  64(DX)(SI*8), Y4
+	VMOVUPS  96(DX)(SI*8), Y6
+	VMOVUPS  (BX)(SI*8), Y1
+	VMOVUPS  32(BX)(SI*8), Y3
+	VMOVUPS  64(BX)(SI*8), Y5
+	VMOVUPS  96(BX)(SI*8), Y7
+	VPADDQ   Y1, Y0, Y0
+	VPADDQ   Y3, Y2, Y1
+	VPADDQ   Y5, Y4, Y2
+	VPADDQ   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*8)
+	VMOVNTDQ Y1, 32(CX)(SI*8)
+	VMOVNTDQ Y2, 64(CX)(SI*8)
+	VMOVNTDQ Y3, 96(CX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*8), Y0
@@ -507,7 +703,7 @@ TEXT ·addU64AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI64AVX2(SB)
 
 // func addI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -522,6 +718,34 @@ TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPADDQ    Z1, Z0, Z0
+	VPADDQ    Z3, Z2, Z1
+	VPADDQ    Z5, Z4, Z2
+	VPADDQ    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -587,7 +811,7 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func addF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -603,6 +827,42 @@ TEXT ·addF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   32(DX)(SI*4), Y3
+	VMOVUPS   64(DX)(SI*4), Y5
+	VMOVUPS   96(DX)(SI*4), Y7
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y4
+	VMOVUPS   64(BX)(SI*4), Y6
+	VMOVUPS   96(BX)(SI*4), Y8
+	VADDPS    Y2, Y1, Y1
+	VADDPS    Y4, Y3, Y2
+	VADDPS    Y6, Y5, Y3
+	VADDPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*4)
+	VMOVNTDQ  Y2, 32(CX)(SI*4)
+	VMOVNTDQ  Y3, 64(CX)(SI*4)
+	VMOVNTDQ  Y4, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*4), Y1
@@ -668,7 +928,7 @@ done:
 	RET
 
 // func addF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -684,6 +944,42 @@ TEXT ·addF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 64(DX)(SI*4), Z3
+	VMOVDQU64 128(DX)(SI*4), Z5
+	VMOVDQU64 192(DX)(SI*4), Z7
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z4
+	VMOVDQU64 128(BX)(SI*4), Z6
+	VMOVDQU64 192(BX)(SI*4), Z8
+	VADDPS    Z2, Z1, Z1
+	VADDPS    Z4, Z3, Z2
+	VADDPS    Z6, Z5, Z3
+	VADDPS    Z8, Z7, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*4)
+	VMOVNTDQ  Z2, 64(CX)(SI*4)
+	VMOVNTDQ  Z3, 128(CX)(SI*4)
+	VMOVNTDQ  Z4, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z1
@@ -757,7 +1053,7 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func addF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·addF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -773,6 +1069,42 @@ TEXT ·addF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   32(DX)(SI*8), Y3
+	VMOVUPS   64(DX)(SI*8), Y5
+	VMOVUPS   96(DX)(SI*8), Y7
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y4
+	VMOVUPS   64(BX)(SI*8), Y6
+	VMOVUPS   96(BX)(SI*8), Y8
+	VADDPD    Y2, Y1, Y1
+	VADDPD    Y4, Y3, Y2
+	VADDPD    Y6, Y5, Y3
+	VADDPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*8)
+	VMOVNTDQ  Y2, 32(CX)(SI*8)
+	VMOVNTDQ  Y3, 64(CX)(SI*8)
+	VMOVNTDQ  Y4, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*8), Y1
@@ -838,7 +1170,7 @@ done:
 	RET
 
 // func addF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·addF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -854,6 +1186,42 @@ TEXT ·addF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 64(DX)(SI*8), Z3
+	VMOVDQU64 128(DX)(SI*8), Z5
+	VMOVDQU64 192(DX)(SI*8), Z7
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z4
+	VMOVDQU64 128(BX)(SI*8), Z6
+	VMOVDQU64 192(BX)(SI*8), Z8
+	VADDPD    Z2, Z1, Z1
+	VADDPD    Z4, Z3, Z2
+	VADDPD    Z6, Z5, Z3
+	VADDPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*8)
+	VMOVNTDQ  Z2, 64(CX)(SI*8)
+	VMOVNTDQ  Z3, 128(CX)(SI*8)
+	VMOVNTDQ  Z4, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z1
@@ -917,7 +1285,7 @@ done:
 	RET
 
 // func subI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·subI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -932,6 +1300,34 @@ TEXT ·subI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y0
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  64(DX)(SI*1), Y4
+	VMOVUPS  96(DX)(SI*1), Y6
+	VMOVUPS  (BX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y5
+	VMOVUPS  96(BX)(SI*1), Y7
+	VPSUBB   Y1, Y0, Y0
+	VPSUBB   Y3, Y2, Y1
+	VPSUBB   Y5, Y4, Y2
+	VPSUBB   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*1)
+	VMOVNTDQ Y1, 32(CX)(SI*1)
+	VMOVNTDQ Y2, 64(CX)(SI*1)
+	VMOVNTDQ Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*1), Y0
@@ -991,7 +1387,7 @@ TEXT ·subU8AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI8AVX2(SB)
 
 // func subI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·subI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1006,6 +1402,34 @@ TEXT ·subI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 64(DX)(SI*1), Z2
+	VMOVDQU64 128(DX)(SI*1), Z4
+	VMOVDQU64 192(DX)(SI*1), Z6
+	VMOVDQU64 (BX)(SI*1), Z1
+	VMOVDQU64 64(BX)(SI*1), Z3
+	VMOVDQU64 128(BX)(SI*1), Z5
+	VMOVDQU64 192(BX)(SI*1), Z7
+	VPSUBB    Z1, Z0, Z0
+	VPSUBB    Z3, Z2, Z1
+	VPSUBB    Z5, Z4, Z2
+	VPSUBB    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*1)
+	VMOVNTDQ  Z1, 64(CX)(SI*1)
+	VMOVNTDQ  Z2, 128(CX)(SI*1)
+	VMOVNTDQ  Z3, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
@@ -1061,7 +1485,7 @@ TEXT ·subU8AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI8AVX512(SB)
 
 // func subI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·subI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1076,6 +1500,34 @@ TEXT ·subI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPSUBW   Y1, Y0, Y0
+	VPSUBW   Y3, Y2, Y1
+	VPSUBW   Y5, Y4, Y2
+	VPSUBW   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -1135,7 +1587,7 @@ TEXT ·subU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI16AVX2(SB)
 
 // func subI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·subI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1150,6 +1602,34 @@ TEXT ·subI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPSUBW    Z1, Z0, Z0
+	VPSUBW    Z3, Z2, Z1
+	VPSUBW    Z5, Z4, Z2
+	VPSUBW    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -1205,7 +1685,7 @@ TEXT ·subU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI16AVX512(SB)
 
 // func subI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·subI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1220,6 +1700,34 @@ TEXT ·subI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPSUBD   Y1, Y0, Y0
+	VPSUBD   Y3, Y2, Y1
+	VPSUBD   Y5, Y4, Y2
+	VPSUBD   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -1277,7 +1785,7 @@ TEXT ·subU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI32AVX2(SB)
 
 // func subI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·subI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1292,6 +1800,34 @@ TEXT ·subI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPSUBD    Z1, Z0, Z0
+	VPSUBD    Z3, Z2, Z1
+	VPSUBD    Z5, Z4, Z2
+	VPSUBD    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -1347,7 +1883,7 @@ TEXT ·subU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI32AVX512(SB)
 
 // func subI64AVX2(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·subI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1362,6 +1898,34 @@ TEXT ·subI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*8), Y0
+	VMOVUPS  32(DX)(SI*8), Y2
+	VMOVUPS  64(DX)(SI*8), Y4
+	VMOVUPS  96(DX)(SI*8), Y6
+	VMOVUPS  (BX)(SI*8), Y1
+	VMOVUPS  32(BX)(SI*8), Y3
+	VMOVUPS  64(BX)(SI*8), Y5
+	VMOVUPS  96(BX)(SI*8), Y7
+	VPSUBQ   Y1, Y0, Y0
+	VPSUBQ   Y3, Y2, Y1
+	VPSUBQ   Y5, Y4, Y2
+	VPSUBQ   Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*8)
+	VMOVNTDQ Y1, 32(CX)(SI*8)
+	VMOVNTDQ Y2, 64(CX)(SI*8)
+	VMOVNTDQ Y3, 96(CX)(SI*8)
+	ADDQ     $+16, SI
+	SUBQ     $+16, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*8), Y0
@@ -1419,7 +1983,7 @@ TEXT ·subU64AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI64AVX2(SB)
 
 // func subI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·subI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1434,6 +1998,34 @@ TEXT ·subI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPSUBQ    Z1, Z0, Z0
+	VPSUBQ    Z3, Z2, Z1
+	VPSUBQ    Z5, Z4, Z2
+	VPSUBQ    Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -1489,7 +2081,7 @@ TEXT ·subU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI64AVX512(SB)
 
 // func subF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·subF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1505,6 +2097,42 @@ TEXT ·subF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   32(DX)(SI*4), Y3
+	VMOVUPS   64(DX)(SI*4), Y5
+	VMOVUPS   96(DX)(SI*4), Y7
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y4
+	VMOVUPS   64(BX)(SI*4), Y6
+	VMOVUPS   96(BX)(SI*4), Y8
+	VSUBPS    Y2, Y1, Y1
+	VSUBPS    Y4, Y3, Y2
+	VSUBPS    Y6, Y5, Y3
+	VSUBPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*4)
+	VMOVNTDQ  Y2, 32(CX)(SI*4)
+	VMOVNTDQ  Y3, 64(CX)(SI*4)
+	VMOVNTDQ  Y4, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*4), Y1
@@ -1570,7 +2198,7 @@ done:
 	RET
 
 // func subF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·subF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1586,6 +2214,42 @@ TEXT ·subF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 64(DX)(SI*4), Z3
+	VMOVDQU64 128(DX)(SI*4), Z5
+	VMOVDQU64 192(DX)(SI*4), Z7
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z4
+	VMOVDQU64 128(BX)(SI*4), Z6
+	VMOVDQU64 192(BX)(SI*4), Z8
+	VSUBPS    Z2, Z1, Z1
+	VSUBPS    Z4, Z3, Z2
+	VSUBPS    Z6, Z5, Z3
+	VSUBPS    Z8, Z7, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*4)
+	VMOVNTDQ  Z2, 64(CX)(SI*4)
+	VMOVNTDQ  Z3, 128(CX)(SI*4)
+	VMOVNTDQ  Z4, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z1
@@ -1649,7 +2313,7 @@ done:
 	RET
 
 // func subF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·subF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1665,6 +2329,42 @@ TEXT ·subF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   32(DX)(SI*8), Y3
+	VMOVUPS   64(DX)(SI*8), Y5
+	VMOVUPS   96(DX)(SI*8), Y7
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y4
+	VMOVUPS   64(BX)(SI*8), Y6
+	VMOVUPS   96(BX)(SI*8), Y8
+	VSUBPD    Y2, Y1, Y1
+	VSUBPD    Y4, Y3, Y2
+	VSUBPD    Y6, Y5, Y3
+	VSUBPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*8)
+	VMOVNTDQ  Y2, 32(CX)(SI*8)
+	VMOVNTDQ  Y3, 64(CX)(SI*8)
+	VMOVNTDQ  Y4, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*8), Y1
@@ -1730,7 +2430,7 @@ done:
 	RET
 
 // func subF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·subF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1746,6 +2446,42 @@ TEXT ·subF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 64(DX)(SI*8), Z3
+	VMOVDQU64 128(DX)(SI*8), Z5
+	VMOVDQU64 192(DX)(SI*8), Z7
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z4
+	VMOVDQU64 128(BX)(SI*8), Z6
+	VMOVDQU64 192(BX)(SI*8), Z8
+	VSUBPD    Z2, Z1, Z1
+	VSUBPD    Z4, Z3, Z2
+	VSUBPD    Z6, Z5, Z3
+	VSUBPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*8)
+	VMOVNTDQ  Z2, 64(CX)(SI*8)
+	VMOVNTDQ  Z3, 128(CX)(SI*8)
+	VMOVNTDQ  Z4, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z1
@@ -1809,7 +2545,7 @@ done:
 	RET
 
 // func mulI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·mulI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1824,6 +2560,34 @@ TEXT ·mulI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPMULLW  Y1, Y0, Y0
+	VPMULLW  Y3, Y2, Y1
+	VPMULLW  Y5, Y4, Y2
+	VPMULLW  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -1883,7 +2647,7 @@ TEXT ·mulU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·mulI16AVX2(SB)
 
 // func mulI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·mulI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1898,6 +2662,34 @@ TEXT ·mulI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPMULLW   Z1, Z0, Z0
+	VPMULLW   Z3, Z2, Z1
+	VPMULLW   Z5, Z4, Z2
+	VPMULLW   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -1953,7 +2745,7 @@ TEXT ·mulU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI16AVX512(SB)
 
 // func mulI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·mulI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1968,6 +2760,34 @@ TEXT ·mulI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPMULLD  Y1, Y0, Y0
+	VPMULLD  Y3, Y2, Y1
+	VPMULLD  Y5, Y4, Y2
+	VPMULLD  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -2025,7 +2845,7 @@ TEXT ·mulU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·mulI32AVX2(SB)
 
 // func mulI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·mulI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2040,6 +2860,34 @@ TEXT ·mulI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPMULLD   Z1, Z0, Z0
+	VPMULLD   Z3, Z2, Z1
+	VPMULLD   Z5, Z4, Z2
+	VPMULLD   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -2095,7 +2943,7 @@ TEXT ·mulU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI32AVX512(SB)
 
 // func mulI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·mulI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2110,6 +2958,34 @@ TEXT ·mulI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPMULLQ   Z1, Z0, Z0
+	VPMULLQ   Z3, Z2, Z1
+	VPMULLQ   Z5, Z4, Z2
+	VPMULLQ   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -2165,7 +3041,7 @@ TEXT ·mulU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI64AVX512(SB)
 
 // func mulF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·mulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2181,6 +3057,42 @@ TEXT ·mulF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   32(DX)(SI*4), Y3
+	VMOVUPS   64(DX)(SI*4), Y5
+	VMOVUPS   96(DX)(SI*4), Y7
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y4
+	VMOVUPS   64(BX)(SI*4), Y6
+	VMOVUPS   96(BX)(SI*4), Y8
+	VMULPS    Y2, Y1, Y1
+	VMULPS    Y4, Y3, Y2
+	VMULPS    Y6, Y5, Y3
+	VMULPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*4)
+	VMOVNTDQ  Y2, 32(CX)(SI*4)
+	VMOVNTDQ  Y3, 64(CX)(SI*4)
+	VMOVNTDQ  Y4, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*4), Y1
@@ -2246,7 +3158,7 @@ done:
 	RET
 
 // func mulF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·mulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2262,6 +3174,42 @@ TEXT ·mulF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 64(DX)(SI*4), Z3
+	VMOVDQU64 128(DX)(SI*4), Z5
+	VMOVDQU64 192(DX)(SI*4), Z7
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z4
+	VMOVDQU64 128(BX)(SI*4), Z6
+	VMOVDQU64 192(BX)(SI*4), Z8
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z4, Z3, Z2
+	VMULPS    Z6, Z5, Z3
+	VMULPS    Z8, Z7, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*4)
+	VMOVNTDQ  Z2, 64(CX)(SI*4)
+	VMOVNTDQ  Z3, 128(CX)(SI*4)
+	VMOVNTDQ  Z4, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z1
@@ -2325,7 +3273,7 @@ done:
 	RET
 
 // func mulF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·mulF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2341,6 +3289,42 @@ TEXT ·mulF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   32(DX)(SI*8), Y3
+	VMOVUPS   64(DX)(SI*8), Y5
+	VMOVUPS   96(DX)(SI*8), Y7
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y4
+	VMOVUPS   64(BX)(SI*8), Y6
+	VMOVUPS   96(BX)(SI*8), Y8
+	VMULPD    Y2, Y1, Y1
+	VMULPD    Y4, Y3, Y2
+	VMULPD    Y6, Y5, Y3
+	VMULPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*8)
+	VMOVNTDQ  Y2, 32(CX)(SI*8)
+	VMOVNTDQ  Y3, 64(CX)(SI*8)
+	VMOVNTDQ  Y4, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*8), Y1
@@ -2406,7 +3390,7 @@ done:
 	RET
 
 // func mulF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·mulF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2422,6 +3406,42 @@ TEXT ·mulF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 64(DX)(SI*8), Z3
+	VMOVDQU64 128(DX)(SI*8), Z5
+	VMOVDQU64 192(DX)(SI*8), Z7
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z4
+	VMOVDQU64 128(BX)(SI*8), Z6
+	VMOVDQU64 192(BX)(SI*8), Z8
+	VMULPD    Z2, Z1, Z1
+	VMULPD    Z4, Z3, Z2
+	VMULPD    Z6, Z5, Z3
+	VMULPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*8)
+	VMOVNTDQ  Z2, 64(CX)(SI*8)
+	VMOVNTDQ  Z3, 128(CX)(SI*8)
+	VMOVNTDQ  Z4, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z1
@@ -2485,7 +3505,7 @@ done:
 	RET
 
 // func divF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·divF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2501,6 +3521,42 @@ TEXT ·divF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   32(DX)(SI*4), Y3
+	VMOVUPS   64(DX)(SI*4), Y5
+	VMOVUPS   96(DX)(SI*4), Y7
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y4
+	VMOVUPS   64(BX)(SI*4), Y6
+	VMOVUPS   96(BX)(SI*4), Y8
+	VDIVPS    Y2, Y1, Y1
+	VDIVPS    Y4, Y3, Y2
+	VDIVPS    Y6, Y5, Y3
+	VDIVPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*4)
+	VMOVNTDQ  Y2, 32(CX)(SI*4)
+	VMOVNTDQ  Y3, 64(CX)(SI*4)
+	VMOVNTDQ  Y4, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*4), Y1
@@ -2566,7 +3622,7 @@ done:
 	RET
 
 // func divF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·divF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2582,6 +3638,42 @@ TEXT ·divF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 64(DX)(SI*4), Z3
+	VMOVDQU64 128(DX)(SI*4), Z5
+	VMOVDQU64 192(DX)(SI*4), Z7
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z4
+	VMOVDQU64 128(BX)(SI*4), Z6
+	VMOVDQU64 192(BX)(SI*4), Z8
+	VDIVPS    Z2, Z1, Z1
+	VDIVPS    Z4, Z3, Z2
+	VDIVPS    Z6, Z5, Z3
+	VDIVPS    Z8, Z7, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*4)
+	VMOVNTDQ  Z2, 64(CX)(SI*4)
+	VMOVNTDQ  Z3, 128(CX)(SI*4)
+	VMOVNTDQ  Z4, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z1
@@ -2645,7 +3737,7 @@ done:
 	RET
 
 // func divF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·divF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2661,6 +3753,42 @@ TEXT ·divF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   32(DX)(SI*8), Y3
+	VMOVUPS   64(DX)(SI*8), Y5
+	VMOVUPS   96(DX)(SI*8), Y7
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y4
+	VMOVUPS   64(BX)(SI*8), Y6
+	VMOVUPS   96(BX)(SI*8), Y8
+	VDIVPD    Y2, Y1, Y1
+	VDIVPD    Y4, Y3, Y2
+	VDIVPD    Y6, Y5, Y3
+	VDIVPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(SI*8)
+	VMOVNTDQ  Y2, 32(CX)(SI*8)
+	VMOVNTDQ  Y3, 64(CX)(SI*8)
+	VMOVNTDQ  Y4, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*8), Y1
@@ -2726,7 +3854,7 @@ done:
 	RET
 
 // func divF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·divF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2742,6 +3870,42 @@ TEXT ·divF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 64(DX)(SI*8), Z3
+	VMOVDQU64 128(DX)(SI*8), Z5
+	VMOVDQU64 192(DX)(SI*8), Z7
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z4
+	VMOVDQU64 128(BX)(SI*8), Z6
+	VMOVDQU64 192(BX)(SI*8), Z8
+	VDIVPD    Z2, Z1, Z1
+	VDIVPD    Z4, Z3, Z2
+	VDIVPD    Z6, Z5, Z3
+	VDIVPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*8)
+	VMOVNTDQ  Z2, 64(CX)(SI*8)
+	VMOVNTDQ  Z3, 128(CX)(SI*8)
+	VMOVNTDQ  Z4, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z1
@@ -2805,7 +3969,7 @@ done:
 	RET
 
 // func maxI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2820,6 +3984,34 @@ TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y0
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  64(DX)(SI*1), Y4
+	VMOVUPS  96(DX)(SI*1), Y6
+	VMOVUPS  (BX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y5
+	VMOVUPS  96(BX)(SI*1), Y7
+	VPMAXSB  Y1, Y0, Y0
+	VPMAXSB  Y3, Y2, Y1
+	VPMAXSB  Y5, Y4, Y2
+	VPMAXSB  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*1)
+	VMOVNTDQ Y1, 32(CX)(SI*1)
+	VMOVNTDQ Y2, 64(CX)(SI*1)
+	VMOVNTDQ Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*1), Y0
@@ -2875,7 +4067,7 @@ done:
 	RET
 
 // func maxI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2890,6 +4082,34 @@ TEXT ·maxI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 64(DX)(SI*1), Z2
+	VMOVDQU64 128(DX)(SI*1), Z4
+	VMOVDQU64 192(DX)(SI*1), Z6
+	VMOVDQU64 (BX)(SI*1), Z1
+	VMOVDQU64 64(BX)(SI*1), Z3
+	VMOVDQU64 128(BX)(SI*1), Z5
+	VMOVDQU64 192(BX)(SI*1), Z7
+	VPMAXSB   Z1, Z0, Z0
+	VPMAXSB   Z3, Z2, Z1
+	VPMAXSB   Z5, Z4, Z2
+	VPMAXSB   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*1)
+	VMOVNTDQ  Z1, 64(CX)(SI*1)
+	VMOVNTDQ  Z2, 128(CX)(SI*1)
+	VMOVNTDQ  Z3, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
@@ -2941,7 +4161,7 @@ done:
 	RET
 
 // func maxI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2956,6 +4176,34 @@ TEXT ·maxI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPMAXSW  Y1, Y0, Y0
+	VPMAXSW  Y3, Y2, Y1
+	VPMAXSW  Y5, Y4, Y2
+	VPMAXSW  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -3011,7 +4259,7 @@ done:
 	RET
 
 // func maxI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3026,6 +4274,34 @@ TEXT ·maxI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPMAXSW   Z1, Z0, Z0
+	VPMAXSW   Z3, Z2, Z1
+	VPMAXSW   Z5, Z4, Z2
+	VPMAXSW   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -3077,7 +4353,7 @@ done:
 	RET
 
 // func maxI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3092,6 +4368,34 @@ TEXT ·maxI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPMAXSD  Y1, Y0, Y0
+	VPMAXSD  Y3, Y2, Y1
+	VPMAXSD  Y5, Y4, Y2
+	VPMAXSD  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -3145,7 +4449,7 @@ done:
 	RET
 
 // func maxI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3160,6 +4464,34 @@ TEXT ·maxI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPMAXSD   Z1, Z0, Z0
+	VPMAXSD   Z3, Z2, Z1
+	VPMAXSD   Z5, Z4, Z2
+	VPMAXSD   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -3211,7 +4543,7 @@ done:
 	RET
 
 // func maxI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3226,6 +4558,34 @@ TEXT ·maxI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPMAXSQ   Z1, Z0, Z0
+	VPMAXSQ   Z3, Z2, Z1
+	VPMAXSQ   Z5, Z4, Z2
+	VPMAXSQ   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -3277,7 +4637,7 @@ done:
 	RET
 
 // func maxU8AVX2(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3292,6 +4652,34 @@ TEXT ·maxU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y0
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  64(DX)(SI*1), Y4
+	VMOVUPS  96(DX)(SI*1), Y6
+	VMOVUPS  (BX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y5
+	VMOVUPS  96(BX)(SI*1), Y7
+	VPMAXUB  Y1, Y0, Y0
+	VPMAXUB  Y3, Y2, Y1
+	VPMAXUB  Y5, Y4, Y2
+	VPMAXUB  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*1)
+	VMOVNTDQ Y1, 32(CX)(SI*1)
+	VMOVNTDQ Y2, 64(CX)(SI*1)
+	VMOVNTDQ Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*1), Y0
@@ -3347,7 +4735,7 @@ done:
 	RET
 
 // func maxU8AVX512(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3362,6 +4750,34 @@ TEXT ·maxU8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 64(DX)(SI*1), Z2
+	VMOVDQU64 128(DX)(SI*1), Z4
+	VMOVDQU64 192(DX)(SI*1), Z6
+	VMOVDQU64 (BX)(SI*1), Z1
+	VMOVDQU64 64(BX)(SI*1), Z3
+	VMOVDQU64 128(BX)(SI*1), Z5
+	VMOVDQU64 192(BX)(SI*1), Z7
+	VPMAXUB   Z1, Z0, Z0
+	VPMAXUB   Z3, Z2, Z1
+	VPMAXUB   Z5, Z4, Z2
+	VPMAXUB   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*1)
+	VMOVNTDQ  Z1, 64(CX)(SI*1)
+	VMOVNTDQ  Z2, 128(CX)(SI*1)
+	VMOVNTDQ  Z3, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
@@ -3413,7 +4829,7 @@ done:
 	RET
 
 // func maxU16AVX2(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxU16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3428,6 +4844,34 @@ TEXT ·maxU16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPMAXUW  Y1, Y0, Y0
+	VPMAXUW  Y3, Y2, Y1
+	VPMAXUW  Y5, Y4, Y2
+	VPMAXUW  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -3483,7 +4927,7 @@ done:
 	RET
 
 // func maxU16AVX512(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxU16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3498,6 +4942,34 @@ TEXT ·maxU16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPMAXUW   Z1, Z0, Z0
+	VPMAXUW   Z3, Z2, Z1
+	VPMAXUW   Z5, Z4, Z2
+	VPMAXUW   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -3549,7 +5021,7 @@ done:
 	RET
 
 // func maxU32AVX2(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxU32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3564,6 +5036,34 @@ TEXT ·maxU32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPMAXUD  Y1, Y0, Y0
+	VPMAXUD  Y3, Y2, Y1
+	VPMAXUD  Y5, Y4, Y2
+	VPMAXUD  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -3617,7 +5117,7 @@ done:
 	RET
 
 // func maxU32AVX512(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxU32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3632,6 +5132,34 @@ TEXT ·maxU32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPMAXUD   Z1, Z0, Z0
+	VPMAXUD   Z3, Z2, Z1
+	VPMAXUD   Z5, Z4, Z2
+	VPMAXUD   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -3683,7 +5211,7 @@ done:
 	RET
 
 // func maxU64AVX512(dst []uint64, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxU64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3698,6 +5226,34 @@ TEXT ·maxU64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPMAXUQ   Z1, Z0, Z0
+	VPMAXUQ   Z3, Z2, Z1
+	VPMAXUQ   Z5, Z4, Z2
+	VPMAXUQ   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -3749,7 +5305,7 @@ done:
 	RET
 
 // func maxF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3765,6 +5321,50 @@ TEXT ·maxF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   32(DX)(SI*4), Y5
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y6
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y6, Y5, Y7
+	VMAXPS    Y1, Y2, Y4
+	VMAXPS    Y5, Y6, Y8
+	VPAND     Y4, Y3, Y3
+	VPAND     Y8, Y7, Y4
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VCMPPS    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VPBLENDVB Y2, Y0, Y4, Y2
+	VMOVUPS   64(DX)(SI*4), Y3
+	VMOVUPS   96(DX)(SI*4), Y7
+	VMOVUPS   64(BX)(SI*4), Y4
+	VMOVUPS   96(BX)(SI*4), Y8
+	VMAXPS    Y4, Y3, Y5
+	VMAXPS    Y8, Y7, Y11
+	VMAXPS    Y3, Y4, Y6
+	VMAXPS    Y7, Y8, Y12
+	VPAND     Y6, Y5, Y5
+	VPAND     Y12, Y11, Y6
+	VCMPPS    $0x03, Y4, Y3, Y3
+	VCMPPS    $0x03, Y8, Y7, Y4
+	VPBLENDVB Y3, Y0, Y5, Y3
+	VPBLENDVB Y4, Y0, Y6, Y4
+	VMOVNTDQ  Y1, (CX)(SI*4)
+	VMOVNTDQ  Y2, 32(CX)(SI*4)
+	VMOVNTDQ  Y3, 64(CX)(SI*4)
+	VMOVNTDQ  Y4, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*4), Y1
@@ -3842,7 +5442,7 @@ done:
 	RET
 
 // func maxF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3858,6 +5458,46 @@ TEXT ·maxF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 64(DX)(SI*4), Z4
+	VMOVDQU64 128(DX)(SI*4), Z7
+	VMOVDQU64 192(DX)(SI*4), Z10
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z5
+	VMOVDQU64 128(BX)(SI*4), Z8
+	VMOVDQU64 192(BX)(SI*4), Z11
+	VRANGEPS  $0x05, Z2, Z1, Z3
+	VRANGEPS  $0x05, Z5, Z4, Z6
+	VRANGEPS  $0x05, Z8, Z7, Z9
+	VRANGEPS  $0x05, Z11, Z10, Z12
+	VCMPPS    $0x03, Z2, Z1, K1
+	VCMPPS    $0x03, Z5, Z4, K2
+	VCMPPS    $0x03, Z8, Z7, K3
+	VCMPPS    $0x03, Z11, Z10, K4
+	VMOVDQU64 Z3, Z1
+	VMOVDQU64 Z6, Z2
+	VMOVDQU64 Z9, Z3
+	VMOVDQU64 Z12, Z4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*4)
+	VMOVNTDQ  Z2, 64(CX)(SI*4)
+	VMOVNTDQ  Z3, 128(CX)(SI*4)
+	VMOVNTDQ  Z4, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z1
@@ -3927,7 +5567,7 @@ done:
 	RET
 
 // func maxF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3943,6 +5583,50 @@ TEXT ·maxF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   32(DX)(SI*8), Y5
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y6
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y6, Y5, Y7
+	VMAXPD    Y1, Y2, Y4
+	VMAXPD    Y5, Y6, Y8
+	VPAND     Y4, Y3, Y3
+	VPAND     Y8, Y7, Y4
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VCMPPD    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VPBLENDVB Y2, Y0, Y4, Y2
+	VMOVUPS   64(DX)(SI*8), Y3
+	VMOVUPS   96(DX)(SI*8), Y7
+	VMOVUPS   64(BX)(SI*8), Y4
+	VMOVUPS   96(BX)(SI*8), Y8
+	VMAXPD    Y4, Y3, Y5
+	VMAXPD    Y8, Y7, Y11
+	VMAXPD    Y3, Y4, Y6
+	VMAXPD    Y7, Y8, Y12
+	VPAND     Y6, Y5, Y5
+	VPAND     Y12, Y11, Y6
+	VCMPPD    $0x03, Y4, Y3, Y3
+	VCMPPD    $0x03, Y8, Y7, Y4
+	VPBLENDVB Y3, Y0, Y5, Y3
+	VPBLENDVB Y4, Y0, Y6, Y4
+	VMOVNTDQ  Y1, (CX)(SI*8)
+	VMOVNTDQ  Y2, 32(CX)(SI*8)
+	VMOVNTDQ  Y3, 64(CX)(SI*8)
+	VMOVNTDQ  Y4, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*8), Y1
@@ -4020,7 +5704,7 @@ done:
 	RET
 
 // func maxF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·maxF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4036,6 +5720,46 @@ TEXT ·maxF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 64(DX)(SI*8), Z4
+	VMOVDQU64 128(DX)(SI*8), Z7
+	VMOVDQU64 192(DX)(SI*8), Z10
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z5
+	VMOVDQU64 128(BX)(SI*8), Z8
+	VMOVDQU64 192(BX)(SI*8), Z11
+	VRANGEPD  $0x05, Z2, Z1, Z3
+	VRANGEPD  $0x05, Z5, Z4, Z6
+	VRANGEPD  $0x05, Z8, Z7, Z9
+	VRANGEPD  $0x05, Z11, Z10, Z12
+	VCMPPD    $0x03, Z2, Z1, K1
+	VCMPPD    $0x03, Z5, Z4, K2
+	VCMPPD    $0x03, Z8, Z7, K3
+	VCMPPD    $0x03, Z11, Z10, K4
+	VMOVDQU64 Z3, Z1
+	VMOVDQU64 Z6, Z2
+	VMOVDQU64 Z9, Z3
+	VMOVDQU64 Z12, Z4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*8)
+	VMOVNTDQ  Z2, 64(CX)(SI*8)
+	VMOVNTDQ  Z3, 128(CX)(SI*8)
+	VMOVNTDQ  Z4, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z1
@@ -4105,7 +5829,7 @@ done:
 	RET
 
 // func minI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4120,6 +5844,34 @@ TEXT ·minI8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y0
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  64(DX)(SI*1), Y4
+	VMOVUPS  96(DX)(SI*1), Y6
+	VMOVUPS  (BX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y5
+	VMOVUPS  96(BX)(SI*1), Y7
+	VPMINSB  Y1, Y0, Y0
+	VPMINSB  Y3, Y2, Y1
+	VPMINSB  Y5, Y4, Y2
+	VPMINSB  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*1)
+	VMOVNTDQ Y1, 32(CX)(SI*1)
+	VMOVNTDQ Y2, 64(CX)(SI*1)
+	VMOVNTDQ Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*1), Y0
@@ -4175,7 +5927,7 @@ done:
 	RET
 
 // func minI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4190,6 +5942,34 @@ TEXT ·minI8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 64(DX)(SI*1), Z2
+	VMOVDQU64 128(DX)(SI*1), Z4
+	VMOVDQU64 192(DX)(SI*1), Z6
+	VMOVDQU64 (BX)(SI*1), Z1
+	VMOVDQU64 64(BX)(SI*1), Z3
+	VMOVDQU64 128(BX)(SI*1), Z5
+	VMOVDQU64 192(BX)(SI*1), Z7
+	VPMINSB   Z1, Z0, Z0
+	VPMINSB   Z3, Z2, Z1
+	VPMINSB   Z5, Z4, Z2
+	VPMINSB   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*1)
+	VMOVNTDQ  Z1, 64(CX)(SI*1)
+	VMOVNTDQ  Z2, 128(CX)(SI*1)
+	VMOVNTDQ  Z3, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
@@ -4241,7 +6021,7 @@ done:
 	RET
 
 // func minI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4256,6 +6036,34 @@ TEXT ·minI16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPMINSW  Y1, Y0, Y0
+	VPMINSW  Y3, Y2, Y1
+	VPMINSW  Y5, Y4, Y2
+	VPMINSW  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -4311,7 +6119,7 @@ done:
 	RET
 
 // func minI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4326,6 +6134,34 @@ TEXT ·minI16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPMINSW   Z1, Z0, Z0
+	VPMINSW   Z3, Z2, Z1
+	VPMINSW   Z5, Z4, Z2
+	VPMINSW   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -4377,7 +6213,7 @@ done:
 	RET
 
 // func minI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4392,6 +6228,34 @@ TEXT ·minI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPMINSD  Y1, Y0, Y0
+	VPMINSD  Y3, Y2, Y1
+	VPMINSD  Y5, Y4, Y2
+	VPMINSD  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -4445,7 +6309,7 @@ done:
 	RET
 
 // func minI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4460,6 +6324,34 @@ TEXT ·minI32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPMINSD   Z1, Z0, Z0
+	VPMINSD   Z3, Z2, Z1
+	VPMINSD   Z5, Z4, Z2
+	VPMINSD   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -4511,7 +6403,7 @@ done:
 	RET
 
 // func minI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4526,6 +6418,34 @@ TEXT ·minI64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPMINSQ   Z1, Z0, Z0
+	VPMINSQ   Z3, Z2, Z1
+	VPMINSQ   Z5, Z4, Z2
+	VPMINSQ   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -4577,7 +6497,7 @@ done:
 	RET
 
 // func minU8AVX2(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4592,6 +6512,34 @@ TEXT ·minU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y0
+	VMOVUPS  32(DX)(SI*1), Y2
+	VMOVUPS  64(DX)(SI*1), Y4
+	VMOVUPS  96(DX)(SI*1), Y6
+	VMOVUPS  (BX)(SI*1), Y1
+	VMOVUPS  32(BX)(SI*1), Y3
+	VMOVUPS  64(BX)(SI*1), Y5
+	VMOVUPS  96(BX)(SI*1), Y7
+	VPMINUB  Y1, Y0, Y0
+	VPMINUB  Y3, Y2, Y1
+	VPMINUB  Y5, Y4, Y2
+	VPMINUB  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*1)
+	VMOVNTDQ Y1, 32(CX)(SI*1)
+	VMOVNTDQ Y2, 64(CX)(SI*1)
+	VMOVNTDQ Y3, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*1), Y0
@@ -4647,7 +6595,7 @@ done:
 	RET
 
 // func minU8AVX512(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4662,6 +6610,34 @@ TEXT ·minU8AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 64(DX)(SI*1), Z2
+	VMOVDQU64 128(DX)(SI*1), Z4
+	VMOVDQU64 192(DX)(SI*1), Z6
+	VMOVDQU64 (BX)(SI*1), Z1
+	VMOVDQU64 64(BX)(SI*1), Z3
+	VMOVDQU64 128(BX)(SI*1), Z5
+	VMOVDQU64 192(BX)(SI*1), Z7
+	VPMINUB   Z1, Z0, Z0
+	VPMINUB   Z3, Z2, Z1
+	VPMINUB   Z5, Z4, Z2
+	VPMINUB   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*1)
+	VMOVNTDQ  Z1, 64(CX)(SI*1)
+	VMOVNTDQ  Z2, 128(CX)(SI*1)
+	VMOVNTDQ  Z3, 192(CX)(SI*1)
+	ADDQ      $+256, SI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*1), Z0
@@ -4713,7 +6689,7 @@ done:
 	RET
 
 // func minU16AVX2(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minU16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4728,6 +6704,34 @@ TEXT ·minU16AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*2), Y0
+	VMOVUPS  32(DX)(SI*2), Y2
+	VMOVUPS  64(DX)(SI*2), Y4
+	VMOVUPS  96(DX)(SI*2), Y6
+	VMOVUPS  (BX)(SI*2), Y1
+	VMOVUPS  32(BX)(SI*2), Y3
+	VMOVUPS  64(BX)(SI*2), Y5
+	VMOVUPS  96(BX)(SI*2), Y7
+	VPMINUW  Y1, Y0, Y0
+	VPMINUW  Y3, Y2, Y1
+	VPMINUW  Y5, Y4, Y2
+	VPMINUW  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*2)
+	VMOVNTDQ Y1, 32(CX)(SI*2)
+	VMOVNTDQ Y2, 64(CX)(SI*2)
+	VMOVNTDQ Y3, 96(CX)(SI*2)
+	ADDQ     $+64, SI
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*2), Y0
@@ -4783,7 +6787,7 @@ done:
 	RET
 
 // func minU16AVX512(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minU16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4798,6 +6802,34 @@ TEXT ·minU16AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 64(DX)(SI*2), Z2
+	VMOVDQU64 128(DX)(SI*2), Z4
+	VMOVDQU64 192(DX)(SI*2), Z6
+	VMOVDQU64 (BX)(SI*2), Z1
+	VMOVDQU64 64(BX)(SI*2), Z3
+	VMOVDQU64 128(BX)(SI*2), Z5
+	VMOVDQU64 192(BX)(SI*2), Z7
+	VPMINUW   Z1, Z0, Z0
+	VPMINUW   Z3, Z2, Z1
+	VPMINUW   Z5, Z4, Z2
+	VPMINUW   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*2)
+	VMOVNTDQ  Z1, 64(CX)(SI*2)
+	VMOVNTDQ  Z2, 128(CX)(SI*2)
+	VMOVNTDQ  Z3, 192(CX)(SI*2)
+	ADDQ      $+128, SI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*2), Z0
@@ -4849,7 +6881,7 @@ done:
 	RET
 
 // func minU32AVX2(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minU32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4864,6 +6896,34 @@ TEXT ·minU32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*4), Y0
+	VMOVUPS  32(DX)(SI*4), Y2
+	VMOVUPS  64(DX)(SI*4), Y4
+	VMOVUPS  96(DX)(SI*4), Y6
+	VMOVUPS  (BX)(SI*4), Y1
+	VMOVUPS  32(BX)(SI*4), Y3
+	VMOVUPS  64(BX)(SI*4), Y5
+	VMOVUPS  96(BX)(SI*4), Y7
+	VPMINUD  Y1, Y0, Y0
+	VPMINUD  Y3, Y2, Y1
+	VPMINUD  Y5, Y4, Y2
+	VPMINUD  Y7, Y6, Y3
+	VMOVNTDQ Y0, (CX)(SI*4)
+	VMOVNTDQ Y1, 32(CX)(SI*4)
+	VMOVNTDQ Y2, 64(CX)(SI*4)
+	VMOVNTDQ Y3, 96(CX)(SI*4)
+	ADDQ     $+32, SI
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(SI*4), Y0
@@ -4917,7 +6977,7 @@ done:
 	RET
 
 // func minU32AVX512(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minU32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4932,6 +6992,34 @@ TEXT ·minU32AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 64(DX)(SI*4), Z2
+	VMOVDQU64 128(DX)(SI*4), Z4
+	VMOVDQU64 192(DX)(SI*4), Z6
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMOVDQU64 64(BX)(SI*4), Z3
+	VMOVDQU64 128(BX)(SI*4), Z5
+	VMOVDQU64 192(BX)(SI*4), Z7
+	VPMINUD   Z1, Z0, Z0
+	VPMINUD   Z3, Z2, Z1
+	VPMINUD   Z5, Z4, Z2
+	VPMINUD   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*4)
+	VMOVNTDQ  Z1, 64(CX)(SI*4)
+	VMOVNTDQ  Z2, 128(CX)(SI*4)
+	VMOVNTDQ  Z3, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z0
@@ -4983,7 +7071,7 @@ done:
 	RET
 
 // func minU64AVX512(dst []uint64, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minU64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4998,6 +7086,34 @@ TEXT ·minU64AVX512(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 64(DX)(SI*8), Z2
+	VMOVDQU64 128(DX)(SI*8), Z4
+	VMOVDQU64 192(DX)(SI*8), Z6
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMOVDQU64 64(BX)(SI*8), Z3
+	VMOVDQU64 128(BX)(SI*8), Z5
+	VMOVDQU64 192(BX)(SI*8), Z7
+	VPMINUQ   Z1, Z0, Z0
+	VPMINUQ   Z3, Z2, Z1
+	VPMINUQ   Z5, Z4, Z2
+	VPMINUQ   Z7, Z6, Z3
+	VMOVNTDQ  Z0, (CX)(SI*8)
+	VMOVNTDQ  Z1, 64(CX)(SI*8)
+	VMOVNTDQ  Z2, 128(CX)(SI*8)
+	VMOVNTDQ  Z3, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z0
@@ -5049,7 +7165,7 @@ done:
 	RET
 
 // func minF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5065,6 +7181,50 @@ TEXT ·minF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS   32(DX)(SI*4), Y5
+	VMOVUPS   (BX)(SI*4), Y2
+	VMOVUPS   32(BX)(SI*4), Y6
+	VMINPS    Y2, Y1, Y3
+	VMINPS    Y6, Y5, Y7
+	VMINPS    Y1, Y2, Y4
+	VMINPS    Y5, Y6, Y8
+	VPOR      Y4, Y3, Y3
+	VPOR      Y8, Y7, Y4
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VCMPPS    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VPBLENDVB Y2, Y0, Y4, Y2
+	VMOVUPS   64(DX)(SI*4), Y3
+	VMOVUPS   96(DX)(SI*4), Y7
+	VMOVUPS   64(BX)(SI*4), Y4
+	VMOVUPS   96(BX)(SI*4), Y8
+	VMINPS    Y4, Y3, Y5
+	VMINPS    Y8, Y7, Y11
+	VMINPS    Y3, Y4, Y6
+	VMINPS    Y7, Y8, Y12
+	VPOR      Y6, Y5, Y5
+	VPOR      Y12, Y11, Y6
+	VCMPPS    $0x03, Y4, Y3, Y3
+	VCMPPS    $0x03, Y8, Y7, Y4
+	VPBLENDVB Y3, Y0, Y5, Y3
+	VPBLENDVB Y4, Y0, Y6, Y4
+	VMOVNTDQ  Y1, (CX)(SI*4)
+	VMOVNTDQ  Y2, 32(CX)(SI*4)
+	VMOVNTDQ  Y3, 64(CX)(SI*4)
+	VMOVNTDQ  Y4, 96(CX)(SI*4)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*4), Y1
@@ -5142,7 +7302,7 @@ done:
 	RET
 
 // func minF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5158,6 +7318,46 @@ TEXT ·minF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*4), Z1
+	VMOVDQU64 64(DX)(SI*4), Z4
+	VMOVDQU64 128(DX)(SI*4), Z7
+	VMOVDQU64 192(DX)(SI*4), Z10
+	VMOVDQU64 (BX)(SI*4), Z2
+	VMOVDQU64 64(BX)(SI*4), Z5
+	VMOVDQU64 128(BX)(SI*4), Z8
+	VMOVDQU64 192(BX)(SI*4), Z11
+	VRANGEPS  $0x04, Z2, Z1, Z3
+	VRANGEPS  $0x04, Z5, Z4, Z6
+	VRANGEPS  $0x04, Z8, Z7, Z9
+	VRANGEPS  $0x04, Z11, Z10, Z12
+	VCMPPS    $0x03, Z2, Z1, K1
+	VCMPPS    $0x03, Z5, Z4, K2
+	VCMPPS    $0x03, Z8, Z7, K3
+	VCMPPS    $0x03, Z11, Z10, K4
+	VMOVDQU64 Z3, Z1
+	VMOVDQU64 Z6, Z2
+	VMOVDQU64 Z9, Z3
+	VMOVDQU64 Z12, Z4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*4)
+	VMOVNTDQ  Z2, 64(CX)(SI*4)
+	VMOVNTDQ  Z3, 128(CX)(SI*4)
+	VMOVNTDQ  Z4, 192(CX)(SI*4)
+	ADDQ      $+64, SI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*4), Z1
@@ -5227,7 +7427,7 @@ done:
 	RET
 
 // func minF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5243,6 +7443,50 @@ TEXT ·minF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS   32(DX)(SI*8), Y5
+	VMOVUPS   (BX)(SI*8), Y2
+	VMOVUPS   32(BX)(SI*8), Y6
+	VMINPD    Y2, Y1, Y3
+	VMINPD    Y6, Y5, Y7
+	VMINPD    Y1, Y2, Y4
+	VMINPD    Y5, Y6, Y8
+	VPOR      Y4, Y3, Y3
+	VPOR      Y8, Y7, Y4
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VCMPPD    $0x03, Y6, Y5, Y2
+	VPBLENDVB Y1, Y0, Y3, Y1
+	VPBLENDVB Y2, Y0, Y4, Y2
+	VMOVUPS   64(DX)(SI*8), Y3
+	VMOVUPS   96(DX)(SI*8), Y7
+	VMOVUPS   64(BX)(SI*8), Y4
+	VMOVUPS   96(BX)(SI*8), Y8
+	VMINPD    Y4, Y3, Y5
+	VMINPD    Y8, Y7, Y11
+	VMINPD    Y3, Y4, Y6
+	VMINPD    Y7, Y8, Y12
+	VPOR      Y6, Y5, Y5
+	VPOR      Y12, Y11, Y6
+	VCMPPD    $0x03, Y4, Y3, Y3
+	VCMPPD    $0x03, Y8, Y7, Y4
+	VPBLENDVB Y3, Y0, Y5, Y3
+	VPBLENDVB Y4, Y0, Y6, Y4
+	VMOVNTDQ  Y1, (CX)(SI*8)
+	VMOVNTDQ  Y2, 32(CX)(SI*8)
+	VMOVNTDQ  Y3, 64(CX)(SI*8)
+	VMOVNTDQ  Y4, 96(CX)(SI*8)
+	ADDQ      $+16, SI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(SI*8), Y1
@@ -5320,7 +7564,7 @@ done:
 	RET
 
 // func minF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·minF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5336,6 +7580,46 @@ TEXT ·minF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(SI*8), Z1
+	VMOVDQU64 64(DX)(SI*8), Z4
+	VMOVDQU64 128(DX)(SI*8), Z7
+	VMOVDQU64 192(DX)(SI*8), Z10
+	VMOVDQU64 (BX)(SI*8), Z2
+	VMOVDQU64 64(BX)(SI*8), Z5
+	VMOVDQU64 128(BX)(SI*8), Z8
+	VMOVDQU64 192(BX)(SI*8), Z11
+	VRANGEPD  $0x04, Z2, Z1, Z3
+	VRANGEPD  $0x04, Z5, Z4, Z6
+	VRANGEPD  $0x04, Z8, Z7, Z9
+	VRANGEPD  $0x04, Z11, Z10, Z12
+	VCMPPD    $0x03, Z2, Z1, K1
+	VCMPPD    $0x03, Z5, Z4, K2
+	VCMPPD    $0x03, Z8, Z7, K3
+	VCMPPD    $0x03, Z11, Z10, K4
+	VMOVDQU64 Z3, Z1
+	VMOVDQU64 Z6, Z2
+	VMOVDQU64 Z9, Z3
+	VMOVDQU64 Z12, Z4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(SI*8)
+	VMOVNTDQ  Z2, 64(CX)(SI*8)
+	VMOVNTDQ  Z3, 128(CX)(SI*8)
+	VMOVNTDQ  Z4, 192(CX)(SI*8)
+	ADDQ      $+32, SI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(SI*8), Z1
@@ -5405,7 +7689,7 @@ done:
 	RET
 
 // func subNumber32AVX2(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV, MMX+, SSE
 TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5419,6 +7703,38 @@ TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-52
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   32(DX)(BX*4), Y3
+	VMOVUPS   64(DX)(BX*4), Y4
+	VMOVUPS   96(DX)(BX*4), Y5
+	VSUBPS    Y0, Y2, Y2
+	VSUBPS    Y0, Y3, Y3
+	VSUBPS    Y0, Y4, Y4
+	VSUBPS    Y0, Y5, Y9
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVNTDQ  Y2, (CX)(BX*4)
+	VMOVNTDQ  Y3, 32(CX)(BX*4)
+	VMOVNTDQ  Y4, 64(CX)(BX*4)
+	VMOVNTDQ  Y5, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*4), Y2
@@ -5478,7 +7794,7 @@ done:
 	RET
 
 // func subNumber32AVX512(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE
 TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5492,6 +7808,38 @@ TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-52
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z4
+	VMOVDQU64 192(DX)(BX*4), Z5
+	VSUBPS    Z0, Z2, Z2
+	VSUBPS    Z0, Z3, Z3
+	VSUBPS    Z0, Z4, Z4
+	VSUBPS    Z0, Z5, Z5
+	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*4)
+	VMOVNTDQ  Z3, 64(CX)(BX*4)
+	VMOVNTDQ  Z4, 128(CX)(BX*4)
+	VMOVNTDQ  Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z2
@@ -5549,7 +7897,7 @@ done:
 	RET
 
 // func divNumber32AVX2(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV, MMX+, SSE
 TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5563,6 +7911,38 @@ TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-52
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   32(DX)(BX*4), Y3
+	VMOVUPS   64(DX)(BX*4), Y4
+	VMOVUPS   96(DX)(BX*4), Y5
+	VDIVPS    Y0, Y2, Y2
+	VDIVPS    Y0, Y3, Y3
+	VDIVPS    Y0, Y4, Y4
+	VDIVPS    Y0, Y5, Y9
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVNTDQ  Y2, (CX)(BX*4)
+	VMOVNTDQ  Y3, 32(CX)(BX*4)
+	VMOVNTDQ  Y4, 64(CX)(BX*4)
+	VMOVNTDQ  Y5, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*4), Y2
@@ -5622,7 +8002,7 @@ done:
 	RET
 
 // func divNumber32AVX512(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE
 TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5636,6 +8016,38 @@ TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-52
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z4
+	VMOVDQU64 192(DX)(BX*4), Z5
+	VDIVPS    Z0, Z2, Z2
+	VDIVPS    Z0, Z3, Z3
+	VDIVPS    Z0, Z4, Z4
+	VDIVPS    Z0, Z5, Z5
+	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*4)
+	VMOVNTDQ  Z3, 64(CX)(BX*4)
+	VMOVNTDQ  Z4, 128(CX)(BX*4)
+	VMOVNTDQ  Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z2
@@ -5693,7 +8105,7 @@ done:
 	RET
 
 // func subNumber64AVX2(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV, MMX+, SSE2
 TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5707,6 +8119,38 @@ TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y3
+	VMOVUPS   64(DX)(BX*8), Y4
+	VMOVUPS   96(DX)(BX*8), Y5
+	VSUBPD    Y0, Y2, Y2
+	VSUBPD    Y0, Y3, Y3
+	VSUBPD    Y0, Y4, Y4
+	VSUBPD    Y0, Y5, Y9
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y4, Y4, Y8
+	VCMPPD    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVNTDQ  Y2, (CX)(BX*8)
+	VMOVNTDQ  Y3, 32(CX)(BX*8)
+	VMOVNTDQ  Y4, 64(CX)(BX*8)
+	VMOVNTDQ  Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*8), Y2
@@ -5766,7 +8210,7 @@ done:
 	RET
 
 // func subNumber64AVX512(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE2
 TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5780,6 +8224,38 @@ TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VSUBPD    Z0, Z2, Z2
+	VSUBPD    Z0, Z3, Z3
+	VSUBPD    Z0, Z4, Z4
+	VSUBPD    Z0, Z5, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*8)
+	VMOVNTDQ  Z3, 64(CX)(BX*8)
+	VMOVNTDQ  Z4, 128(CX)(BX*8)
+	VMOVNTDQ  Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z2
@@ -5837,7 +8313,7 @@ done:
 	RET
 
 // func divNumber64AVX2(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV, MMX+, SSE2
 TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5851,6 +8327,38 @@ TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y3
+	VMOVUPS   64(DX)(BX*8), Y4
+	VMOVUPS   96(DX)(BX*8), Y5
+	VDIVPD    Y0, Y2, Y2
+	VDIVPD    Y0, Y3, Y3
+	VDIVPD    Y0, Y4, Y4
+	VDIVPD    Y0, Y5, Y9
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y4, Y4, Y8
+	VCMPPD    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVNTDQ  Y2, (CX)(BX*8)
+	VMOVNTDQ  Y3, 32(CX)(BX*8)
+	VMOVNTDQ  Y4, 64(CX)(BX*8)
+	VMOVNTDQ  Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*8), Y2
@@ -5910,7 +8418,7 @@ done:
 	RET
 
 // func divNumber64AVX512(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE2
 TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5924,6 +8432,38 @@ TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VDIVPD    Z0, Z2, Z2
+	VDIVPD    Z0, Z3, Z3
+	VDIVPD    Z0, Z4, Z4
+	VDIVPD    Z0, Z5, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*8)
+	VMOVNTDQ  Z3, 64(CX)(BX*8)
+	VMOVNTDQ  Z4, 128(CX)(BX*8)
+	VMOVNTDQ  Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z2
@@ -5981,7 +8521,7 @@ done:
 	RET
 
 // func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, SSE
+// Requires: AVX, AVX2, CMOV, MMX+, SSE
 TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5997,6 +8537,66 @@ TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y3
+	VMOVUPS   32(DX)(BX*4), Y6
+	VMAXPS    Y0, Y3, Y4
+	VMAXPS    Y0, Y6, Y7
+	VMAXPS    Y3, Y0, Y5
+	VMAXPS    Y6, Y0, Y8
+	VPAND     Y5, Y4, Y4
+	VPAND     Y8, Y7, Y5
+	VCMPPS    $0x03, Y0, Y3, Y3
+	VCMPPS    $0x03, Y0, Y6, Y6
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VPBLENDVB Y6, Y2, Y5, Y6
+	VMINPS    Y1, Y3, Y4
+	VMINPS    Y1, Y6, Y7
+	VMINPS    Y3, Y1, Y5
+	VMINPS    Y6, Y1, Y8
+	VPOR      Y5, Y4, Y4
+	VPOR      Y8, Y7, Y5
+	VCMPPS    $0x03, Y1, Y3, Y3
+	VCMPPS    $0x03, Y1, Y6, Y6
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VPBLENDVB Y6, Y2, Y5, Y4
+	VMOVUPS   64(DX)(BX*4), Y5
+	VMOVUPS   96(DX)(BX*4), Y8
+	VMAXPS    Y0, Y5, Y6
+	VMAXPS    Y0, Y8, Y10
+	VMAXPS    Y5, Y0, Y7
+	VMAXPS    Y8, Y0, Y11
+	VPAND     Y7, Y6, Y6
+	VPAND     Y11, Y10, Y7
+	VCMPPS    $0x03, Y0, Y5, Y5
+	VCMPPS    $0x03, Y0, Y8, Y8
+	VPBLENDVB Y5, Y2, Y6, Y5
+	VPBLENDVB Y8, Y2, Y7, Y8
+	VMINPS    Y1, Y5, Y6
+	VMINPS    Y1, Y8, Y10
+	VMINPS    Y5, Y1, Y7
+	VMINPS    Y8, Y1, Y11
+	VPOR      Y7, Y6, Y6
+	VPOR      Y11, Y10, Y7
+	VCMPPS    $0x03, Y1, Y5, Y5
+	VCMPPS    $0x03, Y1, Y8, Y8
+	VPBLENDVB Y5, Y2, Y6, Y5
+	VPBLENDVB Y8, Y2, Y7, Y6
+	VMOVNTDQ  Y3, (CX)(BX*4)
+	VMOVNTDQ  Y4, 32(CX)(BX*4)
+	VMOVNTDQ  Y5, 64(CX)(BX*4)
+	VMOVNTDQ  Y6, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*4), Y3
@@ -6098,7 +8698,7 @@ done:
 	RET
 
 // func clipF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, SSE
 TEXT ·clipF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6114,6 +8714,58 @@ TEXT ·clipF32AVX512(SB), NOSPLIT, $0-56
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z3
+	VMOVDQU64 64(DX)(BX*4), Z5
+	VMOVDQU64 128(DX)(BX*4), Z7
+	VMOVDQU64 192(DX)(BX*4), Z9
+	VRANGEPS  $0x05, Z0, Z3, Z4
+	VRANGEPS  $0x05, Z0, Z5, Z6
+	VRANGEPS  $0x05, Z0, Z7, Z8
+	VRANGEPS  $0x05, Z0, Z9, Z10
+	VCMPPS    $0x03, Z0, Z3, K1
+	VCMPPS    $0x03, Z0, Z5, K2
+	VCMPPS    $0x03, Z0, Z7, K3
+	VCMPPS    $0x03, Z0, Z9, K4
+	VMOVDQU64 Z4, Z3
+	VMOVDQU64 Z6, Z4
+	VMOVDQU64 Z8, Z5
+	VMOVDQU64 Z10, Z9
+	VMOVDQU32 Z2, K1, Z3
+	VMOVDQU32 Z2, K2, Z4
+	VMOVDQU32 Z2, K3, Z5
+	VMOVDQU32 Z2, K4, Z9
+	VRANGEPS  $0x04, Z1, Z3, Z6
+	VRANGEPS  $0x04, Z1, Z4, Z7
+	VRANGEPS  $0x04, Z1, Z5, Z8
+	VRANGEPS  $0x04, Z1, Z9, Z10
+	VCMPPS    $0x03, Z1, Z3, K1
+	VCMPPS    $0x03, Z1, Z4, K2
+	VCMPPS    $0x03, Z1, Z5, K3
+	VCMPPS    $0x03, Z1, Z9, K4
+	VMOVDQU64 Z6, Z3
+	VMOVDQU64 Z7, Z4
+	VMOVDQU64 Z8, Z5
+	VMOVDQU64 Z10, Z6
+	VMOVDQU32 Z2, K1, Z3
+	VMOVDQU32 Z2, K2, Z4
+	VMOVDQU32 Z2, K3, Z5
+	VMOVDQU32 Z2, K4, Z6
+	VMOVNTDQ  Z3, (CX)(BX*4)
+	VMOVNTDQ  Z4, 64(CX)(BX*4)
+	VMOVNTDQ  Z5, 128(CX)(BX*4)
+	VMOVNTDQ  Z6, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z3
@@ -6201,7 +8853,7 @@ done:
 	RET
 
 // func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, SSE2
+// Requires: AVX, AVX2, CMOV, MMX+, SSE2
 TEXT ·clipF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6217,6 +8869,66 @@ TEXT ·clipF64AVX2(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+16, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y3
+	VMOVUPS   32(DX)(BX*8), Y6
+	VMAXPD    Y0, Y3, Y4
+	VMAXPD    Y0, Y6, Y7
+	VMAXPD    Y3, Y0, Y5
+	VMAXPD    Y6, Y0, Y8
+	VPAND     Y5, Y4, Y4
+	VPAND     Y8, Y7, Y5
+	VCMPPD    $0x03, Y0, Y3, Y3
+	VCMPPD    $0x03, Y0, Y6, Y6
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VPBLENDVB Y6, Y2, Y5, Y6
+	VMINPD    Y1, Y3, Y4
+	VMINPD    Y1, Y6, Y7
+	VMINPD    Y3, Y1, Y5
+	VMINPD    Y6, Y1, Y8
+	VPOR      Y5, Y4, Y4
+	VPOR      Y8, Y7, Y5
+	VCMPPD    $0x03, Y1, Y3, Y3
+	VCMPPD    $0x03, Y1, Y6, Y6
+	VPBLENDVB Y3, Y2, Y4, Y3
+	VPBLENDVB Y6, Y2, Y5, Y4
+	VMOVUPS   64(DX)(BX*8), Y5
+	VMOVUPS   96(DX)(BX*8), Y8
+	VMAXPD    Y0, Y5, Y6
+	VMAXPD    Y0, Y8, Y10
+	VMAXPD    Y5, Y0, Y7
+	VMAXPD    Y8, Y0, Y11
+	VPAND     Y7, Y6, Y6
+	VPAND     Y11, Y10, Y7
+	VCMPPD    $0x03, Y0, Y5, Y5
+	VCMPPD    $0x03, Y0, Y8, Y8
+	VPBLENDVB Y5, Y2, Y6, Y5
+	VPBLENDVB Y8, Y2, Y7, Y8
+	VMINPD    Y1, Y5, Y6
+	VMINPD    Y1, Y8, Y10
+	VMINPD    Y5, Y1, Y7
+	VMINPD    Y8, Y1, Y11
+	VPOR      Y7, Y6, Y6
+	VPOR      Y11, Y10, Y7
+	VCMPPD    $0x03, Y1, Y5, Y5
+	VCMPPD    $0x03, Y1, Y8, Y8
+	VPBLENDVB Y5, Y2, Y6, Y5
+	VPBLENDVB Y8, Y2, Y7, Y6
+	VMOVNTDQ  Y3, (CX)(BX*8)
+	VMOVNTDQ  Y4, 32(CX)(BX*8)
+	VMOVNTDQ  Y5, 64(CX)(BX*8)
+	VMOVNTDQ  Y6, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*8), Y3
@@ -6318,7 +9030,7 @@ done:
 	RET
 
 // func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, SSE2
 TEXT ·clipF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6334,6 +9046,58 @@ TEXT ·clipF64AVX512(SB), NOSPLIT, $0-64
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z3
+	VMOVDQU64 64(DX)(BX*8), Z5
+	VMOVDQU64 128(DX)(BX*8), Z7
+	VMOVDQU64 192(DX)(BX*8), Z9
+	VRANGEPD  $0x05, Z0, Z3, Z4
+	VRANGEPD  $0x05, Z0, Z5, Z6
+	VRANGEPD  $0x05, Z0, Z7, Z8
+	VRANGEPD  $0x05, Z0, Z9, Z10
+	VCMPPD    $0x03, Z0, Z3, K1
+	VCMPPD    $0x03, Z0, Z5, K2
+	VCMPPD    $0x03, Z0, Z7, K3
+	VCMPPD    $0x03, Z0, Z9, K4
+	VMOVDQU64 Z4, Z3
+	VMOVDQU64 Z6, Z4
+	VMOVDQU64 Z8, Z5
+	VMOVDQU64 Z10, Z9
+	VMOVDQU64 Z2, K1, Z3
+	VMOVDQU64 Z2, K2, Z4
+	VMOVDQU64 Z2, K3, Z5
+	VMOVDQU64 Z2, K4, Z9
+	VRANGEPD  $0x04, Z1, Z3, Z6
+	VRANGEPD  $0x04, Z1, Z4, Z7
+	VRANGEPD  $0x04, Z1, Z5, Z8
+	VRANGEPD  $0x04, Z1, Z9, Z10
+	VCMPPD    $0x03, Z1, Z3, K1
+	VCMPPD    $0x03, Z1, Z4, K2
+	VCMPPD    $0x03, Z1, Z5, K3
+	VCMPPD    $0x03, Z1, Z9, K4
+	VMOVDQU64 Z6, Z3
+	VMOVDQU64 Z7, Z4
+	VMOVDQU64 Z8, Z5
+	VMOVDQU64 Z10, Z6
+	VMOVDQU64 Z2, K1, Z3
+	VMOVDQU64 Z2, K2, Z4
+	VMOVDQU64 Z2, K3, Z5
+	VMOVDQU64 Z2, K4, Z6
+	VMOVNTDQ  Z3, (CX)(BX*8)
+	VMOVNTDQ  Z4, 64(CX)(BX*8)
+	VMOVNTDQ  Z5, 128(CX)(BX*8)
+	VMOVNTDQ  Z6, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z3

@@ -15,7 +15,7 @@ DATA c101010101010101<>+56(SB)/8, $0x0101010101010101
 GLOBL c101010101010101<>(SB), RODATA|NOPTR, $64
 
 // func equalI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -31,6 +31,50 @@ TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VPCMPEQD     Y2, Y1, Y1
+	VPCMPEQD     Y4, Y3, Y2
+	VPCMPEQD     Y6, Y5, Y3
+	VPCMPEQD     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -108,7 +152,7 @@ done:
 	RET
 
 // func equalI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -124,6 +168,38 @@ TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VPCMPD       $0x00, Z2, Z1, K1
+	VPCMPD       $0x00, Z5, Z4, K2
+	VPCMPD       $0x00, Z7, Z6, K3
+	VPCMPD       $0x00, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -181,7 +257,7 @@ done:
 	RET
 
 // func equalI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -197,6 +273,54 @@ TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VPCMPEQQ     Y2, Y1, Y1
+	VPCMPEQQ     Y4, Y3, Y2
+	VPCMPEQQ     Y6, Y5, Y3
+	VPCMPEQQ     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -280,7 +404,7 @@ done:
 	RET
 
 // func equalI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -296,6 +420,38 @@ TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VPCMPQ       $0x00, Z2, Z1, K1
+	VPCMPQ       $0x00, Z4, Z3, K2
+	VPCMPQ       $0x00, Z6, Z5, K3
+	VPCMPQ       $0x00, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -353,7 +509,7 @@ done:
 	RET
 
 // func equalU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -369,6 +525,38 @@ TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y1
+	VMOVUPS  32(DX)(SI*1), Y3
+	VMOVUPS  64(DX)(SI*1), Y5
+	VMOVUPS  96(DX)(SI*1), Y7
+	VMOVUPS  (BX)(SI*1), Y2
+	VMOVUPS  32(BX)(SI*1), Y4
+	VMOVUPS  64(BX)(SI*1), Y6
+	VMOVUPS  96(BX)(SI*1), Y8
+	VPCMPEQB Y2, Y1, Y1
+	VPCMPEQB Y4, Y3, Y2
+	VPCMPEQB Y6, Y5, Y3
+	VPCMPEQB Y8, Y7, Y4
+	VPAND    Y0, Y1, Y1
+	VPAND    Y0, Y2, Y2
+	VPAND    Y0, Y3, Y3
+	VPAND    Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(SI*1)
+	VMOVNTDQ Y2, 32(CX)(SI*1)
+	VMOVNTDQ Y3, 64(CX)(SI*1)
+	VMOVNTDQ Y4, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS  (DX)(SI*1), Y1
@@ -430,7 +618,7 @@ done:
 	RET
 
 // func equalU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -446,6 +634,38 @@ TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
+	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
+	VPCMPUB    $0x00, Z2, Z1, K1
+	VPCMPUB    $0x00, Z4, Z3, K2
+	VPCMPUB    $0x00, Z6, Z5, K3
+	VPCMPUB    $0x00, Z8, Z7, K4
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
+	VMOVNTDQ   Z1, (CX)(SI*1)
+	VMOVNTDQ   Z2, 64(CX)(SI*1)
+	VMOVNTDQ   Z3, 128(CX)(SI*1)
+	VMOVNTDQ   Z4, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        past
+	SFENCE
+	JMP        single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
@@ -503,7 +723,7 @@ done:
 	RET
 
 // func equalF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -519,6 +739,50 @@ TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VCMPPS       $0x00, Y4, Y3, Y2
+	VCMPPS       $0x00, Y6, Y5, Y3
+	VCMPPS       $0x00, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -596,7 +860,7 @@ done:
 	RET
 
 // func equalF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -612,6 +876,38 @@ TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VCMPPS       $0x00, Z2, Z1, K1
+	VCMPPS       $0x00, Z5, Z4, K2
+	VCMPPS       $0x00, Z7, Z6, K3
+	VCMPPS       $0x00, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -669,7 +965,7 @@ done:
 	RET
 
 // func equalF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -685,6 +981,54 @@ TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VCMPPD       $0x00, Y2, Y1, Y1
+	VCMPPD       $0x00, Y4, Y3, Y2
+	VCMPPD       $0x00, Y6, Y5, Y3
+	VCMPPD       $0x00, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -768,7 +1112,7 @@ done:
 	RET
 
 // func equalF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -784,6 +1128,38 @@ TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VCMPPD       $0x00, Z2, Z1, K1
+	VCMPPD       $0x00, Z4, Z3, K2
+	VCMPPD       $0x00, Z6, Z5, K3
+	VCMPPD       $0x00, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -841,7 +1217,7 @@ done:
 	RET
 
 // func lessI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -857,6 +1233,50 @@ TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VPCMPGTD     Y1, Y2, Y1
+	VPCMPGTD     Y3, Y4, Y2
+	VPCMPGTD     Y5, Y6, Y3
+	VPCMPGTD     Y7, Y8, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -934,7 +1354,7 @@ done:
 	RET
 
 // func lessI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -950,6 +1370,38 @@ TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VPCMPD       $0x01, Z2, Z1, K1
+	VPCMPD       $0x01, Z5, Z4, K2
+	VPCMPD       $0x01, Z7, Z6, K3
+	VPCMPD       $0x01, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -1007,7 +1459,7 @@ done:
 	RET
 
 // func lessI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1023,6 +1475,54 @@ TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VPCMPGTQ     Y1, Y2, Y1
+	VPCMPGTQ     Y3, Y4, Y2
+	VPCMPGTQ     Y5, Y6, Y3
+	VPCMPGTQ     Y7, Y8, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -1106,7 +1606,7 @@ done:
 	RET
 
 // func lessI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1122,6 +1622,38 @@ TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VPCMPQ       $0x01, Z2, Z1, K1
+	VPCMPQ       $0x01, Z4, Z3, K2
+	VPCMPQ       $0x01, Z6, Z5, K3
+	VPCMPQ       $0x01, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -1189,7 +1721,7 @@ DATA c8080808080808080<>+56(SB)/8, $0x8080808080808080
 GLOBL c8080808080808080<>(SB), RODATA|NOPTR, $64
 
 // func lessU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1206,6 +1738,46 @@ TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  32(DX)(SI*1), Y4
+	VMOVUPS  64(DX)(SI*1), Y6
+	VMOVUPS  96(DX)(SI*1), Y8
+	VMOVUPS  (BX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y5
+	VMOVUPS  64(BX)(SI*1), Y7
+	VMOVUPS  96(BX)(SI*1), Y9
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
+	VPCMPGTB Y2, Y3, Y2
+	VPCMPGTB Y4, Y5, Y3
+	VPCMPGTB Y6, Y7, Y4
+	VPCMPGTB Y8, Y9, Y5
+	VPAND    Y1, Y2, Y2
+	VPAND    Y1, Y3, Y3
+	VPAND    Y1, Y4, Y4
+	VPAND    Y1, Y5, Y5
+	VMOVNTDQ Y2, (CX)(SI*1)
+	VMOVNTDQ Y3, 32(CX)(SI*1)
+	VMOVNTDQ Y4, 64(CX)(SI*1)
+	VMOVNTDQ Y5, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS  (DX)(SI*1), Y2
@@ -1279,7 +1851,7 @@ done:
 	RET
 
 // func lessU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1295,6 +1867,38 @@ TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
+	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
+	VPCMPUB    $0x01, Z2, Z1, K1
+	VPCMPUB    $0x01, Z4, Z3, K2
+	VPCMPUB    $0x01, Z6, Z5, K3
+	VPCMPUB    $0x01, Z8, Z7, K4
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
+	VMOVNTDQ   Z1, (CX)(SI*1)
+	VMOVNTDQ   Z2, 64(CX)(SI*1)
+	VMOVNTDQ   Z3, 128(CX)(SI*1)
+	VMOVNTDQ   Z4, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        past
+	SFENCE
+	JMP        single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
@@ -1352,7 +1956,7 @@ done:
 	RET
 
 // func lessF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1368,6 +1972,50 @@ TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VCMPPS       $0x01, Y4, Y3, Y2
+	VCMPPS       $0x01, Y6, Y5, Y3
+	VCMPPS       $0x01, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -1445,7 +2093,7 @@ done:
 	RET
 
 // func lessF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1461,6 +2109,38 @@ TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VCMPPS       $0x01, Z2, Z1, K1
+	VCMPPS       $0x01, Z5, Z4, K2
+	VCMPPS       $0x01, Z7, Z6, K3
+	VCMPPS       $0x01, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -1518,7 +2198,7 @@ done:
 	RET
 
 // func lessF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1534,6 +2214,54 @@ TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VCMPPD       $0x01, Y2, Y1, Y1
+	VCMPPD       $0x01, Y4, Y3, Y2
+	VCMPPD       $0x01, Y6, Y5, Y3
+	VCMPPD       $0x01, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -1617,7 +2345,7 @@ done:
 	RET
 
 // func lessF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1633,6 +2361,38 @@ TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VCMPPD       $0x01, Z2, Z1, K1
+	VCMPPD       $0x01, Z4, Z3, K2
+	VCMPPD       $0x01, Z6, Z5, K3
+	VCMPPD       $0x01, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -1700,7 +2460,7 @@ DATA cffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
 GLOBL cffffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1717,6 +2477,54 @@ TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      32(DX)(SI*4), Y4
+	VMOVUPS      64(DX)(SI*4), Y6
+	VMOVUPS      96(DX)(SI*4), Y8
+	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y5
+	VMOVUPS      64(BX)(SI*4), Y7
+	VMOVUPS      96(BX)(SI*4), Y9
+	VPCMPGTD     Y3, Y2, Y2
+	VPCMPGTD     Y5, Y4, Y3
+	VPCMPGTD     Y7, Y6, Y4
+	VPCMPGTD     Y9, Y8, Y5
+	VPXOR        Y0, Y2, Y2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
+	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
+	VPUNPCKLQDQ  X3, X2, X10
+	VPUNPCKLQDQ  X5, X4, X2
+	VINSERTI128  $0x01, X2, Y10, Y2
+	VMOVNTDQ     Y2, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y2
@@ -1800,7 +2608,7 @@ done:
 	RET
 
 // func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1816,6 +2624,38 @@ TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VPCMPD       $0x02, Z2, Z1, K1
+	VPCMPD       $0x02, Z5, Z4, K2
+	VPCMPD       $0x02, Z7, Z6, K3
+	VPCMPD       $0x02, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -1873,7 +2713,7 @@ done:
 	RET
 
 // func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1890,6 +2730,58 @@ TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      32(DX)(SI*8), Y4
+	VMOVUPS      64(DX)(SI*8), Y6
+	VMOVUPS      96(DX)(SI*8), Y8
+	VMOVUPS      (BX)(SI*8), Y3
+	VMOVUPS      32(BX)(SI*8), Y5
+	VMOVUPS      64(BX)(SI*8), Y7
+	VMOVUPS      96(BX)(SI*8), Y9
+	VPCMPGTQ     Y3, Y2, Y2
+	VPCMPGTQ     Y5, Y4, Y3
+	VPCMPGTQ     Y7, Y6, Y4
+	VPCMPGTQ     Y9, Y8, Y5
+	VPXOR        Y0, Y2, Y2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSDW    X5, X5, X5
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
+	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
+	VPUNPCKLDQ   X3, X2, X2
+	VPUNPCKLDQ   X5, X4, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVNTDQ     X2, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y2
@@ -1979,7 +2871,7 @@ done:
 	RET
 
 // func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1995,6 +2887,38 @@ TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VPCMPQ       $0x02, Z2, Z1, K1
+	VPCMPQ       $0x02, Z4, Z3, K2
+	VPCMPQ       $0x02, Z6, Z5, K3
+	VPCMPQ       $0x02, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -2052,7 +2976,7 @@ done:
 	RET
 
 // func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2070,6 +2994,50 @@ TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  32(DX)(SI*1), Y5
+	VMOVUPS  64(DX)(SI*1), Y7
+	VMOVUPS  96(DX)(SI*1), Y9
+	VMOVUPS  (BX)(SI*1), Y4
+	VMOVUPS  32(BX)(SI*1), Y6
+	VMOVUPS  64(BX)(SI*1), Y8
+	VMOVUPS  96(BX)(SI*1), Y10
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
+	VPXOR    Y0, Y10, Y10
+	VPCMPGTB Y4, Y3, Y3
+	VPCMPGTB Y6, Y5, Y4
+	VPCMPGTB Y8, Y7, Y5
+	VPCMPGTB Y10, Y9, Y6
+	VPXOR    Y1, Y3, Y3
+	VPXOR    Y1, Y4, Y4
+	VPXOR    Y1, Y5, Y5
+	VPXOR    Y1, Y6, Y6
+	VPAND    Y2, Y3, Y3
+	VPAND    Y2, Y4, Y4
+	VPAND    Y2, Y5, Y5
+	VPAND    Y2, Y6, Y6
+	VMOVNTDQ Y3, (CX)(SI*1)
+	VMOVNTDQ Y4, 32(CX)(SI*1)
+	VMOVNTDQ Y5, 64(CX)(SI*1)
+	VMOVNTDQ Y6, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS  (DX)(SI*1), Y3
@@ -2149,7 +3117,7 @@ done:
 	RET
 
 // func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2165,6 +3133,38 @@ TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
+	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
+	VPCMPUB    $0x02, Z2, Z1, K1
+	VPCMPUB    $0x02, Z4, Z3, K2
+	VPCMPUB    $0x02, Z6, Z5, K3
+	VPCMPUB    $0x02, Z8, Z7, K4
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
+	VMOVNTDQ   Z1, (CX)(SI*1)
+	VMOVNTDQ   Z2, 64(CX)(SI*1)
+	VMOVNTDQ   Z3, 128(CX)(SI*1)
+	VMOVNTDQ   Z4, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        past
+	SFENCE
+	JMP        single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
@@ -2222,7 +3222,7 @@ done:
 	RET
 
 // func lessOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2238,6 +3238,50 @@ TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VCMPPS       $0x02, Y4, Y3, Y2
+	VCMPPS       $0x02, Y6, Y5, Y3
+	VCMPPS       $0x02, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -2315,7 +3359,7 @@ done:
 	RET
 
 // func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2331,6 +3375,38 @@ TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VCMPPS       $0x02, Z2, Z1, K1
+	VCMPPS       $0x02, Z5, Z4, K2
+	VCMPPS       $0x02, Z7, Z6, K3
+	VCMPPS       $0x02, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -2388,7 +3464,7 @@ done:
 	RET
 
 // func lessOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2404,6 +3480,54 @@ TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VCMPPD       $0x02, Y2, Y1, Y1
+	VCMPPD       $0x02, Y4, Y3, Y2
+	VCMPPD       $0x02, Y6, Y5, Y3
+	VCMPPD       $0x02, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -2487,7 +3611,7 @@ done:
 	RET
 
 // func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2503,6 +3627,38 @@ TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VCMPPD       $0x02, Z2, Z1, K1
+	VCMPPD       $0x02, Z4, Z3, K2
+	VCMPPD       $0x02, Z6, Z5, K3
+	VCMPPD       $0x02, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -2560,7 +3716,7 @@ done:
 	RET
 
 // func notEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2577,6 +3733,54 @@ TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      32(DX)(SI*4), Y4
+	VMOVUPS      64(DX)(SI*4), Y6
+	VMOVUPS      96(DX)(SI*4), Y8
+	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y5
+	VMOVUPS      64(BX)(SI*4), Y7
+	VMOVUPS      96(BX)(SI*4), Y9
+	VPCMPEQD     Y3, Y2, Y2
+	VPCMPEQD     Y5, Y4, Y3
+	VPCMPEQD     Y7, Y6, Y4
+	VPCMPEQD     Y9, Y8, Y5
+	VPXOR        Y0, Y2, Y2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
+	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
+	VPUNPCKLQDQ  X3, X2, X10
+	VPUNPCKLQDQ  X5, X4, X2
+	VINSERTI128  $0x01, X2, Y10, Y2
+	VMOVNTDQ     Y2, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y2
@@ -2660,7 +3864,7 @@ done:
 	RET
 
 // func notEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2676,6 +3880,38 @@ TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VPCMPD       $0x04, Z2, Z1, K1
+	VPCMPD       $0x04, Z5, Z4, K2
+	VPCMPD       $0x04, Z7, Z6, K3
+	VPCMPD       $0x04, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -2733,7 +3969,7 @@ done:
 	RET
 
 // func notEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2750,6 +3986,58 @@ TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      32(DX)(SI*8), Y4
+	VMOVUPS      64(DX)(SI*8), Y6
+	VMOVUPS      96(DX)(SI*8), Y8
+	VMOVUPS      (BX)(SI*8), Y3
+	VMOVUPS      32(BX)(SI*8), Y5
+	VMOVUPS      64(BX)(SI*8), Y7
+	VMOVUPS      96(BX)(SI*8), Y9
+	VPCMPEQQ     Y3, Y2, Y2
+	VPCMPEQQ     Y5, Y4, Y3
+	VPCMPEQQ     Y7, Y6, Y4
+	VPCMPEQQ     Y9, Y8, Y5
+	VPXOR        Y0, Y2, Y2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSDW    X5, X5, X5
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
+	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
+	VPUNPCKLDQ   X3, X2, X2
+	VPUNPCKLDQ   X5, X4, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVNTDQ     X2, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y2
@@ -2839,7 +4127,7 @@ done:
 	RET
 
 // func notEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2855,6 +4143,38 @@ TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VPCMPQ       $0x04, Z2, Z1, K1
+	VPCMPQ       $0x04, Z4, Z3, K2
+	VPCMPQ       $0x04, Z6, Z5, K3
+	VPCMPQ       $0x04, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -2912,7 +4232,7 @@ done:
 	RET
 
 // func notEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2929,6 +4249,42 @@ TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  32(DX)(SI*1), Y4
+	VMOVUPS  64(DX)(SI*1), Y6
+	VMOVUPS  96(DX)(SI*1), Y8
+	VMOVUPS  (BX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y5
+	VMOVUPS  64(BX)(SI*1), Y7
+	VMOVUPS  96(BX)(SI*1), Y9
+	VPCMPEQB Y3, Y2, Y2
+	VPCMPEQB Y5, Y4, Y3
+	VPCMPEQB Y7, Y6, Y4
+	VPCMPEQB Y9, Y8, Y5
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y5, Y5
+	VPAND    Y1, Y2, Y2
+	VPAND    Y1, Y3, Y3
+	VPAND    Y1, Y4, Y4
+	VPAND    Y1, Y5, Y5
+	VMOVNTDQ Y2, (CX)(SI*1)
+	VMOVNTDQ Y3, 32(CX)(SI*1)
+	VMOVNTDQ Y4, 64(CX)(SI*1)
+	VMOVNTDQ Y5, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS  (DX)(SI*1), Y2
@@ -2996,7 +4352,7 @@ done:
 	RET
 
 // func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3012,6 +4368,38 @@ TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
+	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
+	VPCMPUB    $0x04, Z2, Z1, K1
+	VPCMPUB    $0x04, Z4, Z3, K2
+	VPCMPUB    $0x04, Z6, Z5, K3
+	VPCMPUB    $0x04, Z8, Z7, K4
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
+	VMOVNTDQ   Z1, (CX)(SI*1)
+	VMOVNTDQ   Z2, 64(CX)(SI*1)
+	VMOVNTDQ   Z3, 128(CX)(SI*1)
+	VMOVNTDQ   Z4, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        past
+	SFENCE
+	JMP        single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
@@ -3069,7 +4457,7 @@ done:
 	RET
 
 // func notEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3085,6 +4473,50 @@ TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VCMPPS       $0x04, Y2, Y1, Y1
+	VCMPPS       $0x04, Y4, Y3, Y2
+	VCMPPS       $0x04, Y6, Y5, Y3
+	VCMPPS       $0x04, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -3162,7 +4594,7 @@ done:
 	RET
 
 // func notEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3178,6 +4610,38 @@ TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VCMPPS       $0x04, Z2, Z1, K1
+	VCMPPS       $0x04, Z5, Z4, K2
+	VCMPPS       $0x04, Z7, Z6, K3
+	VCMPPS       $0x04, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -3235,7 +4699,7 @@ done:
 	RET
 
 // func notEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3251,6 +4715,54 @@ TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VCMPPD       $0x04, Y2, Y1, Y1
+	VCMPPD       $0x04, Y4, Y3, Y2
+	VCMPPD       $0x04, Y6, Y5, Y3
+	VCMPPD       $0x04, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -3334,7 +4846,7 @@ done:
 	RET
 
 // func notEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3350,6 +4862,38 @@ TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VCMPPD       $0x04, Z2, Z1, K1
+	VCMPPD       $0x04, Z4, Z3, K2
+	VCMPPD       $0x04, Z6, Z5, K3
+	VCMPPD       $0x04, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -3407,7 +4951,7 @@ done:
 	RET
 
 // func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3424,6 +4968,54 @@ TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y2
+	VMOVUPS      32(DX)(SI*4), Y4
+	VMOVUPS      64(DX)(SI*4), Y6
+	VMOVUPS      96(DX)(SI*4), Y8
+	VMOVUPS      (BX)(SI*4), Y3
+	VMOVUPS      32(BX)(SI*4), Y5
+	VMOVUPS      64(BX)(SI*4), Y7
+	VMOVUPS      96(BX)(SI*4), Y9
+	VPCMPGTD     Y2, Y3, Y2
+	VPCMPGTD     Y4, Y5, Y3
+	VPCMPGTD     Y6, Y7, Y4
+	VPCMPGTD     Y8, Y9, Y5
+	VPXOR        Y0, Y2, Y2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
+	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
+	VPUNPCKLQDQ  X3, X2, X10
+	VPUNPCKLQDQ  X5, X4, X2
+	VINSERTI128  $0x01, X2, Y10, Y2
+	VMOVNTDQ     Y2, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y2
@@ -3507,7 +5099,7 @@ done:
 	RET
 
 // func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3523,6 +5115,38 @@ TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VPCMPD       $0x05, Z2, Z1, K1
+	VPCMPD       $0x05, Z5, Z4, K2
+	VPCMPD       $0x05, Z7, Z6, K3
+	VPCMPD       $0x05, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -3580,7 +5204,7 @@ done:
 	RET
 
 // func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3597,6 +5221,58 @@ TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y2
+	VMOVUPS      32(DX)(SI*8), Y4
+	VMOVUPS      64(DX)(SI*8), Y6
+	VMOVUPS      96(DX)(SI*8), Y8
+	VMOVUPS      (BX)(SI*8), Y3
+	VMOVUPS      32(BX)(SI*8), Y5
+	VMOVUPS      64(BX)(SI*8), Y7
+	VMOVUPS      96(BX)(SI*8), Y9
+	VPCMPGTQ     Y2, Y3, Y2
+	VPCMPGTQ     Y4, Y5, Y3
+	VPCMPGTQ     Y6, Y7, Y4
+	VPCMPGTQ     Y8, Y9, Y5
+	VPXOR        Y0, Y2, Y2
+	VPXOR        Y0, Y3, Y3
+	VPXOR        Y0, Y4, Y4
+	VPXOR        Y0, Y5, Y5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VEXTRACTI128 $0x01, Y5, X9
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X9, X5, X5
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSDW    X5, X5, X5
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPACKSSWB    X5, X5, X5
+	VPAND        X1, X2, X2
+	VPAND        X1, X3, X3
+	VPAND        X1, X4, X4
+	VPAND        X1, X5, X5
+	VPUNPCKLDQ   X3, X2, X2
+	VPUNPCKLDQ   X5, X4, X3
+	VPUNPCKLQDQ  X3, X2, X2
+	VMOVNTDQ     X2, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y2
@@ -3686,7 +5362,7 @@ done:
 	RET
 
 // func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3702,6 +5378,38 @@ TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VPCMPQ       $0x05, Z2, Z1, K1
+	VPCMPQ       $0x05, Z4, Z3, K2
+	VPCMPQ       $0x05, Z6, Z5, K3
+	VPCMPQ       $0x05, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -3759,7 +5467,7 @@ done:
 	RET
 
 // func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3777,6 +5485,50 @@ TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y3
+	VMOVUPS  32(DX)(SI*1), Y5
+	VMOVUPS  64(DX)(SI*1), Y7
+	VMOVUPS  96(DX)(SI*1), Y9
+	VMOVUPS  (BX)(SI*1), Y4
+	VMOVUPS  32(BX)(SI*1), Y6
+	VMOVUPS  64(BX)(SI*1), Y8
+	VMOVUPS  96(BX)(SI*1), Y10
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
+	VPXOR    Y0, Y10, Y10
+	VPCMPGTB Y3, Y4, Y3
+	VPCMPGTB Y5, Y6, Y4
+	VPCMPGTB Y7, Y8, Y5
+	VPCMPGTB Y9, Y10, Y6
+	VPXOR    Y1, Y3, Y3
+	VPXOR    Y1, Y4, Y4
+	VPXOR    Y1, Y5, Y5
+	VPXOR    Y1, Y6, Y6
+	VPAND    Y2, Y3, Y3
+	VPAND    Y2, Y4, Y4
+	VPAND    Y2, Y5, Y5
+	VPAND    Y2, Y6, Y6
+	VMOVNTDQ Y3, (CX)(SI*1)
+	VMOVNTDQ Y4, 32(CX)(SI*1)
+	VMOVNTDQ Y5, 64(CX)(SI*1)
+	VMOVNTDQ Y6, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS  (DX)(SI*1), Y3
@@ -3856,7 +5608,7 @@ done:
 	RET
 
 // func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3872,6 +5624,38 @@ TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
+	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
+	VPCMPUB    $0x05, Z2, Z1, K1
+	VPCMPUB    $0x05, Z4, Z3, K2
+	VPCMPUB    $0x05, Z6, Z5, K3
+	VPCMPUB    $0x05, Z8, Z7, K4
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
+	VMOVNTDQ   Z1, (CX)(SI*1)
+	VMOVNTDQ   Z2, 64(CX)(SI*1)
+	VMOVNTDQ   Z3, 128(CX)(SI*1)
+	VMOVNTDQ   Z4, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        past
+	SFENCE
+	JMP        single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
@@ -3929,7 +5713,7 @@ done:
 	RET
 
 // func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3945,6 +5729,50 @@ TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VCMPPS       $0x0d, Y2, Y1, Y1
+	VCMPPS       $0x0d, Y4, Y3, Y2
+	VCMPPS       $0x0d, Y6, Y5, Y3
+	VCMPPS       $0x0d, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -4022,7 +5850,7 @@ done:
 	RET
 
 // func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4038,6 +5866,38 @@ TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VCMPPS       $0x0d, Z2, Z1, K1
+	VCMPPS       $0x0d, Z5, Z4, K2
+	VCMPPS       $0x0d, Z7, Z6, K3
+	VCMPPS       $0x0d, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -4095,7 +5955,7 @@ done:
 	RET
 
 // func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4111,6 +5971,54 @@ TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VCMPPD       $0x0d, Y2, Y1, Y1
+	VCMPPD       $0x0d, Y4, Y3, Y2
+	VCMPPD       $0x0d, Y6, Y5, Y3
+	VCMPPD       $0x0d, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -4194,7 +6102,7 @@ done:
 	RET
 
 // func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4210,6 +6118,38 @@ TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VCMPPD       $0x0d, Z2, Z1, K1
+	VCMPPD       $0x0d, Z4, Z3, K2
+	VCMPPD       $0x0d, Z6, Z5, K3
+	VCMPPD       $0x0d, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -4267,7 +6207,7 @@ done:
 	RET
 
 // func greaterI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4283,6 +6223,50 @@ TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VPCMPGTD     Y2, Y1, Y1
+	VPCMPGTD     Y4, Y3, Y2
+	VPCMPGTD     Y6, Y5, Y3
+	VPCMPGTD     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -4360,7 +6344,7 @@ done:
 	RET
 
 // func greaterI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4376,6 +6360,38 @@ TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VPCMPD       $0x06, Z2, Z1, K1
+	VPCMPD       $0x06, Z5, Z4, K2
+	VPCMPD       $0x06, Z7, Z6, K3
+	VPCMPD       $0x06, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -4433,7 +6449,7 @@ done:
 	RET
 
 // func greaterI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4449,6 +6465,54 @@ TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VPCMPGTQ     Y2, Y1, Y1
+	VPCMPGTQ     Y4, Y3, Y2
+	VPCMPGTQ     Y6, Y5, Y3
+	VPCMPGTQ     Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -4532,7 +6596,7 @@ done:
 	RET
 
 // func greaterI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4548,6 +6612,38 @@ TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VPCMPQ       $0x06, Z2, Z1, K1
+	VPCMPQ       $0x06, Z4, Z3, K2
+	VPCMPQ       $0x06, Z6, Z5, K3
+	VPCMPQ       $0x06, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1
@@ -4605,7 +6701,7 @@ done:
 	RET
 
 // func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4622,6 +6718,46 @@ TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(SI*1), Y2
+	VMOVUPS  32(DX)(SI*1), Y4
+	VMOVUPS  64(DX)(SI*1), Y6
+	VMOVUPS  96(DX)(SI*1), Y8
+	VMOVUPS  (BX)(SI*1), Y3
+	VMOVUPS  32(BX)(SI*1), Y5
+	VMOVUPS  64(BX)(SI*1), Y7
+	VMOVUPS  96(BX)(SI*1), Y9
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y4, Y4
+	VPXOR    Y0, Y6, Y6
+	VPXOR    Y0, Y8, Y8
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y5, Y5
+	VPXOR    Y0, Y7, Y7
+	VPXOR    Y0, Y9, Y9
+	VPCMPGTB Y3, Y2, Y2
+	VPCMPGTB Y5, Y4, Y3
+	VPCMPGTB Y7, Y6, Y4
+	VPCMPGTB Y9, Y8, Y5
+	VPAND    Y1, Y2, Y2
+	VPAND    Y1, Y3, Y3
+	VPAND    Y1, Y4, Y4
+	VPAND    Y1, Y5, Y5
+	VMOVNTDQ Y2, (CX)(SI*1)
+	VMOVNTDQ Y3, 32(CX)(SI*1)
+	VMOVNTDQ Y4, 64(CX)(SI*1)
+	VMOVNTDQ Y5, 96(CX)(SI*1)
+	ADDQ     $+128, SI
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS  (DX)(SI*1), Y2
@@ -4695,7 +6831,7 @@ done:
 	RET
 
 // func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4711,6 +6847,38 @@ TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64  (DX)(SI*1), Z1
+	VMOVDQU64  64(DX)(SI*1), Z3
+	VMOVDQU64  128(DX)(SI*1), Z5
+	VMOVDQU64  192(DX)(SI*1), Z7
+	VMOVDQU64  (BX)(SI*1), Z2
+	VMOVDQU64  64(BX)(SI*1), Z4
+	VMOVDQU64  128(BX)(SI*1), Z6
+	VMOVDQU64  192(BX)(SI*1), Z8
+	VPCMPUB    $0x06, Z2, Z1, K1
+	VPCMPUB    $0x06, Z4, Z3, K2
+	VPCMPUB    $0x06, Z6, Z5, K3
+	VPCMPUB    $0x06, Z8, Z7, K4
+	VMOVDQU8.Z Z0, K1, Z1
+	VMOVDQU8.Z Z0, K2, Z2
+	VMOVDQU8.Z Z0, K3, Z3
+	VMOVDQU8.Z Z0, K4, Z4
+	VMOVNTDQ   Z1, (CX)(SI*1)
+	VMOVNTDQ   Z2, 64(CX)(SI*1)
+	VMOVNTDQ   Z3, 128(CX)(SI*1)
+	VMOVNTDQ   Z4, 192(CX)(SI*1)
+	ADDQ       $+256, SI
+	SUBQ       $+256, AX
+	JGE        past
+	SFENCE
+	JMP        single
 
 many:
 	VMOVDQU64  (DX)(SI*1), Z1
@@ -4768,7 +6936,7 @@ done:
 	RET
 
 // func greaterF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4784,6 +6952,50 @@ TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*4), Y1
+	VMOVUPS      32(DX)(SI*4), Y3
+	VMOVUPS      64(DX)(SI*4), Y5
+	VMOVUPS      96(DX)(SI*4), Y7
+	VMOVUPS      (BX)(SI*4), Y2
+	VMOVUPS      32(BX)(SI*4), Y4
+	VMOVUPS      64(BX)(SI*4), Y6
+	VMOVUPS      96(BX)(SI*4), Y8
+	VCMPPS       $0x0e, Y2, Y1, Y1
+	VCMPPS       $0x0e, Y4, Y3, Y2
+	VCMPPS       $0x0e, Y6, Y5, Y3
+	VCMPPS       $0x0e, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLQDQ  X2, X1, X9
+	VPUNPCKLQDQ  X4, X3, X1
+	VINSERTI128  $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), Y1
@@ -4861,7 +7073,7 @@ done:
 	RET
 
 // func greaterF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4877,6 +7089,38 @@ TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*4), Z1
+	VMOVDQU64    64(DX)(SI*4), Z4
+	VMOVDQU64    128(DX)(SI*4), Z6
+	VMOVDQU64    192(DX)(SI*4), Z9
+	VMOVDQU64    (BX)(SI*4), Z2
+	VMOVDQU64    64(BX)(SI*4), Z5
+	VMOVDQU64    128(BX)(SI*4), Z7
+	VMOVDQU64    192(BX)(SI*4), Z10
+	VCMPPS       $0x0e, Z2, Z1, K1
+	VCMPPS       $0x0e, Z5, Z4, K2
+	VCMPPS       $0x0e, Z7, Z6, K3
+	VCMPPS       $0x0e, Z10, Z9, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X2
+	VMOVDQU8.Z   X0, K3, X8
+	VMOVDQU8.Z   X0, K4, X1
+	VINSERTI32X4 $0x01, X2, Y3, Y11
+	VINSERTI32X4 $0x01, X1, Y8, Y1
+	VINSERTI64X4 $0x01, Y1, Z11, Z1
+	VMOVNTDQ     Z1, (CX)(SI*1)
+	ADDQ         $+64, SI
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*4), Z1
@@ -4934,7 +7178,7 @@ done:
 	RET
 
 // func greaterF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4950,6 +7194,54 @@ TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
 	XORL    SI, SI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), DI
+	BTQ     $0x3e, DI
+	JCC     many
+	TESTQ   $0x0000000f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(SI*8), Y1
+	VMOVUPS      32(DX)(SI*8), Y3
+	VMOVUPS      64(DX)(SI*8), Y5
+	VMOVUPS      96(DX)(SI*8), Y7
+	VMOVUPS      (BX)(SI*8), Y2
+	VMOVUPS      32(BX)(SI*8), Y4
+	VMOVUPS      64(BX)(SI*8), Y6
+	VMOVUPS      96(BX)(SI*8), Y8
+	VCMPPD       $0x0e, Y2, Y1, Y1
+	VCMPPD       $0x0e, Y4, Y3, Y2
+	VCMPPD       $0x0e, Y6, Y5, Y3
+	VCMPPD       $0x0e, Y8, Y7, Y4
+	VEXTRACTI128 $0x01, Y1, X5
+	VEXTRACTI128 $0x01, Y2, X6
+	VEXTRACTI128 $0x01, Y3, X7
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKSSDW    X5, X1, X1
+	VPACKSSDW    X6, X2, X2
+	VPACKSSDW    X7, X3, X3
+	VPACKSSDW    X8, X4, X4
+	VPACKSSDW    X1, X1, X1
+	VPACKSSDW    X2, X2, X2
+	VPACKSSDW    X3, X3, X3
+	VPACKSSDW    X4, X4, X4
+	VPACKSSWB    X1, X1, X1
+	VPACKSSWB    X2, X2, X2
+	VPACKSSWB    X3, X3, X3
+	VPACKSSWB    X4, X4, X4
+	VPAND        X0, X1, X1
+	VPAND        X0, X2, X2
+	VPAND        X0, X3, X3
+	VPAND        X0, X4, X4
+	VPUNPCKLDQ   X2, X1, X1
+	VPUNPCKLDQ   X4, X3, X2
+	VPUNPCKLQDQ  X2, X1, X1
+	VMOVNTDQ     X1, (CX)(SI*1)
+	ADDQ         $+16, SI
+	SUBQ         $+16, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*8), Y1
@@ -5033,7 +7325,7 @@ done:
 	RET
 
 // func greaterF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5049,6 +7341,38 @@ TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
 	XORL         SI, SI
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), DI
+	BTQ          $0x3e, DI
+	JCC          many
+	TESTQ        $0x0000001f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(SI*8), Z1
+	VMOVDQU64    64(DX)(SI*8), Z3
+	VMOVDQU64    128(DX)(SI*8), Z5
+	VMOVDQU64    192(DX)(SI*8), Z7
+	VMOVDQU64    (BX)(SI*8), Z2
+	VMOVDQU64    64(BX)(SI*8), Z4
+	VMOVDQU64    128(BX)(SI*8), Z6
+	VMOVDQU64    192(BX)(SI*8), Z8
+	VCMPPD       $0x0e, Z2, Z1, K1
+	VCMPPD       $0x0e, Z4, Z3, K2
+	VCMPPD       $0x0e, Z6, Z5, K3
+	VCMPPD       $0x0e, Z8, Z7, K4
+	VMOVDQU8.Z   X0, K1, X3
+	VMOVDQU8.Z   X0, K2, X4
+	VMOVDQU8.Z   X0, K3, X1
+	VMOVDQU8.Z   X0, K4, X2
+	VPUNPCKLQDQ  X4, X3, X9
+	VPUNPCKLQDQ  X2, X1, X1
+	VINSERTI32X4 $0x01, X1, Y9, Y1
+	VMOVNTDQ     Y1, (CX)(SI*1)
+	ADDQ         $+32, SI
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64  (DX)(SI*8), Z1

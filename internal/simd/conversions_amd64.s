@@ -15,7 +15,7 @@ DATA c0<>+56(SB)/8, $0x0000000000000000
 GLOBL c0<>(SB), RODATA|NOPTR, $64
 
 // func whereU8AVX2(dst []uint8, mask []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·whereU8AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -35,6 +35,42 @@ TEXT ·whereU8AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(DI*1), Y1
+	VMOVUPS   32(DX)(DI*1), Y2
+	VMOVUPS   64(DX)(DI*1), Y3
+	VMOVUPS   96(DX)(DI*1), Y4
+	VPSUBB    Y1, Y0, Y1
+	VPSUBB    Y2, Y0, Y2
+	VPSUBB    Y3, Y0, Y3
+	VPSUBB    Y4, Y0, Y11
+	VMOVUPS   (BX)(DI*1), Y4
+	VMOVUPS   32(BX)(DI*1), Y7
+	VMOVUPS   64(BX)(DI*1), Y9
+	VMOVUPS   96(BX)(DI*1), Y12
+	VMOVUPS   (SI)(DI*1), Y6
+	VMOVUPS   32(SI)(DI*1), Y8
+	VMOVUPS   64(SI)(DI*1), Y10
+	VMOVUPS   96(SI)(DI*1), Y13
+	VPBLENDVB Y1, Y4, Y6, Y1
+	VPBLENDVB Y2, Y7, Y8, Y2
+	VPBLENDVB Y3, Y9, Y10, Y3
+	VPBLENDVB Y11, Y12, Y13, Y4
+	VMOVNTDQ  Y1, (CX)(DI*1)
+	VMOVNTDQ  Y2, 32(CX)(DI*1)
+	VMOVNTDQ  Y3, 64(CX)(DI*1)
+	VMOVNTDQ  Y4, 96(CX)(DI*1)
+	ADDQ      $+128, DI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(DI*1), Y1
@@ -103,7 +139,7 @@ done:
 	RET
 
 // func whereU8AVX512(dst []uint8, mask []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·whereU8AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -122,6 +158,42 @@ TEXT ·whereU8AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+256, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(DI*1), Z0
+	VMOVDQU64 64(DX)(DI*1), Z1
+	VMOVDQU64 128(DX)(DI*1), Z2
+	VMOVDQU64 192(DX)(DI*1), Z3
+	VPTESTMB  Z0, Z0, K1
+	VPTESTMB  Z1, Z1, K2
+	VPTESTMB  Z2, Z2, K3
+	VPTESTMB  Z3, Z3, K4
+	VMOVDQU64 (BX)(DI*1), Z0
+	VMOVDQU64 64(BX)(DI*1), Z2
+	VMOVDQU64 128(BX)(DI*1), Z4
+	VMOVDQU64 192(BX)(DI*1), Z6
+	VMOVDQU64 (SI)(DI*1), Z1
+	VMOVDQU64 64(SI)(DI*1), Z3
+	VMOVDQU64 128(SI)(DI*1), Z5
+	VMOVDQU64 192(SI)(DI*1), Z7
+	VMOVDQU8  Z0, K1, Z1
+	VMOVDQU8  Z2, K2, Z3
+	VMOVDQU8  Z4, K3, Z5
+	VMOVDQU8  Z6, K4, Z7
+	VMOVNTDQ  Z1, (CX)(DI*1)
+	VMOVNTDQ  Z3, 64(CX)(DI*1)
+	VMOVNTDQ  Z5, 128(CX)(DI*1)
+	VMOVNTDQ  Z7, 192(CX)(DI*1)
+	ADDQ      $+256, DI
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(DI*1), Z0
@@ -185,7 +257,7 @@ done:
 	RET
 
 // func whereU16AVX2(dst []uint16, mask []bool, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·whereU16AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -205,6 +277,46 @@ TEXT ·whereU16AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(DI*1), X1
+	VMOVUPS   16(DX)(DI*1), X2
+	VMOVUPS   32(DX)(DI*1), X3
+	VMOVUPS   48(DX)(DI*1), X4
+	VPMOVZXBW X1, Y1
+	VPMOVZXBW X2, Y2
+	VPMOVZXBW X3, Y3
+	VPMOVZXBW X4, Y4
+	VPSUBW    Y1, Y0, Y1
+	VPSUBW    Y2, Y0, Y2
+	VPSUBW    Y3, Y0, Y3
+	VPSUBW    Y4, Y0, Y12
+	VMOVUPS   (BX)(DI*2), Y4
+	VMOVUPS   32(BX)(DI*2), Y8
+	VMOVUPS   64(BX)(DI*2), Y10
+	VMOVUPS   96(BX)(DI*2), Y13
+	VMOVUPS   (SI)(DI*2), Y7
+	VMOVUPS   32(SI)(DI*2), Y9
+	VMOVUPS   64(SI)(DI*2), Y11
+	VMOVUPS   96(SI)(DI*2), Y14
+	VPBLENDVB Y1, Y4, Y7, Y1
+	VPBLENDVB Y2, Y8, Y9, Y2
+	VPBLENDVB Y3, Y10, Y11, Y3
+	VPBLENDVB Y12, Y13, Y14, Y4
+	VMOVNTDQ  Y1, (CX)(DI*2)
+	VMOVNTDQ  Y2, 32(CX)(DI*2)
+	VMOVNTDQ  Y3, 64(CX)(DI*2)
+	VMOVNTDQ  Y4, 96(CX)(DI*2)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(DI*1), X1
@@ -279,7 +391,7 @@ done:
 	RET
 
 // func whereU16AVX512(dst []uint16, mask []bool, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·whereU16AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -298,6 +410,42 @@ TEXT ·whereU16AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(DI*1), Y0
+	VMOVDQU64 32(DX)(DI*1), Y1
+	VMOVDQU64 64(DX)(DI*1), Y2
+	VMOVDQU64 96(DX)(DI*1), Y3
+	VPTESTMB  Y0, Y0, K1
+	VPTESTMB  Y1, Y1, K2
+	VPTESTMB  Y2, Y2, K3
+	VPTESTMB  Y3, Y3, K4
+	VMOVDQU64 (BX)(DI*2), Z0
+	VMOVDQU64 64(BX)(DI*2), Z2
+	VMOVDQU64 128(BX)(DI*2), Z4
+	VMOVDQU64 192(BX)(DI*2), Z6
+	VMOVDQU64 (SI)(DI*2), Z1
+	VMOVDQU64 64(SI)(DI*2), Z3
+	VMOVDQU64 128(SI)(DI*2), Z5
+	VMOVDQU64 192(SI)(DI*2), Z7
+	VMOVDQU16 Z0, K1, Z1
+	VMOVDQU16 Z2, K2, Z3
+	VMOVDQU16 Z4, K3, Z5
+	VMOVDQU16 Z6, K4, Z7
+	VMOVNTDQ  Z1, (CX)(DI*2)
+	VMOVNTDQ  Z3, 64(CX)(DI*2)
+	VMOVNTDQ  Z5, 128(CX)(DI*2)
+	VMOVNTDQ  Z7, 192(CX)(DI*2)
+	ADDQ      $+128, DI
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(DI*1), Y0
@@ -361,7 +509,7 @@ done:
 	RET
 
 // func whereU32AVX2(dst []uint32, mask []bool, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·whereU32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -381,6 +529,46 @@ TEXT ·whereU32AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVQ     (DX)(DI*1), X1
+	VMOVQ     8(DX)(DI*1), X2
+	VMOVQ     16(DX)(DI*1), X3
+	VMOVQ     24(DX)(DI*1), X4
+	VPMOVZXBD X1, Y1
+	VPMOVZXBD X2, Y2
+	VPMOVZXBD X3, Y3
+	VPMOVZXBD X4, Y4
+	VPSUBD    Y1, Y0, Y1
+	VPSUBD    Y2, Y0, Y2
+	VPSUBD    Y3, Y0, Y3
+	VPSUBD    Y4, Y0, Y12
+	VMOVUPS   (BX)(DI*4), Y4
+	VMOVUPS   32(BX)(DI*4), Y8
+	VMOVUPS   64(BX)(DI*4), Y10
+	VMOVUPS   96(BX)(DI*4), Y13
+	VMOVUPS   (SI)(DI*4), Y7
+	VMOVUPS   32(SI)(DI*4), Y9
+	VMOVUPS   64(SI)(DI*4), Y11
+	VMOVUPS   96(SI)(DI*4), Y14
+	VPBLENDVB Y1, Y4, Y7, Y1
+	VPBLENDVB Y2, Y8, Y9, Y2
+	VPBLENDVB Y3, Y10, Y11, Y3
+	VPBLENDVB Y12, Y13, Y14, Y4
+	VMOVNTDQ  Y1, (CX)(DI*4)
+	VMOVNTDQ  Y2, 32(CX)(DI*4)
+	VMOVNTDQ  Y3, 64(CX)(DI*4)
+	VMOVNTDQ  Y4, 96(CX)(DI*4)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVQ     (DX)(DI*1), X1
@@ -453,7 +641,7 @@ done:
 	RET
 
 // func whereU32AVX512(dst []uint32, mask []bool, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·whereU32AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -472,6 +660,42 @@ TEXT ·whereU32AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(DI*1), X0
+	VMOVDQU64 16(DX)(DI*1), X1
+	VMOVDQU64 32(DX)(DI*1), X2
+	VMOVDQU64 48(DX)(DI*1), X3
+	VPTESTMB  X0, X0, K1
+	VPTESTMB  X1, X1, K2
+	VPTESTMB  X2, X2, K3
+	VPTESTMB  X3, X3, K4
+	VMOVDQU64 (BX)(DI*4), Z0
+	VMOVDQU64 64(BX)(DI*4), Z2
+	VMOVDQU64 128(BX)(DI*4), Z4
+	VMOVDQU64 192(BX)(DI*4), Z6
+	VMOVDQU64 (SI)(DI*4), Z1
+	VMOVDQU64 64(SI)(DI*4), Z3
+	VMOVDQU64 128(SI)(DI*4), Z5
+	VMOVDQU64 192(SI)(DI*4), Z7
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z2, K2, Z3
+	VMOVDQU32 Z4, K3, Z5
+	VMOVDQU32 Z6, K4, Z7
+	VMOVNTDQ  Z1, (CX)(DI*4)
+	VMOVNTDQ  Z3, 64(CX)(DI*4)
+	VMOVNTDQ  Z5, 128(CX)(DI*4)
+	VMOVNTDQ  Z7, 192(CX)(DI*4)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(DI*1), X0
@@ -535,7 +759,7 @@ done:
 	RET
 
 // func whereU64AVX2(dst []uint64, mask []bool, a []uint64, b []uint64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·whereU64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -555,6 +779,46 @@ TEXT ·whereU64AVX2(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVD     (DX)(DI*1), X1
+	VMOVD     4(DX)(DI*1), X2
+	VMOVD     8(DX)(DI*1), X3
+	VMOVD     12(DX)(DI*1), X4
+	VPMOVZXBQ X1, Y1
+	VPMOVZXBQ X2, Y2
+	VPMOVZXBQ X3, Y3
+	VPMOVZXBQ X4, Y4
+	VPSUBQ    Y1, Y0, Y1
+	VPSUBQ    Y2, Y0, Y2
+	VPSUBQ    Y3, Y0, Y3
+	VPSUBQ    Y4, Y0, Y12
+	VMOVUPS   (BX)(DI*8), Y4
+	VMOVUPS   32(BX)(DI*8), Y8
+	VMOVUPS   64(BX)(DI*8), Y10
+	VMOVUPS   96(BX)(DI*8), Y13
+	VMOVUPS   (SI)(DI*8), Y7
+	VMOVUPS   32(SI)(DI*8), Y9
+	VMOVUPS   64(SI)(DI*8), Y11
+	VMOVUPS   96(SI)(DI*8), Y14
+	VPBLENDVB Y1, Y4, Y7, Y1
+	VPBLENDVB Y2, Y8, Y9, Y2
+	VPBLENDVB Y3, Y10, Y11, Y3
+	VPBLENDVB Y12, Y13, Y14, Y4
+	VMOVNTDQ  Y1, (CX)(DI*8)
+	VMOVNTDQ  Y2, 32(CX)(DI*8)
+	VMOVNTDQ  Y3, 64(CX)(DI*8)
+	VMOVNTDQ  Y4, 96(CX)(DI*8)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVD     (DX)(DI*1), X1
@@ -627,7 +891,7 @@ done:
 	RET
 
 // func whereU64AVX512(dst []uint64, mask []bool, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·whereU64AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -646,6 +910,42 @@ TEXT ·whereU64AVX512(SB), NOSPLIT, $0-96
 	XORL    DI, DI
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVQ     (DX)(DI*1), X0
+	VMOVQ     8(DX)(DI*1), X1
+	VMOVQ     16(DX)(DI*1), X2
+	VMOVQ     24(DX)(DI*1), X3
+	VPTESTMB  X0, X0, K1
+	VPTESTMB  X1, X1, K2
+	VPTESTMB  X2, X2, K3
+	VPTESTMB  X3, X3, K4
+	VMOVDQU64 (BX)(DI*8), Z0
+	VMOVDQU64 64(BX)(DI*8), Z2
+	VMOVDQU64 128(BX)(DI*8), Z4
+	VMOVDQU64 192(BX)(DI*8), Z6
+	VMOVDQU64 (SI)(DI*8), Z1
+	VMOVDQU64 64(SI)(DI*8), Z3
+	VMOVDQU64 128(SI)(DI*8), Z5
+	VMOVDQU64 192(SI)(DI*8), Z7
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z2, K2, Z3
+	VMOVDQU64 Z4, K3, Z5
+	VMOVDQU64 Z6, K4, Z7
+	VMOVNTDQ  Z1, (CX)(DI*8)
+	VMOVNTDQ  Z3, 64(CX)(DI*8)
+	VMOVNTDQ  Z5, 128(CX)(DI*8)
+	VMOVNTDQ  Z7, 192(CX)(DI*8)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVQ     (DX)(DI*1), X0
@@ -969,7 +1269,7 @@ done:
 	RET
 
 // func widenF32AVX2(dst []float64, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·widenF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -981,6 +1281,38 @@ TEXT ·widenF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), X1
+	VMOVUPS   16(DX)(BX*4), X2
+	VMOVUPS   32(DX)(BX*4), X3
+	VMOVUPS   48(DX)(BX*4), X4
+	VCVTPS2PD X1, Y1
+	VCVTPS2PD X2, Y2
+	VCVTPS2PD X3, Y3
+	VCVTPS2PD X4, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*4), X1
@@ -1040,7 +1372,7 @@ done:
 	RET
 
 // func widenF32AVX512(dst []float64, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·widenF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1052,6 +1384,38 @@ TEXT ·widenF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Y1
+	VMOVDQU64 32(DX)(BX*4), Y2
+	VMOVDQU64 64(DX)(BX*4), Y3
+	VMOVDQU64 96(DX)(BX*4), Y4
+	VCVTPS2PD Y1, Z1
+	VCVTPS2PD Y2, Z2
+	VCVTPS2PD Y3, Z3
+	VCVTPS2PD Y4, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Y1
@@ -1109,7 +1473,7 @@ done:
 	RET
 
 // func narrowF64AVX2(dst []float32, a []float64)
-// Requires: AVX, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1121,16 +1485,48 @@ TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS     (DX)(BX*8), Y1
+	VMOVUPS     32(DX)(BX*8), Y3
+	VMOVUPS     64(DX)(BX*8), Y4
+	VMOVUPS     96(DX)(BX*8), Y6
+	VCVTPD2PSY  Y1, X1
+	VCVTPD2PSY  Y3, X3
+	VCVTPD2PSY  Y4, X4
+	VCVTPD2PSY  Y6, X6
+	VCMPPS      $0x03, X1, X1, X2
+	VCMPPS      $0x03, X3, X3, X5
+	VCMPPS      $0x03, X4, X4, X8
+	VCMPPS      $0x03, X6, X6, X7
+	VPBLENDVB   X2, X0, X1, X2
+	VPBLENDVB   X5, X0, X3, X1
+	VPBLENDVB   X8, X0, X4, X5
+	VPBLENDVB   X7, X0, X6, X3
+	VINSERTI128 $0x01, X1, Y2, Y1
+	VMOVNTDQ    Y1, (CX)(BX*4)
+	VINSERTI128 $0x01, X3, Y5, Y1
+	VMOVNTDQ    Y1, 32(CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         past
+	SFENCE
+	JMP         single
 
 many:
 	VMOVUPS    (DX)(BX*8), Y1
-	VMOVUPS    32(DX)(BX*8), Y2
-	VMOVUPS    64(DX)(BX*8), Y3
-	VMOVUPS    96(DX)(BX*8), Y4
+	VMOVUPS    32(DX)(BX*8), Y3
+	VMOVUPS    64(DX)(BX*8), Y4
+	VMOVUPS    96(DX)(BX*8), Y5
 	VCVTPD2PSY Y1, X1
-	VCVTPD2PSY Y2, X2
-	VCVTPD2PSY Y3, X3
-	VCVTPD2PSY Y4, X7
+	VCVTPD2PSY Y3, X2
+	VCVTPD2PSY Y4, X3
+	VCVTPD2PSY Y5, X7
 	VCMPPS     $0x03, X1, X1, X4
 	VCMPPS     $0x03, X2, X2, X5
 	VCMPPS     $0x03, X3, X3, X6
@@ -1166,8 +1562,8 @@ rest:
 	JEQ  done
 
 element:
-	VMOVQ      (DX)(BX*8), X5
-	VCVTPD2PSY Y5, X1
+	VMOVQ      (DX)(BX*8), X2
+	VCVTPD2PSY Y2, X1
 	VCMPPS     $0x03, X1, X1, X2
 	VPBLENDVB  X2, X0, X1, X1
 	VMOVD      X1, (CX)(BX*4)
@@ -1180,7 +1576,7 @@ done:
 	RET
 
 // func narrowF64AVX512(dst []float32, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1192,6 +1588,42 @@ TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(BX*8), Z1
+	VMOVDQU64    64(DX)(BX*8), Z3
+	VMOVDQU64    128(DX)(BX*8), Z4
+	VMOVDQU64    192(DX)(BX*8), Z6
+	VCVTPD2PS    Z1, Y1
+	VCVTPD2PS    Z3, Y3
+	VCVTPD2PS    Z4, Y4
+	VCVTPD2PS    Z6, Y6
+	VCMPPS       $0x03, Y1, Y1, K1
+	VCMPPS       $0x03, Y3, Y3, K2
+	VCMPPS       $0x03, Y4, Y4, K3
+	VCMPPS       $0x03, Y6, Y6, K4
+	VMOVDQU64    Y1, Y2
+	VMOVDQU64    Y3, Y1
+	VMOVDQU64    Y4, Y5
+	VMOVDQU64    Y6, Y3
+	VMOVDQU32    Y0, K1, Y2
+	VMOVDQU32    Y0, K2, Y1
+	VMOVDQU32    Y0, K3, Y5
+	VMOVDQU32    Y0, K4, Y3
+	VINSERTI64X4 $0x01, Y1, Z2, Z1
+	VMOVNTDQ     Z1, (CX)(BX*4)
+	VINSERTI64X4 $0x01, Y3, Z5, Z1
+	VMOVNTDQ     Z1, 64(CX)(BX*4)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -1249,7 +1681,7 @@ done:
 	RET
 
 // func widenBF16AVX2(dst []float32, a []uint16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1260,6 +1692,34 @@ TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*2), X0
+	VMOVUPS   16(DX)(BX*2), X1
+	VMOVUPS   32(DX)(BX*2), X2
+	VMOVUPS   48(DX)(BX*2), X3
+	VPMOVZXWD X0, Y0
+	VPMOVZXWD X1, Y1
+	VPMOVZXWD X2, Y2
+	VPMOVZXWD X3, Y3
+	VPSLLD    $0x10, Y0, Y0
+	VPSLLD    $0x10, Y1, Y1
+	VPSLLD    $0x10, Y2, Y2
+	VPSLLD    $0x10, Y3, Y3
+	VMOVNTDQ  Y0, (CX)(BX*4)
+	VMOVNTDQ  Y1, 32(CX)(BX*4)
+	VMOVNTDQ  Y2, 64(CX)(BX*4)
+	VMOVNTDQ  Y3, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*2), X0
@@ -1314,7 +1774,7 @@ done:
 	RET
 
 // func widenBF16AVX512(dst []float32, a []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1325,6 +1785,34 @@ TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000003f, CX
+	JNE     many
+
+past:
+	VMOVDQU64 (DX)(BX*2), Y0
+	VMOVDQU64 32(DX)(BX*2), Y1
+	VMOVDQU64 64(DX)(BX*2), Y2
+	VMOVDQU64 96(DX)(BX*2), Y3
+	VPMOVZXWD Y0, Z0
+	VPMOVZXWD Y1, Z1
+	VPMOVZXWD Y2, Z2
+	VPMOVZXWD Y3, Z3
+	VPSLLD    $0x10, Z0, Z0
+	VPSLLD    $0x10, Z1, Z1
+	VPSLLD    $0x10, Z2, Z2
+	VPSLLD    $0x10, Z3, Z3
+	VMOVNTDQ  Z0, (CX)(BX*4)
+	VMOVNTDQ  Z1, 64(CX)(BX*4)
+	VMOVNTDQ  Z2, 128(CX)(BX*4)
+	VMOVNTDQ  Z3, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Y0
@@ -1396,7 +1884,7 @@ DATA c100000001<>+56(SB)/8, $0x0000000100000001
 GLOBL c100000001<>(SB), RODATA|NOPTR, $64
 
 // func narrowBF16AVX2(dst []uint16, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1410,21 +1898,77 @@ TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS      (DX)(BX*4), Y3
+	VMOVUPS      32(DX)(BX*4), Y6
+	VPSRLD       $0x10, Y3, Y4
+	VPSRLD       $0x10, Y6, Y7
+	VPAND        Y1, Y4, Y4
+	VPAND        Y1, Y7, Y7
+	VPADDD       Y4, Y0, Y4
+	VPADDD       Y7, Y0, Y9
+	VCMPPS       $0x00, Y3, Y3, Y7
+	VCMPPS       $0x00, Y6, Y6, Y10
+	VPADDD       Y4, Y3, Y3
+	VPADDD       Y9, Y6, Y4
+	VPBLENDVB    Y7, Y3, Y2, Y3
+	VPBLENDVB    Y10, Y4, Y2, Y4
+	VPSRLD       $0x10, Y3, Y3
+	VPSRLD       $0x10, Y4, Y4
+	VEXTRACTI128 $0x01, Y3, X5
+	VEXTRACTI128 $0x01, Y4, X6
+	VPACKUSDW    X5, X3, X5
+	VPACKUSDW    X6, X4, X6
+	VMOVUPS      64(DX)(BX*4), Y3
+	VMOVUPS      96(DX)(BX*4), Y7
+	VPSRLD       $0x10, Y3, Y4
+	VPSRLD       $0x10, Y7, Y9
+	VPAND        Y1, Y4, Y4
+	VPAND        Y1, Y9, Y9
+	VPADDD       Y4, Y0, Y4
+	VPADDD       Y9, Y0, Y10
+	VCMPPS       $0x00, Y3, Y3, Y9
+	VCMPPS       $0x00, Y7, Y7, Y11
+	VPADDD       Y4, Y3, Y3
+	VPADDD       Y10, Y7, Y4
+	VPBLENDVB    Y9, Y3, Y2, Y3
+	VPBLENDVB    Y11, Y4, Y2, Y4
+	VPSRLD       $0x10, Y3, Y3
+	VPSRLD       $0x10, Y4, Y4
+	VEXTRACTI128 $0x01, Y3, X8
+	VEXTRACTI128 $0x01, Y4, X7
+	VPACKUSDW    X8, X3, X8
+	VPACKUSDW    X7, X4, X7
+	VINSERTI128  $0x01, X6, Y5, Y3
+	VMOVNTDQ     Y3, (CX)(BX*2)
+	VINSERTI128  $0x01, X7, Y8, Y3
+	VMOVNTDQ     Y3, 32(CX)(BX*2)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(BX*4), Y3
-	VMOVUPS      32(DX)(BX*4), Y5
+	VMOVUPS      32(DX)(BX*4), Y6
 	VPSRLD       $0x10, Y3, Y4
-	VPSRLD       $0x10, Y5, Y6
+	VPSRLD       $0x10, Y6, Y7
 	VPAND        Y1, Y4, Y4
-	VPAND        Y1, Y6, Y6
+	VPAND        Y1, Y7, Y7
 	VPADDD       Y4, Y0, Y4
-	VPADDD       Y6, Y0, Y8
-	VCMPPS       $0x00, Y3, Y3, Y6
-	VCMPPS       $0x00, Y5, Y5, Y9
+	VPADDD       Y7, Y0, Y8
+	VCMPPS       $0x00, Y3, Y3, Y7
+	VCMPPS       $0x00, Y6, Y6, Y9
 	VPADDD       Y4, Y3, Y3
-	VPADDD       Y8, Y5, Y4
-	VPBLENDVB    Y6, Y3, Y2, Y3
+	VPADDD       Y8, Y6, Y4
+	VPBLENDVB    Y7, Y3, Y2, Y3
 	VPBLENDVB    Y9, Y4, Y2, Y4
 	VPSRLD       $0x10, Y3, Y3
 	VPSRLD       $0x10, Y4, Y4
@@ -1435,18 +1979,18 @@ many:
 	VMOVUPS      X5, (CX)(BX*2)
 	VMOVUPS      X6, 16(CX)(BX*2)
 	VMOVUPS      64(DX)(BX*4), Y3
-	VMOVUPS      96(DX)(BX*4), Y5
+	VMOVUPS      96(DX)(BX*4), Y6
 	VPSRLD       $0x10, Y3, Y4
-	VPSRLD       $0x10, Y5, Y6
+	VPSRLD       $0x10, Y6, Y7
 	VPAND        Y1, Y4, Y4
-	VPAND        Y1, Y6, Y6
+	VPAND        Y1, Y7, Y7
 	VPADDD       Y4, Y0, Y4
-	VPADDD       Y6, Y0, Y8
-	VCMPPS       $0x00, Y3, Y3, Y6
-	VCMPPS       $0x00, Y5, Y5, Y9
+	VPADDD       Y7, Y0, Y8
+	VCMPPS       $0x00, Y3, Y3, Y7
+	VCMPPS       $0x00, Y6, Y6, Y9
 	VPADDD       Y4, Y3, Y3
-	VPADDD       Y8, Y5, Y4
-	VPBLENDVB    Y6, Y3, Y2, Y3
+	VPADDD       Y8, Y6, Y4
+	VPBLENDVB    Y7, Y3, Y2, Y3
 	VPBLENDVB    Y9, Y4, Y2, Y4
 	VPSRLD       $0x10, Y3, Y3
 	VPSRLD       $0x10, Y4, Y4
@@ -1469,9 +2013,9 @@ one:
 	VPSRLD       $0x10, Y3, Y4
 	VPAND        Y1, Y4, Y4
 	VPADDD       Y4, Y0, Y4
-	VCMPPS       $0x00, Y3, Y3, Y5
+	VCMPPS       $0x00, Y3, Y3, Y6
 	VPADDD       Y4, Y3, Y3
-	VPBLENDVB    Y5, Y3, Y2, Y3
+	VPBLENDVB    Y6, Y3, Y2, Y3
 	VPSRLD       $0x10, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
 	VPACKUSDW    X4, X3, X4
@@ -1485,12 +2029,12 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD        (DX)(BX*4), X7
-	VPSRLD       $0x10, Y7, Y3
+	VMOVD        (DX)(BX*4), X5
+	VPSRLD       $0x10, Y5, Y3
 	VPAND        Y1, Y3, Y3
 	VPADDD       Y3, Y0, Y3
-	VCMPPS       $0x00, Y7, Y7, Y4
-	VPADDD       Y3, Y7, Y3
+	VCMPPS       $0x00, Y5, Y5, Y4
+	VPADDD       Y3, Y5, Y3
 	VPBLENDVB    Y4, Y3, Y2, Y3
 	VPSRLD       $0x10, Y3, Y3
 	VEXTRACTI128 $0x01, Y3, X4
@@ -1515,7 +2059,7 @@ DATA c7000500030001_8_f000d000b0009<>+56(SB)/8, $0x0000000000000000
 GLOBL c7000500030001_8_f000d000b0009<>(SB), RODATA|NOPTR, $64
 
 // func narrowBF16AVX512(dst []uint16, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1530,6 +2074,54 @@ TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(BX*4), Z4
+	VMOVDQU64    64(DX)(BX*4), Z6
+	VMOVDQU64    128(DX)(BX*4), Z8
+	VMOVDQU64    192(DX)(BX*4), Z10
+	VPSRLD       $0x10, Z4, Z5
+	VPSRLD       $0x10, Z6, Z7
+	VPSRLD       $0x10, Z8, Z9
+	VPSRLD       $0x10, Z10, Z11
+	VPANDQ       Z1, Z5, Z5
+	VPANDQ       Z1, Z7, Z7
+	VPANDQ       Z1, Z9, Z9
+	VPANDQ       Z1, Z11, Z11
+	VPADDD       Z5, Z0, Z5
+	VPADDD       Z7, Z0, Z7
+	VPADDD       Z9, Z0, Z9
+	VPADDD       Z11, Z0, Z14
+	VCMPPS       $0x00, Z4, Z4, K1
+	VCMPPS       $0x00, Z6, Z6, K2
+	VCMPPS       $0x00, Z8, Z8, K3
+	VCMPPS       $0x00, Z10, Z10, K4
+	VMOVDQU64    Z2, Z11
+	VMOVDQU64    Z2, Z12
+	VMOVDQU64    Z2, Z13
+	VMOVDQU64    Z2, Z15
+	VPADDD       Z5, Z4, K1, Z11
+	VPADDD       Z7, Z6, K2, Z12
+	VPADDD       Z9, Z8, K3, Z13
+	VPADDD       Z14, Z10, K4, Z15
+	VPERMW       Z11, Z3, Z4
+	VPERMW       Z12, Z3, Z5
+	VPERMW       Z13, Z3, Z6
+	VPERMW       Z15, Z3, Z7
+	VINSERTI64X4 $0x01, Y5, Z4, Z4
+	VMOVNTDQ     Z4, (CX)(BX*2)
+	VINSERTI64X4 $0x01, Y7, Z6, Z4
+	VMOVNTDQ     Z4, 64(CX)(BX*2)
+	ADDQ         $+64, BX
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z4
@@ -1651,7 +2243,7 @@ DATA c800000008000<>+56(SB)/8, $0x0000800000008000
 GLOBL c800000008000<>(SB), RODATA|NOPTR, $64
 
 // func widenF16AVX2(dst []float32, a []uint16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·widenF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1667,6 +2259,66 @@ TEXT ·widenF16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*2), X5
+	VPMOVZXWD X5, Y5
+	VPAND     Y0, Y5, Y6
+	VPSLLD    $0x0d, Y6, Y6
+	VMULPS    Y1, Y6, Y6
+	VCMPPS    $0x0d, Y2, Y6, Y7
+	VPOR      Y3, Y6, Y8
+	VPBLENDVB Y7, Y8, Y6, Y6
+	VPAND     Y4, Y5, Y5
+	VPSLLD    $0x10, Y5, Y5
+	VPOR      Y5, Y6, Y5
+	VMOVUPS   16(DX)(BX*2), X6
+	VPMOVZXWD X6, Y6
+	VPAND     Y0, Y6, Y7
+	VPSLLD    $0x0d, Y7, Y7
+	VMULPS    Y1, Y7, Y7
+	VCMPPS    $0x0d, Y2, Y7, Y8
+	VPOR      Y3, Y7, Y9
+	VPBLENDVB Y8, Y9, Y7, Y7
+	VPAND     Y4, Y6, Y6
+	VPSLLD    $0x10, Y6, Y6
+	VPOR      Y6, Y7, Y6
+	VMOVUPS   32(DX)(BX*2), X7
+	VPMOVZXWD X7, Y7
+	VPAND     Y0, Y7, Y8
+	VPSLLD    $0x0d, Y8, Y8
+	VMULPS    Y1, Y8, Y8
+	VCMPPS    $0x0d, Y2, Y8, Y9
+	VPOR      Y3, Y8, Y10
+	VPBLENDVB Y9, Y10, Y8, Y8
+	VPAND     Y4, Y7, Y7
+	VPSLLD    $0x10, Y7, Y7
+	VPOR      Y7, Y8, Y7
+	VMOVUPS   48(DX)(BX*2), X8
+	VPMOVZXWD X8, Y8
+	VPAND     Y0, Y8, Y9
+	VPSLLD    $0x0d, Y9, Y9
+	VMULPS    Y1, Y9, Y9
+	VCMPPS    $0x0d, Y2, Y9, Y10
+	VPOR      Y3, Y9, Y11
+	VPBLENDVB Y10, Y11, Y9, Y9
+	VPAND     Y4, Y8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VPOR      Y8, Y9, Y8
+	VMOVNTDQ  Y5, (CX)(BX*4)
+	VMOVNTDQ  Y6, 32(CX)(BX*4)
+	VMOVNTDQ  Y7, 64(CX)(BX*4)
+	VMOVNTDQ  Y8, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*2), X5
@@ -1769,7 +2421,7 @@ done:
 	RET
 
 // func widenF16AVX512(dst []float32, a []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·widenF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1785,6 +2437,66 @@ TEXT ·widenF16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*2), Y5
+	VMOVDQU64 32(DX)(BX*2), Y6
+	VMOVDQU64 64(DX)(BX*2), Y7
+	VMOVDQU64 96(DX)(BX*2), Y8
+	VPMOVZXWD Y5, Z5
+	VPMOVZXWD Y6, Z6
+	VPMOVZXWD Y7, Z7
+	VPMOVZXWD Y8, Z11
+	VPANDQ    Z0, Z5, Z8
+	VPANDQ    Z0, Z6, Z9
+	VPANDQ    Z0, Z7, Z10
+	VPANDQ    Z0, Z11, Z12
+	VPSLLD    $0x0d, Z8, Z8
+	VPSLLD    $0x0d, Z9, Z9
+	VPSLLD    $0x0d, Z10, Z10
+	VPSLLD    $0x0d, Z12, Z12
+	VMULPS    Z1, Z8, Z8
+	VMULPS    Z1, Z9, Z9
+	VMULPS    Z1, Z10, Z10
+	VMULPS    Z1, Z12, Z15
+	VCMPPS    $0x0d, Z2, Z8, K1
+	VCMPPS    $0x0d, Z2, Z9, K2
+	VCMPPS    $0x0d, Z2, Z10, K3
+	VCMPPS    $0x0d, Z2, Z15, K4
+	VPORQ     Z3, Z8, Z12
+	VPORQ     Z3, Z9, Z13
+	VPORQ     Z3, Z10, Z14
+	VPORQ     Z3, Z15, Z16
+	VMOVDQU32 Z12, K1, Z8
+	VMOVDQU32 Z13, K2, Z9
+	VMOVDQU32 Z14, K3, Z10
+	VMOVDQU32 Z16, K4, Z15
+	VPANDQ    Z4, Z5, Z5
+	VPANDQ    Z4, Z6, Z6
+	VPANDQ    Z4, Z7, Z7
+	VPANDQ    Z4, Z11, Z11
+	VPSLLD    $0x10, Z5, Z5
+	VPSLLD    $0x10, Z6, Z6
+	VPSLLD    $0x10, Z7, Z7
+	VPSLLD    $0x10, Z11, Z11
+	VPORQ     Z5, Z8, Z5
+	VPORQ     Z6, Z9, Z6
+	VPORQ     Z7, Z10, Z7
+	VPORQ     Z11, Z15, Z8
+	VMOVNTDQ  Z5, (CX)(BX*4)
+	VMOVNTDQ  Z6, 64(CX)(BX*4)
+	VMOVNTDQ  Z7, 128(CX)(BX*4)
+	VMOVNTDQ  Z8, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Y5
@@ -1884,7 +2596,7 @@ done:
 	RET
 
 // func narrowF16AVX2(dst []uint16, a []float32)
-// Requires: AVX, AVX2, CMOV, F16C
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1896,24 +2608,56 @@ TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS     (DX)(BX*4), Y1
+	VMOVUPS     32(DX)(BX*4), Y4
+	VMOVUPS     64(DX)(BX*4), Y6
+	VMOVUPS     96(DX)(BX*4), Y9
+	VCMPPS      $0x03, Y1, Y1, Y2
+	VCMPPS      $0x03, Y4, Y4, Y5
+	VCMPPS      $0x03, Y6, Y6, Y7
+	VCMPPS      $0x03, Y9, Y9, Y10
+	VPBLENDVB   Y2, Y0, Y1, Y1
+	VPBLENDVB   Y5, Y0, Y4, Y2
+	VPBLENDVB   Y7, Y0, Y6, Y4
+	VPBLENDVB   Y10, Y0, Y9, Y5
+	VCVTPS2PH   $0x00, Y1, X3
+	VCVTPS2PH   $0x00, Y2, X1
+	VCVTPS2PH   $0x00, Y4, X8
+	VCVTPS2PH   $0x00, Y5, X2
+	VINSERTI128 $0x01, X1, Y3, Y1
+	VMOVNTDQ    Y1, (CX)(BX*2)
+	VINSERTI128 $0x01, X2, Y8, Y1
+	VMOVNTDQ    Y1, 32(CX)(BX*2)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         past
+	SFENCE
+	JMP         single
 
 many:
 	VMOVUPS   (DX)(BX*4), Y1
-	VMOVUPS   32(DX)(BX*4), Y3
-	VMOVUPS   64(DX)(BX*4), Y5
-	VMOVUPS   96(DX)(BX*4), Y7
+	VMOVUPS   32(DX)(BX*4), Y4
+	VMOVUPS   64(DX)(BX*4), Y6
+	VMOVUPS   96(DX)(BX*4), Y8
 	VCMPPS    $0x03, Y1, Y1, Y2
-	VCMPPS    $0x03, Y3, Y3, Y4
-	VCMPPS    $0x03, Y5, Y5, Y6
-	VCMPPS    $0x03, Y7, Y7, Y8
+	VCMPPS    $0x03, Y4, Y4, Y5
+	VCMPPS    $0x03, Y6, Y6, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
 	VPBLENDVB Y2, Y0, Y1, Y1
-	VPBLENDVB Y4, Y0, Y3, Y2
-	VPBLENDVB Y6, Y0, Y5, Y3
-	VPBLENDVB Y8, Y0, Y7, Y4
+	VPBLENDVB Y5, Y0, Y4, Y2
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y5
 	VCVTPS2PH $0x00, Y1, X1
 	VCVTPS2PH $0x00, Y2, X2
-	VCVTPS2PH $0x00, Y3, X3
-	VCVTPS2PH $0x00, Y4, X4
+	VCVTPS2PH $0x00, Y4, X3
+	VCVTPS2PH $0x00, Y5, X4
 	VMOVUPS   X1, (CX)(BX*2)
 	VMOVUPS   X2, 16(CX)(BX*2)
 	VMOVUPS   X3, 32(CX)(BX*2)
@@ -1941,9 +2685,9 @@ rest:
 	JEQ  done
 
 element:
-	VMOVD     (DX)(BX*4), X9
-	VCMPPS    $0x03, Y9, Y9, Y1
-	VPBLENDVB Y1, Y0, Y9, Y1
+	VMOVD     (DX)(BX*4), X3
+	VCMPPS    $0x03, Y3, Y3, Y1
+	VPBLENDVB Y1, Y0, Y3, Y1
 	VCVTPS2PH $0x00, Y1, X1
 	VPEXTRW   $0x00, X1, (CX)(BX*2)
 	INCQ      BX
@@ -1955,7 +2699,7 @@ done:
 	RET
 
 // func narrowF16AVX512(dst []uint16, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1967,6 +2711,38 @@ TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64    (DX)(BX*4), Z1
+	VMOVDQU64    64(DX)(BX*4), Z3
+	VMOVDQU64    128(DX)(BX*4), Z4
+	VMOVDQU64    192(DX)(BX*4), Z6
+	VCMPPS       $0x03, Z1, Z1, K1
+	VCMPPS       $0x03, Z3, Z3, K2
+	VCMPPS       $0x03, Z4, Z4, K3
+	VCMPPS       $0x03, Z6, Z6, K4
+	VMOVDQU32    Z0, K1, Z1
+	VMOVDQU32    Z0, K2, Z3
+	VMOVDQU32    Z0, K3, Z4
+	VMOVDQU32    Z0, K4, Z6
+	VCVTPS2PH    $0x00, Z1, Y2
+	VCVTPS2PH    $0x00, Z3, Y1
+	VCVTPS2PH    $0x00, Z4, Y5
+	VCVTPS2PH    $0x00, Z6, Y3
+	VINSERTI64X4 $0x01, Y1, Z2, Z1
+	VMOVNTDQ     Z1, (CX)(BX*2)
+	VINSERTI64X4 $0x01, Y3, Z5, Z1
+	VMOVNTDQ     Z1, 64(CX)(BX*2)
+	ADDQ         $+64, BX
+	SUBQ         $+64, AX
+	JGE          past
+	SFENCE
+	JMP          single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1

@@ -27,3 +27,9 @@ func sigmoidF32AVX2(dst []float32, a []float32)
 
 //go:noescape
 func sigmoidF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func expLess32AVX2(dst []float32, a []float32, p float32)
+
+//go:noescape
+func expLess32AVX512(dst []float32, a []float32, p float32)

@@ -15,7 +15,7 @@ DATA c0<>+56(SB)/8, $0x0000000000000000
 GLOBL c0<>(SB), RODATA|NOPTR, $64
 
 // func absI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -27,6 +27,34 @@ TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*1), Y1
+	VMOVUPS  32(DX)(BX*1), Y3
+	VMOVUPS  64(DX)(BX*1), Y5
+	VMOVUPS  96(DX)(BX*1), Y7
+	VPSUBB   Y1, Y0, Y2
+	VPSUBB   Y3, Y0, Y4
+	VPSUBB   Y5, Y0, Y6
+	VPSUBB   Y7, Y0, Y8
+	VPMAXSB  Y2, Y1, Y1
+	VPMAXSB  Y4, Y3, Y2
+	VPMAXSB  Y6, Y5, Y3
+	VPMAXSB  Y8, Y7, Y4
+	VMOVNTDQ Y1, (CX)(BX*1)
+	VMOVNTDQ Y2, 32(CX)(BX*1)
+	VMOVNTDQ Y3, 64(CX)(BX*1)
+	VMOVNTDQ Y4, 96(CX)(BX*1)
+	ADDQ     $+128, BX
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*1), Y1
@@ -81,7 +109,7 @@ done:
 	RET
 
 // func absI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -93,6 +121,34 @@ TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VMOVDQU64 64(DX)(BX*1), Z3
+	VMOVDQU64 128(DX)(BX*1), Z5
+	VMOVDQU64 192(DX)(BX*1), Z7
+	VPSUBB    Z1, Z0, Z2
+	VPSUBB    Z3, Z0, Z4
+	VPSUBB    Z5, Z0, Z6
+	VPSUBB    Z7, Z0, Z8
+	VPMAXSB   Z2, Z1, Z1
+	VPMAXSB   Z4, Z3, Z2
+	VPMAXSB   Z6, Z5, Z3
+	VPMAXSB   Z8, Z7, Z4
+	VMOVNTDQ  Z1, (CX)(BX*1)
+	VMOVNTDQ  Z2, 64(CX)(BX*1)
+	VMOVNTDQ  Z3, 128(CX)(BX*1)
+	VMOVNTDQ  Z4, 192(CX)(BX*1)
+	ADDQ      $+256, BX
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*1), Z1
@@ -144,7 +200,7 @@ done:
 	RET
 
 // func absI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -156,6 +212,34 @@ TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*2), Y1
+	VMOVUPS  32(DX)(BX*2), Y3
+	VMOVUPS  64(DX)(BX*2), Y5
+	VMOVUPS  96(DX)(BX*2), Y7
+	VPSUBW   Y1, Y0, Y2
+	VPSUBW   Y3, Y0, Y4
+	VPSUBW   Y5, Y0, Y6
+	VPSUBW   Y7, Y0, Y8
+	VPMAXSW  Y2, Y1, Y1
+	VPMAXSW  Y4, Y3, Y2
+	VPMAXSW  Y6, Y5, Y3
+	VPMAXSW  Y8, Y7, Y4
+	VMOVNTDQ Y1, (CX)(BX*2)
+	VMOVNTDQ Y2, 32(CX)(BX*2)
+	VMOVNTDQ Y3, 64(CX)(BX*2)
+	VMOVNTDQ Y4, 96(CX)(BX*2)
+	ADDQ     $+64, BX
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*2), Y1
@@ -210,7 +294,7 @@ done:
 	RET
 
 // func absI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -222,6 +306,34 @@ TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+128, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VMOVDQU64 64(DX)(BX*2), Z3
+	VMOVDQU64 128(DX)(BX*2), Z5
+	VMOVDQU64 192(DX)(BX*2), Z7
+	VPSUBW    Z1, Z0, Z2
+	VPSUBW    Z3, Z0, Z4
+	VPSUBW    Z5, Z0, Z6
+	VPSUBW    Z7, Z0, Z8
+	VPMAXSW   Z2, Z1, Z1
+	VPMAXSW   Z4, Z3, Z2
+	VPMAXSW   Z6, Z5, Z3
+	VPMAXSW   Z8, Z7, Z4
+	VMOVNTDQ  Z1, (CX)(BX*2)
+	VMOVNTDQ  Z2, 64(CX)(BX*2)
+	VMOVNTDQ  Z3, 128(CX)(BX*2)
+	VMOVNTDQ  Z4, 192(CX)(BX*2)
+	ADDQ      $+128, BX
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Z1
@@ -273,7 +385,7 @@ done:
 	RET
 
 // func absI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -285,6 +397,34 @@ TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*4), Y1
+	VMOVUPS  32(DX)(BX*4), Y3
+	VMOVUPS  64(DX)(BX*4), Y5
+	VMOVUPS  96(DX)(BX*4), Y7
+	VPSUBD   Y1, Y0, Y2
+	VPSUBD   Y3, Y0, Y4
+	VPSUBD   Y5, Y0, Y6
+	VPSUBD   Y7, Y0, Y8
+	VPMAXSD  Y2, Y1, Y1
+	VPMAXSD  Y4, Y3, Y2
+	VPMAXSD  Y6, Y5, Y3
+	VPMAXSD  Y8, Y7, Y4
+	VMOVNTDQ Y1, (CX)(BX*4)
+	VMOVNTDQ Y2, 32(CX)(BX*4)
+	VMOVNTDQ Y3, 64(CX)(BX*4)
+	VMOVNTDQ Y4, 96(CX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
@@ -338,7 +478,7 @@ done:
 	RET
 
 // func absI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -350,6 +490,34 @@ TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z5
+	VMOVDQU64 192(DX)(BX*4), Z7
+	VPSUBD    Z1, Z0, Z2
+	VPSUBD    Z3, Z0, Z4
+	VPSUBD    Z5, Z0, Z6
+	VPSUBD    Z7, Z0, Z8
+	VPMAXSD   Z2, Z1, Z1
+	VPMAXSD   Z4, Z3, Z2
+	VPMAXSD   Z6, Z5, Z3
+	VPMAXSD   Z8, Z7, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
@@ -401,7 +569,7 @@ done:
 	RET
 
 // func absI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -413,6 +581,34 @@ TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z5
+	VMOVDQU64 192(DX)(BX*8), Z7
+	VPSUBQ    Z1, Z0, Z2
+	VPSUBQ    Z3, Z0, Z4
+	VPSUBQ    Z5, Z0, Z6
+	VPSUBQ    Z7, Z0, Z8
+	VPMAXSQ   Z2, Z1, Z1
+	VPMAXSQ   Z4, Z3, Z2
+	VPMAXSQ   Z6, Z5, Z3
+	VPMAXSQ   Z8, Z7, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -474,7 +670,7 @@ DATA c7fffffff7fffffff<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL c7fffffff7fffffff<>(SB), RODATA|NOPTR, $64
 
 // func absF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -486,6 +682,30 @@ TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*4), Y1
+	VMOVUPS  32(DX)(BX*4), Y2
+	VMOVUPS  64(DX)(BX*4), Y3
+	VMOVUPS  96(DX)(BX*4), Y4
+	VPAND    Y0, Y1, Y1
+	VPAND    Y0, Y2, Y2
+	VPAND    Y0, Y3, Y3
+	VPAND    Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*4)
+	VMOVNTDQ Y2, 32(CX)(BX*4)
+	VMOVNTDQ Y3, 64(CX)(BX*4)
+	VMOVNTDQ Y4, 96(CX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
@@ -533,7 +753,7 @@ done:
 	RET
 
 // func absF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -545,6 +765,30 @@ TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VPANDQ    Z0, Z1, Z1
+	VPANDQ    Z0, Z2, Z2
+	VPANDQ    Z0, Z3, Z3
+	VPANDQ    Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
@@ -600,7 +844,7 @@ DATA c7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL c7fffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func absF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -612,6 +856,30 @@ TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*8), Y1
+	VMOVUPS  32(DX)(BX*8), Y2
+	VMOVUPS  64(DX)(BX*8), Y3
+	VMOVUPS  96(DX)(BX*8), Y4
+	VPAND    Y0, Y1, Y1
+	VPAND    Y0, Y2, Y2
+	VPAND    Y0, Y3, Y3
+	VPAND    Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*8)
+	VMOVNTDQ Y2, 32(CX)(BX*8)
+	VMOVNTDQ Y3, 64(CX)(BX*8)
+	VMOVNTDQ Y4, 96(CX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*8), Y1
@@ -659,7 +927,7 @@ done:
 	RET
 
 // func absF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -671,6 +939,30 @@ TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VPANDQ    Z0, Z1, Z1
+	VPANDQ    Z0, Z2, Z2
+	VPANDQ    Z0, Z3, Z3
+	VPANDQ    Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -716,7 +1008,7 @@ done:
 	RET
 
 // func negI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -728,6 +1020,30 @@ TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*1), Y1
+	VMOVUPS  32(DX)(BX*1), Y2
+	VMOVUPS  64(DX)(BX*1), Y3
+	VMOVUPS  96(DX)(BX*1), Y4
+	VPSUBB   Y1, Y0, Y1
+	VPSUBB   Y2, Y0, Y2
+	VPSUBB   Y3, Y0, Y3
+	VPSUBB   Y4, Y0, Y4
+	VMOVNTDQ Y1, (CX)(BX*1)
+	VMOVNTDQ Y2, 32(CX)(BX*1)
+	VMOVNTDQ Y3, 64(CX)(BX*1)
+	VMOVNTDQ Y4, 96(CX)(BX*1)
+	ADDQ     $+128, BX
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*1), Y1
@@ -776,7 +1092,7 @@ done:
 	RET
 
 // func negI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -788,6 +1104,30 @@ TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VMOVDQU64 64(DX)(BX*1), Z2
+	VMOVDQU64 128(DX)(BX*1), Z3
+	VMOVDQU64 192(DX)(BX*1), Z4
+	VPSUBB    Z1, Z0, Z1
+	VPSUBB    Z2, Z0, Z2
+	VPSUBB    Z3, Z0, Z3
+	VPSUBB    Z4, Z0, Z4
+	VMOVNTDQ  Z1, (CX)(BX*1)
+	VMOVNTDQ  Z2, 64(CX)(BX*1)
+	VMOVNTDQ  Z3, 128(CX)(BX*1)
+	VMOVNTDQ  Z4, 192(CX)(BX*1)
+	ADDQ      $+256, BX
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*1), Z1
@@ -833,7 +1173,7 @@ done:
 	RET
 
 // func negI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -845,6 +1185,30 @@ TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*2), Y1
+	VMOVUPS  32(DX)(BX*2), Y2
+	VMOVUPS  64(DX)(BX*2), Y3
+	VMOVUPS  96(DX)(BX*2), Y4
+	VPSUBW   Y1, Y0, Y1
+	VPSUBW   Y2, Y0, Y2
+	VPSUBW   Y3, Y0, Y3
+	VPSUBW   Y4, Y0, Y4
+	VMOVNTDQ Y1, (CX)(BX*2)
+	VMOVNTDQ Y2, 32(CX)(BX*2)
+	VMOVNTDQ Y3, 64(CX)(BX*2)
+	VMOVNTDQ Y4, 96(CX)(BX*2)
+	ADDQ     $+64, BX
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*2), Y1
@@ -893,7 +1257,7 @@ done:
 	RET
 
 // func negI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -905,6 +1269,30 @@ TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+128, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VMOVDQU64 64(DX)(BX*2), Z2
+	VMOVDQU64 128(DX)(BX*2), Z3
+	VMOVDQU64 192(DX)(BX*2), Z4
+	VPSUBW    Z1, Z0, Z1
+	VPSUBW    Z2, Z0, Z2
+	VPSUBW    Z3, Z0, Z3
+	VPSUBW    Z4, Z0, Z4
+	VMOVNTDQ  Z1, (CX)(BX*2)
+	VMOVNTDQ  Z2, 64(CX)(BX*2)
+	VMOVNTDQ  Z3, 128(CX)(BX*2)
+	VMOVNTDQ  Z4, 192(CX)(BX*2)
+	ADDQ      $+128, BX
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Z1
@@ -950,7 +1338,7 @@ done:
 	RET
 
 // func negI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -962,6 +1350,30 @@ TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*4), Y1
+	VMOVUPS  32(DX)(BX*4), Y2
+	VMOVUPS  64(DX)(BX*4), Y3
+	VMOVUPS  96(DX)(BX*4), Y4
+	VPSUBD   Y1, Y0, Y1
+	VPSUBD   Y2, Y0, Y2
+	VPSUBD   Y3, Y0, Y3
+	VPSUBD   Y4, Y0, Y4
+	VMOVNTDQ Y1, (CX)(BX*4)
+	VMOVNTDQ Y2, 32(CX)(BX*4)
+	VMOVNTDQ Y3, 64(CX)(BX*4)
+	VMOVNTDQ Y4, 96(CX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
@@ -1009,7 +1421,7 @@ done:
 	RET
 
 // func negI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1021,6 +1433,30 @@ TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VPSUBD    Z1, Z0, Z1
+	VPSUBD    Z2, Z0, Z2
+	VPSUBD    Z3, Z0, Z3
+	VPSUBD    Z4, Z0, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
@@ -1066,7 +1502,7 @@ done:
 	RET
 
 // func negI64AVX2(dst []int64, a []int64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1078,6 +1514,30 @@ TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*8), Y1
+	VMOVUPS  32(DX)(BX*8), Y2
+	VMOVUPS  64(DX)(BX*8), Y3
+	VMOVUPS  96(DX)(BX*8), Y4
+	VPSUBQ   Y1, Y0, Y1
+	VPSUBQ   Y2, Y0, Y2
+	VPSUBQ   Y3, Y0, Y3
+	VPSUBQ   Y4, Y0, Y4
+	VMOVNTDQ Y1, (CX)(BX*8)
+	VMOVNTDQ Y2, 32(CX)(BX*8)
+	VMOVNTDQ Y3, 64(CX)(BX*8)
+	VMOVNTDQ Y4, 96(CX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*8), Y1
@@ -1125,7 +1585,7 @@ done:
 	RET
 
 // func negI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1137,6 +1597,30 @@ TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VPSUBQ    Z1, Z0, Z1
+	VPSUBQ    Z2, Z0, Z2
+	VPSUBQ    Z3, Z0, Z3
+	VPSUBQ    Z4, Z0, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -1192,7 +1676,7 @@ DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
 GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 
 // func negF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1204,6 +1688,30 @@ TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*4), Y1
+	VMOVUPS  32(DX)(BX*4), Y2
+	VMOVUPS  64(DX)(BX*4), Y3
+	VMOVUPS  96(DX)(BX*4), Y4
+	VPXOR    Y0, Y1, Y1
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*4)
+	VMOVNTDQ Y2, 32(CX)(BX*4)
+	VMOVNTDQ Y3, 64(CX)(BX*4)
+	VMOVNTDQ Y4, 96(CX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
@@ -1251,7 +1759,7 @@ done:
 	RET
 
 // func negF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1263,6 +1771,30 @@ TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VPXORQ    Z0, Z1, Z1
+	VPXORQ    Z0, Z2, Z2
+	VPXORQ    Z0, Z3, Z3
+	VPXORQ    Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
@@ -1318,7 +1850,7 @@ DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func negF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1330,6 +1862,30 @@ TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*8), Y1
+	VMOVUPS  32(DX)(BX*8), Y2
+	VMOVUPS  64(DX)(BX*8), Y3
+	VMOVUPS  96(DX)(BX*8), Y4
+	VPXOR    Y0, Y1, Y1
+	VPXOR    Y0, Y2, Y2
+	VPXOR    Y0, Y3, Y3
+	VPXOR    Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*8)
+	VMOVNTDQ Y2, 32(CX)(BX*8)
+	VMOVNTDQ Y3, 64(CX)(BX*8)
+	VMOVNTDQ Y4, 96(CX)(BX*8)
+	ADDQ     $+16, BX
+	SUBQ     $+16, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*8), Y1
@@ -1377,7 +1933,7 @@ done:
 	RET
 
 // func negF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1389,6 +1945,30 @@ TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VPXORQ    Z0, Z1, Z1
+	VPXORQ    Z0, Z2, Z2
+	VPXORQ    Z0, Z3, Z3
+	VPXORQ    Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -1444,7 +2024,7 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1456,6 +2036,38 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VSQRTPS   Y1, Y1
+	VSQRTPS   Y2, Y2
+	VSQRTPS   Y3, Y3
+	VSQRTPS   Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*4)
+	VMOVNTDQ  Y2, 32(CX)(BX*4)
+	VMOVNTDQ  Y3, 64(CX)(BX*4)
+	VMOVNTDQ  Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*4), Y1
@@ -1515,7 +2127,7 @@ done:
 	RET
 
 // func sqrtF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1527,6 +2139,38 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VSQRTPS   Z1, Z1
+	VSQRTPS   Z2, Z2
+	VSQRTPS   Z3, Z3
+	VSQRTPS   Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
@@ -1594,7 +2238,7 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1606,6 +2250,38 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VSQRTPD   Y1, Y1
+	VSQRTPD   Y2, Y2
+	VSQRTPD   Y3, Y3
+	VSQRTPD   Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*8), Y1
@@ -1665,7 +2341,7 @@ done:
 	RET
 
 // func sqrtF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1677,6 +2353,38 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VSQRTPD   Z1, Z1
+	VSQRTPD   Z2, Z2
+	VSQRTPD   Z3, Z3
+	VSQRTPD   Z4, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -1734,7 +2442,7 @@ done:
 	RET
 
 // func reluI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1746,6 +2454,30 @@ TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+128, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*1), Y1
+	VMOVUPS  32(DX)(BX*1), Y2
+	VMOVUPS  64(DX)(BX*1), Y3
+	VMOVUPS  96(DX)(BX*1), Y4
+	VPMAXSB  Y0, Y1, Y1
+	VPMAXSB  Y0, Y2, Y2
+	VPMAXSB  Y0, Y3, Y3
+	VPMAXSB  Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*1)
+	VMOVNTDQ Y2, 32(CX)(BX*1)
+	VMOVNTDQ Y3, 64(CX)(BX*1)
+	VMOVNTDQ Y4, 96(CX)(BX*1)
+	ADDQ     $+128, BX
+	SUBQ     $+128, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*1), Y1
@@ -1794,7 +2526,7 @@ done:
 	RET
 
 // func reluI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1806,6 +2538,30 @@ TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+256, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*1), Z1
+	VMOVDQU64 64(DX)(BX*1), Z2
+	VMOVDQU64 128(DX)(BX*1), Z3
+	VMOVDQU64 192(DX)(BX*1), Z4
+	VPMAXSB   Z0, Z1, Z1
+	VPMAXSB   Z0, Z2, Z2
+	VPMAXSB   Z0, Z3, Z3
+	VPMAXSB   Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*1)
+	VMOVNTDQ  Z2, 64(CX)(BX*1)
+	VMOVNTDQ  Z3, 128(CX)(BX*1)
+	VMOVNTDQ  Z4, 192(CX)(BX*1)
+	ADDQ      $+256, BX
+	SUBQ      $+256, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*1), Z1
@@ -1851,7 +2607,7 @@ done:
 	RET
 
 // func reluI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1863,6 +2619,30 @@ TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+64, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*2), Y1
+	VMOVUPS  32(DX)(BX*2), Y2
+	VMOVUPS  64(DX)(BX*2), Y3
+	VMOVUPS  96(DX)(BX*2), Y4
+	VPMAXSW  Y0, Y1, Y1
+	VPMAXSW  Y0, Y2, Y2
+	VPMAXSW  Y0, Y3, Y3
+	VPMAXSW  Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*2)
+	VMOVNTDQ Y2, 32(CX)(BX*2)
+	VMOVNTDQ Y3, 64(CX)(BX*2)
+	VMOVNTDQ Y4, 96(CX)(BX*2)
+	ADDQ     $+64, BX
+	SUBQ     $+64, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*2), Y1
@@ -1911,7 +2691,7 @@ done:
 	RET
 
 // func reluI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1923,6 +2703,30 @@ TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+128, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*2), Z1
+	VMOVDQU64 64(DX)(BX*2), Z2
+	VMOVDQU64 128(DX)(BX*2), Z3
+	VMOVDQU64 192(DX)(BX*2), Z4
+	VPMAXSW   Z0, Z1, Z1
+	VPMAXSW   Z0, Z2, Z2
+	VPMAXSW   Z0, Z3, Z3
+	VPMAXSW   Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*2)
+	VMOVNTDQ  Z2, 64(CX)(BX*2)
+	VMOVNTDQ  Z3, 128(CX)(BX*2)
+	VMOVNTDQ  Z4, 192(CX)(BX*2)
+	ADDQ      $+128, BX
+	SUBQ      $+128, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*2), Z1
@@ -1968,7 +2772,7 @@ done:
 	RET
 
 // func reluI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1980,6 +2784,30 @@ TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS  (DX)(BX*4), Y1
+	VMOVUPS  32(DX)(BX*4), Y2
+	VMOVUPS  64(DX)(BX*4), Y3
+	VMOVUPS  96(DX)(BX*4), Y4
+	VPMAXSD  Y0, Y1, Y1
+	VPMAXSD  Y0, Y2, Y2
+	VPMAXSD  Y0, Y3, Y3
+	VPMAXSD  Y0, Y4, Y4
+	VMOVNTDQ Y1, (CX)(BX*4)
+	VMOVNTDQ Y2, 32(CX)(BX*4)
+	VMOVNTDQ Y3, 64(CX)(BX*4)
+	VMOVNTDQ Y4, 96(CX)(BX*4)
+	ADDQ     $+32, BX
+	SUBQ     $+32, AX
+	JGE      past
+	SFENCE
+	JMP      single
 
 many:
 	VMOVUPS (DX)(BX*4), Y1
@@ -2027,7 +2855,7 @@ done:
 	RET
 
 // func reluI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2039,6 +2867,30 @@ TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VPMAXSD   Z0, Z1, Z1
+	VPMAXSD   Z0, Z2, Z2
+	VPMAXSD   Z0, Z3, Z3
+	VPMAXSD   Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z1
@@ -2084,7 +2936,7 @@ done:
 	RET
 
 // func reluI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2096,6 +2948,30 @@ TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VPMAXSQ   Z0, Z1, Z1
+	VPMAXSQ   Z0, Z2, Z2
+	VPMAXSQ   Z0, Z3, Z3
+	VPMAXSQ   Z0, Z4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z1
@@ -2141,7 +3017,7 @@ done:
 	RET
 
 // func reluF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2154,6 +3030,42 @@ TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+32, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   32(DX)(BX*4), Y4
+	VMOVUPS   64(DX)(BX*4), Y6
+	VMOVUPS   96(DX)(BX*4), Y8
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VCMPPS    $0x02, Y0, Y4, Y5
+	VCMPPS    $0x02, Y0, Y6, Y7
+	VCMPPS    $0x02, Y0, Y8, Y9
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VPBLENDVB Y5, Y0, Y4, Y3
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y8
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y6, Y1, Y3, Y3
+	VPBLENDVB Y7, Y1, Y4, Y4
+	VPBLENDVB Y9, Y1, Y8, Y5
+	VMOVNTDQ  Y2, (CX)(BX*4)
+	VMOVNTDQ  Y3, 32(CX)(BX*4)
+	VMOVNTDQ  Y4, 64(CX)(BX*4)
+	VMOVNTDQ  Y5, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*4), Y2
@@ -2219,7 +3131,7 @@ done:
 	RET
 
 // func reluF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2232,6 +3144,42 @@ TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+64, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z4
+	VMOVDQU64 192(DX)(BX*4), Z5
+	VCMPPS    $0x02, Z0, Z2, K1
+	VCMPPS    $0x02, Z0, Z3, K2
+	VCMPPS    $0x02, Z0, Z4, K3
+	VCMPPS    $0x02, Z0, Z5, K4
+	VMOVDQU32 Z0, K1, Z2
+	VMOVDQU32 Z0, K2, Z3
+	VMOVDQU32 Z0, K3, Z4
+	VMOVDQU32 Z0, K4, Z5
+	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*4)
+	VMOVNTDQ  Z3, 64(CX)(BX*4)
+	VMOVNTDQ  Z4, 128(CX)(BX*4)
+	VMOVNTDQ  Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*4), Z2
@@ -2296,7 +3244,7 @@ done:
 	RET
 
 // func reluF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2309,6 +3257,42 @@ TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
 	XORL    BX, BX
 	SUBQ    $+16, AX
 	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y4
+	VMOVUPS   64(DX)(BX*8), Y6
+	VMOVUPS   96(DX)(BX*8), Y8
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VCMPPD    $0x02, Y0, Y4, Y5
+	VCMPPD    $0x02, Y0, Y6, Y7
+	VCMPPD    $0x02, Y0, Y8, Y9
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VPBLENDVB Y5, Y0, Y4, Y3
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y8
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y4, Y4, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y6, Y1, Y3, Y3
+	VPBLENDVB Y7, Y1, Y4, Y4
+	VPBLENDVB Y9, Y1, Y8, Y5
+	VMOVNTDQ  Y2, (CX)(BX*8)
+	VMOVNTDQ  Y3, 32(CX)(BX*8)
+	VMOVNTDQ  Y4, 64(CX)(BX*8)
+	VMOVNTDQ  Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVUPS   (DX)(BX*8), Y2
@@ -2374,7 +3358,7 @@ done:
 	RET
 
 // func reluF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2387,6 +3371,42 @@ TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VCMPPD    $0x02, Z0, Z2, K1
+	VCMPPD    $0x02, Z0, Z3, K2
+	VCMPPD    $0x02, Z0, Z4, K3
+	VCMPPD    $0x02, Z0, Z5, K4
+	VMOVDQU64 Z0, K1, Z2
+	VMOVDQU64 Z0, K2, Z3
+	VMOVDQU64 Z0, K3, Z4
+	VMOVDQU64 Z0, K4, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*8)
+	VMOVNTDQ  Z3, 64(CX)(BX*8)
+	VMOVNTDQ  Z4, 128(CX)(BX*8)
+	VMOVNTDQ  Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
 
 many:
 	VMOVDQU64 (DX)(BX*8), Z2

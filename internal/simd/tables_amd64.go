@@ -368,6 +368,24 @@ var Sigmoid = Levels[*Rows1]{
 	cpu.AVX512: {F32: sigmoidF32AVX512},
 }
 
+// TryExpLess32 calls what the level in use has and reports whether there is something.
+func TryExpLess32(dst []float32, a []float32, p float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		expLess32AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		expLess32AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var ExpLess32 = Levels[func(dst []float32, a []float32, p float32)]{
+	cpu.AVX2:   expLess32AVX2,
+	cpu.AVX512: expLess32AVX512,
+}
+
 // TryErfMarked calls what the level in use has and reports whether there is something.
 func TryErfMarked(dst []float32, a []float32) bool {
 	switch cpu.Current() {

@@ -146,6 +146,13 @@ var Tanh Levels[*Rows1]
 
 var Sigmoid Levels[*Rows1]
 
+var ExpLess32 Levels[func(dst []float32, a []float32, p float32)]
+
+// TryExpLess32 calls what the level in use has and reports whether there is something.
+func TryExpLess32(dst []float32, a []float32, p float32) bool {
+	return false
+}
+
 var ErfMarked Levels[func(dst []float32, a []float32)]
 
 // TryErfMarked calls what the level in use has and reports whether there is something.

@@ -43,11 +43,24 @@ func (x *x86) trying(label, doubtful string) (turns int) {
 			x.c.JNE(operand.LabelRef(doubtful))
 		}
 	}
-	for _, store := range x.stores {
-		store()
-	}
-	x.off, x.doubts, x.stores = 0, nil, nil
+	x.doubts = nil
+	x.put()
 	return turns
+}
+
+// put stores what waits.
+func (x *x86) put() {
+	all := x.stores
+	x.stores = nil
+	if x.past {
+		x.putPast(all)
+	} else {
+		for _, s := range all {
+			x.off = s.off
+			x.store(s.arg, s.value)
+		}
+	}
+	x.off = 0
 }
 
 // doubt keeps the largest of the step.

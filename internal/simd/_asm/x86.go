@@ -34,7 +34,8 @@ type x86 struct {
 	few     int                // how many constants are in registers, the first ones of the program
 	turns   int                // how many vectors of a usual program take turns
 	trial   bool               // the usual program: what it stores waits
-	stores  []func()
+	past    bool               // so it does where it goes past the caches
+	stores  []stored
 	doubts  []doubt // of a step
 	doubted int     // of a vector
 
@@ -51,6 +52,12 @@ type constant struct {
 type doubt struct {
 	value
 	most uint64
+}
+
+// stored is a value that waits: for argument arg, from element off on.
+type stored struct {
+	value
+	arg, off int
 }
 
 const unroll = 4 // vectors in a step of the main loop
@@ -168,6 +175,9 @@ func (x *x86) rowing(n reg.Register) {
 	step, lanes := x.vectors()*x.lanes, x.lanes
 	c.SUBQ(operand.I32(step), n)
 	c.JLT(operand.LabelRef("single"))
+	if k.streams() {
+		x.streaming(n)
+	}
 	c.Label("many")
 	if k.usual != nil {
 		x.turns = x.trying("many", "doubtful")
@@ -207,6 +217,9 @@ func (x *x86) rowing(n reg.Register) {
 	if k.usual != nil {
 		c.JMP(operand.LabelRef("done"))
 		c.Label("doubtful") // as the next steps may be
+		if k.streams() {
+			c.SFENCE()
+		}
 		steps := c.GP64()
 		c.MOVQ(operand.I32(8), steps)
 		c.Label("full")
@@ -217,7 +230,11 @@ func (x *x86) rowing(n reg.Register) {
 		c.JLT(operand.LabelRef("single"))
 		c.DECQ(steps)
 		c.JNE(operand.LabelRef("full"))
-		c.JMP(operand.LabelRef("many"))
+		next := "many"
+		if k.streams() {
+			next = "again"
+		}
+		c.JMP(operand.LabelRef(next))
 	}
 	c.Label("done")
 }
@@ -441,12 +458,8 @@ func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
 }
 
 func (x *x86) store(i int, v value) {
-	if x.trial {
-		off := x.off
-		x.stores = append(x.stores, func() {
-			x.off = off
-			x.store(i, v)
-		})
+	if x.trial || x.past {
+		x.stores = append(x.stores, stored{v, i, x.off})
 		return
 	}
 	if i == 0 && x.k.fold > 0 {
