@@ -1,6 +1,7 @@
 package ashlar_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,8 +136,13 @@ func TestFixedPoint(t *testing.T) {
 	}
 }
 
+var long = flag.Bool("long", false, "also add an operator as CONTRIBUTING.md says, which compiles package op and its tests anew")
+
 // TestContributing lays the operator of CONTRIBUTING.md over package op, adds it to the list, and runs what the page says.
 func TestContributing(t *testing.T) {
+	if !*long {
+		t.Skip("it compiles package op and its tests anew, which takes minutes: go test . -run Contributing -timeout 1h -args -long")
+	}
 	const page, list = "CONTRIBUTING.md", "op/all.go"
 	all, err := os.ReadFile(filepath.FromSlash(list))
 	if err != nil {
