@@ -343,6 +343,7 @@ func TestNumbers(t *testing.T) {
 		checkNumber(t, "subNumber64", SubNumber64[l], minus[float64])
 		checkNumber(t, "divNumber32", DivNumber32[l], over[float32])
 		checkNumber(t, "divNumber64", DivNumber64[l], over[float64])
+		checkNumber(t, "expLess32", ExpLess32[l], func(a, p float32) float32 { return num.Exp32(a - p) })
 	})
 }
 
