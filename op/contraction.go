@@ -26,7 +26,7 @@ const (
 	gemmA   = 512 << 10 // bytes of a block of a
 	gemmB   = 2 << 20   // bytes of a block of b
 
-	gemmLarge = 2 << 30 // steps times bytes of an element from which on b is packed
+	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
 )
 
 // A tiler computes tiles of c from blocks of at most 256 k; NaNs are canonical.
@@ -252,15 +252,8 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			if g.from != nil && kn > 0 {
 				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
 				g.from.ready(&made)
-			} else if packB {
-				for j := 0; j < nn && kn > 0; j += cols {
-					w := min(cols, nn-j)
-					if dst := bs[j*kn : (j+w)*kn]; g.bCol == 1 {
-						g.tiles.Gather(dst, w, b[k0*g.bRow+x0+j:], p.offs[:kn], (kn-1)*g.bRow, w)
-					} else {
-						conv.Pack(dst, b, conv.Block{Off: k0*g.bRow + (x0+j)*g.bCol, Rows: kn, Row: g.bRow, Cols: w, Col: g.bCol})
-					}
-				}
+			} else if packB && kn > 0 {
+				g.packRows(bs, b[k0*g.bRow+x0*g.bCol:], p.offs[:kn], nn)
 			}
 			for r0 := 0; r0 < m; r0 += mc {
 				mn := min(mc, m-r0)
@@ -318,6 +311,25 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		simd.Fence()
 	}
 	runtime.KeepAlive(p)
+}
+
+// packRows copies n columns of a block of b, whose rows are at offs, into panels as wide as a
+// tile. A few rows at a time go into all panels, so that memory is read in order.
+func (g *gemm[T]) packRows(dst, b []T, offs []int, n int) {
+	const few = 16
+	_, cols := g.tiles.Largest()
+	k := len(offs)
+	for l := 0; l < k && g.bCol == 1; l += few {
+		rows := offs[:min(few, k-l)]
+		for j := 0; j < n; j += cols {
+			w := min(cols, n-j)
+			g.tiles.Gather(dst[j*k+l*w:], w, b[l*g.bRow+j:], rows, rows[len(rows)-1], w)
+		}
+	}
+	for j := 0; j < n && g.bCol != 1; j += cols {
+		w := min(cols, n-j)
+		conv.Pack(dst[j*k:], b, conv.Block{Off: j * g.bCol, Rows: k, Row: g.bRow, Cols: w, Col: g.bCol})
+	}
 }
 
 // parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that
