@@ -28,6 +28,7 @@ func TestIntoAllocatesNothing(t *testing.T) {
 	row12, wide, column, hcolumn, tall := tensor.New[float32](12), tensor.New[float64](20, 3), tensor.New[float32](8), tensor.New[int64](8), tensor.New[float32](3, 40, 1)
 	cube64, sides, place := tensor.Full[float64](2, 3, 40, 20), tensor.New[float32](3, 20), tensor.New[int64](3, 20)
 	long, longDst := tensor.Full[float32](1, 3*runLen+5), tensor.New[float32](3*runLen+5)
+	small, four, hfour, first, last := tensor.Full[float32](1, 4, 4), tensor.New[float32](4), tensor.New[int64](4), []int{0}, []int{1}
 	for _, c := range []struct {
 		name string
 		f    func()
@@ -68,6 +69,10 @@ func TestIntoAllocatesNothing(t *testing.T) {
 		{"ReduceSum of all", func() { ReduceSum(cube, nil, Into(one)) }},
 		{"ReduceSum by lines", func() { ReduceSum(a, []int{-1}, Into(column)) }},
 		{"ReduceSum of a line beyond a block", func() { ReduceSum(long, nil, Into(one)) }},
+		{"ReduceSum of few lines", func() { ReduceSum(small, last, Into(four)) }},
+		{"ReduceSum of few rows", func() { ReduceSum(small, first, Into(four)) }},
+		{"ReduceMax of few rows", func() { ReduceMax(small, first, Into(four)) }},
+		{"ArgMax of few rows", func() { ArgMax(small, 0, false, Into(hfour)) }},
 		{"ReduceMean by rows", func() { ReduceMean(cube, []int{1}, Into(sides)) }},
 		{"ReduceMean to a transposed target", func() { ReduceMean(cube64, []int{1}, Into(wide.Transpose())) }},
 		{"ReduceMean of a transposed operand", func() { ReduceMean(turned, []int{0}, Into(row12)) }},

@@ -146,3 +146,31 @@ func BenchmarkChain(b *testing.B) {
 		})
 	}
 }
+
+// The cost of a call, beside that of an elementwise operator: of 8×8 elements.
+func BenchmarkOverhead(b *testing.B) {
+	a, full, line, one, at := tensor.Full[float32](1.5, 8, 8), tensor.New[float32](8, 8), tensor.New[float32](8), tensor.New[float32](), tensor.New[int64](8)
+	first, last := []int{0}, []int{1}
+	for _, c := range []struct {
+		name string
+		f    func()
+	}{
+		{"add", func() { Add(a, a, Into(full)) }},
+		{"sum all", func() { ReduceSum(a, nil, Into(one)) }},
+		{"sum last", func() { ReduceSum(a, last, Into(line)) }},
+		{"sum first", func() { ReduceSum(a, first, Into(line)) }},
+		{"mean last", func() { ReduceMean(a, last, Into(line)) }},
+		{"max all", func() { ReduceMax(a, nil, Into(one)) }},
+		{"max last", func() { ReduceMax(a, last, Into(line)) }},
+		{"max first", func() { ReduceMax(a, first, Into(line)) }},
+		{"argmax last", func() { ArgMax(a, 1, false, Into(at)) }},
+		{"argmax first", func() { ArgMax(a, 0, false, Into(at)) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				c.f()
+			}
+		})
+	}
+}

@@ -9,7 +9,10 @@ import (
 // A reduction over elements that lie side by side, such as over the last axis of
 // a row-major matrix, takes many lines in one call of a kernel.
 
-const linesAtOnce = 128
+const (
+	linesAtOnce = 128
+	fewLines    = 16
+)
 
 // byLines gives the reducer lines, where elements lie side by side.
 func (r *reducing[T, R]) byLines(j *job) bool {
@@ -65,13 +68,26 @@ func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
 	if !trySums[T](nil, nil, 0, 0) {
 		return false
 	}
+	if len(out) <= fewLines {
+		var sums [fewLines]float64
+		sumEach(sums[:len(out)], x, step, n)
+		settle(out, sums[:len(out)], n, mean)
+	} else {
+		sumManyLines(out, x, step, n, mean)
+	}
+	return true
+}
+
+// sumManyLines is sumFloatLines with an array that few lines would take longer to clear than to add up.
+//
+//go:noinline
+func sumManyLines[T num.Float](out, x []T, step, n int, mean bool) {
 	var sums [linesAtOnce]float64
 	for i := 0; i < len(out); i += linesAtOnce {
 		m := min(len(out)-i, linesAtOnce)
 		sumEach(sums[:m], x[i*step:], step, n)
 		settle(out[i:i+m], sums[:m], n, mean)
 	}
-	return true
 }
 
 // sumEach stores the sum of each line.
@@ -113,7 +129,7 @@ func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
 			sums[i] /= float64(n)
 		}
 	}
-	if dst, ok := any(dst).([]float32); ok && simd.TryNarrowF64(dst, sums) {
+	if _, ok := any((*T)(nil)).(*float32); ok && simd.TryNarrowF64(conv.As[float32](dst), sums) {
 		return
 	}
 	for i, v := range sums {

@@ -249,7 +249,78 @@ func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 
 // reduceBy reduces a.
 func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
-	s := read(opts)
+	if t := ready[R](opts); t != nil && directly(&a, list, t, by) {
+		return *t
+	}
+	return reduceAny(name, &a, list, opts, by)
+}
+
+// directly is reduceBy for an operand that is a run of elements, over one axis or all of
+// them, and too few for threads. It returns false, before it does anything, where that
+// isn't so. This is what makes a call cheap.
+func directly[T, R num.Elem](a *tensor.Tensor[T], list []int, dst *tensor.Tensor[R], by reducer[T, R]) bool {
+	lay, to := a.LayoutRef(), dst.LayoutRef()
+	rank, size := lay.Rank(), lay.Size()
+	if !lay.IsRowMajor() || !lay.Flat() || !to.Flat() || size == 0 || size > splitCost/2 {
+		return false
+	}
+	wide, n, kept := 1, size, 0 // neighbouring outputs whose elements are apart, and how many of those each has
+	if list != nil {
+		if len(list) != 1 {
+			return false
+		}
+		axis := list[0]
+		if axis < 0 {
+			axis += rank
+		}
+		for i := range rank {
+			e, _ := lay.Leaf(i)
+			if i == axis {
+				n = e
+				continue
+			}
+			if i > axis {
+				wide *= e
+			}
+			if kept == to.Rank() || to.Dim(kept) != e {
+				return false
+			}
+			kept++
+		}
+		if uint(axis) >= uint(rank) {
+			return false
+		}
+	}
+	if kept != to.Rank() {
+		return false
+	}
+	x, out := a.Run(lay), dst.Run(to)
+	if conv.Overlap(x, out) {
+		return false
+	}
+	done := false
+	if wide == 1 {
+		done = by.lines(out, x, n, n)
+	} else if n > 1 && wide <= stripLen && (wide >= fewOuts || size <= foldLen) { // to make folders takes longer than to use them so little
+		down := sequence{n: n, rank: 1}
+		down.few[0] = loop{n, wide}
+		for from := 0; from < len(x); from += n * wide {
+			if done = by.rows(out[:wide], x, from, down); !done {
+				break
+			}
+			out = out[wide:]
+		}
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(dst)
+	return done
+}
+
+// reduceAny is reduceBy for all other cases. Its frame is large, so it stays out of reduceBy's.
+//
+//go:noinline
+func reduceAny[T, R num.Elem](name string, x *tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
+	a, s := *x, read(opts)
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	r := reducing[T, R]{by: by}
 	var few [layout.Inline]int

@@ -14,10 +14,11 @@ import (
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
+	d := dtype.Of[T]()
+	if d.IsFixed() {
 		return reduceFixed("ReduceMean", a, axes, opts, &fixedMean)
 	}
-	if dtype.Of[T]().IsComplex() {
+	if d.IsComplex() {
 		return byParts("ReduceMean", a, opts, func(a tensor.Tensor[float32], opts ...Option) tensor.Tensor[float32] {
 			return ReduceMean(a, axes, opts...)
 		},

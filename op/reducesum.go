@@ -13,10 +13,11 @@ import (
 // rounded once. Fixed point is added exactly: only the sum can be beyond the format.
 // The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
+	d := dtype.Of[T]()
+	if d.IsFixed() {
 		return reduceFixed("ReduceSum", a, axes, opts, &fixedSum)
 	}
-	if dtype.Of[T]().IsComplex() {
+	if d.IsComplex() {
 		return byParts("ReduceSum", a, opts, func(a tensor.Tensor[float32], opts ...Option) tensor.Tensor[float32] {
 			return ReduceSum(a, axes, opts...)
 		},
