@@ -62,7 +62,9 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tenso
 		k.via = convertSaturate[To, From]{}
 	}
 	ins := [3]*tensor.Tensor[From]{&a}
-	elementwise(job{name: "Cast", ctx: s.ctx(), cost: 2, past: isPast(opts)}, &dst, &ins, 1, &k, nil, nil)
+	j := job{name: "Cast", ctx: s.ctx(), cost: 2}
+	j.target(opts)
+	elementwise(j, &dst, &ins, 1, &k, nil, nil)
 	return dst
 }
 

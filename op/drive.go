@@ -70,8 +70,10 @@ func (k *kernel[C, D]) run(dst []D, mask []bool, in *[3][]C) {
 type job struct {
 	name string
 	ctx  context.Context
-	cost int  // of an element, in units of an addition
-	past bool // the result is part of one that is too large for the caches
+	cost int // of an element, in units of an addition
+
+	past  bool       // the result is part of one that is too large for the caches
+	ahead simd.Fetch // what its row may fetch meanwhile
 }
 
 // quick returns the cost of a row that an instruction set computes, of that which its plain loop has.
@@ -134,7 +136,7 @@ func dense[T, C, D, R num.Elem](j *job, dst *tensor.Tensor[R], mask *tensor.Tens
 	}
 	to := conv.As[D](out)
 	if k.past && beyond[R](j, len(out)) && !among(to, &in) {
-		to = simd.Past(to)
+		to = simd.Ahead(simd.Past(to), j.ahead)
 	}
 	if len(out)*j.cost <= splitCost && j.ctx == nil {
 		denseRuns(k, to, m, &in)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -135,14 +136,15 @@ type step struct {
 
 // pass is the plan of one pass over the blocks of a result.
 type pass struct {
-	shape []int // of the result, or of all its elements in a row
-	axis  int   // the block's first
-	rows  int   // of a block along it
-	steps []step
-	leafs []any  // the first slots, stretched to shape
-	kinds []kind // of all slots; the target's is the last
-	dst   any
-	past  bool // dst is too large for the caches, and no operand
+	shape  []int // of the result, or of all its elements in a row
+	axis   int   // the block's first
+	rows   int   // of a block along it
+	steps  []step
+	leafs  []any  // the first slots, stretched to shape
+	follow []bool // which of them are runs of elements, so that blocks follow each other
+	kinds  []kind // of all slots; the target's is the last
+	dst    any
+	past   bool // dst is too large for the caches, and no operand
 
 	workers sync.Pool
 }
@@ -260,6 +262,7 @@ func (p *pass) cut() {
 	}
 	for i, t := range p.leafs {
 		p.leafs[i] = p.kinds[i].stretch(t, p.shape, flat)
+		p.follow = append(p.follow, len(p.kinds[i].reach(p.leafs[i])) == n*p.kinds[i].dtype().Size() && p.kinds[i].dense(p.leafs[i], n))
 	}
 	size := 0 // of an element of all
 	for _, k := range p.kinds {
@@ -318,6 +321,11 @@ func (p *pass) work(from, to int) {
 		w = p.worker()
 	}
 	defer p.workers.Put(w)
+	last := &w.opts[len(p.steps)-1][0]
+	if p.past {
+		last.ahead = simd.NewFetch()
+		defer func() { last.ahead.Free() }()
+	}
 	down := (p.shape[p.axis] + p.rows - 1) / p.rows
 	for b := from; b < to; b++ {
 		for o, i := b/down, p.axis-1; i >= 0; i-- {
@@ -335,10 +343,25 @@ func (p *pass) work(from, to int) {
 			}
 		}
 		w.rows = n
+		if last.ahead > 0 {
+			p.next(w, last.ahead)
+		}
 		for i, st := range p.steps {
 			st.n.run(w.ins[i], w.opts[i])
 		}
 	}
+}
+
+// next names what the last step fetches while it computes: the operands of the next block, which follow those of this one.
+func (p *pass) next(w *worker, ahead simd.Fetch) {
+	var few [4][]byte
+	runs := few[:0]
+	for i := range p.leafs {
+		if p.follow[i] && len(runs) < cap(runs) {
+			runs = append(runs, p.kinds[i].reach(w.slots[i]))
+		}
+	}
+	ahead.After(runs...)
 }
 
 // A kind does to a *tensor.Tensor what needs its element type.

@@ -12,7 +12,7 @@ import (
 )
 
 // A lineFunc stores in dst what it makes of the lines of a, of n elements each and one after
-// the other; w is as long and for its own use. dst may be a, and marked by simd.Past: it is
+// the other; w is as long and for its own use, marked by simd.Ahead maybe. dst may be a, and marked by simd.Past: it is
 // written once, NaNs canonical.
 type lineFunc[T num.Float] func(dst, w, a []T, n int)
 
@@ -72,6 +72,11 @@ func (l *along[T]) work(from, till int) {
 	sc := scratch.Get().(*scratchpad)
 	defer scratch.Put(sc)
 	rest, room := sc.bytes[:], min(most, till-from)*l.n
+	var ahead simd.Fetch
+	if l.past {
+		ahead = simd.NewFetch()
+		defer func() { ahead.Free() }()
+	}
 	var tile, w []T
 	if !l.to.run() {
 		tile = carved[T](&rest, room)
@@ -95,12 +100,15 @@ func (l *along[T]) work(from, till int) {
 			if a = l.src[l.from+at : l.from+at+size]; l.past {
 				x = simd.Past(x)
 			}
+			if ahead > 0 && most == 1 {
+				ahead.After(conv.Memory(a))
+			}
 		} else {
 			gather(&l.in, x, l.src, l.from, at)
 		}
 		switch x := any(x).(type) {
 		case []float32:
-			l.f32(x, conv.As[float32](w[:size]), conv.As[float32](a), l.n)
+			l.f32(x, simd.Ahead(conv.As[float32](w[:size]), ahead), conv.As[float32](a), l.n)
 		case []float64:
 			l.f64(x, conv.As[float64](w[:size]), conv.As[float64](a), l.n)
 		}

@@ -23,6 +23,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -36,6 +37,7 @@ type Option struct {
 	into  any // *tensor.Tensor[R]
 	more  *more
 	flags flags
+	ahead simd.Fetch // what the row that writes the Into target fetches
 }
 
 type flags uint8
@@ -50,13 +52,12 @@ const (
 	past // the Into target is part of a tensor that is too large for the caches
 )
 
-// isPast reports whether past is among some options.
-func isPast(opts []Option) bool {
-	var f flags
+// target notes what the options say of an Into target besides where it is.
+func (j *job) target(opts []Option) {
 	for i := range opts {
-		f |= opts[i].flags
+		j.past = j.past || opts[i].flags&past != 0
+		j.ahead |= opts[i].ahead
 	}
-	return f&past != 0
 }
 
 // more is what must stay one pointer further away than into: a context is handed

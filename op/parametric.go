@@ -45,7 +45,8 @@ func applyWith[T num.Elem](name string, cost int, r *rowsP, fast *simd.Levels[*r
 	if f := fastest(fast); f != nil {
 		k.with = rowPOf[T](f)
 	}
-	j := job{name: name, cost: quick(cost), past: isPast(opts)}
+	j := job{name: name, cost: quick(cost)}
+	j.target(opts)
 	if k.past = k.with != nil; !k.past {
 		k.with, k.canon, j.cost = rowPOf[T](r), canonOf[T](), max(cost, 1)
 	}

@@ -204,6 +204,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, DI
+	ANDQ  $0x3f, DI
+	JNE   named
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), R10
+	LEAQ  1024(DX), DI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R11
+	SHLQ $0x05, DI
+	MOVQ (R11)(DI*1), R8
+	MOVQ 8(R11)(DI*1), R9
+	MOVQ 16(R11)(DI*1), R10
+	MOVQ 24(R11)(DI*1), DI
 
 past:
 	VMOVUPS      (DX)(SI*4), X2
@@ -266,11 +282,15 @@ past:
 	VCVTPD2PSY   Y7, X2
 	VPMAXUD      c442f0000442f0000<>+0(SB), X3, X3
 	VPCMPEQD     c442f0000442f0000<>+0(SB), X3, X3
-	VPMOVMSKB    X3, DI
-	CMPL         DI, $0x0000ffff
+	VPMOVMSKB    X3, R11
+	CMPL         R11, $0x0000ffff
 	JNE          doubtful
 	VINSERTI128  $0x01, X2, Y8, Y2
 	VMOVNTDQ     Y2, (CX)(SI*4)
+	PREFETCHT0   (R8)(SI*4)
+	PREFETCHT0   (R9)(SI*4)
+	PREFETCHT0   (R10)(SI*4)
+	PREFETCHT0   (DI)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JGE          past
@@ -572,6 +592,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64    (DX)(BX*4), Y13
@@ -681,6 +717,14 @@ past:
 	VMOVNTDQ     Z13, (CX)(BX*4)
 	VINSERTI64X4 $0x01, Y15, Z27, Z13
 	VMOVNTDQ     Z13, 64(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
+	PREFETCHT0   64(DI)(BX*4)
+	PREFETCHT0   64(R8)(BX*4)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(SI)(BX*4)
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
@@ -1407,6 +1451,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, R8
+	ANDQ  $0x3f, R8
+	JNE   named
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), R10
+	LEAQ  1024(DX), R11
+	LEAQ  1024(DX), R8
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R12
+	SHLQ $0x05, R8
+	MOVQ (R12)(R8*1), R9
+	MOVQ 8(R12)(R8*1), R10
+	MOVQ 16(R12)(R8*1), R11
+	MOVQ 24(R12)(R8*1), R8
 
 past:
 	VMOVUPS     (DX)(DI*4), X0
@@ -1483,16 +1543,20 @@ past:
 	VCVTPD2PSY  Y4, X0
 	VPMAXUD     c7effffff7effffff<>+0(SB), X1, X1
 	VPCMPEQD    c7effffff7effffff<>+0(SB), X1, X1
-	VPMOVMSKB   X1, R8
-	CMPL        R8, $0x0000ffff
+	VPMOVMSKB   X1, R12
+	CMPL        R12, $0x0000ffff
 	JNE         doubtful
 	VPMAXUD     c1ffffbff1ffffbff<>+0(SB), Y3, Y1
 	VPCMPEQD    c1ffffbff1ffffbff<>+0(SB), Y1, Y1
-	VPMOVMSKB   Y1, R8
-	CMPL        R8, $0xffffffff
+	VPMOVMSKB   Y1, R12
+	CMPL        R12, $0xffffffff
 	JNE         doubtful
 	VINSERTI128 $0x01, X0, Y2, Y0
 	VMOVNTDQ    Y0, (CX)(DI*4)
+	PREFETCHT0  (R9)(DI*4)
+	PREFETCHT0  (R10)(DI*4)
+	PREFETCHT0  (R11)(DI*4)
+	PREFETCHT0  (R8)(DI*4)
 	ADDQ        $+8, DI
 	SUBQ        $+8, AX
 	JGE         past
@@ -1914,6 +1978,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Y12
@@ -2042,6 +2122,14 @@ past:
 	VMOVNTDQ         Z12, (CX)(BX*4)
 	VINSERTI64X4     $0x01, Y14, Z17, Z12
 	VMOVNTDQ         Z12, 64(CX)(BX*4)
+	PREFETCHT0       (DI)(BX*4)
+	PREFETCHT0       (R8)(BX*4)
+	PREFETCHT0       (R9)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(DI)(BX*4)
+	PREFETCHT0       64(R8)(BX*4)
+	PREFETCHT0       64(R9)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -2606,6 +2694,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, DI
+	ANDQ  $0x3f, DI
+	JNE   named
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), R10
+	LEAQ  1024(DX), DI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R11
+	SHLQ $0x05, DI
+	MOVQ (R11)(DI*1), R8
+	MOVQ 8(R11)(DI*1), R9
+	MOVQ 16(R11)(DI*1), R10
+	MOVQ 24(R11)(DI*1), DI
 
 past:
 	VMOVUPS      (DX)(SI*4), X0
@@ -2680,11 +2784,15 @@ past:
 	VPOR         X2, X4, X2
 	VPMAXUD      c4396000043960000<>+0(SB), X1, X1
 	VPCMPEQD     c4396000043960000<>+0(SB), X1, X1
-	VPMOVMSKB    X1, DI
-	CMPL         DI, $0x0000ffff
+	VPMOVMSKB    X1, R11
+	CMPL         R11, $0x0000ffff
 	JNE          doubtful
 	VINSERTI128  $0x01, X2, Y0, Y1
 	VMOVNTDQ     Y1, (CX)(SI*4)
+	PREFETCHT0   (R8)(SI*4)
+	PREFETCHT0   (R9)(SI*4)
+	PREFETCHT0   (R10)(SI*4)
+	PREFETCHT0   (DI)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JGE          past
@@ -2993,6 +3101,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Y8
@@ -3126,6 +3250,14 @@ past:
 	VMOVNTDQ         Z9, (CX)(BX*4)
 	VINSERTI64X4     $0x01, Y12, Z10, Z9
 	VMOVNTDQ         Z9, 64(CX)(BX*4)
+	PREFETCHT0       (DI)(BX*4)
+	PREFETCHT0       (R8)(BX*4)
+	PREFETCHT0       (R9)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(DI)(BX*4)
+	PREFETCHT0       64(R8)(BX*4)
+	PREFETCHT0       64(R9)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
@@ -3641,6 +3773,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, DI
+	ANDQ  $0x3f, DI
+	JNE   named
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), R10
+	LEAQ  1024(DX), DI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R11
+	SHLQ $0x05, DI
+	MOVQ (R11)(DI*1), R8
+	MOVQ 8(R11)(DI*1), R9
+	MOVQ 16(R11)(DI*1), R10
+	MOVQ 24(R11)(DI*1), DI
 
 past:
 	VMOVUPS      (DX)(SI*4), X2
@@ -3720,16 +3868,20 @@ past:
 	VCVTPD2PSY   Y6, X2
 	VPMAXUD      c42a0000042a00000<>+0(SB), X3, X3
 	VPCMPEQD     c42a0000042a00000<>+0(SB), X3, X3
-	VPMOVMSKB    X3, DI
-	CMPL         DI, $0x0000ffff
+	VPMOVMSKB    X3, R11
+	CMPL         R11, $0x0000ffff
 	JNE          doubtful
 	VPMAXUD      c1ffffbff1ffffbff<>+0(SB), Y5, Y3
 	VPCMPEQD     c1ffffbff1ffffbff<>+0(SB), Y3, Y3
-	VPMOVMSKB    Y3, DI
-	CMPL         DI, $0xffffffff
+	VPMOVMSKB    Y3, R11
+	CMPL         R11, $0xffffffff
 	JNE          doubtful
 	VINSERTI128  $0x01, X2, Y4, Y2
 	VMOVNTDQ     Y2, (CX)(SI*4)
+	PREFETCHT0   (R8)(SI*4)
+	PREFETCHT0   (R9)(SI*4)
+	PREFETCHT0   (R10)(SI*4)
+	PREFETCHT0   (DI)(SI*4)
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JGE          past
@@ -4123,6 +4275,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64    (DX)(BX*4), Y12
@@ -4266,6 +4434,14 @@ past:
 	VMOVNTDQ     Z12, (CX)(BX*4)
 	VINSERTI64X4 $0x01, Y14, Z17, Z12
 	VMOVNTDQ     Z12, 64(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
+	PREFETCHT0   64(DI)(BX*4)
+	PREFETCHT0   64(R8)(BX*4)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(SI)(BX*4)
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
@@ -4770,7 +4946,7 @@ done:
 	RET
 
 // func expLess32AVX2(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, CMOV, FMA3, SSE
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+, SSE
 TEXT ·expLess32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4785,6 +4961,97 @@ TEXT ·expLess32AVX2(SB), NOSPLIT, $0-52
 	XORL         SI, SI
 	SUBQ         $+8, AX
 	JLT          single
+
+again:
+	MOVQ dst_cap+16(FP), DI
+	SHRQ $0x30, DI
+	ANDQ $0x3f, DI
+	JEQ  many
+	LEAQ ·fetches+0(SB), R11
+	SHLQ $0x05, DI
+	MOVQ (R11)(DI*1), R8
+	MOVQ 8(R11)(DI*1), R9
+	MOVQ 16(R11)(DI*1), R10
+	MOVQ 24(R11)(DI*1), DI
+
+past:
+	VMOVUPS      (DX)(SI*4), X2
+	VMOVUPS      16(DX)(SI*4), X3
+	VSUBPS       X0, X2, X2
+	VSUBPS       X0, X3, X4
+	VPAND        X1, X2, X3
+	VPAND        X1, X4, X5
+	VPMAXUD      X5, X3, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X4, Y6
+	VMOVUPS      Y2, Y4
+	VMOVUPS      Y6, Y7
+	VMOVUPS      c40371547652b82fe<>+0(SB), Y5
+	VMOVUPS      c40371547652b82fe<>+0(SB), Y8
+	VFMADD213PD  c4338000000000000<>+0(SB), Y5, Y4
+	VFMADD213PD  c4338000000000000<>+0(SB), Y8, Y7
+	VSUBPD       c4338000000000000<>+0(SB), Y4, Y5
+	VSUBPD       c4338000000000000<>+0(SB), Y7, Y10
+	VMOVUPS      Y5, Y8
+	VMOVUPS      Y10, Y11
+	VMOVUPS      c3fa62e42fefa0000<>+0(SB), Y9
+	VMOVUPS      c3fa62e42fefa0000<>+0(SB), Y12
+	VFNMADD213PD Y2, Y9, Y8
+	VFNMADD213PD Y6, Y12, Y11
+	VMOVUPS      Y5, Y2
+	VMOVUPS      Y10, Y6
+	VMOVUPS      c3d3cf79abc9e3b3a<>+0(SB), Y5
+	VMOVUPS      c3d3cf79abc9e3b3a<>+0(SB), Y9
+	VFNMADD213PD Y8, Y5, Y2
+	VFNMADD213PD Y11, Y9, Y6
+	VMOVUPS      c3f56c1f6f10350d8<>+0(SB), Y5
+	VMOVUPS      c3f56c1f6f10350d8<>+0(SB), Y8
+	VFMADD213PD  c3f811123c84d772d<>+0(SB), Y2, Y5
+	VFMADD213PD  c3f811123c84d772d<>+0(SB), Y6, Y8
+	VFMADD213PD  c3fa5555554f3c29d<>+0(SB), Y2, Y5
+	VFMADD213PD  c3fa5555554f3c29d<>+0(SB), Y6, Y8
+	VFMADD213PD  c3fc555555548d8ba<>+0(SB), Y2, Y5
+	VFMADD213PD  c3fc555555548d8ba<>+0(SB), Y6, Y8
+	VMOVUPS      Y8, Y9
+	VFMADD213PD  c3fe0000000000000<>+0(SB), Y2, Y5
+	VFMADD213PD  c3fe0000000000000<>+0(SB), Y6, Y9
+	VMULPD       Y2, Y2, Y8
+	VMULPD       Y6, Y6, Y10
+	VFMADD213PD  Y2, Y5, Y8
+	VFMADD213PD  Y6, Y9, Y10
+	VPAND        cf<>+0(SB), Y4, Y2
+	VPAND        cf<>+0(SB), Y7, Y9
+	VMOVUPS      Y2, Y5
+	VMOVUPS      Y9, Y11
+	VMOVUPS      cffffffffffffffff<>+0(SB), Y6
+	VMOVUPS      cffffffffffffffff<>+0(SB), Y12
+	VPGATHERQQ   Y6, (BX)(Y2*8), Y5
+	VPGATHERQQ   Y12, (BX)(Y9*8), Y11
+	VPSLLQ       $0x30, Y4, Y2
+	VPSLLQ       $0x30, Y7, Y4
+	VPADDQ       Y2, Y5, Y2
+	VPADDQ       Y4, Y11, Y5
+	VMOVUPS      Y2, Y4
+	VMOVUPS      Y5, Y6
+	VFMADD213PD  Y2, Y8, Y4
+	VFMADD213PD  Y5, Y10, Y6
+	VCVTPD2PSY   Y4, X2
+	VCVTPD2PSY   Y6, X4
+	VPMAXUD      c442f0000442f0000<>+0(SB), X3, X3
+	VPCMPEQD     c442f0000442f0000<>+0(SB), X3, X3
+	VPMOVMSKB    X3, R11
+	CMPL         R11, $0x0000ffff
+	JNE          doubtful
+	VMOVUPS      X2, (CX)(SI*4)
+	VMOVUPS      X4, 16(CX)(SI*4)
+	PREFETCHT0   (R8)(SI*4)
+	PREFETCHT0   (R9)(SI*4)
+	PREFETCHT0   (R10)(SI*4)
+	PREFETCHT0   (DI)(SI*4)
+	ADDQ         $+8, SI
+	SUBQ         $+8, AX
+	JGE          past
+	JMP          single
 
 many:
 	VMOVUPS      (DX)(SI*4), X2
@@ -5033,14 +5300,14 @@ full:
 	JLT          single
 	DECQ         DI
 	JNE          full
-	JMP          many
+	JMP          again
 
 done:
 	VZEROUPPER
 	RET
 
 // func expLess32AVX512(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, SSE
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE
 TEXT ·expLess32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5064,6 +5331,143 @@ TEXT ·expLess32AVX512(SB), NOSPLIT, $0-52
 	XORL         BX, BX
 	SUBQ         $+32, AX
 	JLT          single
+
+again:
+	MOVQ dst_cap+16(FP), SI
+	SHRQ $0x30, SI
+	ANDQ $0x3f, SI
+	JEQ  many
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
+
+past:
+	VMOVDQU64    (DX)(BX*4), Y12
+	VMOVDQU64    32(DX)(BX*4), Y13
+	VMOVDQU64    64(DX)(BX*4), Y14
+	VMOVDQU64    96(DX)(BX*4), Y15
+	VSUBPS       Y0, Y12, Y12
+	VSUBPS       Y0, Y13, Y13
+	VSUBPS       Y0, Y14, Y14
+	VSUBPS       Y0, Y15, Y18
+	VPANDQ       Y1, Y12, Y15
+	VPANDQ       Y1, Y13, Y16
+	VPANDQ       Y1, Y14, Y17
+	VPANDQ       Y1, Y18, Y19
+	VPMAXUD      Y16, Y15, Y15
+	VPMAXUD      Y17, Y15, Y15
+	VPMAXUD      Y19, Y15, Y15
+	VCVTPS2PD    Y12, Z12
+	VCVTPS2PD    Y13, Z13
+	VCVTPS2PD    Y14, Z14
+	VCVTPS2PD    Y18, Z25
+	VMOVDQU64    Z12, Z16
+	VMOVDQU64    Z13, Z19
+	VMOVDQU64    Z14, Z22
+	VMOVDQU64    Z25, Z26
+	VFMADD213PD  Z3, Z2, Z16
+	VFMADD213PD  Z3, Z2, Z19
+	VFMADD213PD  Z3, Z2, Z22
+	VFMADD213PD  Z3, Z2, Z26
+	VSUBPD       Z3, Z16, Z17
+	VSUBPD       Z3, Z19, Z20
+	VSUBPD       Z3, Z22, Z23
+	VSUBPD       Z3, Z26, Z27
+	VMOVDQU64    Z17, Z18
+	VMOVDQU64    Z20, Z21
+	VMOVDQU64    Z23, Z24
+	VMOVDQU64    Z27, Z28
+	VFNMADD213PD Z12, Z4, Z18
+	VFNMADD213PD Z13, Z4, Z21
+	VFNMADD213PD Z14, Z4, Z24
+	VFNMADD213PD Z25, Z4, Z28
+	VMOVDQU64    Z17, Z12
+	VMOVDQU64    Z20, Z13
+	VMOVDQU64    Z23, Z14
+	VMOVDQU64    Z27, Z17
+	VFNMADD213PD Z18, Z5, Z12
+	VFNMADD213PD Z21, Z5, Z13
+	VFNMADD213PD Z24, Z5, Z14
+	VFNMADD213PD Z28, Z5, Z17
+	VMOVDQU64    Z6, Z18
+	VMOVDQU64    Z6, Z20
+	VMOVDQU64    Z6, Z21
+	VMOVDQU64    Z6, Z23
+	VFMADD213PD  Z7, Z12, Z18
+	VFMADD213PD  Z7, Z13, Z20
+	VFMADD213PD  Z7, Z14, Z21
+	VFMADD213PD  Z7, Z17, Z23
+	VFMADD213PD  Z8, Z12, Z18
+	VFMADD213PD  Z8, Z13, Z20
+	VFMADD213PD  Z8, Z14, Z21
+	VFMADD213PD  Z8, Z17, Z23
+	VFMADD213PD  Z9, Z12, Z18
+	VFMADD213PD  Z9, Z13, Z20
+	VFMADD213PD  Z9, Z14, Z21
+	VFMADD213PD  Z9, Z17, Z23
+	VMOVDQU64    Z23, Z27
+	VFMADD213PD  Z10, Z12, Z18
+	VFMADD213PD  Z10, Z13, Z20
+	VFMADD213PD  Z10, Z14, Z21
+	VFMADD213PD  Z10, Z17, Z27
+	VMULPD       Z12, Z12, Z23
+	VMULPD       Z13, Z13, Z24
+	VMULPD       Z14, Z14, Z25
+	VMULPD       Z17, Z17, Z28
+	VFMADD213PD  Z12, Z18, Z23
+	VFMADD213PD  Z13, Z20, Z24
+	VFMADD213PD  Z14, Z21, Z25
+	VFMADD213PD  Z17, Z27, Z28
+	VMOVDQU64    Z16, Z12
+	VMOVDQU64    Z19, Z13
+	VMOVDQU64    Z22, Z14
+	VMOVDQU64    Z26, Z17
+	VPERMI2Q     c3feea09e667f3bcd_8_3feea11473eb0187<>+0(SB), Z11, Z12
+	VPERMI2Q     c3feea09e667f3bcd_8_3feea11473eb0187<>+0(SB), Z11, Z13
+	VPERMI2Q     c3feea09e667f3bcd_8_3feea11473eb0187<>+0(SB), Z11, Z14
+	VPERMI2Q     c3feea09e667f3bcd_8_3feea11473eb0187<>+0(SB), Z11, Z17
+	VPSLLQ       $0x30, Z16, Z16
+	VPSLLQ       $0x30, Z19, Z18
+	VPSLLQ       $0x30, Z22, Z19
+	VPSLLQ       $0x30, Z26, Z20
+	VPADDQ       Z16, Z12, Z12
+	VPADDQ       Z18, Z13, Z13
+	VPADDQ       Z19, Z14, Z14
+	VPADDQ       Z20, Z17, Z19
+	VMOVDQU64    Z12, Z16
+	VMOVDQU64    Z13, Z17
+	VMOVDQU64    Z14, Z18
+	VMOVDQU64    Z19, Z20
+	VFMADD213PD  Z12, Z23, Z16
+	VFMADD213PD  Z13, Z24, Z17
+	VFMADD213PD  Z14, Z25, Z18
+	VFMADD213PD  Z19, Z28, Z20
+	VCVTPD2PS    Z16, Y12
+	VCVTPD2PS    Z17, Y13
+	VCVTPD2PS    Z18, Y14
+	VCVTPD2PS    Z20, Y16
+	VPCMPUD.BCST $0x06, c442f0000442f0000<>+0(SB), Y15, K1
+	KORTESTW     K1, K1
+	JNE          doubtful
+	VMOVDQU64    Y12, (CX)(BX*4)
+	VMOVDQU64    Y13, 32(CX)(BX*4)
+	VMOVDQU64    Y14, 64(CX)(BX*4)
+	VMOVDQU64    Y16, 96(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
+	PREFETCHT0   64(DI)(BX*4)
+	PREFETCHT0   64(R8)(BX*4)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(SI)(BX*4)
+	ADDQ         $+32, BX
+	SUBQ         $+32, AX
+	JGE          past
+	JMP          single
 
 many:
 	VMOVDQU64    (DX)(BX*4), Y12
@@ -5401,7 +5805,7 @@ full:
 	JLT          single
 	DECQ         SI
 	JNE          full
-	JMP          many
+	JMP          again
 
 done:
 	VZEROUPPER

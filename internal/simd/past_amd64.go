@@ -2,16 +2,69 @@
 
 package simd
 
-import "unsafe"
+import (
+	count "math/bits"
+	"sync/atomic"
+	"unsafe"
+)
 
 // Past returns dst marked, as the result of a row that is large and isn't read again soon: the row stores it past the caches, which
 // then needn't read first the lines of memory that are overwritten. The mark is a bit of the capacity, so dst[i:j] has it too;
 // rows without an instruction set don't look at it. A marked slice must not be appended to.
-func Past[T any](dst []T) []T {
+func Past[T any](dst []T) []T { return marked(dst, 1<<62) }
+
+// Ahead returns dst marked with what a row of a function fetches into the caches while it computes: one that goes past them, or that
+// of softmax, which doesn't. The streams begin at the row's first element, whatever part of dst it computes. No Fetch is no mark.
+func Ahead[T any](dst []T, f Fetch) []T { return marked(dst, int(f)<<48) }
+
+func marked[T any](dst []T, mark int) []T {
 	header := (*struct {
 		data     unsafe.Pointer
 		len, cap int
 	})(unsafe.Pointer(&dst))
-	header.cap |= 1 << 62
+	header.cap |= mark
 	return dst
+}
+
+// A Fetch names four streams of memory, by its number in the table that kernels read. 0 is none.
+type Fetch uint8
+
+var (
+	fetches [64][4]uintptr // where the streams begin
+	taken   atomic.Uint64  // which are in use, besides 0
+)
+
+// NewFetch returns a Fetch that nobody uses, or 0.
+func NewFetch() Fetch {
+	for {
+		old := taken.Load()
+		i := count.TrailingZeros64(^(old | 1))
+		if i == 64 {
+			return 0
+		}
+		if taken.CompareAndSwap(old, old|1<<i) {
+			return Fetch(i)
+		}
+	}
+}
+
+// Free gives f back.
+func (f Fetch) Free() {
+	for {
+		old := taken.Load()
+		if taken.CompareAndSwap(old, old&^(1<<f)) {
+			return
+		}
+	}
+}
+
+// After says what is fetched: as many bytes as the row stores, of what follows each run in memory. It may be nobody's.
+func (f Fetch) After(runs ...[]byte) {
+	if f == 0 || len(runs) == 0 {
+		return
+	}
+	for i := range fetches[f] {
+		r := runs[min(i, len(runs)-1)]
+		fetches[f][i] = uintptr(unsafe.Pointer(unsafe.SliceData(r))) + uintptr(len(r))
+	}
 }

@@ -197,6 +197,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y4
@@ -242,11 +258,15 @@ past:
 	VMULPS       Y7, Y10, Y6
 	VPMAXUD      c42a0000042a00000<>+0(SB), Y5, Y5
 	VPCMPEQD     c42a0000042a00000<>+0(SB), Y5, Y5
-	VPMOVMSKB    Y5, SI
-	CMPL         SI, $0xffffffff
+	VPMOVMSKB    Y5, R10
+	CMPL         R10, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y4, (CX)(BX*4)
 	VMOVNTDQ     Y6, 32(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
 	JGE          past
@@ -523,6 +543,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64    (DX)(BX*4), Z15
@@ -611,6 +647,22 @@ past:
 	VMOVNTDQ     Z17, 64(CX)(BX*4)
 	VMOVNTDQ     Z18, 128(CX)(BX*4)
 	VMOVNTDQ     Z19, 192(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
+	PREFETCHT0   64(DI)(BX*4)
+	PREFETCHT0   64(R8)(BX*4)
+	PREFETCHT0   64(R9)(BX*4)
+	PREFETCHT0   64(SI)(BX*4)
+	PREFETCHT0   128(DI)(BX*4)
+	PREFETCHT0   128(R8)(BX*4)
+	PREFETCHT0   128(R9)(BX*4)
+	PREFETCHT0   128(SI)(BX*4)
+	PREFETCHT0   192(DI)(BX*4)
+	PREFETCHT0   192(R8)(BX*4)
+	PREFETCHT0   192(R9)(BX*4)
+	PREFETCHT0   192(SI)(BX*4)
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
 	JGE          past
@@ -1175,6 +1227,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVUPS     (DX)(BX*4), Y0
@@ -1238,11 +1306,15 @@ past:
 	VADDPS      Y9, Y7, Y2
 	VPMAXUD     c7effffff7effffff<>+0(SB), Y1, Y1
 	VPCMPEQD    c7effffff7effffff<>+0(SB), Y1, Y1
-	VPMOVMSKB   Y1, SI
-	CMPL        SI, $0xffffffff
+	VPMOVMSKB   Y1, R10
+	CMPL        R10, $0xffffffff
 	JNE         doubtful
 	VMOVNTDQ    Y0, (CX)(BX*4)
 	VMOVNTDQ    Y2, 32(CX)(BX*4)
+	PREFETCHT0  (DI)(BX*4)
+	PREFETCHT0  (R8)(BX*4)
+	PREFETCHT0  (R9)(BX*4)
+	PREFETCHT0  (SI)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JGE         past
@@ -1546,6 +1618,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Z4
@@ -1672,6 +1760,22 @@ past:
 	VMOVNTDQ         Z6, 64(CX)(BX*4)
 	VMOVNTDQ         Z7, 128(CX)(BX*4)
 	VMOVNTDQ         Z8, 192(CX)(BX*4)
+	PREFETCHT0       (DI)(BX*4)
+	PREFETCHT0       (R8)(BX*4)
+	PREFETCHT0       (R9)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(DI)(BX*4)
+	PREFETCHT0       64(R8)(BX*4)
+	PREFETCHT0       64(R9)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
+	PREFETCHT0       128(DI)(BX*4)
+	PREFETCHT0       128(R8)(BX*4)
+	PREFETCHT0       128(R9)(BX*4)
+	PREFETCHT0       128(SI)(BX*4)
+	PREFETCHT0       192(DI)(BX*4)
+	PREFETCHT0       192(R8)(BX*4)
+	PREFETCHT0       192(R9)(BX*4)
+	PREFETCHT0       192(SI)(BX*4)
 	ADDQ             $+64, BX
 	SUBQ             $+64, AX
 	JGE              past
@@ -2233,6 +2337,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y7
@@ -2311,11 +2431,15 @@ past:
 	VPOR         Y8, Y10, Y8
 	VPMAXUD      c4220000042200000<>+0(SB), Y9, Y9
 	VPCMPEQD     c4220000042200000<>+0(SB), Y9, Y9
-	VPMOVMSKB    Y9, SI
-	CMPL         SI, $0xffffffff
+	VPMOVMSKB    Y9, R10
+	CMPL         R10, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y7, (CX)(BX*4)
 	VMOVNTDQ     Y8, 32(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
 	JGE          past
@@ -3041,6 +3165,22 @@ again:
 	JCC   many
 	TESTQ $0x0000001f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y0
@@ -3116,11 +3256,15 @@ past:
 	VFNMADD213PS Y9, Y5, Y4
 	VPMAXUD      c42a0000042a00000<>+0(SB), Y2, Y1
 	VPCMPEQD     c42a0000042a00000<>+0(SB), Y1, Y1
-	VPMOVMSKB    Y1, SI
-	CMPL         SI, $0xffffffff
+	VPMOVMSKB    Y1, R10
+	CMPL         R10, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y0, (CX)(BX*4)
 	VMOVNTDQ     Y4, 32(CX)(BX*4)
+	PREFETCHT0   (DI)(BX*4)
+	PREFETCHT0   (R8)(BX*4)
+	PREFETCHT0   (R9)(BX*4)
+	PREFETCHT0   (SI)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
 	JGE          past
@@ -3576,6 +3720,22 @@ again:
 	JCC   many
 	TESTQ $0x0000003f, CX
 	JNE   many
+	SHRQ  $0x30, SI
+	ANDQ  $0x3f, SI
+	JNE   named
+	LEAQ  1024(DX), DI
+	LEAQ  1024(DX), R8
+	LEAQ  1024(DX), R9
+	LEAQ  1024(DX), SI
+	JMP   past
+
+named:
+	LEAQ ·fetches+0(SB), R10
+	SHLQ $0x05, SI
+	MOVQ (R10)(SI*1), DI
+	MOVQ 8(R10)(SI*1), R8
+	MOVQ 16(R10)(SI*1), R9
+	MOVQ 24(R10)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Z8
@@ -3720,6 +3880,22 @@ past:
 	VMOVNTDQ         Z16, 64(CX)(BX*4)
 	VMOVNTDQ         Z18, 128(CX)(BX*4)
 	VMOVNTDQ         Z19, 192(CX)(BX*4)
+	PREFETCHT0       (DI)(BX*4)
+	PREFETCHT0       (R8)(BX*4)
+	PREFETCHT0       (R9)(BX*4)
+	PREFETCHT0       (SI)(BX*4)
+	PREFETCHT0       64(DI)(BX*4)
+	PREFETCHT0       64(R8)(BX*4)
+	PREFETCHT0       64(R9)(BX*4)
+	PREFETCHT0       64(SI)(BX*4)
+	PREFETCHT0       128(DI)(BX*4)
+	PREFETCHT0       128(R8)(BX*4)
+	PREFETCHT0       128(R9)(BX*4)
+	PREFETCHT0       128(SI)(BX*4)
+	PREFETCHT0       192(DI)(BX*4)
+	PREFETCHT0       192(R8)(BX*4)
+	PREFETCHT0       192(R9)(BX*4)
+	PREFETCHT0       192(SI)(BX*4)
 	ADDQ             $+64, BX
 	SUBQ             $+64, AX
 	JGE              past

@@ -19,7 +19,7 @@ func functions() (l list) {
 	f("Sigmoid", sigmoid, usualSigmoid)
 
 	less := func(m machine) value { return m.sub(m.load(1), m.load(2)) }
-	l.add(kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
+	l.add(kernel{table: "ExpLess32", kept: true, args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
 		body:  func(m machine) { m.store(0, canon(m, exp(m, less(m)))) },
 		usual: func(m machine) { m.store(0, usualExp(m, less(m))) },
 	})

@@ -7,10 +7,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Results that go past the caches: a row whose result is marked, see simd.Past, has a loop of its own.
+// Results that go past the caches, and operands that are fetched ahead: a row whose result is marked, see simd.Past and simd.Ahead, has a
+// loop of its own.
+
+// fetched is how many streams of memory a function fetches ahead, fetchAhead how far in bytes it looks along its operand where no others
+// are named.
+const (
+	fetched    = 4
+	fetchAhead = 1024
+)
 
 // streams reports whether the kernel looks for a mark: where a result may be large and isn't read again.
 func (k *kernel) streams() bool {
+	if k.kept {
+		return true
+	}
 	for _, name := range []string{"Widen", "Narrow", "SubNumber", "DivNumber"} {
 		if strings.HasPrefix(k.table, name) {
 			return true
@@ -20,17 +31,24 @@ func (k *kernel) streams() bool {
 }
 
 // streaming writes the main loop for a marked result, which lies at a multiple of what is stored at once: else the other loop serves.
+// The result of a kernel that is kept stays in the caches, and the loop is there for what it fetches.
 func (x *x86) streaming(n reg.Register) {
 	c, dst := x.c, x.k.args[0]
 	step := x.vectors() * x.lanes
 	c.Label("again")
-	capacity := c.Load(c.Param(dst.name).Cap(), c.GP64())
-	c.BTQ(operand.U8(62), capacity)
-	c.JCC(operand.LabelRef("many"))
-	c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[0])
-	c.JNE(operand.LabelRef("many"))
+	mark := c.Load(c.Param(dst.name).Cap(), c.GP64())
+	if !x.k.kept {
+		c.BTQ(operand.U8(62), mark)
+		c.JCC(operand.LabelRef("many"))
+		c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[0])
+		c.JNE(operand.LabelRef("many"))
+	}
+	var ahead []reg.GPVirtual
+	if x.k.usual != nil {
+		ahead = x.ahead(mark)
+	}
 	c.Label("past")
-	x.past = true
+	x.past = !x.k.kept
 	if x.k.usual != nil {
 		x.trying("past", "doubtful")
 	} else {
@@ -38,11 +56,46 @@ func (x *x86) streaming(n reg.Register) {
 		x.put()
 	}
 	x.past = false
+	for line := 0; line < step*dst.kind.size(); line += 64 {
+		for _, r := range ahead {
+			c.PREFETCHT0(operand.Mem{Base: r, Index: x.index, Scale: uint8(dst.kind.size()), Disp: line})
+		}
+	}
 	c.ADDQ(operand.I32(step), x.index)
 	c.SUBQ(operand.I32(step), n)
 	c.JGE(operand.LabelRef("past"))
-	c.SFENCE() // such stores are seen in any order
+	if !x.k.kept {
+		c.SFENCE() // such stores are seen in any order
+	}
 	c.JMP(operand.LabelRef("single"))
+}
+
+// ahead returns where what is fetched begins: by the number in the mark, or along the operand where there is none.
+func (x *x86) ahead(mark reg.Register) []reg.GPVirtual {
+	c := x.c
+	streams := make([]reg.GPVirtual, fetched)
+	for i := range streams {
+		streams[i] = c.GP64()
+	}
+	c.SHRQ(operand.U8(48), mark)
+	c.ANDQ(operand.U8(63), mark)
+	if x.k.kept {
+		c.JEQ(operand.LabelRef("many"))
+	} else {
+		c.JNE(operand.LabelRef("named"))
+		for _, s := range streams {
+			c.LEAQ(operand.Mem{Base: x.base[1].(reg.Register), Disp: fetchAhead}, s)
+		}
+		c.JMP(operand.LabelRef("past"))
+		c.Label("named")
+	}
+	table := c.GP64()
+	c.LEAQ(operand.NewDataAddr(operand.Symbol{Name: "·fetches"}, 0), table)
+	c.SHLQ(operand.U8(5), mark)
+	for i, s := range streams {
+		c.MOVQ(operand.Mem{Base: table, Index: mark, Scale: 1, Disp: 8 * i}, s)
+	}
+	return streams
 }
 
 // putPast stores what waits past the caches, joined to whole registers as far as a step fills them: of a line of the cache that isn't

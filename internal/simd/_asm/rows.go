@@ -26,6 +26,7 @@ type kernel struct {
 	only  string       // the only level it is for, if there is one
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
+	kept  bool            // the result is read again at once: it doesn't go past the caches
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 }
 

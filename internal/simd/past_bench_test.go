@@ -1,0 +1,59 @@
+//go:build linux && amd64 && !purego
+
+package simd
+
+import (
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/cpu"
+)
+
+// BenchmarkPast runs rows of 16M elements in pages of 2 MiB, with the result stored as usual and past the caches.
+func BenchmarkPast(b *testing.B) {
+	const n = 16 << 20
+	huge := func() []float32 {
+		const page = 2 << 20
+		m, err := syscall.Mmap(-1, 0, 4*n+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = syscall.Munmap(m) })
+		m = m[-uintptr(unsafe.Pointer(&m[0]))%page:]
+		_ = syscall.Madvise(m[:4*n], syscall.MADV_HUGEPAGE)
+		return unsafe.Slice((*float32)(unsafe.Pointer(&m[0])), n)
+	}
+	dst, x, y := huge(), huge(), huge()
+	for i := range x {
+		x[i], y[i] = float32(i%7), float32(i%5)
+	}
+	bools := unsafe.Slice((*bool)(unsafe.Pointer(&dst[0])), n)
+	words := unsafe.Slice((*uint16)(unsafe.Pointer(&dst[0])), n)
+	l := cpu.Detect()
+	for _, c := range []struct {
+		name   string
+		bytes  int64
+		usual  func()
+		marked func()
+	}{
+		{"add", 12, func() { Add[l].F32(dst, x, y) }, func() { Add[l].F32(Past(dst), x, y) }},
+		{"relu", 8, func() { Relu[l].F32(dst, x) }, func() { Relu[l].F32(Past(dst), x) }},
+		{"greater", 9, func() { Greater[l].F32(bools, x, y) }, func() { Greater[l].F32(Past(bools), x, y) }},
+		{"bfloat16", 6, func() { NarrowBF16[l](words, x) }, func() { NarrowBF16[l](Past(words), x) }},
+		{"exp", 8, func() { Exp[l].F32(dst, x) }, func() { Exp[l].F32(Past(dst), x) }},
+		{"tanh", 8, func() { Tanh[l].F32(dst, x) }, func() { Tanh[l].F32(Past(dst), x) }},
+	} {
+		for _, f := range []struct {
+			name string
+			call func()
+		}{{"usual", c.usual}, {"past", c.marked}} {
+			b.Run(c.name+"/"+f.name, func(b *testing.B) {
+				b.SetBytes(c.bytes * n)
+				for b.Loop() {
+					f.call()
+				}
+			})
+		}
+	}
+}
