@@ -210,14 +210,10 @@ func sumTile[T num.Float](out, x []T, from int, down *sequence, mean bool) {
 func sumColumns[T num.Float](s *summers, x []T, from int, down *sequence, start, end, w int) []float64 {
 	levels := min(bits.Len(uint(end-start-1)), 5)
 	rows, ends := s.rows[:end-start], s.ends[:1<<levels]
-	n, steps, even := 0, down.few[0].str, down.rank <= 1
+	n := 0
 	for l := range ends {
 		for i := start + int(bits.Reverse8(uint8(l))>>(8-levels)); i < end; i += sumLanes {
-			off := i * steps
-			if !even {
-				off = down.offset(i)
-			}
-			rows[n] = int64(from + off)
+			rows[n] = int64(from + down.offset(i))
 			n++
 		}
 		ends[l] = int64(n)

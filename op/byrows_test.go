@@ -131,7 +131,11 @@ func directlyOf[T num.Native | num.Narrow](t *testing.T, a tensor.Tensor[T], axi
 	t.Helper()
 	type reduce = func(a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T]
 	for name, f := range map[string]reduce{"sum": ReduceSum[T], "mean": ReduceMean[T], "max": ReduceMax[T], "min": ReduceMin[T], "product": ReduceProd[T]} {
-		for _, list := range [][]int{nil, {axis}, {axis - a.Rank()}, {}} {
+		lists := [][]int{nil, {axis}, {axis - a.Rank()}, {}}
+		if axis > 0 {
+			lists = append(lists, []int{axis - 1, axis}, []int{axis, axis - 1}, []int{axis - 1 - a.Rank(), axis - a.Rank()}, []int{axis, -a.Rank()})
+		}
+		for _, list := range lists {
 			want := f(a, list)
 			got := tensor.New[T](want.Shape()...)
 			same(t, fmt.Sprintf("%s of %v over %v", name, a.Shape(), list), f(a, list, Into(got)), want)

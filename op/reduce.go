@@ -255,8 +255,8 @@ func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 	return reduceAny(name, &a, list, opts, by)
 }
 
-// directly is reduceBy for an operand that is a run of elements, over one axis or all of
-// them, and too few for threads. It returns false, before it does anything, where that
+// directly is reduceBy for an operand that is a run of elements, over neighbouring axes or
+// all, and too few for threads. It returns false, before it does anything, where that
 // isn't so. This is what makes a call cheap.
 func directly[T, R num.Elem](a *tensor.Tensor[T], list []int, dst *tensor.Tensor[R], by reducer[T, R]) bool {
 	lay, to := a.LayoutRef(), dst.LayoutRef()
@@ -266,29 +266,35 @@ func directly[T, R num.Elem](a *tensor.Tensor[T], list []int, dst *tensor.Tensor
 	}
 	wide, n, kept := 1, size, 0 // neighbouring outputs whose elements are apart, and how many of those each has
 	if list != nil {
-		if len(list) != 1 {
+		if len(list) == 0 {
 			return false
 		}
-		axis := list[0]
-		if axis < 0 {
-			axis += rank
+		first := list[0]
+		if first < 0 {
+			first += rank
 		}
+		for i, axis := range list {
+			if axis != list[0]+i {
+				return false
+			}
+		}
+		if uint(first) > uint(rank) || len(list) > rank-first {
+			return false
+		}
+		n = 1
 		for i := range rank {
 			e, _ := lay.Leaf(i)
-			if i == axis {
-				n = e
+			if i >= first && i < first+len(list) {
+				n *= e
 				continue
 			}
-			if i > axis {
+			if i > first {
 				wide *= e
 			}
 			if kept == to.Rank() || to.Dim(kept) != e {
 				return false
 			}
 			kept++
-		}
-		if uint(axis) >= uint(rank) {
-			return false
 		}
 	}
 	if kept != to.Rank() {

@@ -71,6 +71,14 @@ func (s *sequence) run() bool { return s.rank <= 1 && s.few[0].str == 1 }
 
 // offset returns where element i is, counted from the first.
 func (s *sequence) offset(i int) int {
+	if s.rank <= 1 {
+		return i * s.few[0].str
+	}
+	return s.loops(i)
+}
+
+// loops is offset for any loops.
+func (s *sequence) loops(i int) int {
 	off := 0
 	for k := range s.rank - 1 {
 		l := s.at(k)
