@@ -28,6 +28,9 @@ func split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if n < splitCost/cost {
 		workers = 1
 	}
+	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: what comes next is fetched ahead
+		step = max(step, min(64*step, n/(16*workers)))
+	}
 	if workers <= 1 && ctx == nil {
 		f(0, n)
 		return
