@@ -308,9 +308,6 @@ func (p *pass) worker() *worker {
 		}
 		w.opts[i] = append([]Option{{into: w.slots[st.out]}}, st.n.also...)
 	}
-	if p.past {
-		w.opts[len(p.steps)-1][0].flags = past
-	}
 	return w
 }
 
@@ -322,9 +319,11 @@ func (p *pass) work(from, to int) {
 	}
 	defer p.workers.Put(w)
 	last := &w.opts[len(p.steps)-1][0]
+	var fetch simd.Fetch
 	if p.past {
-		last.ahead = simd.NewFetch()
-		defer func() { last.ahead.Free() }()
+		fetch = simd.NewFetch()
+		defer fetch.Free()
+		last.flags = past | flags(fetch)<<ahead
 	}
 	down := (p.shape[p.axis] + p.rows - 1) / p.rows
 	for b := from; b < to; b++ {
@@ -343,8 +342,8 @@ func (p *pass) work(from, to int) {
 			}
 		}
 		w.rows = n
-		if last.ahead > 0 {
-			p.next(w, last.ahead)
+		if fetch > 0 {
+			p.next(w, fetch)
 		}
 		for i, st := range p.steps {
 			st.n.run(w.ins[i], w.opts[i])
@@ -353,7 +352,7 @@ func (p *pass) work(from, to int) {
 }
 
 // next names what the last step fetches while it computes: the operands of the next block, which follow those of this one.
-func (p *pass) next(w *worker, ahead simd.Fetch) {
+func (p *pass) next(w *worker, fetch simd.Fetch) {
 	var few [4][]byte
 	runs := few[:0]
 	for i := range p.leafs {
@@ -361,7 +360,7 @@ func (p *pass) next(w *worker, ahead simd.Fetch) {
 			runs = append(runs, p.kinds[i].reach(w.slots[i]))
 		}
 	}
-	ahead.After(runs...)
+	fetch.After(runs...)
 }
 
 // A kind does to a *tensor.Tensor what needs its element type.

@@ -37,10 +37,9 @@ type Option struct {
 	into  any // *tensor.Tensor[R]
 	more  *more
 	flags flags
-	ahead simd.Fetch // what the row that writes the Into target fetches
 }
 
-type flags uint8
+type flags uint16
 
 const (
 	keepDims flags = 1 << iota
@@ -50,13 +49,15 @@ const (
 	wrap
 	rectify
 	past // the Into target is part of a tensor that is too large for the caches
+
+	ahead = 8 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
 )
 
 // target notes what the options say of an Into target besides where it is.
 func (j *job) target(opts []Option) {
 	for i := range opts {
 		j.past = j.past || opts[i].flags&past != 0
-		j.ahead |= opts[i].ahead
+		j.ahead |= simd.Fetch(opts[i].flags >> ahead)
 	}
 }
 
