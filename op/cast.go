@@ -63,7 +63,7 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tenso
 	}
 	ins := [3]*tensor.Tensor[From]{&a}
 	j := job{name: "Cast", ctx: s.ctx(), cost: 2}
-	j.target(opts)
+	j.heed(opts)
 	elementwise(j, &dst, &ins, 1, &k, nil, nil)
 	return dst
 }

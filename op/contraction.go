@@ -319,16 +319,19 @@ func (g *gemm[T]) packRows(dst, b []T, offs []int, n int) {
 	const few = 16
 	_, cols := g.tiles.Largest()
 	k := len(offs)
-	for l := 0; l < k && g.bCol == 1; l += few {
+	if g.bCol != 1 {
+		for j := 0; j < n; j += cols {
+			w := min(cols, n-j)
+			conv.Pack(dst[j*k:], b, conv.Block{Off: j * g.bCol, Rows: k, Row: g.bRow, Cols: w, Col: g.bCol})
+		}
+		return
+	}
+	for l := 0; l < k; l += few {
 		rows := offs[:min(few, k-l)]
 		for j := 0; j < n; j += cols {
 			w := min(cols, n-j)
 			g.tiles.Gather(dst[j*k+l*w:], w, b[l*g.bRow+j:], rows, rows[len(rows)-1], w)
 		}
-	}
-	for j := 0; j < n && g.bCol != 1; j += cols {
-		w := min(cols, n-j)
-		conv.Pack(dst[j*k:], b, conv.Block{Off: j * g.bCol, Rows: k, Row: g.bRow, Cols: w, Col: g.bCol})
 	}
 }
 

@@ -262,7 +262,7 @@ func (p *pass) cut() {
 	}
 	for i, t := range p.leafs {
 		p.leafs[i] = p.kinds[i].stretch(t, p.shape, flat)
-		p.follow = append(p.follow, len(p.kinds[i].reach(p.leafs[i])) == n*p.kinds[i].dtype().Size() && p.kinds[i].dense(p.leafs[i], n))
+		p.follow = append(p.follow, p.kinds[i].dense(p.leafs[i], n))
 	}
 	size := 0 // of an element of all
 	for _, k := range p.kinds {
@@ -320,9 +320,11 @@ func (p *pass) work(from, to int) {
 	defer p.workers.Put(w)
 	last := &w.opts[len(p.steps)-1][0]
 	var fetch simd.Fetch
-	if p.past {
+	if p.past && slices.Contains(p.follow, true) {
 		fetch = simd.NewFetch()
 		defer fetch.Free()
+	}
+	if p.past {
 		last.flags = past | flags(fetch)<<ahead
 	}
 	down := (p.shape[p.axis] + p.rows - 1) / p.rows

@@ -72,11 +72,6 @@ func (l *along[T]) work(from, till int) {
 	sc := scratch.Get().(*scratchpad)
 	defer scratch.Put(sc)
 	rest, room := sc.bytes[:], min(most, till-from)*l.n
-	var ahead simd.Fetch
-	if l.past {
-		ahead = simd.NewFetch()
-		defer func() { ahead.Free() }()
-	}
 	var tile, w []T
 	if !l.to.run() {
 		tile = carved[T](&rest, room)
@@ -88,6 +83,13 @@ func (l *along[T]) work(from, till int) {
 	} else {
 		wide, more = carved[float32](&rest, room), carved[float32](&rest, room)
 	}
+	direct := widen == nil && l.in.run()
+	past := l.past && direct && tile == nil
+	var ahead simd.Fetch // of the next line
+	if past && most == 1 {
+		ahead = simd.NewFetch()
+		defer ahead.Free()
+	}
 	for i := from; i < till; i += most {
 		at, size := i*l.n, min(most, till-i)*l.n
 		x := tile
@@ -96,13 +98,11 @@ func (l *along[T]) work(from, till int) {
 		}
 		x = x[:size]
 		a := x
-		if widen == nil && l.in.run() {
-			if a = l.src[l.from+at : l.from+at+size]; l.past {
+		if direct {
+			if a = l.src[l.from+at : l.from+at+size]; past {
 				x = simd.Past(x)
 			}
-			if ahead > 0 && most == 1 {
-				ahead.After(conv.Memory(a))
-			}
+			ahead.After(conv.Memory(a))
 		} else {
 			gather(&l.in, x, l.src, l.from, at)
 		}

@@ -53,8 +53,8 @@ const (
 	ahead = 8 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
 )
 
-// target notes what the options say of an Into target besides where it is.
-func (j *job) target(opts []Option) {
+// heed notes what the options say of an Into target besides where it is.
+func (j *job) heed(opts []Option) {
 	for i := range opts {
 		j.past = j.past || opts[i].flags&past != 0
 		j.ahead |= simd.Fetch(opts[i].flags >> ahead)

@@ -46,7 +46,7 @@ func applyWith[T num.Elem](name string, cost int, r *rowsP, fast *simd.Levels[*r
 		k.with = rowPOf[T](f)
 	}
 	j := job{name: name, cost: quick(cost)}
-	j.target(opts)
+	j.heed(opts)
 	if k.past = k.with != nil; !k.past {
 		k.with, k.canon, j.cost = rowPOf[T](r), canonOf[T](), max(cost, 1)
 	}

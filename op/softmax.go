@@ -35,7 +35,7 @@ func softmaxLines[T num.Float](dst, w, a []T, n int) {
 	}
 }
 
-// exponentials stores Exp of a − top, rounded, and of −∞ − −∞, as of all that has no value, NaN.
+// exponentials stores Exp of a − top, rounded. Where both are −∞ that is NaN, as ∞ − ∞ is.
 func exponentials[T num.Float](dst, a []T, top T) {
 	if dst, ok := any(dst).([]float32); ok && simd.TryExpLess32(dst, conv.As[float32](a), float32(top)) {
 		return

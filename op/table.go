@@ -207,7 +207,7 @@ func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) tensor.Tenso
 		k.one = row1Of[T](r)
 	}
 	j := job{name: o.name, cost: quick(o.cost)}
-	j.target(opts)
+	j.heed(opts)
 	if k.past = k.one != nil; !k.past {
 		j.cost = max(o.cost, 1)
 		if k.one = row1Of[T](&o.rows); !o.keep {
@@ -273,7 +273,7 @@ func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) tensor.Te
 		k.two = row2Of[T](r)
 	}
 	j := job{name: o.name, cost: quick(o.cost)}
-	j.target(opts)
+	j.heed(opts)
 	if k.past = k.two != nil; !k.past {
 		j.cost = max(o.cost, 1)
 		if k.two = row2Of[T](&o.rows); !o.canonical {
@@ -337,7 +337,7 @@ func applyCmp[T num.Elem](o *cmp2, a, b *tensor.Tensor[T], opts []Option) tensor
 		k.two = rowCmpOf[T](&o.rows)
 	}
 	j := job{name: o.name, cost: 1}
-	j.target(opts)
+	j.heed(opts)
 	ins := [3]*tensor.Tensor[T]{a, b}
 	if t := ready[bool](opts); t != nil && k.two != nil && dense(&j, t, nil, &ins, 2, &k) {
 		return *t

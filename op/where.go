@@ -22,7 +22,7 @@ func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...
 	dst := target[T]("Where", &s, broadcastShape("Where", few[:0], cond.LayoutRef(), a.LayoutRef(), b.LayoutRef()))
 	ins := [3]*tensor.Tensor[T]{&a, &b}
 	j := job{name: "Where", ctx: s.ctx(), cost: 1}
-	j.target(opts)
+	j.heed(opts)
 	selected(j, &dst, &cond, &ins, 2, &kernel[T, T]{sel: whereRow[T]{}, past: true}, nil, nil)
 	return dst
 }

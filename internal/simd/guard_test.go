@@ -157,42 +157,6 @@ func places(size int) []int {
 // A row is called with its result and its operands, all of one length.
 type row[R, T any] func(dst []R, in [3][]T)
 
-// A Fetch is nobody else's until it is given back, and there is none when all are taken.
-func TestFetch(t *testing.T) {
-	var all []Fetch
-	seen := map[Fetch]bool{0: true}
-	for f := NewFetch(); f != 0; f = NewFetch() {
-		if seen[f] {
-			t.Fatalf("%d twice", f)
-		}
-		seen[f] = true
-		all = append(all, f)
-	}
-	if len(all) != len(fetches)-1 {
-		t.Errorf("%d can be had, want %d", len(all), len(fetches)-1)
-	}
-	last := all[len(all)-1]
-	run := make([]byte, 100)
-	last.After(run[:40], run[40:70])
-	for i, want := range []int{40, 70, 70, 70} {
-		if got := fetches[last][i] - uintptr(unsafe.Pointer(&run[0])); got != uintptr(want) {
-			t.Errorf("stream %d is %d bytes from the first, want %d", i, got, want)
-		}
-	}
-	Fetch(0).After(run)
-	if fetches[0] != [4]uintptr{} {
-		t.Errorf("none fetches %v", fetches[0])
-	}
-	for _, f := range all {
-		f.Free()
-	}
-	if f := NewFetch(); f == 0 {
-		t.Error("none after all were given back")
-	} else {
-		f.Free()
-	}
-}
-
 // compare runs a row of n operands at each place and length, apart and in place, its result marked or not, and wants each element to be what
 // want makes of the operands' elements, and the bytes around dst untouched.
 func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R) {
