@@ -140,8 +140,17 @@ func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
 
 // bestLines stores the largest or the smallest of each line. It is for float32 and
 // float64 with an instruction set. In which order elements are looked at doesn't matter,
-// but for a NaN's payload.
+// but for a NaN's payload, so a long line goes in parts, several of which a kernel goes over at a time.
 func bestLines[T num.Elem](dst, x []T, step, n int, smallest bool) bool {
+	const parts = 4
+	if len(dst) == 1 && n >= parts*1024 {
+		var few [2 * parts]T
+		if !bestLines(few[:parts], x, n/parts, n/parts, smallest) {
+			return false
+		}
+		rest := copy(few[parts:], x[n/parts*parts:n])
+		x, step, n = few[:parts+rest], 0, parts+rest
+	}
 	switch any((*T)(nil)).(type) {
 	case *float32:
 		dst, x := conv.As[float32](dst), conv.As[float32](x)

@@ -59,8 +59,8 @@ func (r *reducing[T, R]) strips(from, till int) {
 	}
 }
 
-// extremeRows stores the largest or smallest elements by the rows of Max or Min.
-func extremeRows[T num.Elem](o *op2, out, x []T, from int, down sequence) bool {
+// extremeRows stores the largest or smallest elements: columns of floats by kernels, others by the rows of Max or Min.
+func extremeRows[T num.Elem](o *op2, out, x []T, from int, down sequence, smallest bool) bool {
 	two := row2Of[T](&o.rows)
 	if r := fastest(o.fast); r != nil {
 		if f := row2Of[T](r); f != nil {
@@ -70,7 +70,11 @@ func extremeRows[T num.Elem](o *op2, out, x []T, from int, down sequence) bool {
 	if two == nil {
 		return false
 	}
-	if len(out) == 0 {
+	switch {
+	case len(out) == 0:
+		return true
+	case bestColumns[T](nil, nil, nil, smallest):
+		bestTile(two, out, x, from, &down, smallest)
 		return true
 	}
 	for i := range down.n {
@@ -83,6 +87,47 @@ func extremeRows[T num.Elem](o *op2, out, x []T, from int, down sequence) bool {
 	}
 	canonicalRow(out)
 	return true
+}
+
+// bestTile goes down as many rows at a time as there is room for their list, and joins what they come to by two.
+func bestTile[T num.Elem](two func(dst, a, b []T), out, x []T, from int, down *sequence, smallest bool) {
+	sc := scratch.Get().(*scratchpad)
+	defer scratch.Put(sc)
+	rest := sc.bytes[:]
+	rows, part := conv.Carve[int64](&rest, sumBlock), conv.Carve[T](&rest, len(out))
+	for i := 0; i < down.n; i += len(rows) {
+		rows = rows[:min(len(rows), down.n-i)]
+		for k := range rows {
+			rows[k] = int64(from + down.offset(i+k))
+		}
+		if i == 0 {
+			bestColumns(out, x, rows, smallest)
+		} else {
+			bestColumns(part, x, rows, smallest)
+			two(out, out, part)
+		}
+	}
+	canonicalRow(out)
+}
+
+// bestColumns stores the largest or the smallest of each column of some rows. It is for float32 and float64 with an instruction set.
+func bestColumns[T num.Elem](dst, x []T, rows []int64, smallest bool) bool {
+	end := [1]int64{int64(len(rows))}
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		dst, x := conv.As[float32](dst), conv.As[float32](x)
+		if smallest {
+			return simd.TryMinColumns32(dst, x, rows, end[:], len(dst))
+		}
+		return simd.TryMaxColumns32(dst, x, rows, end[:], len(dst))
+	case *float64:
+		dst, x := conv.As[float64](dst), conv.As[float64](x)
+		if smallest {
+			return simd.TryMinColumns64(dst, x, rows, end[:], len(dst))
+		}
+		return simd.TryMaxColumns64(dst, x, rows, end[:], len(dst))
+	}
+	return false
 }
 
 // placeReducer finds the first largest elements, or the first smallest where it is true.

@@ -21,7 +21,7 @@ func (maxReducer[T]) folder() folder[T, T] { return maxFolder[T]() }
 func (maxReducer[T]) lines(out, x []T, step, n int) bool { return extremeLines(out, x, step, n, false) }
 
 func (maxReducer[T]) rows(out, x []T, from int, down sequence) bool {
-	return extremeRows(&maxOp, out, x, from, down)
+	return extremeRows(&maxOp, out, x, from, down, false)
 }
 
 func maxFolder[T num.Elem]() folder[T, T] {

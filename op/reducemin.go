@@ -21,7 +21,7 @@ func (minReducer[T]) folder() folder[T, T] { return minFolder[T]() }
 func (minReducer[T]) lines(out, x []T, step, n int) bool { return extremeLines(out, x, step, n, true) }
 
 func (minReducer[T]) rows(out, x []T, from int, down sequence) bool {
-	return extremeRows(&minOp, out, x, from, down)
+	return extremeRows(&minOp, out, x, from, down, true)
 }
 
 func minFolder[T num.Elem]() folder[T, T] {

@@ -48,7 +48,7 @@ TEXT ·sumLines32AVX2(SB), NOSPLIT, $0-64
 	TESTQ   AX, AX
 	JLE     done
 
-line:
+linesone:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -60,9 +60,9 @@ line:
 	XORL    BX, BX
 	MOVQ    DI, R8
 	SUBQ    $+32, R8
-	JLT     rest
+	JLT     restone
 
-many:
+manyone:
 	VMOVUPS   (DX)(BX*4), X9
 	VCVTPS2PD X9, Y9
 	VADDPD    Y9, Y1, Y1
@@ -89,11 +89,11 @@ many:
 	VADDPD    Y9, Y8, Y8
 	ADDQ      $+32, BX
 	SUBQ      $+32, R8
-	JGE       many
+	JGE       manyone
 
-rest:
+restone:
 	ADDQ         $+32, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -105,7 +105,7 @@ rest:
 	VADDPD       Y10, Y1, Y10
 	VPBLENDVB    Y9, Y10, Y1, Y1
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -117,7 +117,7 @@ rest:
 	VADDPD       Y10, Y2, Y10
 	VPBLENDVB    Y9, Y10, Y2, Y2
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -129,7 +129,7 @@ rest:
 	VADDPD       Y10, Y3, Y10
 	VPBLENDVB    Y9, Y10, Y3, Y3
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -141,7 +141,7 @@ rest:
 	VADDPD       Y10, Y4, Y10
 	VPBLENDVB    Y9, Y10, Y4, Y4
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -153,7 +153,7 @@ rest:
 	VADDPD       Y10, Y5, Y10
 	VPBLENDVB    Y9, Y10, Y5, Y5
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -165,7 +165,7 @@ rest:
 	VADDPD       Y10, Y6, Y10
 	VPBLENDVB    Y9, Y10, Y6, Y6
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -177,7 +177,7 @@ rest:
 	VADDPD       Y10, Y7, Y10
 	VPBLENDVB    Y9, Y10, Y7, Y7
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -189,7 +189,7 @@ rest:
 	VADDPD       Y10, Y8, Y10
 	VPBLENDVB    Y9, Y10, Y8, Y8
 
-whole:
+wholeone:
 	VADDPD       Y5, Y1, Y1
 	VADDPD       Y6, Y2, Y2
 	VADDPD       Y7, Y3, Y3
@@ -203,9 +203,9 @@ whole:
 	VADDPD       X2, X1, X1
 	VMOVQ        X1, (CX)
 	ADDQ         $+8, CX
-	ADDQ         SI, DX
-	DECQ         AX
-	JNE          line
+	LEAQ         (DX)(SI*1), DX
+	SUBQ         $+1, AX
+	JNE          linesone
 
 done:
 	VZEROUPPER
@@ -222,10 +222,219 @@ TEXT ·sumLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+4, SI, SI
 	MOVQ         n+56(FP), DI
-	TESTQ        AX, AX
-	JLE          done
+	SUBQ         $+4, AX
+	JLT          few
 
-line:
+lines:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	LEAQ      (DX)(SI*1), R9
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	LEAQ      (R9)(SI*1), R10
+	VMOVDQU64 Z0, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z0, Z11
+	VMOVDQU64 Z0, Z12
+	LEAQ      (R10)(SI*1), R11
+	VMOVDQU64 Z0, Z13
+	VMOVDQU64 Z0, Z14
+	VMOVDQU64 Z0, Z15
+	VMOVDQU64 Z0, Z16
+	XORL      BX, BX
+	MOVQ      DI, R8
+	SUBQ      $+32, R8
+	JLT       rest
+
+many:
+	VMOVDQU64 (DX)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z1, Z1
+	VMOVDQU64 (R9)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z5, Z5
+	VMOVDQU64 (R10)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z9, Z9
+	VMOVDQU64 (R11)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z13, Z13
+	VMOVDQU64 32(DX)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z2, Z2
+	VMOVDQU64 32(R9)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z6, Z6
+	VMOVDQU64 32(R10)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z10, Z10
+	VMOVDQU64 32(R11)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z14, Z14
+	VMOVDQU64 64(DX)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z3, Z3
+	VMOVDQU64 64(R9)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z7, Z7
+	VMOVDQU64 64(R10)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z11, Z11
+	VMOVDQU64 64(R11)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z15, Z15
+	VMOVDQU64 96(DX)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z4, Z4
+	VMOVDQU64 96(R9)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z8, Z8
+	VMOVDQU64 96(R10)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z12, Z12
+	VMOVDQU64 96(R11)(BX*4), Y17
+	VCVTPS2PD Y17, Z17
+	VADDPD    Z17, Z16, Z16
+	ADDQ      $+32, BX
+	SUBQ      $+32, R8
+	JGE       many
+
+rest:
+	ADDQ        $+32, R8
+	JLE         whole
+	MOVQ        $-1, R12
+	BZHIQ       R8, R12, R12
+	KMOVQ       R12, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z1, Z17
+	VMOVDQU64   Z17, K1, Z1
+	VMOVDQU32.Z (R9)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z5, Z17
+	VMOVDQU64   Z17, K1, Z5
+	VMOVDQU32.Z (R10)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z9, Z17
+	VMOVDQU64   Z17, K1, Z9
+	VMOVDQU32.Z (R11)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z13, Z17
+	VMOVDQU64   Z17, K1, Z13
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 32(DX)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z2, Z17
+	VMOVDQU64   Z17, K1, Z2
+	VMOVDQU32.Z 32(R9)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z6, Z17
+	VMOVDQU64   Z17, K1, Z6
+	VMOVDQU32.Z 32(R10)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z10, Z17
+	VMOVDQU64   Z17, K1, Z10
+	VMOVDQU32.Z 32(R11)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z14, Z17
+	VMOVDQU64   Z17, K1, Z14
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 64(DX)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z3, Z17
+	VMOVDQU64   Z17, K1, Z3
+	VMOVDQU32.Z 64(R9)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z7, Z17
+	VMOVDQU64   Z17, K1, Z7
+	VMOVDQU32.Z 64(R10)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z11, Z17
+	VMOVDQU64   Z17, K1, Z11
+	VMOVDQU32.Z 64(R11)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z15, Z17
+	VMOVDQU64   Z17, K1, Z15
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 96(DX)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z4, Z17
+	VMOVDQU64   Z17, K1, Z4
+	VMOVDQU32.Z 96(R9)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z8, Z17
+	VMOVDQU64   Z17, K1, Z8
+	VMOVDQU32.Z 96(R10)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z12, Z17
+	VMOVDQU64   Z17, K1, Z12
+	VMOVDQU32.Z 96(R11)(BX*4), K1, Y17
+	VCVTPS2PD   Y17, Z17
+	VADDPD      Z17, Z16, Z17
+	VMOVDQU64   Z17, K1, Z16
+
+whole:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, (CX)
+	VADDPD        Z7, Z5, Z1
+	VADDPD        Z8, Z6, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, 8(CX)
+	VADDPD        Z11, Z9, Z1
+	VADDPD        Z12, Z10, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, 16(CX)
+	VADDPD        Z15, Z13, Z1
+	VADDPD        Z16, Z14, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, 24(CX)
+	ADDQ          $+32, CX
+	LEAQ          (DX)(SI*4), DX
+	SUBQ          $+4, AX
+	JGE           lines
+
+few:
+	ADDQ  $+4, AX
+	TESTQ AX, AX
+	JLE   done
+
+linesone:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
@@ -233,9 +442,9 @@ line:
 	XORL      BX, BX
 	MOVQ      DI, R8
 	SUBQ      $+32, R8
-	JLT       rest
+	JLT       restone
 
-many:
+manyone:
 	VMOVDQU64 (DX)(BX*4), Y5
 	VCVTPS2PD Y5, Z5
 	VADDPD    Z5, Z1, Z1
@@ -250,11 +459,11 @@ many:
 	VADDPD    Z5, Z4, Z4
 	ADDQ      $+32, BX
 	SUBQ      $+32, R8
-	JGE       many
+	JGE       manyone
 
-rest:
+restone:
 	ADDQ        $+32, R8
-	JLE         whole
+	JLE         wholeone
 	MOVQ        $-1, R9
 	BZHIQ       R8, R9, R9
 	KMOVQ       R9, K1
@@ -263,28 +472,28 @@ rest:
 	VADDPD      Z5, Z1, Z5
 	VMOVDQU64   Z5, K1, Z1
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 32(DX)(BX*4), K1, Y5
 	VCVTPS2PD   Y5, Z5
 	VADDPD      Z5, Z2, Z5
 	VMOVDQU64   Z5, K1, Z2
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 64(DX)(BX*4), K1, Y5
 	VCVTPS2PD   Y5, Z5
 	VADDPD      Z5, Z3, Z5
 	VMOVDQU64   Z5, K1, Z3
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 96(DX)(BX*4), K1, Y5
 	VCVTPS2PD   Y5, Z5
 	VADDPD      Z5, Z4, Z5
 	VMOVDQU64   Z5, K1, Z4
 
-whole:
+wholeone:
 	VADDPD        Z3, Z1, Z1
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z2, Z1, Z1
@@ -296,9 +505,9 @@ whole:
 	VADDPD        X2, X1, X1
 	VMOVQ         X1, (CX)
 	ADDQ          $+8, CX
-	ADDQ          SI, DX
-	DECQ          AX
-	JNE           line
+	LEAQ          (DX)(SI*1), DX
+	SUBQ          $+1, AX
+	JNE           linesone
 
 done:
 	VZEROUPPER
@@ -338,7 +547,7 @@ TEXT ·maxLines32AVX2(SB), NOSPLIT, $0-64
 	TESTQ   AX, AX
 	JLE     done
 
-line:
+linesone:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -350,9 +559,9 @@ line:
 	XORL    BX, BX
 	MOVQ    DI, R8
 	SUBQ    $+64, R8
-	JLT     rest
+	JLT     restone
 
-many:
+manyone:
 	VMOVUPS   (DX)(BX*4), Y9
 	VMAXPS    Y9, Y1, Y10
 	VMAXPS    Y1, Y9, Y11
@@ -403,11 +612,11 @@ many:
 	VPBLENDVB Y8, c7fc000007fc00000<>+0(SB), Y10, Y8
 	ADDQ      $+64, BX
 	SUBQ      $+64, R8
-	JGE       many
+	JGE       manyone
 
-rest:
+restone:
 	ADDQ         $+64, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -419,7 +628,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y1, Y1
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -431,7 +640,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y2, Y2
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -443,7 +652,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y3, Y3
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -455,7 +664,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y4, Y4
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -467,7 +676,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y5, Y5
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -479,7 +688,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y6, Y6
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -491,7 +700,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y7, Y7
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -503,7 +712,7 @@ rest:
 	VPBLENDVB    Y10, c7fc000007fc00000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y8, Y8
 
-whole:
+wholeone:
 	VMAXPS       Y5, Y1, Y9
 	VMAXPS       Y1, Y5, Y10
 	VPAND        Y10, Y9, Y9
@@ -559,9 +768,9 @@ whole:
 	VPBLENDVB    X1, c7fc000007fc00000<>+0(SB), X3, X1
 	VMOVD        X1, (CX)
 	ADDQ         $+4, CX
-	ADDQ         SI, DX
-	DECQ         AX
-	JNE          line
+	LEAQ         (DX)(SI*1), DX
+	SUBQ         $+1, AX
+	JNE          linesone
 
 done:
 	VZEROUPPER
@@ -589,10 +798,315 @@ TEXT ·maxLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+4, SI, SI
 	MOVQ         n+56(FP), DI
-	TESTQ        AX, AX
-	JLE          done
+	SUBQ         $+4, AX
+	JLT          few
 
-line:
+lines:
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	LEAQ      (DX)(SI*1), R9
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z0, Z9
+	LEAQ      (R9)(SI*1), R10
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z0, Z11
+	VMOVDQU64 Z0, Z12
+	VMOVDQU64 Z0, Z13
+	LEAQ      (R10)(SI*1), R11
+	VMOVDQU64 Z0, Z14
+	VMOVDQU64 Z0, Z15
+	VMOVDQU64 Z0, Z16
+	VMOVDQU64 Z0, Z17
+	XORL      BX, BX
+	MOVQ      DI, R8
+	SUBQ      $+64, R8
+	JLT       rest
+
+many:
+	VMOVDQU64  (DX)(BX*4), Z18
+	VMAXPS     Z18, Z2, Z19
+	VMAXPS     Z2, Z18, Z2
+	VPTERNLOGD $0xd4, Z1, Z19, Z2
+	VMOVDQU64  (R9)(BX*4), Z18
+	VMAXPS     Z18, Z6, Z19
+	VMAXPS     Z6, Z18, Z6
+	VPTERNLOGD $0xd4, Z1, Z19, Z6
+	VMOVDQU64  (R10)(BX*4), Z18
+	VMAXPS     Z18, Z10, Z19
+	VMAXPS     Z10, Z18, Z10
+	VPTERNLOGD $0xd4, Z1, Z19, Z10
+	VMOVDQU64  (R11)(BX*4), Z18
+	VMAXPS     Z18, Z14, Z19
+	VMAXPS     Z14, Z18, Z14
+	VPTERNLOGD $0xd4, Z1, Z19, Z14
+	VMOVDQU64  64(DX)(BX*4), Z18
+	VMAXPS     Z18, Z3, Z19
+	VMAXPS     Z3, Z18, Z3
+	VPTERNLOGD $0xd4, Z1, Z19, Z3
+	VMOVDQU64  64(R9)(BX*4), Z18
+	VMAXPS     Z18, Z7, Z19
+	VMAXPS     Z7, Z18, Z7
+	VPTERNLOGD $0xd4, Z1, Z19, Z7
+	VMOVDQU64  64(R10)(BX*4), Z18
+	VMAXPS     Z18, Z11, Z19
+	VMAXPS     Z11, Z18, Z11
+	VPTERNLOGD $0xd4, Z1, Z19, Z11
+	VMOVDQU64  64(R11)(BX*4), Z18
+	VMAXPS     Z18, Z15, Z19
+	VMAXPS     Z15, Z18, Z15
+	VPTERNLOGD $0xd4, Z1, Z19, Z15
+	VMOVDQU64  128(DX)(BX*4), Z18
+	VMAXPS     Z18, Z4, Z19
+	VMAXPS     Z4, Z18, Z4
+	VPTERNLOGD $0xd4, Z1, Z19, Z4
+	VMOVDQU64  128(R9)(BX*4), Z18
+	VMAXPS     Z18, Z8, Z19
+	VMAXPS     Z8, Z18, Z8
+	VPTERNLOGD $0xd4, Z1, Z19, Z8
+	VMOVDQU64  128(R10)(BX*4), Z18
+	VMAXPS     Z18, Z12, Z19
+	VMAXPS     Z12, Z18, Z12
+	VPTERNLOGD $0xd4, Z1, Z19, Z12
+	VMOVDQU64  128(R11)(BX*4), Z18
+	VMAXPS     Z18, Z16, Z19
+	VMAXPS     Z16, Z18, Z16
+	VPTERNLOGD $0xd4, Z1, Z19, Z16
+	VMOVDQU64  192(DX)(BX*4), Z18
+	VMAXPS     Z18, Z5, Z19
+	VMAXPS     Z5, Z18, Z5
+	VPTERNLOGD $0xd4, Z1, Z19, Z5
+	VMOVDQU64  192(R9)(BX*4), Z18
+	VMAXPS     Z18, Z9, Z19
+	VMAXPS     Z9, Z18, Z9
+	VPTERNLOGD $0xd4, Z1, Z19, Z9
+	VMOVDQU64  192(R10)(BX*4), Z18
+	VMAXPS     Z18, Z13, Z19
+	VMAXPS     Z13, Z18, Z13
+	VPTERNLOGD $0xd4, Z1, Z19, Z13
+	VMOVDQU64  192(R11)(BX*4), Z18
+	VMAXPS     Z18, Z17, Z19
+	VMAXPS     Z17, Z18, Z17
+	VPTERNLOGD $0xd4, Z1, Z19, Z17
+	ADDQ       $+64, BX
+	SUBQ       $+64, R8
+	JGE        many
+
+rest:
+	ADDQ        $+64, R8
+	JLE         whole
+	MOVQ        $-1, R12
+	BZHIQ       R8, R12, R12
+	KMOVQ       R12, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z18
+	VMAXPS      Z18, Z2, Z19
+	VMAXPS      Z2, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z2
+	VMOVDQU32.Z (R9)(BX*4), K1, Z18
+	VMAXPS      Z18, Z6, Z19
+	VMAXPS      Z6, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z6
+	VMOVDQU32.Z (R10)(BX*4), K1, Z18
+	VMAXPS      Z18, Z10, Z19
+	VMAXPS      Z10, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z10
+	VMOVDQU32.Z (R11)(BX*4), K1, Z18
+	VMAXPS      Z18, Z14, Z19
+	VMAXPS      Z14, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z14
+	SHRQ        $0x10, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 64(DX)(BX*4), K1, Z18
+	VMAXPS      Z18, Z3, Z19
+	VMAXPS      Z3, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z3
+	VMOVDQU32.Z 64(R9)(BX*4), K1, Z18
+	VMAXPS      Z18, Z7, Z19
+	VMAXPS      Z7, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z7
+	VMOVDQU32.Z 64(R10)(BX*4), K1, Z18
+	VMAXPS      Z18, Z11, Z19
+	VMAXPS      Z11, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z11
+	VMOVDQU32.Z 64(R11)(BX*4), K1, Z18
+	VMAXPS      Z18, Z15, Z19
+	VMAXPS      Z15, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z15
+	SHRQ        $0x10, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 128(DX)(BX*4), K1, Z18
+	VMAXPS      Z18, Z4, Z19
+	VMAXPS      Z4, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z4
+	VMOVDQU32.Z 128(R9)(BX*4), K1, Z18
+	VMAXPS      Z18, Z8, Z19
+	VMAXPS      Z8, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z8
+	VMOVDQU32.Z 128(R10)(BX*4), K1, Z18
+	VMAXPS      Z18, Z12, Z19
+	VMAXPS      Z12, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z12
+	VMOVDQU32.Z 128(R11)(BX*4), K1, Z18
+	VMAXPS      Z18, Z16, Z19
+	VMAXPS      Z16, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z16
+	SHRQ        $0x10, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 192(DX)(BX*4), K1, Z18
+	VMAXPS      Z18, Z5, Z19
+	VMAXPS      Z5, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z5
+	VMOVDQU32.Z 192(R9)(BX*4), K1, Z18
+	VMAXPS      Z18, Z9, Z19
+	VMAXPS      Z9, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z9
+	VMOVDQU32.Z 192(R10)(BX*4), K1, Z18
+	VMAXPS      Z18, Z13, Z19
+	VMAXPS      Z13, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z13
+	VMOVDQU32.Z 192(R11)(BX*4), K1, Z18
+	VMAXPS      Z18, Z17, Z19
+	VMAXPS      Z17, Z18, Z18
+	VPTERNLOGD  $0xd4, Z1, Z19, Z18
+	VMOVDQU32   Z18, K1, Z17
+
+whole:
+	VMAXPS        Z4, Z2, Z18
+	VMAXPS        Z2, Z4, Z2
+	VPTERNLOGD    $0xd4, Z1, Z18, Z2
+	VMAXPS        Z5, Z3, Z4
+	VMAXPS        Z3, Z5, Z3
+	VPTERNLOGD    $0xd4, Z1, Z4, Z3
+	VMAXPS        Z3, Z2, Z4
+	VMAXPS        Z2, Z3, Z2
+	VPTERNLOGD    $0xd4, Z1, Z4, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPS        Y3, Y2, Y4
+	VMAXPS        Y2, Y3, Y2
+	VPTERNLOGD    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0x55, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VMOVD         X2, (CX)
+	VMAXPS        Z8, Z6, Z2
+	VMAXPS        Z6, Z8, Z3
+	VPTERNLOGD    $0xd4, Z1, Z2, Z3
+	VMAXPS        Z9, Z7, Z2
+	VMAXPS        Z7, Z9, Z4
+	VPTERNLOGD    $0xd4, Z1, Z2, Z4
+	VMAXPS        Z4, Z3, Z2
+	VMAXPS        Z3, Z4, Z3
+	VPTERNLOGD    $0xd4, Z1, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMAXPS        Y2, Y3, Y4
+	VMAXPS        Y3, Y2, Y2
+	VPTERNLOGD    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0x55, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VMOVD         X2, 4(CX)
+	VMAXPS        Z12, Z10, Z2
+	VMAXPS        Z10, Z12, Z3
+	VPTERNLOGD    $0xd4, Z1, Z2, Z3
+	VMAXPS        Z13, Z11, Z2
+	VMAXPS        Z11, Z13, Z4
+	VPTERNLOGD    $0xd4, Z1, Z2, Z4
+	VMAXPS        Z4, Z3, Z2
+	VMAXPS        Z3, Z4, Z3
+	VPTERNLOGD    $0xd4, Z1, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMAXPS        Y2, Y3, Y4
+	VMAXPS        Y3, Y2, Y2
+	VPTERNLOGD    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0x55, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VMOVD         X2, 8(CX)
+	VMAXPS        Z16, Z14, Z2
+	VMAXPS        Z14, Z16, Z3
+	VPTERNLOGD    $0xd4, Z1, Z2, Z3
+	VMAXPS        Z17, Z15, Z2
+	VMAXPS        Z15, Z17, Z4
+	VPTERNLOGD    $0xd4, Z1, Z2, Z4
+	VMAXPS        Z4, Z3, Z2
+	VMAXPS        Z3, Z4, Z3
+	VPTERNLOGD    $0xd4, Z1, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMAXPS        Y2, Y3, Y4
+	VMAXPS        Y3, Y2, Y2
+	VPTERNLOGD    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VPSHUFD       $0x55, X2, X3
+	VMAXPS        X3, X2, X4
+	VMAXPS        X2, X3, X2
+	VPTERNLOGD    $0xd4, X1, X4, X2
+	VMOVD         X2, 12(CX)
+	ADDQ          $+16, CX
+	LEAQ          (DX)(SI*4), DX
+	SUBQ          $+4, AX
+	JGE           lines
+
+few:
+	ADDQ  $+4, AX
+	TESTQ AX, AX
+	JLE   done
+
+linesone:
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
@@ -600,9 +1114,9 @@ line:
 	XORL      BX, BX
 	MOVQ      DI, R8
 	SUBQ      $+64, R8
-	JLT       rest
+	JLT       restone
 
-many:
+manyone:
 	VMOVDQU64  (DX)(BX*4), Z6
 	VMAXPS     Z6, Z2, Z7
 	VMAXPS     Z2, Z6, Z2
@@ -621,11 +1135,11 @@ many:
 	VPTERNLOGD $0xd4, Z1, Z7, Z5
 	ADDQ       $+64, BX
 	SUBQ       $+64, R8
-	JGE        many
+	JGE        manyone
 
-rest:
+restone:
 	ADDQ        $+64, R8
-	JLE         whole
+	JLE         wholeone
 	MOVQ        $-1, R9
 	BZHIQ       R8, R9, R9
 	KMOVQ       R9, K1
@@ -635,7 +1149,7 @@ rest:
 	VPTERNLOGD  $0xd4, Z1, Z7, Z6
 	VMOVDQU32   Z6, K1, Z2
 	SHRQ        $0x10, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 64(DX)(BX*4), K1, Z6
 	VMAXPS      Z6, Z3, Z7
@@ -643,7 +1157,7 @@ rest:
 	VPTERNLOGD  $0xd4, Z1, Z7, Z6
 	VMOVDQU32   Z6, K1, Z3
 	SHRQ        $0x10, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 128(DX)(BX*4), K1, Z6
 	VMAXPS      Z6, Z4, Z7
@@ -651,7 +1165,7 @@ rest:
 	VPTERNLOGD  $0xd4, Z1, Z7, Z6
 	VMOVDQU32   Z6, K1, Z4
 	SHRQ        $0x10, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 192(DX)(BX*4), K1, Z6
 	VMAXPS      Z6, Z5, Z7
@@ -659,7 +1173,7 @@ rest:
 	VPTERNLOGD  $0xd4, Z1, Z7, Z6
 	VMOVDQU32   Z6, K1, Z5
 
-whole:
+wholeone:
 	VMAXPS        Z4, Z2, Z6
 	VMAXPS        Z2, Z4, Z2
 	VPTERNLOGD    $0xd4, Z1, Z6, Z2
@@ -687,9 +1201,9 @@ whole:
 	VPTERNLOGD    $0xd4, X1, X4, X2
 	VMOVD         X2, (CX)
 	ADDQ          $+4, CX
-	ADDQ          SI, DX
-	DECQ          AX
-	JNE           line
+	LEAQ          (DX)(SI*1), DX
+	SUBQ          $+1, AX
+	JNE           linesone
 
 done:
 	VZEROUPPER
@@ -719,7 +1233,7 @@ TEXT ·minLines32AVX2(SB), NOSPLIT, $0-64
 	TESTQ   AX, AX
 	JLE     done
 
-line:
+linesone:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -731,9 +1245,9 @@ line:
 	XORL    BX, BX
 	MOVQ    DI, R8
 	SUBQ    $+64, R8
-	JLT     rest
+	JLT     restone
 
-many:
+manyone:
 	VMOVUPS (DX)(BX*4), Y9
 	VMINPS  Y9, Y1, Y10
 	VMINPS  Y1, Y9, Y1
@@ -768,11 +1282,11 @@ many:
 	VPOR    Y8, Y10, Y8
 	ADDQ    $+64, BX
 	SUBQ    $+64, R8
-	JGE     many
+	JGE     manyone
 
-rest:
+restone:
 	ADDQ         $+64, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -782,7 +1296,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y1, Y1
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -792,7 +1306,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y2, Y2
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -802,7 +1316,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y3, Y3
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -812,7 +1326,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y4, Y4
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -822,7 +1336,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y5, Y5
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -832,7 +1346,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y6, Y6
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -842,7 +1356,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y7, Y7
 	SUBQ         $+8, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTD X9, Y9
 	VPCMPGTD     c100000000_8_300000002<>+0(SB), Y9, Y9
@@ -852,7 +1366,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y8, Y8
 
-whole:
+wholeone:
 	VMINPS       Y5, Y1, Y9
 	VMINPS       Y1, Y5, Y1
 	VPOR         Y1, Y9, Y1
@@ -888,9 +1402,9 @@ whole:
 	VPOR         X1, X3, X1
 	VMOVD        X1, (CX)
 	ADDQ         $+4, CX
-	ADDQ         SI, DX
-	DECQ         AX
-	JNE          line
+	LEAQ         (DX)(SI*1), DX
+	SUBQ         $+1, AX
+	JNE          linesone
 
 done:
 	VZEROUPPER
@@ -907,10 +1421,315 @@ TEXT ·minLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+4, SI, SI
 	MOVQ         n+56(FP), DI
-	TESTQ        AX, AX
-	JLE          done
+	SUBQ         $+4, AX
+	JLT          few
 
-line:
+lines:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	LEAQ      (DX)(SI*1), R9
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	LEAQ      (R9)(SI*1), R10
+	VMOVDQU64 Z0, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z0, Z11
+	VMOVDQU64 Z0, Z12
+	LEAQ      (R10)(SI*1), R11
+	VMOVDQU64 Z0, Z13
+	VMOVDQU64 Z0, Z14
+	VMOVDQU64 Z0, Z15
+	VMOVDQU64 Z0, Z16
+	XORL      BX, BX
+	MOVQ      DI, R8
+	SUBQ      $+64, R8
+	JLT       rest
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z17
+	VMINPS    Z17, Z1, Z18
+	VMINPS    Z1, Z17, Z1
+	VPORQ     Z1, Z18, Z1
+	VMOVDQU64 (R9)(BX*4), Z17
+	VMINPS    Z17, Z5, Z18
+	VMINPS    Z5, Z17, Z5
+	VPORQ     Z5, Z18, Z5
+	VMOVDQU64 (R10)(BX*4), Z17
+	VMINPS    Z17, Z9, Z18
+	VMINPS    Z9, Z17, Z9
+	VPORQ     Z9, Z18, Z9
+	VMOVDQU64 (R11)(BX*4), Z17
+	VMINPS    Z17, Z13, Z18
+	VMINPS    Z13, Z17, Z13
+	VPORQ     Z13, Z18, Z13
+	VMOVDQU64 64(DX)(BX*4), Z17
+	VMINPS    Z17, Z2, Z18
+	VMINPS    Z2, Z17, Z2
+	VPORQ     Z2, Z18, Z2
+	VMOVDQU64 64(R9)(BX*4), Z17
+	VMINPS    Z17, Z6, Z18
+	VMINPS    Z6, Z17, Z6
+	VPORQ     Z6, Z18, Z6
+	VMOVDQU64 64(R10)(BX*4), Z17
+	VMINPS    Z17, Z10, Z18
+	VMINPS    Z10, Z17, Z10
+	VPORQ     Z10, Z18, Z10
+	VMOVDQU64 64(R11)(BX*4), Z17
+	VMINPS    Z17, Z14, Z18
+	VMINPS    Z14, Z17, Z14
+	VPORQ     Z14, Z18, Z14
+	VMOVDQU64 128(DX)(BX*4), Z17
+	VMINPS    Z17, Z3, Z18
+	VMINPS    Z3, Z17, Z3
+	VPORQ     Z3, Z18, Z3
+	VMOVDQU64 128(R9)(BX*4), Z17
+	VMINPS    Z17, Z7, Z18
+	VMINPS    Z7, Z17, Z7
+	VPORQ     Z7, Z18, Z7
+	VMOVDQU64 128(R10)(BX*4), Z17
+	VMINPS    Z17, Z11, Z18
+	VMINPS    Z11, Z17, Z11
+	VPORQ     Z11, Z18, Z11
+	VMOVDQU64 128(R11)(BX*4), Z17
+	VMINPS    Z17, Z15, Z18
+	VMINPS    Z15, Z17, Z15
+	VPORQ     Z15, Z18, Z15
+	VMOVDQU64 192(DX)(BX*4), Z17
+	VMINPS    Z17, Z4, Z18
+	VMINPS    Z4, Z17, Z4
+	VPORQ     Z4, Z18, Z4
+	VMOVDQU64 192(R9)(BX*4), Z17
+	VMINPS    Z17, Z8, Z18
+	VMINPS    Z8, Z17, Z8
+	VPORQ     Z8, Z18, Z8
+	VMOVDQU64 192(R10)(BX*4), Z17
+	VMINPS    Z17, Z12, Z18
+	VMINPS    Z12, Z17, Z12
+	VPORQ     Z12, Z18, Z12
+	VMOVDQU64 192(R11)(BX*4), Z17
+	VMINPS    Z17, Z16, Z18
+	VMINPS    Z16, Z17, Z16
+	VPORQ     Z16, Z18, Z16
+	ADDQ      $+64, BX
+	SUBQ      $+64, R8
+	JGE       many
+
+rest:
+	ADDQ        $+64, R8
+	JLE         whole
+	MOVQ        $-1, R12
+	BZHIQ       R8, R12, R12
+	KMOVQ       R12, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z17
+	VMINPS      Z17, Z1, Z18
+	VMINPS      Z1, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z1
+	VMOVDQU32.Z (R9)(BX*4), K1, Z17
+	VMINPS      Z17, Z5, Z18
+	VMINPS      Z5, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z5
+	VMOVDQU32.Z (R10)(BX*4), K1, Z17
+	VMINPS      Z17, Z9, Z18
+	VMINPS      Z9, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z9
+	VMOVDQU32.Z (R11)(BX*4), K1, Z17
+	VMINPS      Z17, Z13, Z18
+	VMINPS      Z13, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z13
+	SHRQ        $0x10, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 64(DX)(BX*4), K1, Z17
+	VMINPS      Z17, Z2, Z18
+	VMINPS      Z2, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z2
+	VMOVDQU32.Z 64(R9)(BX*4), K1, Z17
+	VMINPS      Z17, Z6, Z18
+	VMINPS      Z6, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z6
+	VMOVDQU32.Z 64(R10)(BX*4), K1, Z17
+	VMINPS      Z17, Z10, Z18
+	VMINPS      Z10, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z10
+	VMOVDQU32.Z 64(R11)(BX*4), K1, Z17
+	VMINPS      Z17, Z14, Z18
+	VMINPS      Z14, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z14
+	SHRQ        $0x10, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 128(DX)(BX*4), K1, Z17
+	VMINPS      Z17, Z3, Z18
+	VMINPS      Z3, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z3
+	VMOVDQU32.Z 128(R9)(BX*4), K1, Z17
+	VMINPS      Z17, Z7, Z18
+	VMINPS      Z7, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z7
+	VMOVDQU32.Z 128(R10)(BX*4), K1, Z17
+	VMINPS      Z17, Z11, Z18
+	VMINPS      Z11, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z11
+	VMOVDQU32.Z 128(R11)(BX*4), K1, Z17
+	VMINPS      Z17, Z15, Z18
+	VMINPS      Z15, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z15
+	SHRQ        $0x10, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU32.Z 192(DX)(BX*4), K1, Z17
+	VMINPS      Z17, Z4, Z18
+	VMINPS      Z4, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z4
+	VMOVDQU32.Z 192(R9)(BX*4), K1, Z17
+	VMINPS      Z17, Z8, Z18
+	VMINPS      Z8, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z8
+	VMOVDQU32.Z 192(R10)(BX*4), K1, Z17
+	VMINPS      Z17, Z12, Z18
+	VMINPS      Z12, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z12
+	VMOVDQU32.Z 192(R11)(BX*4), K1, Z17
+	VMINPS      Z17, Z16, Z18
+	VMINPS      Z16, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU32   Z17, K1, Z16
+
+whole:
+	VMINPS        Z3, Z1, Z17
+	VMINPS        Z1, Z3, Z1
+	VPORQ         Z1, Z17, Z1
+	VMINPS        Z4, Z2, Z3
+	VMINPS        Z2, Z4, Z2
+	VPORQ         Z2, Z3, Z2
+	VMINPS        Z2, Z1, Z3
+	VMINPS        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPS        Y2, Y1, Y3
+	VMINPS        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0x55, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVD         X1, (CX)
+	VMINPS        Z7, Z5, Z1
+	VMINPS        Z5, Z7, Z2
+	VPORQ         Z2, Z1, Z1
+	VMINPS        Z8, Z6, Z2
+	VMINPS        Z6, Z8, Z3
+	VPORQ         Z3, Z2, Z2
+	VMINPS        Z2, Z1, Z3
+	VMINPS        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPS        Y2, Y1, Y3
+	VMINPS        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0x55, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVD         X1, 4(CX)
+	VMINPS        Z11, Z9, Z1
+	VMINPS        Z9, Z11, Z2
+	VPORQ         Z2, Z1, Z1
+	VMINPS        Z12, Z10, Z2
+	VMINPS        Z10, Z12, Z3
+	VPORQ         Z3, Z2, Z2
+	VMINPS        Z2, Z1, Z3
+	VMINPS        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPS        Y2, Y1, Y3
+	VMINPS        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0x55, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVD         X1, 8(CX)
+	VMINPS        Z15, Z13, Z1
+	VMINPS        Z13, Z15, Z2
+	VPORQ         Z2, Z1, Z1
+	VMINPS        Z16, Z14, Z2
+	VMINPS        Z14, Z16, Z3
+	VPORQ         Z3, Z2, Z2
+	VMINPS        Z2, Z1, Z3
+	VMINPS        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPS        Y2, Y1, Y3
+	VMINPS        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0x55, X1, X2
+	VMINPS        X2, X1, X3
+	VMINPS        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVD         X1, 12(CX)
+	ADDQ          $+16, CX
+	LEAQ          (DX)(SI*4), DX
+	SUBQ          $+4, AX
+	JGE           lines
+
+few:
+	ADDQ  $+4, AX
+	TESTQ AX, AX
+	JLE   done
+
+linesone:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
@@ -918,9 +1737,9 @@ line:
 	XORL      BX, BX
 	MOVQ      DI, R8
 	SUBQ      $+64, R8
-	JLT       rest
+	JLT       restone
 
-many:
+manyone:
 	VMOVDQU64 (DX)(BX*4), Z5
 	VMINPS    Z5, Z1, Z6
 	VMINPS    Z1, Z5, Z1
@@ -939,11 +1758,11 @@ many:
 	VPORQ     Z4, Z6, Z4
 	ADDQ      $+64, BX
 	SUBQ      $+64, R8
-	JGE       many
+	JGE       manyone
 
-rest:
+restone:
 	ADDQ        $+64, R8
-	JLE         whole
+	JLE         wholeone
 	MOVQ        $-1, R9
 	BZHIQ       R8, R9, R9
 	KMOVQ       R9, K1
@@ -953,7 +1772,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU32   Z5, K1, Z1
 	SHRQ        $0x10, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 64(DX)(BX*4), K1, Z5
 	VMINPS      Z5, Z2, Z6
@@ -961,7 +1780,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU32   Z5, K1, Z2
 	SHRQ        $0x10, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 128(DX)(BX*4), K1, Z5
 	VMINPS      Z5, Z3, Z6
@@ -969,7 +1788,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU32   Z5, K1, Z3
 	SHRQ        $0x10, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU32.Z 192(DX)(BX*4), K1, Z5
 	VMINPS      Z5, Z4, Z6
@@ -977,7 +1796,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU32   Z5, K1, Z4
 
-whole:
+wholeone:
 	VMINPS        Z3, Z1, Z5
 	VMINPS        Z1, Z3, Z1
 	VPORQ         Z1, Z5, Z1
@@ -1005,9 +1824,9 @@ whole:
 	VPORQ         X1, X3, X1
 	VMOVD         X1, (CX)
 	ADDQ          $+4, CX
-	ADDQ          SI, DX
-	DECQ          AX
-	JNE           line
+	LEAQ          (DX)(SI*1), DX
+	SUBQ          $+1, AX
+	JNE           linesone
 
 done:
 	VZEROUPPER
@@ -1303,7 +2122,7 @@ TEXT ·sumLines64AVX2(SB), NOSPLIT, $0-64
 	TESTQ   AX, AX
 	JLE     done
 
-line:
+linesone:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -1315,9 +2134,9 @@ line:
 	XORL    BX, BX
 	MOVQ    DI, R8
 	SUBQ    $+32, R8
-	JLT     rest
+	JLT     restone
 
-many:
+manyone:
 	VMOVUPS (DX)(BX*8), Y9
 	VADDPD  Y9, Y1, Y1
 	VMOVUPS 32(DX)(BX*8), Y9
@@ -1336,11 +2155,11 @@ many:
 	VADDPD  Y9, Y8, Y8
 	ADDQ    $+32, BX
 	SUBQ    $+32, R8
-	JGE     many
+	JGE     manyone
 
-rest:
+restone:
 	ADDQ         $+32, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1348,7 +2167,7 @@ rest:
 	VADDPD       Y10, Y1, Y10
 	VPBLENDVB    Y9, Y10, Y1, Y1
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1356,7 +2175,7 @@ rest:
 	VADDPD       Y10, Y2, Y10
 	VPBLENDVB    Y9, Y10, Y2, Y2
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1364,7 +2183,7 @@ rest:
 	VADDPD       Y10, Y3, Y10
 	VPBLENDVB    Y9, Y10, Y3, Y3
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1372,7 +2191,7 @@ rest:
 	VADDPD       Y10, Y4, Y10
 	VPBLENDVB    Y9, Y10, Y4, Y4
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1380,7 +2199,7 @@ rest:
 	VADDPD       Y10, Y5, Y10
 	VPBLENDVB    Y9, Y10, Y5, Y5
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1388,7 +2207,7 @@ rest:
 	VADDPD       Y10, Y6, Y10
 	VPBLENDVB    Y9, Y10, Y6, Y6
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1396,7 +2215,7 @@ rest:
 	VADDPD       Y10, Y7, Y10
 	VPBLENDVB    Y9, Y10, Y7, Y7
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1404,7 +2223,7 @@ rest:
 	VADDPD       Y10, Y8, Y10
 	VPBLENDVB    Y9, Y10, Y8, Y8
 
-whole:
+wholeone:
 	VADDPD       Y5, Y1, Y1
 	VADDPD       Y6, Y2, Y2
 	VADDPD       Y7, Y3, Y3
@@ -1418,9 +2237,9 @@ whole:
 	VADDPD       X2, X1, X1
 	VMOVQ        X1, (CX)
 	ADDQ         $+8, CX
-	ADDQ         SI, DX
-	DECQ         AX
-	JNE          line
+	LEAQ         (DX)(SI*1), DX
+	SUBQ         $+1, AX
+	JNE          linesone
 
 done:
 	VZEROUPPER
@@ -1437,28 +2256,67 @@ TEXT ·sumLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+8, SI, SI
 	MOVQ         n+56(FP), DI
-	TESTQ        AX, AX
-	JLE          done
+	SUBQ         $+4, AX
+	JLT          few
 
-line:
+lines:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
+	LEAQ      (DX)(SI*1), R9
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	LEAQ      (R9)(SI*1), R10
+	VMOVDQU64 Z0, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z0, Z11
+	VMOVDQU64 Z0, Z12
+	LEAQ      (R10)(SI*1), R11
+	VMOVDQU64 Z0, Z13
+	VMOVDQU64 Z0, Z14
+	VMOVDQU64 Z0, Z15
+	VMOVDQU64 Z0, Z16
 	XORL      BX, BX
 	MOVQ      DI, R8
 	SUBQ      $+32, R8
 	JLT       rest
 
 many:
-	VMOVDQU64 (DX)(BX*8), Z5
-	VADDPD    Z5, Z1, Z1
-	VMOVDQU64 64(DX)(BX*8), Z5
-	VADDPD    Z5, Z2, Z2
-	VMOVDQU64 128(DX)(BX*8), Z5
-	VADDPD    Z5, Z3, Z3
-	VMOVDQU64 192(DX)(BX*8), Z5
-	VADDPD    Z5, Z4, Z4
+	VMOVDQU64 (DX)(BX*8), Z17
+	VADDPD    Z17, Z1, Z1
+	VMOVDQU64 (R9)(BX*8), Z17
+	VADDPD    Z17, Z5, Z5
+	VMOVDQU64 (R10)(BX*8), Z17
+	VADDPD    Z17, Z9, Z9
+	VMOVDQU64 (R11)(BX*8), Z17
+	VADDPD    Z17, Z13, Z13
+	VMOVDQU64 64(DX)(BX*8), Z17
+	VADDPD    Z17, Z2, Z2
+	VMOVDQU64 64(R9)(BX*8), Z17
+	VADDPD    Z17, Z6, Z6
+	VMOVDQU64 64(R10)(BX*8), Z17
+	VADDPD    Z17, Z10, Z10
+	VMOVDQU64 64(R11)(BX*8), Z17
+	VADDPD    Z17, Z14, Z14
+	VMOVDQU64 128(DX)(BX*8), Z17
+	VADDPD    Z17, Z3, Z3
+	VMOVDQU64 128(R9)(BX*8), Z17
+	VADDPD    Z17, Z7, Z7
+	VMOVDQU64 128(R10)(BX*8), Z17
+	VADDPD    Z17, Z11, Z11
+	VMOVDQU64 128(R11)(BX*8), Z17
+	VADDPD    Z17, Z15, Z15
+	VMOVDQU64 192(DX)(BX*8), Z17
+	VADDPD    Z17, Z4, Z4
+	VMOVDQU64 192(R9)(BX*8), Z17
+	VADDPD    Z17, Z8, Z8
+	VMOVDQU64 192(R10)(BX*8), Z17
+	VADDPD    Z17, Z12, Z12
+	VMOVDQU64 192(R11)(BX*8), Z17
+	VADDPD    Z17, Z16, Z16
 	ADDQ      $+32, BX
 	SUBQ      $+32, R8
 	JGE       many
@@ -1466,30 +2324,66 @@ many:
 rest:
 	ADDQ        $+32, R8
 	JLE         whole
-	MOVQ        $-1, R9
-	BZHIQ       R8, R9, R9
-	KMOVQ       R9, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z5
-	VADDPD      Z5, Z1, Z5
-	VMOVDQU64   Z5, K1, Z1
-	SHRQ        $0x08, R9
+	MOVQ        $-1, R12
+	BZHIQ       R8, R12, R12
+	KMOVQ       R12, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z17
+	VADDPD      Z17, Z1, Z17
+	VMOVDQU64   Z17, K1, Z1
+	VMOVDQU64.Z (R9)(BX*8), K1, Z17
+	VADDPD      Z17, Z5, Z17
+	VMOVDQU64   Z17, K1, Z5
+	VMOVDQU64.Z (R10)(BX*8), K1, Z17
+	VADDPD      Z17, Z9, Z17
+	VMOVDQU64   Z17, K1, Z9
+	VMOVDQU64.Z (R11)(BX*8), K1, Z17
+	VADDPD      Z17, Z13, Z17
+	VMOVDQU64   Z17, K1, Z13
+	SHRQ        $0x08, R12
 	JEQ         whole
-	KMOVQ       R9, K1
-	VMOVDQU64.Z 64(DX)(BX*8), K1, Z5
-	VADDPD      Z5, Z2, Z5
-	VMOVDQU64   Z5, K1, Z2
-	SHRQ        $0x08, R9
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 64(DX)(BX*8), K1, Z17
+	VADDPD      Z17, Z2, Z17
+	VMOVDQU64   Z17, K1, Z2
+	VMOVDQU64.Z 64(R9)(BX*8), K1, Z17
+	VADDPD      Z17, Z6, Z17
+	VMOVDQU64   Z17, K1, Z6
+	VMOVDQU64.Z 64(R10)(BX*8), K1, Z17
+	VADDPD      Z17, Z10, Z17
+	VMOVDQU64   Z17, K1, Z10
+	VMOVDQU64.Z 64(R11)(BX*8), K1, Z17
+	VADDPD      Z17, Z14, Z17
+	VMOVDQU64   Z17, K1, Z14
+	SHRQ        $0x08, R12
 	JEQ         whole
-	KMOVQ       R9, K1
-	VMOVDQU64.Z 128(DX)(BX*8), K1, Z5
-	VADDPD      Z5, Z3, Z5
-	VMOVDQU64   Z5, K1, Z3
-	SHRQ        $0x08, R9
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 128(DX)(BX*8), K1, Z17
+	VADDPD      Z17, Z3, Z17
+	VMOVDQU64   Z17, K1, Z3
+	VMOVDQU64.Z 128(R9)(BX*8), K1, Z17
+	VADDPD      Z17, Z7, Z17
+	VMOVDQU64   Z17, K1, Z7
+	VMOVDQU64.Z 128(R10)(BX*8), K1, Z17
+	VADDPD      Z17, Z11, Z17
+	VMOVDQU64   Z17, K1, Z11
+	VMOVDQU64.Z 128(R11)(BX*8), K1, Z17
+	VADDPD      Z17, Z15, Z17
+	VMOVDQU64   Z17, K1, Z15
+	SHRQ        $0x08, R12
 	JEQ         whole
-	KMOVQ       R9, K1
-	VMOVDQU64.Z 192(DX)(BX*8), K1, Z5
-	VADDPD      Z5, Z4, Z5
-	VMOVDQU64   Z5, K1, Z4
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 192(DX)(BX*8), K1, Z17
+	VADDPD      Z17, Z4, Z17
+	VMOVDQU64   Z17, K1, Z4
+	VMOVDQU64.Z 192(R9)(BX*8), K1, Z17
+	VADDPD      Z17, Z8, Z17
+	VMOVDQU64   Z17, K1, Z8
+	VMOVDQU64.Z 192(R10)(BX*8), K1, Z17
+	VADDPD      Z17, Z12, Z17
+	VMOVDQU64   Z17, K1, Z12
+	VMOVDQU64.Z 192(R11)(BX*8), K1, Z17
+	VADDPD      Z17, Z16, Z17
+	VMOVDQU64   Z17, K1, Z16
 
 whole:
 	VADDPD        Z3, Z1, Z1
@@ -1502,10 +2396,112 @@ whole:
 	VPSHUFD       $0xee, X1, X2
 	VADDPD        X2, X1, X1
 	VMOVQ         X1, (CX)
+	VADDPD        Z7, Z5, Z1
+	VADDPD        Z8, Z6, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, 8(CX)
+	VADDPD        Z11, Z9, Z1
+	VADDPD        Z12, Z10, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, 16(CX)
+	VADDPD        Z15, Z13, Z1
+	VADDPD        Z16, Z14, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, 24(CX)
+	ADDQ          $+32, CX
+	LEAQ          (DX)(SI*4), DX
+	SUBQ          $+4, AX
+	JGE           lines
+
+few:
+	ADDQ  $+4, AX
+	TESTQ AX, AX
+	JLE   done
+
+linesone:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	XORL      BX, BX
+	MOVQ      DI, R8
+	SUBQ      $+32, R8
+	JLT       restone
+
+manyone:
+	VMOVDQU64 (DX)(BX*8), Z5
+	VADDPD    Z5, Z1, Z1
+	VMOVDQU64 64(DX)(BX*8), Z5
+	VADDPD    Z5, Z2, Z2
+	VMOVDQU64 128(DX)(BX*8), Z5
+	VADDPD    Z5, Z3, Z3
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VADDPD    Z5, Z4, Z4
+	ADDQ      $+32, BX
+	SUBQ      $+32, R8
+	JGE       manyone
+
+restone:
+	ADDQ        $+32, R8
+	JLE         wholeone
+	MOVQ        $-1, R9
+	BZHIQ       R8, R9, R9
+	KMOVQ       R9, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z5
+	VADDPD      Z5, Z1, Z5
+	VMOVDQU64   Z5, K1, Z1
+	SHRQ        $0x08, R9
+	JEQ         wholeone
+	KMOVQ       R9, K1
+	VMOVDQU64.Z 64(DX)(BX*8), K1, Z5
+	VADDPD      Z5, Z2, Z5
+	VMOVDQU64   Z5, K1, Z2
+	SHRQ        $0x08, R9
+	JEQ         wholeone
+	KMOVQ       R9, K1
+	VMOVDQU64.Z 128(DX)(BX*8), K1, Z5
+	VADDPD      Z5, Z3, Z5
+	VMOVDQU64   Z5, K1, Z3
+	SHRQ        $0x08, R9
+	JEQ         wholeone
+	KMOVQ       R9, K1
+	VMOVDQU64.Z 192(DX)(BX*8), K1, Z5
+	VADDPD      Z5, Z4, Z5
+	VMOVDQU64   Z5, K1, Z4
+
+wholeone:
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VADDPD        Y2, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VADDPD        X2, X1, X1
+	VPSHUFD       $0xee, X1, X2
+	VADDPD        X2, X1, X1
+	VMOVQ         X1, (CX)
 	ADDQ          $+8, CX
-	ADDQ          SI, DX
-	DECQ          AX
-	JNE           line
+	LEAQ          (DX)(SI*1), DX
+	SUBQ          $+1, AX
+	JNE           linesone
 
 done:
 	VZEROUPPER
@@ -1545,7 +2541,7 @@ TEXT ·maxLines64AVX2(SB), NOSPLIT, $0-64
 	TESTQ   AX, AX
 	JLE     done
 
-line:
+linesone:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -1557,9 +2553,9 @@ line:
 	XORL    BX, BX
 	MOVQ    DI, R8
 	SUBQ    $+32, R8
-	JLT     rest
+	JLT     restone
 
-many:
+manyone:
 	VMOVUPS   (DX)(BX*8), Y9
 	VMAXPD    Y9, Y1, Y10
 	VMAXPD    Y1, Y9, Y11
@@ -1610,11 +2606,11 @@ many:
 	VPBLENDVB Y8, c7ff8000000000000<>+0(SB), Y10, Y8
 	ADDQ      $+32, BX
 	SUBQ      $+32, R8
-	JGE       many
+	JGE       manyone
 
-rest:
+restone:
 	ADDQ         $+32, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1626,7 +2622,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y1, Y1
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1638,7 +2634,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y2, Y2
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1650,7 +2646,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y3, Y3
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1662,7 +2658,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y4, Y4
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1674,7 +2670,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y5, Y5
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1686,7 +2682,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y6, Y6
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1698,7 +2694,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y7, Y7
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1710,7 +2706,7 @@ rest:
 	VPBLENDVB    Y10, c7ff8000000000000<>+0(SB), Y11, Y10
 	VPBLENDVB    Y9, Y10, Y8, Y8
 
-whole:
+wholeone:
 	VMAXPD       Y5, Y1, Y9
 	VMAXPD       Y1, Y5, Y10
 	VPAND        Y10, Y9, Y9
@@ -1760,9 +2756,9 @@ whole:
 	VPBLENDVB    X1, c7ff8000000000000<>+0(SB), X3, X1
 	VMOVQ        X1, (CX)
 	ADDQ         $+8, CX
-	ADDQ         SI, DX
-	DECQ         AX
-	JNE          line
+	LEAQ         (DX)(SI*1), DX
+	SUBQ         $+1, AX
+	JNE          linesone
 
 done:
 	VZEROUPPER
@@ -1780,10 +2776,299 @@ TEXT ·maxLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+8, SI, SI
 	MOVQ         n+56(FP), DI
-	TESTQ        AX, AX
-	JLE          done
+	SUBQ         $+4, AX
+	JLT          few
 
-line:
+lines:
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	LEAQ      (DX)(SI*1), R9
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z0, Z9
+	LEAQ      (R9)(SI*1), R10
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z0, Z11
+	VMOVDQU64 Z0, Z12
+	VMOVDQU64 Z0, Z13
+	LEAQ      (R10)(SI*1), R11
+	VMOVDQU64 Z0, Z14
+	VMOVDQU64 Z0, Z15
+	VMOVDQU64 Z0, Z16
+	VMOVDQU64 Z0, Z17
+	XORL      BX, BX
+	MOVQ      DI, R8
+	SUBQ      $+32, R8
+	JLT       rest
+
+many:
+	VMOVDQU64  (DX)(BX*8), Z18
+	VMAXPD     Z18, Z2, Z19
+	VMAXPD     Z2, Z18, Z2
+	VPTERNLOGQ $0xd4, Z1, Z19, Z2
+	VMOVDQU64  (R9)(BX*8), Z18
+	VMAXPD     Z18, Z6, Z19
+	VMAXPD     Z6, Z18, Z6
+	VPTERNLOGQ $0xd4, Z1, Z19, Z6
+	VMOVDQU64  (R10)(BX*8), Z18
+	VMAXPD     Z18, Z10, Z19
+	VMAXPD     Z10, Z18, Z10
+	VPTERNLOGQ $0xd4, Z1, Z19, Z10
+	VMOVDQU64  (R11)(BX*8), Z18
+	VMAXPD     Z18, Z14, Z19
+	VMAXPD     Z14, Z18, Z14
+	VPTERNLOGQ $0xd4, Z1, Z19, Z14
+	VMOVDQU64  64(DX)(BX*8), Z18
+	VMAXPD     Z18, Z3, Z19
+	VMAXPD     Z3, Z18, Z3
+	VPTERNLOGQ $0xd4, Z1, Z19, Z3
+	VMOVDQU64  64(R9)(BX*8), Z18
+	VMAXPD     Z18, Z7, Z19
+	VMAXPD     Z7, Z18, Z7
+	VPTERNLOGQ $0xd4, Z1, Z19, Z7
+	VMOVDQU64  64(R10)(BX*8), Z18
+	VMAXPD     Z18, Z11, Z19
+	VMAXPD     Z11, Z18, Z11
+	VPTERNLOGQ $0xd4, Z1, Z19, Z11
+	VMOVDQU64  64(R11)(BX*8), Z18
+	VMAXPD     Z18, Z15, Z19
+	VMAXPD     Z15, Z18, Z15
+	VPTERNLOGQ $0xd4, Z1, Z19, Z15
+	VMOVDQU64  128(DX)(BX*8), Z18
+	VMAXPD     Z18, Z4, Z19
+	VMAXPD     Z4, Z18, Z4
+	VPTERNLOGQ $0xd4, Z1, Z19, Z4
+	VMOVDQU64  128(R9)(BX*8), Z18
+	VMAXPD     Z18, Z8, Z19
+	VMAXPD     Z8, Z18, Z8
+	VPTERNLOGQ $0xd4, Z1, Z19, Z8
+	VMOVDQU64  128(R10)(BX*8), Z18
+	VMAXPD     Z18, Z12, Z19
+	VMAXPD     Z12, Z18, Z12
+	VPTERNLOGQ $0xd4, Z1, Z19, Z12
+	VMOVDQU64  128(R11)(BX*8), Z18
+	VMAXPD     Z18, Z16, Z19
+	VMAXPD     Z16, Z18, Z16
+	VPTERNLOGQ $0xd4, Z1, Z19, Z16
+	VMOVDQU64  192(DX)(BX*8), Z18
+	VMAXPD     Z18, Z5, Z19
+	VMAXPD     Z5, Z18, Z5
+	VPTERNLOGQ $0xd4, Z1, Z19, Z5
+	VMOVDQU64  192(R9)(BX*8), Z18
+	VMAXPD     Z18, Z9, Z19
+	VMAXPD     Z9, Z18, Z9
+	VPTERNLOGQ $0xd4, Z1, Z19, Z9
+	VMOVDQU64  192(R10)(BX*8), Z18
+	VMAXPD     Z18, Z13, Z19
+	VMAXPD     Z13, Z18, Z13
+	VPTERNLOGQ $0xd4, Z1, Z19, Z13
+	VMOVDQU64  192(R11)(BX*8), Z18
+	VMAXPD     Z18, Z17, Z19
+	VMAXPD     Z17, Z18, Z17
+	VPTERNLOGQ $0xd4, Z1, Z19, Z17
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        many
+
+rest:
+	ADDQ        $+32, R8
+	JLE         whole
+	MOVQ        $-1, R12
+	BZHIQ       R8, R12, R12
+	KMOVQ       R12, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z18
+	VMAXPD      Z18, Z2, Z19
+	VMAXPD      Z2, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z2
+	VMOVDQU64.Z (R9)(BX*8), K1, Z18
+	VMAXPD      Z18, Z6, Z19
+	VMAXPD      Z6, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z6
+	VMOVDQU64.Z (R10)(BX*8), K1, Z18
+	VMAXPD      Z18, Z10, Z19
+	VMAXPD      Z10, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z10
+	VMOVDQU64.Z (R11)(BX*8), K1, Z18
+	VMAXPD      Z18, Z14, Z19
+	VMAXPD      Z14, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z14
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 64(DX)(BX*8), K1, Z18
+	VMAXPD      Z18, Z3, Z19
+	VMAXPD      Z3, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z3
+	VMOVDQU64.Z 64(R9)(BX*8), K1, Z18
+	VMAXPD      Z18, Z7, Z19
+	VMAXPD      Z7, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z7
+	VMOVDQU64.Z 64(R10)(BX*8), K1, Z18
+	VMAXPD      Z18, Z11, Z19
+	VMAXPD      Z11, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z11
+	VMOVDQU64.Z 64(R11)(BX*8), K1, Z18
+	VMAXPD      Z18, Z15, Z19
+	VMAXPD      Z15, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z15
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 128(DX)(BX*8), K1, Z18
+	VMAXPD      Z18, Z4, Z19
+	VMAXPD      Z4, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z4
+	VMOVDQU64.Z 128(R9)(BX*8), K1, Z18
+	VMAXPD      Z18, Z8, Z19
+	VMAXPD      Z8, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z8
+	VMOVDQU64.Z 128(R10)(BX*8), K1, Z18
+	VMAXPD      Z18, Z12, Z19
+	VMAXPD      Z12, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z12
+	VMOVDQU64.Z 128(R11)(BX*8), K1, Z18
+	VMAXPD      Z18, Z16, Z19
+	VMAXPD      Z16, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z16
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 192(DX)(BX*8), K1, Z18
+	VMAXPD      Z18, Z5, Z19
+	VMAXPD      Z5, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z5
+	VMOVDQU64.Z 192(R9)(BX*8), K1, Z18
+	VMAXPD      Z18, Z9, Z19
+	VMAXPD      Z9, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z9
+	VMOVDQU64.Z 192(R10)(BX*8), K1, Z18
+	VMAXPD      Z18, Z13, Z19
+	VMAXPD      Z13, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z13
+	VMOVDQU64.Z 192(R11)(BX*8), K1, Z18
+	VMAXPD      Z18, Z17, Z19
+	VMAXPD      Z17, Z18, Z18
+	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
+	VMOVDQU64   Z18, K1, Z17
+
+whole:
+	VMAXPD        Z4, Z2, Z18
+	VMAXPD        Z2, Z4, Z2
+	VPTERNLOGQ    $0xd4, Z1, Z18, Z2
+	VMAXPD        Z5, Z3, Z4
+	VMAXPD        Z3, Z5, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z4, Z3
+	VMAXPD        Z3, Z2, Z4
+	VMAXPD        Z2, Z3, Z2
+	VPTERNLOGQ    $0xd4, Z1, Z4, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VMAXPD        Y3, Y2, Y4
+	VMAXPD        Y2, Y3, Y2
+	VPTERNLOGQ    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VMOVQ         X2, (CX)
+	VMAXPD        Z8, Z6, Z2
+	VMAXPD        Z6, Z8, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z3
+	VMAXPD        Z9, Z7, Z2
+	VMAXPD        Z7, Z9, Z4
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z4
+	VMAXPD        Z4, Z3, Z2
+	VMAXPD        Z3, Z4, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMAXPD        Y2, Y3, Y4
+	VMAXPD        Y3, Y2, Y2
+	VPTERNLOGQ    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VMOVQ         X2, 8(CX)
+	VMAXPD        Z12, Z10, Z2
+	VMAXPD        Z10, Z12, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z3
+	VMAXPD        Z13, Z11, Z2
+	VMAXPD        Z11, Z13, Z4
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z4
+	VMAXPD        Z4, Z3, Z2
+	VMAXPD        Z3, Z4, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMAXPD        Y2, Y3, Y4
+	VMAXPD        Y3, Y2, Y2
+	VPTERNLOGQ    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VMOVQ         X2, 16(CX)
+	VMAXPD        Z16, Z14, Z2
+	VMAXPD        Z14, Z16, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z3
+	VMAXPD        Z17, Z15, Z2
+	VMAXPD        Z15, Z17, Z4
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z4
+	VMAXPD        Z4, Z3, Z2
+	VMAXPD        Z3, Z4, Z3
+	VPTERNLOGQ    $0xd4, Z1, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VMAXPD        Y2, Y3, Y4
+	VMAXPD        Y3, Y2, Y2
+	VPTERNLOGQ    $0xd4, Y1, Y4, Y2
+	VEXTRACTF128  $0x01, Y2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VPSHUFD       $0xee, X2, X3
+	VMAXPD        X3, X2, X4
+	VMAXPD        X2, X3, X2
+	VPTERNLOGQ    $0xd4, X1, X4, X2
+	VMOVQ         X2, 24(CX)
+	ADDQ          $+32, CX
+	LEAQ          (DX)(SI*4), DX
+	SUBQ          $+4, AX
+	JGE           lines
+
+few:
+	ADDQ  $+4, AX
+	TESTQ AX, AX
+	JLE   done
+
+linesone:
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
@@ -1791,9 +3076,9 @@ line:
 	XORL      BX, BX
 	MOVQ      DI, R8
 	SUBQ      $+32, R8
-	JLT       rest
+	JLT       restone
 
-many:
+manyone:
 	VMOVDQU64  (DX)(BX*8), Z6
 	VMAXPD     Z6, Z2, Z7
 	VMAXPD     Z2, Z6, Z2
@@ -1812,11 +3097,11 @@ many:
 	VPTERNLOGQ $0xd4, Z1, Z7, Z5
 	ADDQ       $+32, BX
 	SUBQ       $+32, R8
-	JGE        many
+	JGE        manyone
 
-rest:
+restone:
 	ADDQ        $+32, R8
-	JLE         whole
+	JLE         wholeone
 	MOVQ        $-1, R9
 	BZHIQ       R8, R9, R9
 	KMOVQ       R9, K1
@@ -1826,7 +3111,7 @@ rest:
 	VPTERNLOGQ  $0xd4, Z1, Z7, Z6
 	VMOVDQU64   Z6, K1, Z2
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU64.Z 64(DX)(BX*8), K1, Z6
 	VMAXPD      Z6, Z3, Z7
@@ -1834,7 +3119,7 @@ rest:
 	VPTERNLOGQ  $0xd4, Z1, Z7, Z6
 	VMOVDQU64   Z6, K1, Z3
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU64.Z 128(DX)(BX*8), K1, Z6
 	VMAXPD      Z6, Z4, Z7
@@ -1842,7 +3127,7 @@ rest:
 	VPTERNLOGQ  $0xd4, Z1, Z7, Z6
 	VMOVDQU64   Z6, K1, Z4
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU64.Z 192(DX)(BX*8), K1, Z6
 	VMAXPD      Z6, Z5, Z7
@@ -1850,7 +3135,7 @@ rest:
 	VPTERNLOGQ  $0xd4, Z1, Z7, Z6
 	VMOVDQU64   Z6, K1, Z5
 
-whole:
+wholeone:
 	VMAXPD        Z4, Z2, Z6
 	VMAXPD        Z2, Z4, Z2
 	VPTERNLOGQ    $0xd4, Z1, Z6, Z2
@@ -1874,9 +3159,9 @@ whole:
 	VPTERNLOGQ    $0xd4, X1, X4, X2
 	VMOVQ         X2, (CX)
 	ADDQ          $+8, CX
-	ADDQ          SI, DX
-	DECQ          AX
-	JNE           line
+	LEAQ          (DX)(SI*1), DX
+	SUBQ          $+1, AX
+	JNE           linesone
 
 done:
 	VZEROUPPER
@@ -1906,7 +3191,7 @@ TEXT ·minLines64AVX2(SB), NOSPLIT, $0-64
 	TESTQ   AX, AX
 	JLE     done
 
-line:
+linesone:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
@@ -1918,9 +3203,9 @@ line:
 	XORL    BX, BX
 	MOVQ    DI, R8
 	SUBQ    $+32, R8
-	JLT     rest
+	JLT     restone
 
-many:
+manyone:
 	VMOVUPS (DX)(BX*8), Y9
 	VMINPD  Y9, Y1, Y10
 	VMINPD  Y1, Y9, Y1
@@ -1955,11 +3240,11 @@ many:
 	VPOR    Y8, Y10, Y8
 	ADDQ    $+32, BX
 	SUBQ    $+32, R8
-	JGE     many
+	JGE     manyone
 
-rest:
+restone:
 	ADDQ         $+32, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1969,7 +3254,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y1, Y1
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1979,7 +3264,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y2, Y2
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1989,7 +3274,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y3, Y3
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -1999,7 +3284,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y4, Y4
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -2009,7 +3294,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y5, Y5
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -2019,7 +3304,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y6, Y6
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -2029,7 +3314,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y7, Y7
 	SUBQ         $+4, R8
-	JLE          whole
+	JLE          wholeone
 	VMOVQ        R8, X9
 	VPBROADCASTQ X9, Y9
 	VPCMPGTQ     c0_8_1<>+0(SB), Y9, Y9
@@ -2039,7 +3324,7 @@ rest:
 	VPOR         Y10, Y11, Y10
 	VPBLENDVB    Y9, Y10, Y8, Y8
 
-whole:
+wholeone:
 	VMINPD       Y5, Y1, Y9
 	VMINPD       Y1, Y5, Y1
 	VPOR         Y1, Y9, Y1
@@ -2071,9 +3356,9 @@ whole:
 	VPOR         X1, X3, X1
 	VMOVQ        X1, (CX)
 	ADDQ         $+8, CX
-	ADDQ         SI, DX
-	DECQ         AX
-	JNE          line
+	LEAQ         (DX)(SI*1), DX
+	SUBQ         $+1, AX
+	JNE          linesone
 
 done:
 	VZEROUPPER
@@ -2090,10 +3375,299 @@ TEXT ·minLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+8, SI, SI
 	MOVQ         n+56(FP), DI
-	TESTQ        AX, AX
-	JLE          done
+	SUBQ         $+4, AX
+	JLT          few
 
-line:
+lines:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	LEAQ      (DX)(SI*1), R9
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	LEAQ      (R9)(SI*1), R10
+	VMOVDQU64 Z0, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z0, Z11
+	VMOVDQU64 Z0, Z12
+	LEAQ      (R10)(SI*1), R11
+	VMOVDQU64 Z0, Z13
+	VMOVDQU64 Z0, Z14
+	VMOVDQU64 Z0, Z15
+	VMOVDQU64 Z0, Z16
+	XORL      BX, BX
+	MOVQ      DI, R8
+	SUBQ      $+32, R8
+	JLT       rest
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z17
+	VMINPD    Z17, Z1, Z18
+	VMINPD    Z1, Z17, Z1
+	VPORQ     Z1, Z18, Z1
+	VMOVDQU64 (R9)(BX*8), Z17
+	VMINPD    Z17, Z5, Z18
+	VMINPD    Z5, Z17, Z5
+	VPORQ     Z5, Z18, Z5
+	VMOVDQU64 (R10)(BX*8), Z17
+	VMINPD    Z17, Z9, Z18
+	VMINPD    Z9, Z17, Z9
+	VPORQ     Z9, Z18, Z9
+	VMOVDQU64 (R11)(BX*8), Z17
+	VMINPD    Z17, Z13, Z18
+	VMINPD    Z13, Z17, Z13
+	VPORQ     Z13, Z18, Z13
+	VMOVDQU64 64(DX)(BX*8), Z17
+	VMINPD    Z17, Z2, Z18
+	VMINPD    Z2, Z17, Z2
+	VPORQ     Z2, Z18, Z2
+	VMOVDQU64 64(R9)(BX*8), Z17
+	VMINPD    Z17, Z6, Z18
+	VMINPD    Z6, Z17, Z6
+	VPORQ     Z6, Z18, Z6
+	VMOVDQU64 64(R10)(BX*8), Z17
+	VMINPD    Z17, Z10, Z18
+	VMINPD    Z10, Z17, Z10
+	VPORQ     Z10, Z18, Z10
+	VMOVDQU64 64(R11)(BX*8), Z17
+	VMINPD    Z17, Z14, Z18
+	VMINPD    Z14, Z17, Z14
+	VPORQ     Z14, Z18, Z14
+	VMOVDQU64 128(DX)(BX*8), Z17
+	VMINPD    Z17, Z3, Z18
+	VMINPD    Z3, Z17, Z3
+	VPORQ     Z3, Z18, Z3
+	VMOVDQU64 128(R9)(BX*8), Z17
+	VMINPD    Z17, Z7, Z18
+	VMINPD    Z7, Z17, Z7
+	VPORQ     Z7, Z18, Z7
+	VMOVDQU64 128(R10)(BX*8), Z17
+	VMINPD    Z17, Z11, Z18
+	VMINPD    Z11, Z17, Z11
+	VPORQ     Z11, Z18, Z11
+	VMOVDQU64 128(R11)(BX*8), Z17
+	VMINPD    Z17, Z15, Z18
+	VMINPD    Z15, Z17, Z15
+	VPORQ     Z15, Z18, Z15
+	VMOVDQU64 192(DX)(BX*8), Z17
+	VMINPD    Z17, Z4, Z18
+	VMINPD    Z4, Z17, Z4
+	VPORQ     Z4, Z18, Z4
+	VMOVDQU64 192(R9)(BX*8), Z17
+	VMINPD    Z17, Z8, Z18
+	VMINPD    Z8, Z17, Z8
+	VPORQ     Z8, Z18, Z8
+	VMOVDQU64 192(R10)(BX*8), Z17
+	VMINPD    Z17, Z12, Z18
+	VMINPD    Z12, Z17, Z12
+	VPORQ     Z12, Z18, Z12
+	VMOVDQU64 192(R11)(BX*8), Z17
+	VMINPD    Z17, Z16, Z18
+	VMINPD    Z16, Z17, Z16
+	VPORQ     Z16, Z18, Z16
+	ADDQ      $+32, BX
+	SUBQ      $+32, R8
+	JGE       many
+
+rest:
+	ADDQ        $+32, R8
+	JLE         whole
+	MOVQ        $-1, R12
+	BZHIQ       R8, R12, R12
+	KMOVQ       R12, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z17
+	VMINPD      Z17, Z1, Z18
+	VMINPD      Z1, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z1
+	VMOVDQU64.Z (R9)(BX*8), K1, Z17
+	VMINPD      Z17, Z5, Z18
+	VMINPD      Z5, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z5
+	VMOVDQU64.Z (R10)(BX*8), K1, Z17
+	VMINPD      Z17, Z9, Z18
+	VMINPD      Z9, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z9
+	VMOVDQU64.Z (R11)(BX*8), K1, Z17
+	VMINPD      Z17, Z13, Z18
+	VMINPD      Z13, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z13
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 64(DX)(BX*8), K1, Z17
+	VMINPD      Z17, Z2, Z18
+	VMINPD      Z2, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z2
+	VMOVDQU64.Z 64(R9)(BX*8), K1, Z17
+	VMINPD      Z17, Z6, Z18
+	VMINPD      Z6, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z6
+	VMOVDQU64.Z 64(R10)(BX*8), K1, Z17
+	VMINPD      Z17, Z10, Z18
+	VMINPD      Z10, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z10
+	VMOVDQU64.Z 64(R11)(BX*8), K1, Z17
+	VMINPD      Z17, Z14, Z18
+	VMINPD      Z14, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z14
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 128(DX)(BX*8), K1, Z17
+	VMINPD      Z17, Z3, Z18
+	VMINPD      Z3, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z3
+	VMOVDQU64.Z 128(R9)(BX*8), K1, Z17
+	VMINPD      Z17, Z7, Z18
+	VMINPD      Z7, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z7
+	VMOVDQU64.Z 128(R10)(BX*8), K1, Z17
+	VMINPD      Z17, Z11, Z18
+	VMINPD      Z11, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z11
+	VMOVDQU64.Z 128(R11)(BX*8), K1, Z17
+	VMINPD      Z17, Z15, Z18
+	VMINPD      Z15, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z15
+	SHRQ        $0x08, R12
+	JEQ         whole
+	KMOVQ       R12, K1
+	VMOVDQU64.Z 192(DX)(BX*8), K1, Z17
+	VMINPD      Z17, Z4, Z18
+	VMINPD      Z4, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z4
+	VMOVDQU64.Z 192(R9)(BX*8), K1, Z17
+	VMINPD      Z17, Z8, Z18
+	VMINPD      Z8, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z8
+	VMOVDQU64.Z 192(R10)(BX*8), K1, Z17
+	VMINPD      Z17, Z12, Z18
+	VMINPD      Z12, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z12
+	VMOVDQU64.Z 192(R11)(BX*8), K1, Z17
+	VMINPD      Z17, Z16, Z18
+	VMINPD      Z16, Z17, Z17
+	VPORQ       Z17, Z18, Z17
+	VMOVDQU64   Z17, K1, Z16
+
+whole:
+	VMINPD        Z3, Z1, Z17
+	VMINPD        Z1, Z3, Z1
+	VPORQ         Z1, Z17, Z1
+	VMINPD        Z4, Z2, Z3
+	VMINPD        Z2, Z4, Z2
+	VPORQ         Z2, Z3, Z2
+	VMINPD        Z2, Z1, Z3
+	VMINPD        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPD        Y2, Y1, Y3
+	VMINPD        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVQ         X1, (CX)
+	VMINPD        Z7, Z5, Z1
+	VMINPD        Z5, Z7, Z2
+	VPORQ         Z2, Z1, Z1
+	VMINPD        Z8, Z6, Z2
+	VMINPD        Z6, Z8, Z3
+	VPORQ         Z3, Z2, Z2
+	VMINPD        Z2, Z1, Z3
+	VMINPD        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPD        Y2, Y1, Y3
+	VMINPD        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVQ         X1, 8(CX)
+	VMINPD        Z11, Z9, Z1
+	VMINPD        Z9, Z11, Z2
+	VPORQ         Z2, Z1, Z1
+	VMINPD        Z12, Z10, Z2
+	VMINPD        Z10, Z12, Z3
+	VPORQ         Z3, Z2, Z2
+	VMINPD        Z2, Z1, Z3
+	VMINPD        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPD        Y2, Y1, Y3
+	VMINPD        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVQ         X1, 16(CX)
+	VMINPD        Z15, Z13, Z1
+	VMINPD        Z13, Z15, Z2
+	VPORQ         Z2, Z1, Z1
+	VMINPD        Z16, Z14, Z2
+	VMINPD        Z14, Z16, Z3
+	VPORQ         Z3, Z2, Z2
+	VMINPD        Z2, Z1, Z3
+	VMINPD        Z1, Z2, Z1
+	VPORQ         Z1, Z3, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y2
+	VMINPD        Y2, Y1, Y3
+	VMINPD        Y1, Y2, Y1
+	VPORQ         Y1, Y3, Y1
+	VEXTRACTF128  $0x01, Y1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VPSHUFD       $0xee, X1, X2
+	VMINPD        X2, X1, X3
+	VMINPD        X1, X2, X1
+	VPORQ         X1, X3, X1
+	VMOVQ         X1, 24(CX)
+	ADDQ          $+32, CX
+	LEAQ          (DX)(SI*4), DX
+	SUBQ          $+4, AX
+	JGE           lines
+
+few:
+	ADDQ  $+4, AX
+	TESTQ AX, AX
+	JLE   done
+
+linesone:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
@@ -2101,9 +3675,9 @@ line:
 	XORL      BX, BX
 	MOVQ      DI, R8
 	SUBQ      $+32, R8
-	JLT       rest
+	JLT       restone
 
-many:
+manyone:
 	VMOVDQU64 (DX)(BX*8), Z5
 	VMINPD    Z5, Z1, Z6
 	VMINPD    Z1, Z5, Z1
@@ -2122,11 +3696,11 @@ many:
 	VPORQ     Z4, Z6, Z4
 	ADDQ      $+32, BX
 	SUBQ      $+32, R8
-	JGE       many
+	JGE       manyone
 
-rest:
+restone:
 	ADDQ        $+32, R8
-	JLE         whole
+	JLE         wholeone
 	MOVQ        $-1, R9
 	BZHIQ       R8, R9, R9
 	KMOVQ       R9, K1
@@ -2136,7 +3710,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU64   Z5, K1, Z1
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU64.Z 64(DX)(BX*8), K1, Z5
 	VMINPD      Z5, Z2, Z6
@@ -2144,7 +3718,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU64   Z5, K1, Z2
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU64.Z 128(DX)(BX*8), K1, Z5
 	VMINPD      Z5, Z3, Z6
@@ -2152,7 +3726,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU64   Z5, K1, Z3
 	SHRQ        $0x08, R9
-	JEQ         whole
+	JEQ         wholeone
 	KMOVQ       R9, K1
 	VMOVDQU64.Z 192(DX)(BX*8), K1, Z5
 	VMINPD      Z5, Z4, Z6
@@ -2160,7 +3734,7 @@ rest:
 	VPORQ       Z5, Z6, Z5
 	VMOVDQU64   Z5, K1, Z4
 
-whole:
+wholeone:
 	VMINPD        Z3, Z1, Z5
 	VMINPD        Z1, Z3, Z1
 	VPORQ         Z1, Z5, Z1
@@ -2184,9 +3758,9 @@ whole:
 	VPORQ         X1, X3, X1
 	VMOVQ         X1, (CX)
 	ADDQ          $+8, CX
-	ADDQ          SI, DX
-	DECQ          AX
-	JNE           line
+	LEAQ          (DX)(SI*1), DX
+	SUBQ          $+1, AX
+	JNE           linesone
 
 done:
 	VZEROUPPER

@@ -31,10 +31,10 @@ func foldLine[A, T any](x []T, lanes int, start A, take func(acc A, x T) A, join
 // an unmapped page, and room for a result of each, which does, too.
 func eachLines[R, T any](t *testing.T, f func(dst []R, x []T, step, n int)) {
 	r := rand.New(rand.NewPCG(11, 12))
-	const most = 9000
+	const most = 11000
 	mem, out := guard(t, most*int(bytesOf[T]())), guard(t, 1)
 	for n := 0; n < 350; n++ {
-		length, lines := n, 1+r.IntN(5)
+		length, lines := n, 1+r.IntN(10)
 		if n >= 300 {
 			length = r.IntN(1000)
 		}

@@ -435,18 +435,25 @@ func TestLanes(t *testing.T) {
 		square := func(s, x float64) float64 { return num.FMA64(x-0.3, x-0.3, s) }
 		checkLanes(t, "squareLanes32", 32, func(s []float64, x []float32) { SquareLanes32[l]((*[32]float64)(s), x, 0.3) }, func(s float64, x float32) float64 { return square(s, float64(x)) })
 		checkLanes(t, "squareLanes64", 32, func(s []float64, x []float64) { SquareLanes64[l]((*[32]float64)(s), x, 0.3) }, square)
-		checkColumns(t, "sumColumns32", SumColumns32[l])
-		checkColumns(t, "sumColumns64", SumColumns64[l])
+		checkColumns(t, "sumColumns32", math.Copysign(0, -1), SumColumns32[l], func(x float32) float64 { return float64(x) }, plus)
+		checkColumns(t, "sumColumns64", math.Copysign(0, -1), SumColumns64[l], func(x float64) float64 { return x }, plus)
+		inf := math.Inf(1)
+		checkColumns(t, "maxColumns32", float32(-inf), MaxColumns32[l], itself[float32], larger[float32])
+		checkColumns(t, "maxColumns64", -inf, MaxColumns64[l], itself[float64], larger[float64])
+		checkColumns(t, "minColumns32", float32(inf), MinColumns32[l], itself[float32], smaller[float32])
+		checkColumns(t, "minColumns64", inf, MinColumns64[l], itself[float64], smaller[float64])
 	})
 }
 
-// checkColumns sums columns of rows that lie anywhere, in any order, some of them twice.
-func checkColumns[T float32 | float64](t *testing.T, name string, f func(dst []float64, x []T, rows, ends []int64, w int)) {
+func itself[T any](x T) T { return x }
+
+// checkColumns joins columns of rows that lie anywhere, in any order, some of them twice.
+func checkColumns[A, T float32 | float64](t *testing.T, name string, start A, f func(dst []A, x []T, rows, ends []int64, w int), wide func(x T) A, join func(a, b A) A) {
 	checked[name] = true
 	t.Run(name, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		const most = 5000
-		mem, out := guard(t, most*int(bytesOf[T]())), guard(t, 6*100*8)
+		mem, out := guard(t, most*int(bytesOf[T]())), guard(t, 6*100*int(bytesOf[A]()))
 		for w := 0; w <= 100; w++ {
 			x := elements[T](mem, w+r.IntN(most-w), 0)
 			if fill(r, x); w%3 > 0 { // no infinities, NaNs or edges, after which all are alike
@@ -465,20 +472,20 @@ func checkColumns[T float32 | float64](t *testing.T, name string, f func(dst []f
 			}
 			slices.Sort(ends)
 			ends[len(ends)-1] = int64(len(rows))
-			dst := elements[float64](out, (levels+1)*w, 0)
+			dst := elements[A](out, (levels+1)*w, 0)
 			f(dst, x, rows, ends, w)
 			for k := range w {
-				sums, from := make([]float64, len(ends)), int64(0)
+				sums, from := make([]A, len(ends)), int64(0)
 				for l, end := range ends {
-					sums[l] = math.Copysign(0, -1)
+					sums[l] = start
 					for _, at := range rows[from:end] {
-						sums[l] += float64(x[int(at)+k])
+						sums[l] = join(sums[l], wide(x[int(at)+k]))
 					}
 					from = end
 				}
 				for ; len(sums) > 1; sums = sums[:len(sums)/2] {
 					for l := range len(sums) / 2 {
-						sums[l] = sums[2*l] + sums[2*l+1]
+						sums[l] = join(sums[2*l], sums[2*l+1])
 					}
 				}
 				if got := dst[levels*w+k]; bits(same(got)) != bits(same(sums[0])) {

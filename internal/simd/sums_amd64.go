@@ -23,6 +23,18 @@ func sumColumns32AVX2(dst []float64, x []float32, rows []int64, ends []int64, w 
 func sumColumns32AVX512(dst []float64, x []float32, rows []int64, ends []int64, w int)
 
 //go:noescape
+func maxColumns32AVX2(dst []float32, x []float32, rows []int64, ends []int64, w int)
+
+//go:noescape
+func maxColumns32AVX512(dst []float32, x []float32, rows []int64, ends []int64, w int)
+
+//go:noescape
+func minColumns32AVX2(dst []float32, x []float32, rows []int64, ends []int64, w int)
+
+//go:noescape
+func minColumns32AVX512(dst []float32, x []float32, rows []int64, ends []int64, w int)
+
+//go:noescape
 func sumLanes64AVX2(lane *[32]float64, x []float64)
 
 //go:noescape
@@ -39,6 +51,18 @@ func sumColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w 
 
 //go:noescape
 func sumColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
+
+//go:noescape
+func maxColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
+
+//go:noescape
+func maxColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
+
+//go:noescape
+func minColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
+
+//go:noescape
+func minColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
 
 //go:noescape
 func argMaxRow32AVX2(key []int32, at []int32, a []float32, i int32)

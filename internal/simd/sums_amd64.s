@@ -267,7 +267,7 @@ TEXT ·sumColumns32AVX2(SB), NOSPLIT, $0-104
 	MOVQ    rows_len+56(FP), BX
 	MOVQ    ends_len+80(FP), SI
 	MOVQ    w+96(FP), R12
-	SHLQ    $0x03, R12
+	IMUL3Q  $+8, R12, R12
 	MOVQ    R12, dst_cap+16(FP)
 	XORL    DI, DI
 	MOVQ    DI, x_cap+40(FP)
@@ -442,7 +442,7 @@ TEXT ·sumColumns32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         rows_len+56(FP), BX
 	MOVQ         ends_len+80(FP), SI
 	MOVQ         w+96(FP), R12
-	SHLQ         $0x03, R12
+	IMUL3Q       $+8, R12, R12
 	MOVQ         R12, dst_cap+16(FP)
 	XORL         DI, DI
 	MOVQ         DI, x_cap+40(FP)
@@ -595,6 +595,843 @@ storeone:
 	ADDQ      $+64, R10
 	ADDQ      $+32, R11
 	SUBQ      $+8, R12
+	JG        one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+DATA cff800000ff800000<>+0(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+8(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+16(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+24(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+32(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+40(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+48(SB)/8, $0xff800000ff800000
+DATA cff800000ff800000<>+56(SB)/8, $0xff800000ff800000
+GLOBL cff800000ff800000<>(SB), RODATA|NOPTR, $64
+
+DATA c7fc000007fc00000<>+0(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+8(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+16(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+24(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+32(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+40(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+48(SB)/8, $0x7fc000007fc00000
+DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
+GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
+
+// func maxColumns32AVX2(dst []float32, x []float32, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX2, BMI, CMOV, MMX+
+TEXT ·maxColumns32AVX2(SB), NOSPLIT, $0-104
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    rows_base+48(FP), AX
+	MOVQ    ends_base+72(FP), CX
+	VMOVUPS cff800000ff800000<>+0(SB), Y0
+	XORL    DX, DX
+	MOVQ    rows_len+56(FP), BX
+	MOVQ    ends_len+80(FP), SI
+	MOVQ    w+96(FP), R12
+	IMUL3Q  $+4, R12, R12
+	MOVQ    R12, dst_cap+16(FP)
+	XORL    DI, DI
+	MOVQ    DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+32, R12
+	JLT     few
+
+many:
+	CMPQ    DI, rows_cap+64(FP)
+	JEQ     beginmany
+	VMOVUPS (R10)(R9*1), Y1
+	VMOVUPS 32(R10)(R9*1), Y2
+	VMOVUPS 64(R10)(R9*1), Y3
+	VMOVUPS 96(R10)(R9*1), Y4
+	JMP     addmany
+
+beginmany:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVUPS    (R11)(DX*4), Y5
+	VMAXPS     Y5, Y1, Y6
+	VMAXPS     Y1, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPS     $0x03, Y5, Y1, Y1
+	VPBLENDVB  Y1, c7fc000007fc00000<>+0(SB), Y6, Y1
+	VMOVUPS    32(R11)(DX*4), Y5
+	VMAXPS     Y5, Y2, Y6
+	VMAXPS     Y2, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPS     $0x03, Y5, Y2, Y2
+	VPBLENDVB  Y2, c7fc000007fc00000<>+0(SB), Y6, Y2
+	VMOVUPS    64(R11)(DX*4), Y5
+	VMAXPS     Y5, Y3, Y6
+	VMAXPS     Y3, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPS     $0x03, Y5, Y3, Y3
+	VPBLENDVB  Y3, c7fc000007fc00000<>+0(SB), Y6, Y3
+	VMOVUPS    96(R11)(DX*4), Y5
+	VMAXPS     Y5, Y4, Y6
+	VMAXPS     Y4, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPS     $0x03, Y5, Y4, Y4
+	VPBLENDVB  Y4, c7fc000007fc00000<>+0(SB), Y6, Y4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ      $0x01, R13
+	JCC       storemany
+	VMOVUPS   (R10)(DX*1), Y5
+	VMAXPS    Y1, Y5, Y6
+	VMAXPS    Y5, Y1, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPS    $0x03, Y1, Y5, Y1
+	VPBLENDVB Y1, c7fc000007fc00000<>+0(SB), Y6, Y1
+	VMOVUPS   32(R10)(DX*1), Y5
+	VMAXPS    Y2, Y5, Y6
+	VMAXPS    Y5, Y2, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPS    $0x03, Y2, Y5, Y2
+	VPBLENDVB Y2, c7fc000007fc00000<>+0(SB), Y6, Y2
+	VMOVUPS   64(R10)(DX*1), Y5
+	VMAXPS    Y3, Y5, Y6
+	VMAXPS    Y5, Y3, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPS    $0x03, Y3, Y5, Y3
+	VPBLENDVB Y3, c7fc000007fc00000<>+0(SB), Y6, Y3
+	VMOVUPS   96(R10)(DX*1), Y5
+	VMAXPS    Y4, Y5, Y6
+	VMAXPS    Y5, Y4, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPS    $0x03, Y4, Y5, Y4
+	VPBLENDVB Y4, c7fc000007fc00000<>+0(SB), Y6, Y4
+	ADDQ      dst_cap+16(FP), DX
+	JMP       joinmany
+
+storemany:
+	VMOVUPS Y1, (R10)(R9*1)
+	VMOVUPS Y2, 32(R10)(R9*1)
+	VMOVUPS Y3, 64(R10)(R9*1)
+	VMOVUPS Y4, 96(R10)(R9*1)
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $+32, R12
+	JGE     many
+
+few:
+	ADDQ $+32, R12
+	JLE  next
+
+one:
+	CMPQ  DI, rows_cap+64(FP)
+	JEQ   beginone
+	VMOVD (R10)(R9*1), X1
+	JMP   addone
+
+beginone:
+	VMOVUPS Y0, Y1
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ       (AX)(R13*8), DX
+	VMOVD      (R11)(DX*4), X8
+	VMAXPS     Y8, Y1, Y2
+	VMAXPS     Y1, Y8, Y3
+	VPAND      Y3, Y2, Y2
+	VCMPPS     $0x03, Y8, Y1, Y1
+	VPBLENDVB  Y1, c7fc000007fc00000<>+0(SB), Y2, Y1
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ      $0x01, R13
+	JCC       storeone
+	VMOVD     (R10)(DX*1), X8
+	VMAXPS    Y1, Y8, Y2
+	VMAXPS    Y8, Y1, Y3
+	VPAND     Y3, Y2, Y2
+	VCMPPS    $0x03, Y1, Y8, Y1
+	VPBLENDVB Y1, c7fc000007fc00000<>+0(SB), Y2, Y1
+	ADDQ      dst_cap+16(FP), DX
+	JMP       joinone
+
+storeone:
+	VMOVD X1, (R10)(R9*1)
+	ADDQ  $+4, R10
+	ADDQ  $+4, R11
+	SUBQ  $+1, R12
+	JG    one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+DATA c8000000080000000<>+0(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+8(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+16(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+24(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+32(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+40(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+48(SB)/8, $0x8000000080000000
+DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
+GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
+
+// func maxColumns32AVX512(dst []float32, x []float32, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+
+TEXT ·maxColumns32AVX512(SB), NOSPLIT, $0-104
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), AX
+	MOVQ         rows_base+48(FP), AX
+	MOVQ         ends_base+72(FP), CX
+	VPBROADCASTQ cff800000ff800000<>+0(SB), Z0
+	VPBROADCASTQ c8000000080000000<>+0(SB), Z1
+	XORL         DX, DX
+	MOVQ         rows_len+56(FP), BX
+	MOVQ         ends_len+80(FP), SI
+	MOVQ         w+96(FP), R12
+	IMUL3Q       $+4, R12, R12
+	MOVQ         R12, dst_cap+16(FP)
+	XORL         DI, DI
+	MOVQ         DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+64, R12
+	JLT     few
+
+many:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       beginmany
+	VMOVDQU64 (R10)(R9*1), Z2
+	VMOVDQU64 64(R10)(R9*1), Z3
+	VMOVDQU64 128(R10)(R9*1), Z4
+	VMOVDQU64 192(R10)(R9*1), Z5
+	JMP       addmany
+
+beginmany:
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*4), Z6
+	VMAXPS     Z6, Z2, Z7
+	VMAXPS     Z2, Z6, Z2
+	VPTERNLOGD $0xd4, Z1, Z7, Z2
+	VMOVDQU64  64(R11)(DX*4), Z6
+	VMAXPS     Z6, Z3, Z7
+	VMAXPS     Z3, Z6, Z3
+	VPTERNLOGD $0xd4, Z1, Z7, Z3
+	VMOVDQU64  128(R11)(DX*4), Z6
+	VMAXPS     Z6, Z4, Z7
+	VMAXPS     Z4, Z6, Z4
+	VPTERNLOGD $0xd4, Z1, Z7, Z4
+	VMOVDQU64  192(R11)(DX*4), Z6
+	VMAXPS     Z6, Z5, Z7
+	VMAXPS     Z5, Z6, Z5
+	VPTERNLOGD $0xd4, Z1, Z7, Z5
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	PREFETCHT0 128(R11)(DX*4)
+	PREFETCHT0 192(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ       $0x01, R13
+	JCC        storemany
+	VMOVDQU64  (R10)(DX*1), Z6
+	VMAXPS     Z2, Z6, Z7
+	VMAXPS     Z6, Z2, Z2
+	VPTERNLOGD $0xd4, Z1, Z7, Z2
+	VMOVDQU64  64(R10)(DX*1), Z6
+	VMAXPS     Z3, Z6, Z7
+	VMAXPS     Z6, Z3, Z3
+	VPTERNLOGD $0xd4, Z1, Z7, Z3
+	VMOVDQU64  128(R10)(DX*1), Z6
+	VMAXPS     Z4, Z6, Z7
+	VMAXPS     Z6, Z4, Z4
+	VPTERNLOGD $0xd4, Z1, Z7, Z4
+	VMOVDQU64  192(R10)(DX*1), Z6
+	VMAXPS     Z5, Z6, Z7
+	VMAXPS     Z6, Z5, Z5
+	VPTERNLOGD $0xd4, Z1, Z7, Z5
+	ADDQ       dst_cap+16(FP), DX
+	JMP        joinmany
+
+storemany:
+	VMOVDQU64 Z2, (R10)(R9*1)
+	VMOVDQU64 Z3, 64(R10)(R9*1)
+	VMOVDQU64 Z4, 128(R10)(R9*1)
+	VMOVDQU64 Z5, 192(R10)(R9*1)
+	ADDQ      $+256, R10
+	ADDQ      $+256, R11
+	SUBQ      $+64, R12
+	JGE       many
+
+few:
+	ADDQ $+64, R12
+	JLE  next
+
+one:
+	MOVQ        $-1, DX
+	BZHIQ       R12, DX, DX
+	KMOVQ       DX, K1
+	CMPQ        DI, rows_cap+64(FP)
+	JEQ         beginone
+	VMOVDQU32.Z (R10)(R9*1), K1, Z2
+	JMP         addone
+
+beginone:
+	VMOVDQU64 Z0, Z2
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ        (AX)(R13*8), DX
+	VMOVDQU32.Z (R11)(DX*4), K1, Z3
+	VMAXPS      Z3, Z2, Z4
+	VMAXPS      Z2, Z3, Z3
+	VPTERNLOGD  $0xd4, Z1, Z4, Z3
+	VMOVDQU32   Z3, K1, Z2
+	LEAQ        4(R13), DX
+	CMPQ        DX, BX
+	CMOVQGE     R13, DX
+	MOVQ        (AX)(DX*8), DX
+	PREFETCHT0  (R11)(DX*4)
+	INCQ        R13
+	CMPQ        R13, R8
+	JLT         rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ        $0x01, R13
+	JCC         storeone
+	VMOVDQU32.Z (R10)(DX*1), K1, Z3
+	VMAXPS      Z2, Z3, Z4
+	VMAXPS      Z3, Z2, Z2
+	VPTERNLOGD  $0xd4, Z1, Z4, Z2
+	ADDQ        dst_cap+16(FP), DX
+	JMP         joinone
+
+storeone:
+	VMOVDQU32 Z2, K1, (R10)(R9*1)
+	ADDQ      $+64, R10
+	ADDQ      $+64, R11
+	SUBQ      $+16, R12
+	JG        one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+DATA c7f8000007f800000<>+0(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+8(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+16(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+24(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+32(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+40(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+48(SB)/8, $0x7f8000007f800000
+DATA c7f8000007f800000<>+56(SB)/8, $0x7f8000007f800000
+GLOBL c7f8000007f800000<>(SB), RODATA|NOPTR, $64
+
+// func minColumns32AVX2(dst []float32, x []float32, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX2, BMI, CMOV, MMX+
+TEXT ·minColumns32AVX2(SB), NOSPLIT, $0-104
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    rows_base+48(FP), AX
+	MOVQ    ends_base+72(FP), CX
+	VMOVUPS c7f8000007f800000<>+0(SB), Y0
+	XORL    DX, DX
+	MOVQ    rows_len+56(FP), BX
+	MOVQ    ends_len+80(FP), SI
+	MOVQ    w+96(FP), R12
+	IMUL3Q  $+4, R12, R12
+	MOVQ    R12, dst_cap+16(FP)
+	XORL    DI, DI
+	MOVQ    DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+32, R12
+	JLT     few
+
+many:
+	CMPQ    DI, rows_cap+64(FP)
+	JEQ     beginmany
+	VMOVUPS (R10)(R9*1), Y1
+	VMOVUPS 32(R10)(R9*1), Y2
+	VMOVUPS 64(R10)(R9*1), Y3
+	VMOVUPS 96(R10)(R9*1), Y4
+	JMP     addmany
+
+beginmany:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVUPS    (R11)(DX*4), Y5
+	VMINPS     Y5, Y1, Y6
+	VMINPS     Y1, Y5, Y1
+	VPOR       Y1, Y6, Y1
+	VMOVUPS    32(R11)(DX*4), Y5
+	VMINPS     Y5, Y2, Y6
+	VMINPS     Y2, Y5, Y2
+	VPOR       Y2, Y6, Y2
+	VMOVUPS    64(R11)(DX*4), Y5
+	VMINPS     Y5, Y3, Y6
+	VMINPS     Y3, Y5, Y3
+	VPOR       Y3, Y6, Y3
+	VMOVUPS    96(R11)(DX*4), Y5
+	VMINPS     Y5, Y4, Y6
+	VMINPS     Y4, Y5, Y4
+	VPOR       Y4, Y6, Y4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ    $0x01, R13
+	JCC     storemany
+	VMOVUPS (R10)(DX*1), Y5
+	VMINPS  Y1, Y5, Y6
+	VMINPS  Y5, Y1, Y1
+	VPOR    Y1, Y6, Y1
+	VMOVUPS 32(R10)(DX*1), Y5
+	VMINPS  Y2, Y5, Y6
+	VMINPS  Y5, Y2, Y2
+	VPOR    Y2, Y6, Y2
+	VMOVUPS 64(R10)(DX*1), Y5
+	VMINPS  Y3, Y5, Y6
+	VMINPS  Y5, Y3, Y3
+	VPOR    Y3, Y6, Y3
+	VMOVUPS 96(R10)(DX*1), Y5
+	VMINPS  Y4, Y5, Y6
+	VMINPS  Y5, Y4, Y4
+	VPOR    Y4, Y6, Y4
+	ADDQ    dst_cap+16(FP), DX
+	JMP     joinmany
+
+storemany:
+	VMOVUPS Y1, (R10)(R9*1)
+	VMOVUPS Y2, 32(R10)(R9*1)
+	VMOVUPS Y3, 64(R10)(R9*1)
+	VMOVUPS Y4, 96(R10)(R9*1)
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $+32, R12
+	JGE     many
+
+few:
+	ADDQ $+32, R12
+	JLE  next
+
+one:
+	CMPQ  DI, rows_cap+64(FP)
+	JEQ   beginone
+	VMOVD (R10)(R9*1), X1
+	JMP   addone
+
+beginone:
+	VMOVUPS Y0, Y1
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ       (AX)(R13*8), DX
+	VMOVD      (R11)(DX*4), X7
+	VMINPS     Y7, Y1, Y2
+	VMINPS     Y1, Y7, Y1
+	VPOR       Y1, Y2, Y1
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ   $0x01, R13
+	JCC    storeone
+	VMOVD  (R10)(DX*1), X7
+	VMINPS Y1, Y7, Y2
+	VMINPS Y7, Y1, Y1
+	VPOR   Y1, Y2, Y1
+	ADDQ   dst_cap+16(FP), DX
+	JMP    joinone
+
+storeone:
+	VMOVD X1, (R10)(R9*1)
+	ADDQ  $+4, R10
+	ADDQ  $+4, R11
+	SUBQ  $+1, R12
+	JG    one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+// func minColumns32AVX512(dst []float32, x []float32, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+
+TEXT ·minColumns32AVX512(SB), NOSPLIT, $0-104
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), AX
+	MOVQ         rows_base+48(FP), AX
+	MOVQ         ends_base+72(FP), CX
+	VPBROADCASTQ c7f8000007f800000<>+0(SB), Z0
+	XORL         DX, DX
+	MOVQ         rows_len+56(FP), BX
+	MOVQ         ends_len+80(FP), SI
+	MOVQ         w+96(FP), R12
+	IMUL3Q       $+4, R12, R12
+	MOVQ         R12, dst_cap+16(FP)
+	XORL         DI, DI
+	MOVQ         DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+64, R12
+	JLT     few
+
+many:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       beginmany
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       addmany
+
+beginmany:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*4), Z5
+	VMINPS     Z5, Z1, Z6
+	VMINPS     Z1, Z5, Z1
+	VPORQ      Z1, Z6, Z1
+	VMOVDQU64  64(R11)(DX*4), Z5
+	VMINPS     Z5, Z2, Z6
+	VMINPS     Z2, Z5, Z2
+	VPORQ      Z2, Z6, Z2
+	VMOVDQU64  128(R11)(DX*4), Z5
+	VMINPS     Z5, Z3, Z6
+	VMINPS     Z3, Z5, Z3
+	VPORQ      Z3, Z6, Z3
+	VMOVDQU64  192(R11)(DX*4), Z5
+	VMINPS     Z5, Z4, Z6
+	VMINPS     Z4, Z5, Z4
+	VPORQ      Z4, Z6, Z4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	PREFETCHT0 128(R11)(DX*4)
+	PREFETCHT0 192(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ      $0x01, R13
+	JCC       storemany
+	VMOVDQU64 (R10)(DX*1), Z5
+	VMINPS    Z1, Z5, Z6
+	VMINPS    Z5, Z1, Z1
+	VPORQ     Z1, Z6, Z1
+	VMOVDQU64 64(R10)(DX*1), Z5
+	VMINPS    Z2, Z5, Z6
+	VMINPS    Z5, Z2, Z2
+	VPORQ     Z2, Z6, Z2
+	VMOVDQU64 128(R10)(DX*1), Z5
+	VMINPS    Z3, Z5, Z6
+	VMINPS    Z5, Z3, Z3
+	VPORQ     Z3, Z6, Z3
+	VMOVDQU64 192(R10)(DX*1), Z5
+	VMINPS    Z4, Z5, Z6
+	VMINPS    Z5, Z4, Z4
+	VPORQ     Z4, Z6, Z4
+	ADDQ      dst_cap+16(FP), DX
+	JMP       joinmany
+
+storemany:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	ADDQ      $+256, R10
+	ADDQ      $+256, R11
+	SUBQ      $+64, R12
+	JGE       many
+
+few:
+	ADDQ $+64, R12
+	JLE  next
+
+one:
+	MOVQ        $-1, DX
+	BZHIQ       R12, DX, DX
+	KMOVQ       DX, K1
+	CMPQ        DI, rows_cap+64(FP)
+	JEQ         beginone
+	VMOVDQU32.Z (R10)(R9*1), K1, Z1
+	JMP         addone
+
+beginone:
+	VMOVDQU64 Z0, Z1
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ        (AX)(R13*8), DX
+	VMOVDQU32.Z (R11)(DX*4), K1, Z2
+	VMINPS      Z2, Z1, Z3
+	VMINPS      Z1, Z2, Z2
+	VPORQ       Z2, Z3, Z2
+	VMOVDQU32   Z2, K1, Z1
+	LEAQ        4(R13), DX
+	CMPQ        DX, BX
+	CMOVQGE     R13, DX
+	MOVQ        (AX)(DX*8), DX
+	PREFETCHT0  (R11)(DX*4)
+	INCQ        R13
+	CMPQ        R13, R8
+	JLT         rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ        $0x01, R13
+	JCC         storeone
+	VMOVDQU32.Z (R10)(DX*1), K1, Z2
+	VMINPS      Z1, Z2, Z3
+	VMINPS      Z2, Z1, Z1
+	VPORQ       Z1, Z3, Z1
+	ADDQ        dst_cap+16(FP), DX
+	JMP         joinone
+
+storeone:
+	VMOVDQU32 Z1, K1, (R10)(R9*1)
+	ADDQ      $+64, R10
+	ADDQ      $+64, R11
+	SUBQ      $+16, R12
 	JG        one
 
 next:
@@ -838,7 +1675,7 @@ TEXT ·sumColumns64AVX2(SB), NOSPLIT, $0-104
 	MOVQ    rows_len+56(FP), BX
 	MOVQ    ends_len+80(FP), SI
 	MOVQ    w+96(FP), R12
-	SHLQ    $0x03, R12
+	IMUL3Q  $+8, R12, R12
 	MOVQ    R12, dst_cap+16(FP)
 	XORL    DI, DI
 	MOVQ    DI, x_cap+40(FP)
@@ -1009,7 +1846,7 @@ TEXT ·sumColumns64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         rows_len+56(FP), BX
 	MOVQ         ends_len+80(FP), SI
 	MOVQ         w+96(FP), R12
-	SHLQ         $0x03, R12
+	IMUL3Q       $+8, R12, R12
 	MOVQ         R12, dst_cap+16(FP)
 	XORL         DI, DI
 	MOVQ         DI, x_cap+40(FP)
@@ -1173,15 +2010,832 @@ next:
 	VZEROUPPER
 	RET
 
-DATA c7fc000007fc00000<>+0(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+8(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+16(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+24(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+32(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+40(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+48(SB)/8, $0x7fc000007fc00000
-DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
-GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
+DATA cfff0000000000000<>+0(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+8(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+16(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+24(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+32(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+40(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+48(SB)/8, $0xfff0000000000000
+DATA cfff0000000000000<>+56(SB)/8, $0xfff0000000000000
+GLOBL cfff0000000000000<>(SB), RODATA|NOPTR, $64
+
+DATA c7ff8000000000000<>+0(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+8(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+16(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+24(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+32(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+40(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+48(SB)/8, $0x7ff8000000000000
+DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
+GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
+
+// func maxColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX2, BMI, CMOV, MMX+
+TEXT ·maxColumns64AVX2(SB), NOSPLIT, $0-104
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    rows_base+48(FP), AX
+	MOVQ    ends_base+72(FP), CX
+	VMOVUPS cfff0000000000000<>+0(SB), Y0
+	XORL    DX, DX
+	MOVQ    rows_len+56(FP), BX
+	MOVQ    ends_len+80(FP), SI
+	MOVQ    w+96(FP), R12
+	IMUL3Q  $+8, R12, R12
+	MOVQ    R12, dst_cap+16(FP)
+	XORL    DI, DI
+	MOVQ    DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+16, R12
+	JLT     few
+
+many:
+	CMPQ    DI, rows_cap+64(FP)
+	JEQ     beginmany
+	VMOVUPS (R10)(R9*1), Y1
+	VMOVUPS 32(R10)(R9*1), Y2
+	VMOVUPS 64(R10)(R9*1), Y3
+	VMOVUPS 96(R10)(R9*1), Y4
+	JMP     addmany
+
+beginmany:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVUPS    (R11)(DX*8), Y5
+	VMAXPD     Y5, Y1, Y6
+	VMAXPD     Y1, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPD     $0x03, Y5, Y1, Y1
+	VPBLENDVB  Y1, c7ff8000000000000<>+0(SB), Y6, Y1
+	VMOVUPS    32(R11)(DX*8), Y5
+	VMAXPD     Y5, Y2, Y6
+	VMAXPD     Y2, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPD     $0x03, Y5, Y2, Y2
+	VPBLENDVB  Y2, c7ff8000000000000<>+0(SB), Y6, Y2
+	VMOVUPS    64(R11)(DX*8), Y5
+	VMAXPD     Y5, Y3, Y6
+	VMAXPD     Y3, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPD     $0x03, Y5, Y3, Y3
+	VPBLENDVB  Y3, c7ff8000000000000<>+0(SB), Y6, Y3
+	VMOVUPS    96(R11)(DX*8), Y5
+	VMAXPD     Y5, Y4, Y6
+	VMAXPD     Y4, Y5, Y7
+	VPAND      Y7, Y6, Y6
+	VCMPPD     $0x03, Y5, Y4, Y4
+	VPBLENDVB  Y4, c7ff8000000000000<>+0(SB), Y6, Y4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ      $0x01, R13
+	JCC       storemany
+	VMOVUPS   (R10)(DX*1), Y5
+	VMAXPD    Y1, Y5, Y6
+	VMAXPD    Y5, Y1, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPD    $0x03, Y1, Y5, Y1
+	VPBLENDVB Y1, c7ff8000000000000<>+0(SB), Y6, Y1
+	VMOVUPS   32(R10)(DX*1), Y5
+	VMAXPD    Y2, Y5, Y6
+	VMAXPD    Y5, Y2, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPD    $0x03, Y2, Y5, Y2
+	VPBLENDVB Y2, c7ff8000000000000<>+0(SB), Y6, Y2
+	VMOVUPS   64(R10)(DX*1), Y5
+	VMAXPD    Y3, Y5, Y6
+	VMAXPD    Y5, Y3, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPD    $0x03, Y3, Y5, Y3
+	VPBLENDVB Y3, c7ff8000000000000<>+0(SB), Y6, Y3
+	VMOVUPS   96(R10)(DX*1), Y5
+	VMAXPD    Y4, Y5, Y6
+	VMAXPD    Y5, Y4, Y7
+	VPAND     Y7, Y6, Y6
+	VCMPPD    $0x03, Y4, Y5, Y4
+	VPBLENDVB Y4, c7ff8000000000000<>+0(SB), Y6, Y4
+	ADDQ      dst_cap+16(FP), DX
+	JMP       joinmany
+
+storemany:
+	VMOVUPS Y1, (R10)(R9*1)
+	VMOVUPS Y2, 32(R10)(R9*1)
+	VMOVUPS Y3, 64(R10)(R9*1)
+	VMOVUPS Y4, 96(R10)(R9*1)
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $+16, R12
+	JGE     many
+
+few:
+	ADDQ $+16, R12
+	JLE  next
+
+one:
+	CMPQ  DI, rows_cap+64(FP)
+	JEQ   beginone
+	VMOVQ (R10)(R9*1), X1
+	JMP   addone
+
+beginone:
+	VMOVUPS Y0, Y1
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ       (AX)(R13*8), DX
+	VMOVQ      (R11)(DX*8), X8
+	VMAXPD     Y8, Y1, Y2
+	VMAXPD     Y1, Y8, Y3
+	VPAND      Y3, Y2, Y2
+	VCMPPD     $0x03, Y8, Y1, Y1
+	VPBLENDVB  Y1, c7ff8000000000000<>+0(SB), Y2, Y1
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ      $0x01, R13
+	JCC       storeone
+	VMOVQ     (R10)(DX*1), X8
+	VMAXPD    Y1, Y8, Y2
+	VMAXPD    Y8, Y1, Y3
+	VPAND     Y3, Y2, Y2
+	VCMPPD    $0x03, Y1, Y8, Y1
+	VPBLENDVB Y1, c7ff8000000000000<>+0(SB), Y2, Y1
+	ADDQ      dst_cap+16(FP), DX
+	JMP       joinone
+
+storeone:
+	VMOVQ X1, (R10)(R9*1)
+	ADDQ  $+8, R10
+	ADDQ  $+8, R11
+	SUBQ  $+1, R12
+	JG    one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+// func maxColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+
+TEXT ·maxColumns64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), AX
+	MOVQ         rows_base+48(FP), AX
+	MOVQ         ends_base+72(FP), CX
+	VPBROADCASTQ cfff0000000000000<>+0(SB), Z0
+	VPBROADCASTQ c8000000000000000<>+0(SB), Z1
+	XORL         DX, DX
+	MOVQ         rows_len+56(FP), BX
+	MOVQ         ends_len+80(FP), SI
+	MOVQ         w+96(FP), R12
+	IMUL3Q       $+8, R12, R12
+	MOVQ         R12, dst_cap+16(FP)
+	XORL         DI, DI
+	MOVQ         DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+32, R12
+	JLT     few
+
+many:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       beginmany
+	VMOVDQU64 (R10)(R9*1), Z2
+	VMOVDQU64 64(R10)(R9*1), Z3
+	VMOVDQU64 128(R10)(R9*1), Z4
+	VMOVDQU64 192(R10)(R9*1), Z5
+	JMP       addmany
+
+beginmany:
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*8), Z6
+	VMAXPD     Z6, Z2, Z7
+	VMAXPD     Z2, Z6, Z2
+	VPTERNLOGQ $0xd4, Z1, Z7, Z2
+	VMOVDQU64  64(R11)(DX*8), Z6
+	VMAXPD     Z6, Z3, Z7
+	VMAXPD     Z3, Z6, Z3
+	VPTERNLOGQ $0xd4, Z1, Z7, Z3
+	VMOVDQU64  128(R11)(DX*8), Z6
+	VMAXPD     Z6, Z4, Z7
+	VMAXPD     Z4, Z6, Z4
+	VPTERNLOGQ $0xd4, Z1, Z7, Z4
+	VMOVDQU64  192(R11)(DX*8), Z6
+	VMAXPD     Z6, Z5, Z7
+	VMAXPD     Z5, Z6, Z5
+	VPTERNLOGQ $0xd4, Z1, Z7, Z5
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	PREFETCHT0 128(R11)(DX*8)
+	PREFETCHT0 192(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ       $0x01, R13
+	JCC        storemany
+	VMOVDQU64  (R10)(DX*1), Z6
+	VMAXPD     Z2, Z6, Z7
+	VMAXPD     Z6, Z2, Z2
+	VPTERNLOGQ $0xd4, Z1, Z7, Z2
+	VMOVDQU64  64(R10)(DX*1), Z6
+	VMAXPD     Z3, Z6, Z7
+	VMAXPD     Z6, Z3, Z3
+	VPTERNLOGQ $0xd4, Z1, Z7, Z3
+	VMOVDQU64  128(R10)(DX*1), Z6
+	VMAXPD     Z4, Z6, Z7
+	VMAXPD     Z6, Z4, Z4
+	VPTERNLOGQ $0xd4, Z1, Z7, Z4
+	VMOVDQU64  192(R10)(DX*1), Z6
+	VMAXPD     Z5, Z6, Z7
+	VMAXPD     Z6, Z5, Z5
+	VPTERNLOGQ $0xd4, Z1, Z7, Z5
+	ADDQ       dst_cap+16(FP), DX
+	JMP        joinmany
+
+storemany:
+	VMOVDQU64 Z2, (R10)(R9*1)
+	VMOVDQU64 Z3, 64(R10)(R9*1)
+	VMOVDQU64 Z4, 128(R10)(R9*1)
+	VMOVDQU64 Z5, 192(R10)(R9*1)
+	ADDQ      $+256, R10
+	ADDQ      $+256, R11
+	SUBQ      $+32, R12
+	JGE       many
+
+few:
+	ADDQ $+32, R12
+	JLE  next
+
+one:
+	MOVQ        $-1, DX
+	BZHIQ       R12, DX, DX
+	KMOVQ       DX, K1
+	CMPQ        DI, rows_cap+64(FP)
+	JEQ         beginone
+	VMOVDQU64.Z (R10)(R9*1), K1, Z2
+	JMP         addone
+
+beginone:
+	VMOVDQU64 Z0, Z2
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ        (AX)(R13*8), DX
+	VMOVDQU64.Z (R11)(DX*8), K1, Z3
+	VMAXPD      Z3, Z2, Z4
+	VMAXPD      Z2, Z3, Z3
+	VPTERNLOGQ  $0xd4, Z1, Z4, Z3
+	VMOVDQU64   Z3, K1, Z2
+	LEAQ        4(R13), DX
+	CMPQ        DX, BX
+	CMOVQGE     R13, DX
+	MOVQ        (AX)(DX*8), DX
+	PREFETCHT0  (R11)(DX*8)
+	INCQ        R13
+	CMPQ        R13, R8
+	JLT         rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ        $0x01, R13
+	JCC         storeone
+	VMOVDQU64.Z (R10)(DX*1), K1, Z3
+	VMAXPD      Z2, Z3, Z4
+	VMAXPD      Z3, Z2, Z2
+	VPTERNLOGQ  $0xd4, Z1, Z4, Z2
+	ADDQ        dst_cap+16(FP), DX
+	JMP         joinone
+
+storeone:
+	VMOVDQU64 Z2, K1, (R10)(R9*1)
+	ADDQ      $+64, R10
+	ADDQ      $+64, R11
+	SUBQ      $+8, R12
+	JG        one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+DATA c7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+32(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+40(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+48(SB)/8, $0x7ff0000000000000
+DATA c7ff0000000000000<>+56(SB)/8, $0x7ff0000000000000
+GLOBL c7ff0000000000000<>(SB), RODATA|NOPTR, $64
+
+// func minColumns64AVX2(dst []float64, x []float64, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX2, BMI, CMOV, MMX+
+TEXT ·minColumns64AVX2(SB), NOSPLIT, $0-104
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), AX
+	MOVQ    x_base+24(FP), AX
+	MOVQ    rows_base+48(FP), AX
+	MOVQ    ends_base+72(FP), CX
+	VMOVUPS c7ff0000000000000<>+0(SB), Y0
+	XORL    DX, DX
+	MOVQ    rows_len+56(FP), BX
+	MOVQ    ends_len+80(FP), SI
+	MOVQ    w+96(FP), R12
+	IMUL3Q  $+8, R12, R12
+	MOVQ    R12, dst_cap+16(FP)
+	XORL    DI, DI
+	MOVQ    DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+16, R12
+	JLT     few
+
+many:
+	CMPQ    DI, rows_cap+64(FP)
+	JEQ     beginmany
+	VMOVUPS (R10)(R9*1), Y1
+	VMOVUPS 32(R10)(R9*1), Y2
+	VMOVUPS 64(R10)(R9*1), Y3
+	VMOVUPS 96(R10)(R9*1), Y4
+	JMP     addmany
+
+beginmany:
+	VMOVUPS Y0, Y1
+	VMOVUPS Y0, Y2
+	VMOVUPS Y0, Y3
+	VMOVUPS Y0, Y4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVUPS    (R11)(DX*8), Y5
+	VMINPD     Y5, Y1, Y6
+	VMINPD     Y1, Y5, Y1
+	VPOR       Y1, Y6, Y1
+	VMOVUPS    32(R11)(DX*8), Y5
+	VMINPD     Y5, Y2, Y6
+	VMINPD     Y2, Y5, Y2
+	VPOR       Y2, Y6, Y2
+	VMOVUPS    64(R11)(DX*8), Y5
+	VMINPD     Y5, Y3, Y6
+	VMINPD     Y3, Y5, Y3
+	VPOR       Y3, Y6, Y3
+	VMOVUPS    96(R11)(DX*8), Y5
+	VMINPD     Y5, Y4, Y6
+	VMINPD     Y4, Y5, Y4
+	VPOR       Y4, Y6, Y4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ    $0x01, R13
+	JCC     storemany
+	VMOVUPS (R10)(DX*1), Y5
+	VMINPD  Y1, Y5, Y6
+	VMINPD  Y5, Y1, Y1
+	VPOR    Y1, Y6, Y1
+	VMOVUPS 32(R10)(DX*1), Y5
+	VMINPD  Y2, Y5, Y6
+	VMINPD  Y5, Y2, Y2
+	VPOR    Y2, Y6, Y2
+	VMOVUPS 64(R10)(DX*1), Y5
+	VMINPD  Y3, Y5, Y6
+	VMINPD  Y5, Y3, Y3
+	VPOR    Y3, Y6, Y3
+	VMOVUPS 96(R10)(DX*1), Y5
+	VMINPD  Y4, Y5, Y6
+	VMINPD  Y5, Y4, Y4
+	VPOR    Y4, Y6, Y4
+	ADDQ    dst_cap+16(FP), DX
+	JMP     joinmany
+
+storemany:
+	VMOVUPS Y1, (R10)(R9*1)
+	VMOVUPS Y2, 32(R10)(R9*1)
+	VMOVUPS Y3, 64(R10)(R9*1)
+	VMOVUPS Y4, 96(R10)(R9*1)
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $+16, R12
+	JGE     many
+
+few:
+	ADDQ $+16, R12
+	JLE  next
+
+one:
+	CMPQ  DI, rows_cap+64(FP)
+	JEQ   beginone
+	VMOVQ (R10)(R9*1), X1
+	JMP   addone
+
+beginone:
+	VMOVUPS Y0, Y1
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ       (AX)(R13*8), DX
+	VMOVQ      (R11)(DX*8), X7
+	VMINPD     Y7, Y1, Y2
+	VMINPD     Y1, Y7, Y1
+	VPOR       Y1, Y2, Y1
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ   $0x01, R13
+	JCC    storeone
+	VMOVQ  (R10)(DX*1), X7
+	VMINPD Y1, Y7, Y2
+	VMINPD Y7, Y1, Y1
+	VPOR   Y1, Y2, Y1
+	ADDQ   dst_cap+16(FP), DX
+	JMP    joinone
+
+storeone:
+	VMOVQ X1, (R10)(R9*1)
+	ADDQ  $+8, R10
+	ADDQ  $+8, R11
+	SUBQ  $+1, R12
+	JG    one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
+
+// func minColumns64AVX512(dst []float64, x []float64, rows []int64, ends []int64, w int)
+// Requires: AVX, AVX512BW, AVX512F, BMI, BMI2, CMOV, MMX+
+TEXT ·minColumns64AVX512(SB), NOSPLIT, $0-104
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), AX
+	MOVQ         rows_base+48(FP), AX
+	MOVQ         ends_base+72(FP), CX
+	VPBROADCASTQ c7ff0000000000000<>+0(SB), Z0
+	XORL         DX, DX
+	MOVQ         rows_len+56(FP), BX
+	MOVQ         ends_len+80(FP), SI
+	MOVQ         w+96(FP), R12
+	IMUL3Q       $+8, R12, R12
+	MOVQ         R12, dst_cap+16(FP)
+	XORL         DI, DI
+	MOVQ         DI, x_cap+40(FP)
+
+lane:
+	MOVQ   DI, rows_cap+64(FP)
+	MOVQ   x_cap+40(FP), R9
+	MOVQ   (CX)(R9*8), R8
+	MOVQ   R8, ends_cap+88(FP)
+	NOTQ   R9
+	TZCNTQ R9, R9
+	IMULQ  dst_cap+16(FP), R9
+
+rows:
+	LEAQ    4(DI), R8
+	CMPQ    R8, ends_cap+88(FP)
+	CMOVQGT ends_cap+88(FP), R8
+	MOVQ    dst_base+0(FP), R10
+	MOVQ    x_base+24(FP), R11
+	MOVQ    w+96(FP), R12
+	SUBQ    $+32, R12
+	JLT     few
+
+many:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       beginmany
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       addmany
+
+beginmany:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+
+addmany:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedmany
+
+rowmany:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*8), Z5
+	VMINPD     Z5, Z1, Z6
+	VMINPD     Z1, Z5, Z1
+	VPORQ      Z1, Z6, Z1
+	VMOVDQU64  64(R11)(DX*8), Z5
+	VMINPD     Z5, Z2, Z6
+	VMINPD     Z2, Z5, Z2
+	VPORQ      Z2, Z6, Z2
+	VMOVDQU64  128(R11)(DX*8), Z5
+	VMINPD     Z5, Z3, Z6
+	VMINPD     Z3, Z5, Z3
+	VPORQ      Z3, Z6, Z3
+	VMOVDQU64  192(R11)(DX*8), Z5
+	VMINPD     Z5, Z4, Z6
+	VMINPD     Z4, Z5, Z4
+	VPORQ      Z4, Z6, Z4
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	PREFETCHT0 128(R11)(DX*8)
+	PREFETCHT0 192(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        rowmany
+
+addedmany:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storemany
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinmany:
+	SHRQ      $0x01, R13
+	JCC       storemany
+	VMOVDQU64 (R10)(DX*1), Z5
+	VMINPD    Z1, Z5, Z6
+	VMINPD    Z5, Z1, Z1
+	VPORQ     Z1, Z6, Z1
+	VMOVDQU64 64(R10)(DX*1), Z5
+	VMINPD    Z2, Z5, Z6
+	VMINPD    Z5, Z2, Z2
+	VPORQ     Z2, Z6, Z2
+	VMOVDQU64 128(R10)(DX*1), Z5
+	VMINPD    Z3, Z5, Z6
+	VMINPD    Z5, Z3, Z3
+	VPORQ     Z3, Z6, Z3
+	VMOVDQU64 192(R10)(DX*1), Z5
+	VMINPD    Z4, Z5, Z6
+	VMINPD    Z5, Z4, Z4
+	VPORQ     Z4, Z6, Z4
+	ADDQ      dst_cap+16(FP), DX
+	JMP       joinmany
+
+storemany:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	ADDQ      $+256, R10
+	ADDQ      $+256, R11
+	SUBQ      $+32, R12
+	JGE       many
+
+few:
+	ADDQ $+32, R12
+	JLE  next
+
+one:
+	MOVQ        $-1, DX
+	BZHIQ       R12, DX, DX
+	KMOVQ       DX, K1
+	CMPQ        DI, rows_cap+64(FP)
+	JEQ         beginone
+	VMOVDQU64.Z (R10)(R9*1), K1, Z1
+	JMP         addone
+
+beginone:
+	VMOVDQU64 Z0, Z1
+
+addone:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  addedone
+
+rowone:
+	MOVQ        (AX)(R13*8), DX
+	VMOVDQU64.Z (R11)(DX*8), K1, Z2
+	VMINPD      Z2, Z1, Z3
+	VMINPD      Z1, Z2, Z2
+	VPORQ       Z2, Z3, Z2
+	VMOVDQU64   Z2, K1, Z1
+	LEAQ        4(R13), DX
+	CMPQ        DX, BX
+	CMOVQGE     R13, DX
+	MOVQ        (AX)(DX*8), DX
+	PREFETCHT0  (R11)(DX*8)
+	INCQ        R13
+	CMPQ        R13, R8
+	JLT         rowone
+
+addedone:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  storeone
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+joinone:
+	SHRQ        $0x01, R13
+	JCC         storeone
+	VMOVDQU64.Z (R10)(DX*1), K1, Z2
+	VMINPD      Z1, Z2, Z3
+	VMINPD      Z2, Z1, Z1
+	VPORQ       Z1, Z3, Z1
+	ADDQ        dst_cap+16(FP), DX
+	JMP         joinone
+
+storeone:
+	VMOVDQU64 Z1, K1, (R10)(R9*1)
+	ADDQ      $+64, R10
+	ADDQ      $+64, R11
+	SUBQ      $+8, R12
+	JG        one
+
+next:
+	MOVQ R8, DI
+	CMPQ DI, ends_cap+88(FP)
+	JLT  rows
+	MOVQ x_cap+40(FP), R12
+	INCQ R12
+	MOVQ R12, x_cap+40(FP)
+	CMPQ R12, SI
+	JLT  lane
+	VZEROUPPER
+	RET
 
 DATA c0<>+0(SB)/8, $0x0000000000000000
 DATA c0<>+8(SB)/8, $0x0000000000000000
@@ -1472,16 +3126,6 @@ done:
 	VZEROUPPER
 	RET
 
-DATA c8000000080000000<>+0(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+8(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+16(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+24(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+32(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+40(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+48(SB)/8, $0x8000000080000000
-DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
-GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
-
 // func argMinRow32AVX2(key []int32, at []int32, a []float32, i int32)
 // Requires: AVX, AVX2, CMOV
 TEXT ·argMinRow32AVX2(SB), NOSPLIT, $0-76
@@ -1763,16 +3407,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA c7ff8000000000000<>+0(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+8(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+16(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+24(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+32(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+40(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+48(SB)/8, $0x7ff8000000000000
-DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
-GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 DATA c7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
 DATA c7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff

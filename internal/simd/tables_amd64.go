@@ -533,6 +533,44 @@ var SumColumns32 = Levels[func(dst []float64, x []float32, rows []int64, ends []
 	cpu.AVX512: sumColumns32AVX512,
 }
 
+// TryMaxColumns32 calls what the level in use has and reports whether there is something.
+func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		maxColumns32AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		maxColumns32AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var MaxColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   maxColumns32AVX2,
+	cpu.AVX512: maxColumns32AVX512,
+}
+
+// TryMinColumns32 calls what the level in use has and reports whether there is something.
+func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minColumns32AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		minColumns32AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var MinColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   minColumns32AVX2,
+	cpu.AVX512: minColumns32AVX512,
+}
+
 // TrySumLanes64 calls what the level in use has and reports whether there is something.
 func TrySumLanes64(lane *[32]float64, x []float64) bool {
 	switch cpu.Current() {
@@ -586,6 +624,44 @@ func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 var SumColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
 	cpu.AVX2:   sumColumns64AVX2,
 	cpu.AVX512: sumColumns64AVX512,
+}
+
+// TryMaxColumns64 calls what the level in use has and reports whether there is something.
+func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		maxColumns64AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		maxColumns64AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var MaxColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   maxColumns64AVX2,
+	cpu.AVX512: maxColumns64AVX512,
+}
+
+// TryMinColumns64 calls what the level in use has and reports whether there is something.
+func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minColumns64AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		minColumns64AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var MinColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   minColumns64AVX2,
+	cpu.AVX512: minColumns64AVX512,
 }
 
 // TryArgMaxRow32 calls what the level in use has and reports whether there is something.

@@ -210,6 +210,20 @@ func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w i
 	return false
 }
 
+var MaxColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
+
+// TryMaxColumns32 calls what the level in use has and reports whether there is something.
+func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var MinColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
+
+// TryMinColumns32 calls what the level in use has and reports whether there is something.
+func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
 var SumLanes64 Levels[func(lane *[32]float64, x []float64)]
 
 // TrySumLanes64 calls what the level in use has and reports whether there is something.
@@ -228,6 +242,20 @@ var SumColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []in
 
 // TrySumColumns64 calls what the level in use has and reports whether there is something.
 func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var MaxColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
+
+// TryMaxColumns64 calls what the level in use has and reports whether there is something.
+func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var MinColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
+
+// TryMinColumns64 calls what the level in use has and reports whether there is something.
+func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Columns are sums down rows that may lie anywhere, w elements of each. A lane is a chain of rows, those from the end of
+// Columns are sums, or the best, down rows that may lie anywhere, w elements of each. A lane is a chain of rows, those from the end of
 // the lane before to its own. Finished lanes are added pairwise, level by level: the sums of the last 2^i of them are the
 // columns of dst from i·w on, and there is room for all. Four rows are added at a time, to some columns in registers, while
 // the next four are fetched: rows that are pages apart share a few sets of the first-level cache, which has room for no more.
@@ -14,7 +16,7 @@ const columnRows = 4
 
 // goingDown writes the loops over lanes, a few rows, columns and those rows.
 func (x *x86) goingDown() {
-	c, kind := x.c, x.k.args[1].kind
+	c, kind, sum := x.c, x.k.args[1].kind, x.k.args[0].kind
 	rows := x.base[2].(reg.GPVirtual)
 	n := c.Load(c.Param("rows").Len(), c.GP64())
 	lanes := c.Load(c.Param("ends").Len(), c.GP64())
@@ -46,9 +48,9 @@ func (x *x86) goingDown() {
 		read := func(at operand.Mem, s operand.Op) {
 			switch {
 			case x.single:
-				x.element(F64, at, s)
+				x.element(sum, at, s)
 			case x.some != nil:
-				x.do("VMOVDQU64_Z", at, x.some, s)
+				x.do("VMOVDQU"+fmt.Sprint(8*sum.size())+"_Z", at, x.some, s)
 			default:
 				x.move(at, s)
 			}
@@ -91,9 +93,9 @@ func (x *x86) goingDown() {
 		c.SHRQ(operand.U8(1), bits)
 		c.JCC(operand.LabelRef("store" + label))
 		each(func(at operand.Mem, s operand.Op) {
-			v := value{F64, x.register(x.bytes)}
+			v := value{sum, x.register(x.bytes)}
 			read(at, v.op)
-			x.move(x.k.join(x, v, value{F64, s}).op, s)
+			x.move(x.k.join(x, v, value{sum, s}).op, s)
 		}, to, level)
 		c.ADDQ(width, level)
 		c.JMP(operand.LabelRef("join" + label))
@@ -101,19 +103,19 @@ func (x *x86) goingDown() {
 		each(func(at operand.Mem, s operand.Op) {
 			switch {
 			case x.single:
-				x.do("VMOVQ", s.(reg.Vec).AsX(), at)
+				x.do(map[int]string{4: "VMOVD", 8: "VMOVQ"}[sum.size()], s.(reg.Vec).AsX(), at)
 			case x.some != nil:
-				x.do("VMOVDQU64", s, x.some, at)
+				x.do("VMOVDQU"+fmt.Sprint(8*sum.size()), s, x.some, at)
 			default:
 				x.move(s, at)
 			}
 		}, to, slot)
-		c.ADDQ(operand.I32(columns*8), to)
+		c.ADDQ(operand.I32(columns*sum.size()), to)
 		c.ADDQ(operand.I32(columns*kind.size()), column)
 		c.SUBQ(operand.I32(columns), left)
 	}
 	c.Load(c.Param("w"), left)
-	c.SHLQ(operand.U8(3), left)
+	c.IMUL3Q(operand.I32(sum.size()), left, left)
 	c.MOVQ(left, width)
 	c.XORL(row.As32(), row.As32())
 	c.MOVQ(row, lane)

@@ -34,52 +34,86 @@ func lines() (l list) {
 	return l
 }
 
-// lining writes the loops over lines and their elements.
+// lining writes the loops over lines and their elements: of several lines at a time where there are registers for their
+// accumulators. The memory gives more to several streams than to one, and the additions of short lines needn't wait for each other.
 func (x *x86) lining(lines reg.Register) {
 	c, k := x.c, x.k
-	dst, src := x.base[0].(reg.GPVirtual), x.base[1].(reg.GPVirtual)
+	dst := x.base[0].(reg.GPVirtual)
+	src := []reg.GPVirtual{x.base[1].(reg.GPVirtual)}
 	size := k.args[1].kind.size()
 	step := c.Load(c.Param("step"), c.GP64()).(reg.GPVirtual)
 	c.IMUL3Q(operand.I32(size), step, step)
 	n := c.Load(c.Param("n"), c.GP64())
 	left := c.GP64()
 	start := k.start(x)
-	for range k.fold / x.lanes {
-		x.sums = append(x.sums, x.register(x.bytes))
+	sums := [][]operand.Op{nil}
+	if x.wide {
+		src, sums = append(src, c.GP64(), c.GP64(), c.GP64()), make([][]operand.Op, 4)
+	}
+	for i := range sums {
+		for range k.fold / x.lanes {
+			sums[i] = append(sums[i], x.register(x.bytes))
+		}
+	}
+	// some writes the loop over so many lines at a time.
+	some := func(label string, at int) {
+		// each writes a program for each of them.
+		each := func(f func(i int)) {
+			for i := range at {
+				x.base[1], x.sums = src[i], sums[i]
+				f(i)
+			}
+		}
+		c.Label("lines" + label)
+		each(func(i int) {
+			if i > 0 {
+				c.LEAQ(operand.Mem{Base: src[i-1], Index: step, Scale: 1}, src[i])
+			}
+			for _, s := range x.sums {
+				x.move(start.op, s)
+			}
+		})
+		c.XORL(x.index.As32(), x.index.As32())
+		c.MOVQ(n, left)
+		c.SUBQ(operand.I32(k.fold), left)
+		c.JLT(operand.LabelRef("rest" + label))
+		c.Label("many" + label)
+		for x.off = 0; x.off < k.fold; x.off += x.lanes {
+			each(func(int) { k.body(x) })
+		}
+		c.ADDQ(operand.I32(k.fold), x.index)
+		c.SUBQ(operand.I32(k.fold), left)
+		c.JGE(operand.LabelRef("many" + label))
+		c.Label("rest" + label)
+		c.ADDQ(operand.I32(k.fold), left)
+		c.JLE(operand.LabelRef("whole" + label))
+		x.masked(left, "whole"+label, func() { each(func(int) { k.body(x) }) })
+		c.Label("whole" + label)
+		each(func(i int) {
+			r, size := x.joined(), k.args[0].kind.size()
+			x.do(map[int]string{4: "VMOVD", 8: "VMOVQ"}[size], r.op, operand.Mem{Base: dst, Disp: i * size})
+		})
+		c.ADDQ(operand.I32(at*k.args[0].kind.size()), dst)
+		c.LEAQ(operand.Mem{Base: src[0], Index: step, Scale: uint8(at)}, src[0])
+		c.SUBQ(operand.I32(at), lines)
+	}
+	if len(src) > 1 {
+		c.SUBQ(operand.I32(len(src)), lines)
+		c.JLT(operand.LabelRef("few"))
+		some("", len(src))
+		c.JGE(operand.LabelRef("lines"))
+		c.Label("few")
+		c.ADDQ(operand.I32(len(src)), lines)
 	}
 	c.TESTQ(lines, lines)
 	c.JLE(operand.LabelRef("done"))
-	c.Label("line")
-	for _, s := range x.sums {
-		x.move(start.op, s)
-	}
-	c.XORL(x.index.As32(), x.index.As32())
-	c.MOVQ(n, left)
-	c.SUBQ(operand.I32(k.fold), left)
-	c.JLT(operand.LabelRef("rest"))
-	c.Label("many")
-	for x.off = 0; x.off < k.fold; x.off += x.lanes {
-		k.body(x)
-	}
-	c.ADDQ(operand.I32(k.fold), x.index)
-	c.SUBQ(operand.I32(k.fold), left)
-	c.JGE(operand.LabelRef("many"))
-	c.Label("rest")
-	c.ADDQ(operand.I32(k.fold), left)
-	c.JLE(operand.LabelRef("whole"))
-	x.masked(left)
-	c.Label("whole")
-	r := x.joined()
-	x.do(map[int]string{4: "VMOVD", 8: "VMOVQ"}[r.kind.size()], r.op, operand.Mem{Base: dst})
-	c.ADDQ(operand.I32(k.args[0].kind.size()), dst)
-	c.ADDQ(step, src)
-	c.DECQ(lines)
-	c.JNE(operand.LabelRef("line"))
+	some("one", 1)
+	c.JNE(operand.LabelRef("linesone"))
 	c.Label("done")
 }
 
-// masked writes the program for the last left elements of a line, fewer than there are accumulators, and more than none.
-func (x *x86) masked(left reg.GPVirtual) {
+// masked writes the program for the last left elements of a line, fewer than there are accumulators, and more than none, up to a label.
+func (x *x86) masked(left reg.GPVirtual, whole string, program func()) {
 	c, k := x.c, x.k
 	if x.wide {
 		ones := c.GP64()
@@ -89,10 +123,10 @@ func (x *x86) masked(left reg.GPVirtual) {
 			mask := c.K()
 			c.KMOVQ(ones, mask)
 			x.some = mask
-			k.body(x)
+			program()
 			if x.off+x.lanes < k.fold {
 				c.SHRQ(operand.U8(x.lanes), ones)
-				c.JEQ(operand.LabelRef("whole"))
+				c.JEQ(operand.LabelRef(whole))
 			}
 		}
 	} else {
@@ -105,10 +139,10 @@ func (x *x86) masked(left reg.GPVirtual) {
 				}
 				x.masks[s] = x.under(left, a.kind)
 			}
-			k.body(x)
+			program()
 			if x.off+x.lanes < k.fold {
 				c.SUBQ(operand.I32(x.lanes), left)
-				c.JLE(operand.LabelRef("whole"))
+				c.JLE(operand.LabelRef(whole))
 			}
 		}
 	}

@@ -20,7 +20,7 @@ type kernel struct {
 	fold  int // 0 of a row
 	join  func(m machine, a, b value) value
 	start func(m machine) value
-	down  bool         // the sums of columns, see columns.go
+	down  bool         // sums or the best of columns, see columns.go
 	find  bool         // the function that looks for the best element of each line
 	inner kind         // the widest in the program, if wider than those of the parameters
 	only  string       // the only level it is for, if there is one
@@ -68,8 +68,11 @@ func (k *kernel) signature() string {
 
 // lanes returns how many elements fit a register, of the widest type.
 func (k *kernel) lanes(bytes int) int {
-	widest := k.inner.size()
-	for _, a := range k.args {
+	widest, args := k.inner.size(), k.args
+	if k.down {
+		args = args[:2]
+	}
+	for _, a := range args {
 		widest = max(widest, a.kind.size())
 	}
 	return bytes / widest
@@ -233,9 +236,20 @@ func sums() (l list) {
 			d := m.sub(wide(m, m.load(1)), m.load(2))
 			m.store(0, m.fma(d, d, m.load(0)))
 		}})
-		l.add(kernel{table: "SumColumns" + k.String()[1:], fold: 1, down: true, args: []arg{{"dst", F64, false}, x, {"rows", I64, false}, {"ends", I64, false}},
-			start: func(m machine) value { return f64(m, math.Copysign(0, -1)) }, join: machine.add,
-			body: func(m machine) { m.store(0, m.add(m.load(0), wide(m, m.load(1)))) }})
+		down := func(table string, dst kind, from float64, join func(m machine, a, b value) value) {
+			l.add(kernel{table: table + k.String()[1:], fold: 1, down: true, args: []arg{{"dst", dst, false}, x, {"rows", I64, false}, {"ends", I64, false}},
+				start: func(m machine) value { return number(m, dst, from) }, join: join,
+				body: func(m machine) {
+					a := m.load(1)
+					if dst == F64 {
+						a = wide(m, a)
+					}
+					m.store(0, join(m, m.load(0), a))
+				}})
+		}
+		down("SumColumns", F64, math.Copysign(0, -1), machine.add)
+		down("MaxColumns", k, math.Inf(-1), func(m machine, a, b value) value { return m.peak(a, b, true) })
+		down("MinColumns", k, math.Inf(1), func(m machine, a, b value) value { return m.peak(a, b, false) })
 	}
 	positions(&l)
 	return l
