@@ -1,9 +1,11 @@
 package op
 
 import (
+	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,25 +27,35 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.
 	if !dst.LayoutRef().Flat() { // a part of a nested axis may have no view
 		out = tensor.Empty[T](shape...)
 	}
-	parts, at := make([]tensor.Tensor[T], len(ts)), 0
+	at := make([]int, len(ts)+1)
 	own := slices.Clone(ts)
-	idx := make([]tensor.Index, len(shape))
-	for i := range idx {
-		idx[i] = tensor.Colon
-	}
 	for i, t := range ts {
 		if out.Overlaps(t) {
 			own[i] = t.Clone()
 		}
-		idx[axis] = tensor.R(at, at+t.Dim(axis))
-		parts[i] = out.Slice(idx...)
-		at += t.Dim(axis)
+		at[i+1] = at[i] + t.Dim(axis)
 	}
+	before, n, after := around(shape, axis)
+	till, t0 := out.Mutable()
+	till = conv.Result(till, out.Len())
 	split("Concat", s.ctx(), len(ts), max(1, dst.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
-			parts[i].CopyFrom(own[i])
+			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
+				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
+				data, f0 := t.Data()
+				conv.Copy2(till, data, conv.Block{Off: first, Rows: before, Row: n * after, Cols: run, Col: 1}, conv.Block{Off: f0, Rows: before, Row: run, Cols: run, Col: 1})
+				continue
+			}
+			idx := make([]tensor.Index, len(shape))
+			for k := range idx {
+				idx[k] = tensor.Colon
+			}
+			idx[axis] = tensor.R(at[i], at[i+1])
+			out.Slice(idx...).CopyFrom(own[i])
 		}
 	})
+	runtime.KeepAlive(own)
+	runtime.KeepAlive(out)
 	if !out.SameData(dst) {
 		dst.CopyFrom(out)
 	}

@@ -79,9 +79,9 @@ type job struct {
 // quick returns the cost of a row that an instruction set computes, of that which its plain loop has.
 func quick(cost int) int { return max(1, cost/8) }
 
-// streamBytes is the size of a result from which rows store it past the caches: half of the last
-// level of a common processor. What is computed in place is in the cache already.
-const streamBytes = 16 << 20
+// streamBytes is the size of a result from which rows store it past the caches, as moves do. What is computed in place is in the cache
+// already.
+const streamBytes = conv.Large
 
 // beyond reports whether a result of n elements should go past the caches.
 func beyond[R num.Elem](j *job, n int) bool {

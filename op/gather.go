@@ -40,7 +40,15 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 	to := out.View(before, len(at), after)
 	from, f0 := src.Data()
 	till, t0 := to.Mutable()
+	till = conv.Result(till, dst.Len())
+	step, _ := src.LayoutRef().Stride(1)
+	col, _ := src.LayoutRef().Stride(2)
+	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
 	split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
+		if runs {
+			conv.Pick(till[t0+lo*after:], from[f0:], after, step, at[lo:hi])
+			return
+		}
 		for i := lo; i < hi; i++ {
 			conv.Copy2(till, from, entry(to.LayoutRef(), t0, i), entry(src.LayoutRef(), f0, at[i]))
 		}

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,9 +29,7 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 			return
 		}
 		split("GatherND", ctx, len(at), 1+block/4, func(from, to int) {
-			for i := from; i < to; i++ {
-				dst.copy(i*block, in[0], at[i], block)
-			}
+			conv.Pick(dst.mem[from*block*dst.size:], in[0].mem, block*dst.size, dst.size, at[from:to])
 		})
 	}}
 }

@@ -68,6 +68,20 @@ func TestLargeResults(t *testing.T) {
 		return op.Fuse(op.Tanh(op.Add(op.Mul(op.Lazy(a.Slice(i)), b.Slice(i)), row)), o...)
 	})
 
+	at := tensor.RandomIntegers[int64](1, 0, rows, rows)
+	largeIs(t, "Gather", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
+		return op.Gather(a, at.Slice(i), 0, o...)
+	})
+	largeIs(t, "GatherND", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
+		return op.GatherND(a, at.Slice(i).Reshape(-1, 1), 0, o...)
+	})
+	largeIs(t, "Concat", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
+		return op.Concat(1, []tensor.Tensor[float32]{a.Slice(i), b.Slice(i, tensor.R(1, 2000)), b.Slice(i)}, o...)
+	})
+	largeIs(t, "Pad", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
+		return op.Pad(a.Slice(i), []int{0, 3}, []int{0, 40}, op.PadConstant, 1, o...)
+	})
+
 	want := op.Sub(a, b)
 	op.Sub(a, b, op.Into(a))
 	if err := sameBits(a, want); err != nil {

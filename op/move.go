@@ -9,6 +9,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -43,7 +44,7 @@ func (w words) len() int { return len(w.mem) / w.size }
 
 // copy copies n elements of src, from from on, to element to and those after it.
 func (w words) copy(to int, src words, from, n int) {
-	copy(w.mem[to*w.size:(to+n)*w.size], src.mem[from*w.size:(from+n)*w.size])
+	conv.Copy(w.mem[to*w.size:(to+n)*w.size], src.mem[from*w.size:(from+n)*w.size])
 }
 
 // fill sets n elements from to on to v.
@@ -143,11 +144,16 @@ func (m *transfer) run(ctx context.Context) tensor.Any {
 	if err != nil {
 		panic(fail(m.name, tensor.ErrShape, "the result: %v", err))
 	}
-	dst := wordsOf(out)
-	dst.orion = m.orion
-	m.fill(ctx, dst, in)
-	runtime.KeepAlive(in)
+	m.compute(ctx, wordsOf(out), in)
 	return out
+}
+
+func (m *transfer) compute(ctx context.Context, dst words, in []words) {
+	dst.orion = m.orion
+	dst.mem = conv.Result(dst.mem, len(dst.mem))
+	m.fill(ctx, dst, in)
+	simd.Fence()
+	runtime.KeepAlive(in)
 }
 
 // moved computes a transfer to where the options say.
@@ -168,9 +174,7 @@ func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 		out = tensor.Empty[T](m.shape...)
 		to = wordsOf(out)
 	}
-	to.orion = m.orion
-	m.fill(s.ctx(), to, in)
-	runtime.KeepAlive(in)
+	m.compute(s.ctx(), to, in)
 	if !out.SameData(dst) {
 		dst.CopyFrom(out)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -17,7 +18,8 @@ const splitCost = 100_000
 // split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
-// range starts, and split panics with an error that wraps ctx.Err().
+// range starts, and split panics with an error that wraps ctx.Err(). What f stored past
+// the caches is seen by what follows split.
 func split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
 	workers := runtime.GOMAXPROCS(0)
 	if cost <= 0 {
@@ -33,11 +35,13 @@ func split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	}
 	if workers <= 1 && ctx == nil {
 		f(0, n)
+		simd.Fence()
 		return
 	}
 	var next atomic.Int64
 	var fault atomic.Pointer[any]
 	loop := func() {
+		defer simd.Fence()
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // so that tensor.Try of the caller hears of it
 		defer func() {
 			if r := recover(); r != nil {

@@ -77,9 +77,7 @@ func Copy2[T any](dst, src []T, d, s Block) {
 		return
 	}
 	if d.Col == 1 && s.Col == 1 {
-		for i := range d.Rows {
-			copy(dst[d.Off+i*d.Row:][:d.Cols], src[s.Off+i*s.Row:][:d.Cols])
-		}
+		copyRuns(dst, src, d, s)
 		return
 	}
 	switch {
@@ -125,10 +123,9 @@ func turn[T any](dst []T, ldd int, src []T, lds, m, n int) bool {
 	return false
 }
 
-// Memory returns the bytes of s.
-func Memory[T num.Elem](s []T) []byte {
-	var t T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
+// Memory returns the bytes of s, whose type must hold no pointers.
+func Memory[T any](s []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*size[T]())
 }
 
 func words[W, T any](s []T) []W {

@@ -6,6 +6,8 @@ import (
 	count "math/bits"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/cpu"
 )
 
 // Past returns dst marked, as the result of a row that is large and isn't read again soon: the row stores it past the caches, which
@@ -16,6 +18,26 @@ func Past[T any](dst []T) []T { return marked(dst, 1<<62) }
 // Ahead returns dst marked with what a row of a function fetches into the caches while it computes: one that goes past them, or that
 // of softmax, which doesn't. The streams begin at the row's first element, whatever part of dst it computes. No Fetch is no mark.
 func Ahead[T any](dst []T, f Fetch) []T { return marked(dst, int(f)<<48) }
+
+// IsPast reports whether dst is marked by Past.
+func IsPast[T any](dst []T) bool { return cap(dst)&(1<<62) != 0 }
+
+// TryCopyLines copies src to dst past the caches and reports whether the level in use has something for it: call Fence after. dst is
+// lines of 64 bytes, one at least, and doesn't overlap src, which is as long and may begin anywhere. What lies ahead bytes behind what
+// is read is fetched from memory; it need not exist.
+func TryCopyLines(dst, src []byte, ahead int) bool {
+	lines := len(dst) / 64
+	src = src[:len(dst)]
+	switch cpu.Current() {
+	case cpu.AVX2:
+		copyLines_AVX2(&dst[0], &src[0], lines, ahead)
+	case cpu.AVX512:
+		copyLines_AVX512(&dst[0], &src[0], lines, ahead)
+	default:
+		return false
+	}
+	return true
+}
 
 func marked[T any](dst []T, mark int) []T {
 	header := (*struct {

@@ -35,6 +35,7 @@ var outputs = []struct {
 	{"normal", func(c *build.Context) { writeRows(c, normals()) }},
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
+	{"copies", writeCopies},
 }
 
 func main() {
