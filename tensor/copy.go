@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/internal/walk"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -46,7 +47,8 @@ func (t Tensor[T]) Clone() Tensor[T] {
 	t.data("tensor.Clone")
 	c := emptyLike[T]("tensor.Clone", &t.lay)
 	if t.lay.IsCompact() {
-		copy(c.st.data, t.reach())
+		conv.Copy(conv.Result(c.st.data, t.lay.Size()), t.reach())
+		simd.Fence()
 	} else {
 		copyElems(&c, &t)
 	}
@@ -254,10 +256,16 @@ func copyAt[T num.Elem](dst, src *storage[T], to, from *where) {
 	runtime.KeepAlive(src)
 }
 
+// copyLarge is the size in bytes of what may not stay in the second-level cache. There a copy of runs goes in the order of that side
+// which leaves the other fewer places to go through in turns: a processor follows some at a time, not many.
+const copyLarge = 1 << 18
+
 func copyWords[T any](dst, src []byte, to, from *where) {
-	d, s := typed[T](dst), typed[T](src)
+	n := to.lay.Size()
+	d, s := conv.Result(typed[T](dst), n), typed[T](src)
 	if to.lay.IsRowMajor() && from.lay.IsRowMajor() {
-		copy(d[to.origin():][:to.lay.Size()], s[from.origin():][:from.lay.Size()])
+		conv.Copy(d[to.origin():][:n], s[from.origin():][:n])
+		simd.Fence()
 		return
 	}
 	lead, other, di, si := &to.lay, &from.lay, 0, 1
@@ -265,6 +273,13 @@ func copyWords[T any](dst, src []byte, to, from *where) {
 		lead, other, di, si = other, lead, 1, 0
 	}
 	p := walk.New(lead, other)
+	if di == 0 && n >= copyLarge/int(unsafe.Sizeof(d[0])) && p.Loops[0].Str[0] == 1 && p.Loops[0].Str[1] == 1 {
+		q := walk.New(other, lead)
+		if q.Loops[1].Ext < p.Loops[1].Ext {
+			p, q, di, si = q, p, 1, 0
+		}
+		q.Free()
+	}
 	in, mid := &p.Loops[0], &p.Loops[1]
 	db := conv.Block{Rows: mid.Ext, Row: mid.Str[di], Cols: in.Ext, Col: in.Str[di]}
 	sb := conv.Block{Rows: mid.Ext, Row: mid.Str[si], Cols: in.Ext, Col: in.Str[si]}
@@ -273,4 +288,5 @@ func copyWords[T any](dst, src []byte, to, from *where) {
 		conv.Copy2(d, s, db, sb)
 	}
 	p.Free()
+	simd.Fence()
 }

@@ -1,7 +1,9 @@
 package tensor_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -28,6 +30,30 @@ func BenchmarkCopyTiled(b *testing.B) {
 			for b.Loop() {
 				c.f()
 			}
+		})
+	}
+}
+
+// BenchmarkCopyRuns compares CopyFrom of a tensor whose first two axes are swapped, by the bytes of the runs that stay, with copy of as
+// many bytes.
+func BenchmarkCopyRuns(b *testing.B) {
+	for _, c := range []struct{ outer, rows, run int }{{16, 1 << 13, 16}, {16, 1 << 12, 32}, {16, 1 << 11, 64}, {16, 1 << 14, 64}, {1024, 1 << 8, 64}, {16, 1 << 10, 512}, {16, 1 << 13, 512}} {
+		from := tensor.Full[float32](1, c.outer, c.rows, c.run)
+		dst := tensor.Full[float32](2, c.rows, c.outer, c.run)
+		x, _ := from.Data()
+		y, _ := dst.Data()
+		b.Run(fmt.Sprintf("%d/%d", 4*c.run, 4*len(x)), func(b *testing.B) {
+			best := [2]float64{}
+			for b.Loop() {
+				for i, f := range []func(){func() { copy(y, x) }, func() { dst.CopyFrom(from.Permute(1, 0, 2)) }} {
+					start := time.Now()
+					f()
+					best[i] = max(best[i], float64(8*len(x))/float64(time.Since(start).Nanoseconds()))
+				}
+			}
+			b.ReportMetric(best[0], "copyGB/s")
+			b.ReportMetric(best[1], "runsGB/s")
+			b.ReportMetric(best[1]/best[0], "ratio")
 		})
 	}
 }
