@@ -18,45 +18,16 @@ import (
 
 const gemmK = 256 // k of a block: the rule, not a tuning
 
-// The sizes of what is packed, for a core with 48 KiB, 1 MiB and its share of a
-// last-level cache: a block of a stays in the second level, and of b a panel as
-// wide as a tile in the first. A wider b is less packing of a.
+// The sizes of what is packed, for a core with 1 MiB and its share of a last-level
+// cache: a block of a and a panel of b as wide as a tile stay in the second level,
+// from where the tile fetches them. A wider b is less packing of a.
 const (
 	fewRows = 4         // rows of a product for which b isn't packed unless it must be
-	gemmA   = 512 << 10 // bytes of a block of a
+	gemmA   = 256 << 10 // bytes of a block of a
 	gemmB   = 2 << 20   // bytes of a block of b
 
 	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
 )
-
-// A tiler computes tiles of c from blocks of at most 256 k; NaNs are canonical.
-type tiler[T num.Native] interface {
-	// Largest returns the rows and columns of the largest tile.
-	Largest() (rows, cols int)
-	// Tile is num.FMABlock32, and stores its sums as mode says.
-	Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode)
-	// Gather copies src[offs[i]+j] to dst[i·ldd+j] for j < n, at most cols; most is the
-	// largest offset.
-	Gather(dst []T, ldd int, src []T, offs []int, most, n int)
-}
-
-// A streamer is a tiler that also takes rows of b one after the other into
-// sums c[j] = fma(a[l·aStep], b[offs[l]+j], c[j]), which is how products with few rows
-// read b once and in order; most is the largest offset.
-type streamer[T num.Native] interface {
-	AddRows(c, a []T, aStep int, b []T, offs []int, most int)
-	// Dots does the same for columns of b that are runs: c[i] = fma(a[i·lda+l], x[l], c[i])
-	// for i < Side, of which the length of x is a multiple.
-	Dots(c, a []T, lda int, x []T)
-	Side() int
-}
-
-// A joiner is a tiler that also takes b from where a source has it, if each row of a tile is one
-// part or two: split of n elements from b[offs[l]] on and the others from more[offs[l]] on.
-type joiner[T num.Native] interface {
-	TakesParts(split, n int) bool
-	TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode simd.Mode)
-}
 
 // gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
 type gemm[T num.Native] struct {
@@ -146,7 +117,8 @@ func (g *gemm[T]) run() {
 	if g.tiles == nil {
 		g.tiles = tilesOf[T]()
 	}
-	rows, cols := g.tiles.Largest()
+	cols, lanes := g.tiles.Columns()
+	rows := g.tiles.Rows(min(g.n, cols))
 	if g.n == 1 {
 		g.cCol = 1
 	} else if g.m == 1 && g.cCol != 1 {
@@ -157,7 +129,7 @@ func (g *gemm[T]) run() {
 		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
 	}
 	steps := g.k
-	if rows < 64 { // with instructions for it, some fifty times as fast
+	if lanes > 1 { // with instructions for it, some fifty times as fast
 		steps = max(1, g.k/20)
 	}
 	m, n := g.m, g.n // of a piece
@@ -202,7 +174,8 @@ func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
 // block computes c[r:r+m, x:x+n] of a batch entry.
 func (g *gemm[T]) block(batch, r, m, x, n int) {
-	rows, cols := g.tiles.Largest()
+	cols, lanes := g.tiles.Columns()
+	rows := g.tiles.Rows(min(n, cols))
 	if s, ok := g.tiles.(streamer[T]); ok && m <= fewRows && n > cols && g.from == nil {
 		g.skinny(s, batch, r, m, x, n)
 		return
@@ -212,8 +185,12 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	// doesn't stay in the caches.
 	often := m > 3*rows && n > 3*cols
 	packB := g.from != nil || g.bCol != 1 || often && float64(m)*float64(n)*float64(g.k) >= gemmLarge/float64(g.size)
-	packA := often && (g.aCol != 1 || n >= 32*cols) && rows < cols
+	packA := often && lanes > 1 && (g.aCol != 1 || n >= 8*cols)
 	kb := min(g.k, gemmK)
+	kept := nc // columns of b that are packed and kept; with one block of a, a panel that a source makes is used but once
+	if g.from != nil && m <= mc {
+		kept = 0
+	}
 	var bs, as []T
 	var p *panels
 	var made blockOfB[T]
@@ -222,10 +199,10 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		for x0 := 0; g.from != nil && x0 < n; x0 += nc {
 			extra = max(extra, g.from.room(x+x0, min(nc, n-x0)))
 		}
-		p = panelsOf((kb*(nc+mc)+extra)*g.size + 256)
+		p = panelsOf((kb*max(kept, cols)+kb*mc+extra)*g.size + 256)
 		defer panelPool.Put(p)
 		rest := p.Bytes()
-		bs, as = conv.Carve[T](&rest, kb*nc), conv.Carve[T](&rest, kb*mc)
+		bs, as = conv.Carve[T](&rest, kb*max(kept, cols)), conv.Carve[T](&rest, kb*mc)
 		made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.bRow
@@ -257,17 +234,14 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			}
 			for r0 := 0; r0 < m; r0 += mc {
 				mn := min(mc, m-r0)
-				if packA {
-					for i, t := 0, 0; i < mn && kn > 0; i += t {
-						t = tileRows(mn-i, rows)
-						conv.Pack(as[i*kn:], a, conv.Block{Off: (r0+i)*g.aRow + k0*g.aCol, Rows: kn, Row: g.aCol, Cols: t, Col: g.aRow})
-					}
+				if packA && kn > 0 {
+					conv.Pack(as, a, conv.Block{Off: r0*g.aRow + k0*g.aCol, Rows: mn, Row: g.aRow, Cols: kn, Col: g.aCol})
 				}
-				for j := 0; j < nn; j += cols {
-					w := min(cols, nn-j)
+				for j, w := 0, 0; j < nn; j += w {
+					w = tileCols(nn-j, cols, lanes)
 					bj, ldb := b, g.bRow
 					if packB {
-						bj, ldb = bs[j*kn:], w
+						bj, ldb = bs[min(j, kept)*kn:], w
 					} else if kn > 0 {
 						bj = b[k0*g.bRow+x0+j:]
 					}
@@ -283,14 +257,15 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 						}
 					}
 					how := mode
-					if stream && w == cols {
+					if stream && w%lanes == 0 {
 						how = simd.StreamSums
 					}
+					most := g.tiles.Rows(w)
 					for i, t := 0, 0; i < mn; i += t {
-						t = tileRows(mn-i, rows)
+						t = tileRows(mn-i, most)
 						ai, aRow, aCol := a, g.aRow, g.aCol
 						if packA {
-							ai, aRow, aCol = as[i*kn:], 1, t
+							ai, aRow, aCol = as[i*kn:], kn, 1
 						} else if kn > 0 {
 							ai = a[(r0+i)*g.aRow+k0*g.aCol:]
 						}
@@ -317,19 +292,19 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 // tile. A few rows at a time go into all panels, so that memory is read in order.
 func (g *gemm[T]) packRows(dst, b []T, offs []int, n int) {
 	const few = 16
-	_, cols := g.tiles.Largest()
+	cols, lanes := g.tiles.Columns()
 	k := len(offs)
 	if g.bCol != 1 {
-		for j := 0; j < n; j += cols {
-			w := min(cols, n-j)
+		for j, w := 0, 0; j < n; j += w {
+			w = tileCols(n-j, cols, lanes)
 			conv.Pack(dst[j*k:], b, conv.Block{Off: j * g.bCol, Rows: k, Row: g.bRow, Cols: w, Col: g.bCol})
 		}
 		return
 	}
 	for l := 0; l < k; l += few {
 		rows := offs[:min(few, k-l)]
-		for j := 0; j < n; j += cols {
-			w := min(cols, n-j)
+		for j, w := 0, 0; j < n; j += w {
+			w = tileCols(n-j, cols, lanes)
 			g.tiles.Gather(dst[j*k+l*w:], w, b[l*g.bRow+j:], rows, rows[len(rows)-1], w)
 		}
 	}
@@ -377,6 +352,11 @@ func evenly(n, most, tile int) int {
 func tileRows(m, most int) int {
 	tiles := (m + most - 1) / most
 	return (m + tiles - 1) / tiles
+}
+
+// tileCols is tileRows for columns, whole vectors of them where they are enough.
+func tileCols(n, most, lanes int) int {
+	return min(n, lanes*tileRows((n+lanes-1)/lanes, most/lanes))
 }
 
 // skinny is block for so few rows that packing b would cost more than the
@@ -491,105 +471,4 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 		g.finish(batch, r, 1, x, n)
 	}
 	runtime.KeepAlive(p)
-}
-
-// tilesOf returns the tiler of the level in use.
-func tilesOf[T num.Native]() tiler[T] {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *float32:
-		if t := simd.Product32.Best(); t != nil {
-			p = t
-		}
-	case *float64:
-		if t := simd.Product64.Best(); t != nil {
-			p = t
-		}
-	}
-	if t, ok := p.(tiler[T]); ok {
-		return t
-	}
-	return &pureTiles[T]{blockOf[T]()}
-}
-
-// pureTiles computes tiles by a pure loop.
-type pureTiles[T num.Native] struct{ mac blockFunc[T] }
-
-// blockFunc computes a block of at most 256 k, m by n: c[i,j] = acc, where acc = +0
-// and then acc = fma(a[i,l], b[l,j], acc) for each l < k in order. Columns of b
-// and c are contiguous.
-type blockFunc[T num.Native] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
-
-func (p *pureTiles[T]) Largest() (rows, cols int) { return 64, 64 }
-
-func (p *pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
-	for i, at := range offs {
-		copy(dst[i*ldd:i*ldd+n], src[at:at+n])
-	}
-}
-
-func (p *pureTiles[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
-	if mode == simd.AddSums {
-		s := panelsOf(m*n*dtype.Of[T]().Size() + 256)
-		defer panelPool.Put(s)
-		rest := s.Bytes()
-		sums := conv.Carve[T](&rest, m*n)
-		p.mac(sums, n, a, aRow, aCol, b, ldb, m, n, k)
-		for i := range m {
-			row := c[i*ldc : i*ldc+n]
-			for j, v := range sums[i*n : (i+1)*n] {
-				row[j] += v
-			}
-		}
-		runtime.KeepAlive(s)
-	} else {
-		p.mac(c, ldc, a, aRow, aCol, b, ldb, m, n, k)
-	}
-	if canon := canonOf[T](); canon != nil {
-		for i := range m {
-			canon(c[i*ldc : i*ldc+n])
-		}
-	}
-}
-
-// blockOf returns the blockFunc of T; integers wrap.
-func blockOf[T num.Native]() blockFunc[T] {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *int8:
-		p = blockFunc[int8](intBlock[int8])
-	case *int16:
-		p = blockFunc[int16](intBlock[int16])
-	case *int32:
-		p = blockFunc[int32](intBlock[int32])
-	case *int64:
-		p = blockFunc[int64](intBlock[int64])
-	case *uint8:
-		p = blockFunc[uint8](intBlock[uint8])
-	case *uint16:
-		p = blockFunc[uint16](intBlock[uint16])
-	case *uint32:
-		p = blockFunc[uint32](intBlock[uint32])
-	case *uint64:
-		p = blockFunc[uint64](intBlock[uint64])
-	case *float32:
-		p = blockFunc[float32](num.FMABlock32)
-	case *float64:
-		p = blockFunc[float64](num.FMABlock64)
-	}
-	f, _ := p.(blockFunc[T])
-	return f
-}
-
-func intBlock[T num.Integer](c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int) {
-	for i := range m {
-		row := c[i*ldc : i*ldc+n]
-		clear(row)
-		for l := range k {
-			x, bs := a[i*aRow+l*aCol], b[l*ldb:l*ldb+n]
-			for j := range row {
-				row[j] += x * bs[j]
-			}
-		}
-	}
 }

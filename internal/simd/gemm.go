@@ -3,13 +3,13 @@ package simd
 // A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
 // block of k, in the order that num.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
 type Product[T float32 | float64] struct {
-	rows, cols int              // of the largest tile; cols is two vectors
-	tiles      [2][]tileFunc[T] // by vectors in a row and rows, each less one
-	stream     [2]rowFunc[T]    // of 8 rows and of 1
-	dots       func(c, a *T, lda int, x *T, k int)
-	gather     func(dst *T, ldd int, src *T, offs *int, rows, n int)
-	masks      bool // gather takes any n, else two vectors alone
-	probe      func(n int)
+	lanes  int             // of a vector
+	tiles  [][]tileFunc[T] // by vectors in a row and rows, each less one
+	stream [2]rowFunc[T]   // of 8 rows and of 1
+	dots   func(c, a *T, lda int, x *T, k int)
+	gather func(dst *T, ldd int, src *T, offs *int, rows, n int)
+	masks  bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
+	probe  func(n int)
 }
 
 type (
@@ -23,16 +23,19 @@ type Mode int
 const (
 	StoreSums  Mode = iota // c = sum
 	AddSums                // c = c + sum
-	StreamSums             // c = sum, past the caches: the rows of a whole tile must start at multiples of 64 bytes; call Fence after
+	StreamSums             // c = sum, past the caches: the rows of a tile are whole vectors from multiples of 64 bytes on; call Fence after
 )
 
-// Largest returns the rows and columns of the largest tile.
-func (p *Product[T]) Largest() (rows, cols int) { return p.rows, p.cols }
+// Columns returns how many columns the widest tile has, and how many a vector.
+func (p *Product[T]) Columns() (most, lanes int) { return len(p.tiles) * p.lanes, p.lanes }
+
+// Rows returns how many rows a tile of n columns has at most.
+func (p *Product[T]) Rows(n int) int { return len(p.tiles[(n-1)/p.lanes]) }
 
 // Tile computes m by n sums over k products, within the largest tile: of a[i*aRow+l*aCol] and b[l*ldb+j], into
 // c[i*ldc+j]. It panics when an index is out of range, and reads and writes nothing else. Strides are not negative.
 func (p *Product[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode Mode) {
-	if m <= 0 || m > p.rows || n <= 0 || n > p.cols || min(ldc, aRow, aCol, ldb, k) < 0 {
+	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || m > p.Rows(n) || min(ldc, aRow, aCol, ldb, k) < 0 {
 		panic("simd.Product.Tile: extents out of range")
 	}
 	var ap, bp *T
@@ -41,23 +44,22 @@ func (p *Product[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, 
 		ap, bp = &a[0], &b[0]
 	}
 	_ = c[(m-1)*ldc+n-1]
-	v := 0
-	if n > p.cols/2 {
-		v = 1
-	}
-	p.tiles[v][m-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, int(mode), nil, 0, nil)
+	p.tiles[(n-1)/p.lanes][m-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, int(mode), nil, 0, nil)
 }
 
 // TakesParts reports whether there are kernels for TileOfParts with these.
 func (p *Product[T]) TakesParts(split, n int) bool {
-	return p.masks || split == n && (n == p.cols || n == p.cols/2)
+	if split < n {
+		return p.masks && n > (len(p.tiles)-1)*p.lanes
+	}
+	return p.masks || n%p.lanes == 0
 }
 
 // TileOfParts is Tile for rows of b in two parts: split of n elements from b[offs[l]] on, at least one, and the others from
 // more[offs[l]] on. The offsets are from 0 to most.
 func (p *Product[T]) TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
 	k := len(offs)
-	if m <= 0 || m > p.rows || split <= 0 || n < split || n > p.cols || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) {
+	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || m > p.Rows(n) || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) {
 		panic("simd.Product.TileOfParts: extents out of range")
 	}
 	_, _, _ = a[(m-1)*aRow+(k-1)*aCol], b[most+split-1], c[(m-1)*ldc+n-1]
@@ -67,11 +69,7 @@ func (p *Product[T]) TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more 
 		_ = more[most+n-split-1]
 		rest = &more[0]
 	}
-	v := 0
-	if n > p.cols/2 {
-		v = 1
-	}
-	p.tiles[v][m-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, int(mode), rest, split, &offs[0])
+	p.tiles[(n-1)/p.lanes][m-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, int(mode), rest, split, &offs[0])
 }
 
 // AddRows sets c[j] = fma(a[l*aStep], b[offs[l]+j], c[j]) for each l in order, and j < len(c). NaNs stay as they come.
@@ -95,7 +93,7 @@ func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, offs []int, most int) {
 }
 
 // Side returns how many rows Dots takes.
-func (p *Product[T]) Side() int { return p.cols / 2 }
+func (p *Product[T]) Side() int { return p.lanes }
 
 // Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and i < Side. The length of x is a multiple of
 // Side. NaNs stay as they come. It panics when an index is out of range. lda is not negative.
@@ -116,11 +114,11 @@ func (p *Product[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) 
 	if len(offs) == 0 || n <= 0 {
 		return
 	}
-	if n > p.cols || min(ldd, most) < 0 {
+	if n > len(p.tiles)*p.lanes || min(ldd, most) < 0 {
 		panic("simd.Product.Gather: extents out of range")
 	}
 	_, _ = dst[(len(offs)-1)*ldd+n-1], src[most+n-1]
-	if !p.masks && n < p.cols {
+	if !p.masks && n < len(p.tiles)*p.lanes {
 		for i, at := range offs {
 			copy(dst[i*ldd:i*ldd+n], src[at:at+n])
 		}
@@ -133,5 +131,5 @@ func (p *Product[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) 
 // was: the limit that benchmarks compare products with.
 func (p *Product[T]) Probe(n int) (steps int) {
 	p.probe(n)
-	return n * 48 * p.cols / 2
+	return n * 48 * p.lanes
 }

@@ -189,6 +189,33 @@ func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *f
 func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
 
 //go:noescape
+func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
+func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+
+//go:noescape
 func gemv8_32AVX512(c *float32, a *float32, aStep int, b *float32, offs *int, n int)
 
 //go:noescape
@@ -285,6 +312,33 @@ func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *f
 
 //go:noescape
 func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+
+//go:noescape
+func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
 
 //go:noescape
 func gemv8_64AVX512(c *float64, a *float64, aStep int, b *float64, offs *int, n int)

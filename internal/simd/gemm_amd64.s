@@ -44,6 +44,8 @@ TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
@@ -57,9 +59,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y1
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y1
 	VBROADCASTSS (SI), Y2
 	VFMADD231PS  Y1, Y2, Y0
 	ADDQ         R8, SI
@@ -67,10 +69,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -86,6 +90,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -101,6 +107,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -109,6 +117,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -117,20 +126,32 @@ done:
 	VADDPS     Y0, Y1, Y0
 
 canon:
+	VCMPPS       $0x03, Y0, Y0, Y2
+	VPTEST       Y2, Y2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X2
 	VBROADCASTSS X2, Y2
 	VCMPPS       $0x03, Y0, Y0, Y1
 	VBLENDVPS    Y1, Y2, Y0, Y0
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPS      Y0, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPS Y0, (AX)
 	VZEROUPPER
 	RET
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Y0, (AX)
 	VZEROUPPER
 	RET
 
@@ -156,6 +177,8 @@ TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
@@ -172,9 +195,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y2
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y2
 	VBROADCASTSS (SI), Y3
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS (SI)(DI*1), Y4
@@ -184,10 +207,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -205,6 +230,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -222,6 +249,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -230,6 +259,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -241,6 +271,9 @@ done:
 	VADDPS     Y1, Y2, Y1
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y3
+	VPTEST       Y3, Y3
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X3
 	VBROADCASTSS X3, Y3
@@ -248,12 +281,16 @@ canon:
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VCMPPS       $0x03, Y1, Y1, Y2
 	VBLENDVPS    Y2, Y3, Y1, Y1
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y1, (AX)
 	VZEROUPPER
 	RET
 
@@ -261,6 +298,13 @@ part:
 	VMASKMOVPS Y0, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y1, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y1, (AX)
 	VZEROUPPER
 	RET
 
@@ -286,6 +330,8 @@ TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
@@ -305,9 +351,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y3
 	VBROADCASTSS (SI), Y4
 	VFMADD231PS  Y3, Y4, Y0
 	VBROADCASTSS (SI)(DI*1), Y5
@@ -319,10 +365,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -342,6 +390,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -361,6 +411,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -369,6 +421,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -383,6 +436,11 @@ done:
 	VADDPS     Y2, Y3, Y2
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y4
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VORPS        Y3, Y4, Y4
+	VPTEST       Y4, Y4
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X4
 	VBROADCASTSS X4, Y4
@@ -392,14 +450,18 @@ canon:
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VCMPPS       $0x03, Y2, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y2
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
 	VZEROUPPER
 	RET
 
@@ -409,6 +471,15 @@ part:
 	VMASKMOVPS Y1, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y2, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y2, (AX)
 	VZEROUPPER
 	RET
 
@@ -435,6 +506,8 @@ TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
@@ -457,9 +530,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y4
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y4
 	VBROADCASTSS (SI), Y5
 	VFMADD231PS  Y4, Y5, Y0
 	VBROADCASTSS (SI)(DI*1), Y6
@@ -473,10 +546,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -498,6 +573,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -519,6 +596,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -527,6 +606,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -544,6 +624,11 @@ done:
 	VADDPS     Y3, Y4, Y3
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y5
+	VCMPPS       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X5
 	VBROADCASTSS X5, Y5
@@ -555,16 +640,20 @@ canon:
 	VBLENDVPS    Y4, Y5, Y2, Y2
 	VCMPPS       $0x03, Y3, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y3, Y3
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y3, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
 	VZEROUPPER
 	RET
 
@@ -576,6 +665,17 @@ part:
 	VMASKMOVPS Y2, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y3, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y3, (AX)
 	VZEROUPPER
 	RET
 
@@ -602,6 +702,8 @@ TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
@@ -627,9 +729,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y5
 	VBROADCASTSS (SI), Y6
 	VFMADD231PS  Y5, Y6, Y0
 	VBROADCASTSS (SI)(DI*1), Y7
@@ -645,10 +747,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -672,6 +776,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -695,6 +801,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -703,6 +811,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -723,6 +832,13 @@ done:
 	VADDPS     Y4, Y5, Y4
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y6
+	VCMPPS       $0x03, Y3, Y2, Y5
+	VORPS        Y5, Y6, Y6
+	VCMPPS       $0x03, Y4, Y4, Y5
+	VORPS        Y5, Y6, Y6
+	VPTEST       Y6, Y6
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X6
 	VBROADCASTSS X6, Y6
@@ -736,18 +852,22 @@ canon:
 	VBLENDVPS    Y5, Y6, Y3, Y3
 	VCMPPS       $0x03, Y4, Y4, Y5
 	VBLENDVPS    Y5, Y6, Y4, Y4
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y3, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
 	VZEROUPPER
 	RET
 
@@ -761,6 +881,19 @@ part:
 	VMASKMOVPS Y3, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y4, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y4, (AX)
 	VZEROUPPER
 	RET
 
@@ -788,6 +921,8 @@ TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
@@ -816,9 +951,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y6
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y6
 	VBROADCASTSS (SI), Y7
 	VFMADD231PS  Y6, Y7, Y0
 	VBROADCASTSS (SI)(DI*1), Y8
@@ -836,10 +971,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -865,6 +1002,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -890,6 +1029,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -898,6 +1039,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -921,6 +1063,13 @@ done:
 	VADDPS     Y5, Y6, Y5
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y7
+	VCMPPS       $0x03, Y3, Y2, Y6
+	VORPS        Y6, Y7, Y7
+	VCMPPS       $0x03, Y5, Y4, Y6
+	VORPS        Y6, Y7, Y7
+	VPTEST       Y7, Y7
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X7
 	VBROADCASTSS X7, Y7
@@ -936,20 +1085,24 @@ canon:
 	VBLENDVPS    Y6, Y7, Y4, Y4
 	VCMPPS       $0x03, Y5, Y5, Y6
 	VBLENDVPS    Y6, Y7, Y5, Y5
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y3, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y5, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPS Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y3, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Y5, (AX)
 	VZEROUPPER
 	RET
 
@@ -965,6 +1118,21 @@ part:
 	VMASKMOVPS Y4, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y5, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Y5, (AX)
 	VZEROUPPER
 	RET
 
@@ -990,10 +1158,11 @@ TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -1005,10 +1174,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y2
-	VMOVUPS      32(DX)(R15*4), Y3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y2
+	VMOVUPS      32(DX)(R14*4), Y3
 	VBROADCASTSS (SI), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
@@ -1017,11 +1186,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1039,8 +1209,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -1057,8 +1228,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -1066,6 +1238,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -1076,6 +1249,9 @@ done:
 	VADDPS     Y1, Y2, Y1
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y3
+	VPTEST       Y3, Y3
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X3
 	VBROADCASTSS X3, Y3
@@ -1083,13 +1259,15 @@ canon:
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VCMPPS       $0x03, Y1, Y1, Y2
 	VBLENDVPS    Y2, Y3, Y1, Y1
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+16
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+16
+	JNE     part
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -1127,13 +1305,13 @@ TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -1147,10 +1325,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y4
-	VMOVUPS      32(DX)(R15*4), Y5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y4
+	VMOVUPS      32(DX)(R14*4), Y5
 	VBROADCASTSS (SI), Y6
 	VFMADD231PS  Y4, Y6, Y0
 	VFMADD231PS  Y5, Y6, Y1
@@ -1162,11 +1340,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1187,8 +1366,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -1208,8 +1388,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -1217,6 +1398,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -1232,6 +1414,11 @@ done:
 	VADDPS     Y3, Y4, Y3
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y5
+	VCMPPS       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X5
 	VBROADCASTSS X5, Y5
@@ -1243,16 +1430,18 @@ canon:
 	VBLENDVPS    Y4, Y5, Y2, Y2
 	VCMPPS       $0x03, Y3, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y3, Y3
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+16
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+16
+	JNE     part
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -1296,16 +1485,15 @@ TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -1321,10 +1509,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y6
-	VMOVUPS      32(DX)(R15*4), Y7
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y6
+	VMOVUPS      32(DX)(R14*4), Y7
 	VBROADCASTSS (SI), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -1339,11 +1527,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1367,8 +1556,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -1391,8 +1581,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -1400,6 +1591,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -1420,6 +1612,13 @@ done:
 	VADDPS     Y5, Y6, Y5
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y7
+	VCMPPS       $0x03, Y3, Y2, Y6
+	VORPS        Y6, Y7, Y7
+	VCMPPS       $0x03, Y5, Y4, Y6
+	VORPS        Y6, Y7, Y7
+	VPTEST       Y7, Y7
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X7
 	VBROADCASTSS X7, Y7
@@ -1435,19 +1634,21 @@ canon:
 	VBLENDVPS    Y6, Y7, Y4, Y4
 	VCMPPS       $0x03, Y5, Y5, Y6
 	VBLENDVPS    Y6, Y7, Y5, Y5
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+16
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+16
+	JNE     part
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -1498,19 +1699,17 @@ TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -1528,10 +1727,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y8
-	VMOVUPS      32(DX)(R15*4), Y9
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y8
+	VMOVUPS      32(DX)(R14*4), Y9
 	VBROADCASTSS (SI), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -1549,11 +1748,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1580,8 +1780,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -1607,8 +1808,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -1616,6 +1818,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -1641,6 +1844,15 @@ done:
 	VADDPS     Y7, Y8, Y7
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y9
+	VCMPPS       $0x03, Y3, Y2, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPS       $0x03, Y5, Y4, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPS       $0x03, Y7, Y6, Y8
+	VORPS        Y8, Y9, Y9
+	VPTEST       Y9, Y9
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X9
 	VBROADCASTSS X9, Y9
@@ -1660,22 +1872,24 @@ canon:
 	VBLENDVPS    Y8, Y9, Y6, Y6
 	VCMPPS       $0x03, Y7, Y7, Y8
 	VBLENDVPS    Y8, Y9, Y7, Y7
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+16
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+16
+	JNE     part
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -1732,22 +1946,19 @@ TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -1767,10 +1978,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y10
-	VMOVUPS      32(DX)(R15*4), Y11
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y10
+	VMOVUPS      32(DX)(R14*4), Y11
 	VBROADCASTSS (SI), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -1791,11 +2002,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -1825,8 +2037,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -1855,8 +2068,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -1864,6 +2078,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -1894,6 +2109,17 @@ done:
 	VADDPS     Y9, Y10, Y9
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y11
+	VCMPPS       $0x03, Y3, Y2, Y10
+	VORPS        Y10, Y11, Y11
+	VCMPPS       $0x03, Y5, Y4, Y10
+	VORPS        Y10, Y11, Y11
+	VCMPPS       $0x03, Y7, Y6, Y10
+	VORPS        Y10, Y11, Y11
+	VCMPPS       $0x03, Y9, Y8, Y10
+	VORPS        Y10, Y11, Y11
+	VPTEST       Y11, Y11
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X11
 	VBROADCASTSS X11, Y11
@@ -1917,25 +2143,27 @@ canon:
 	VBLENDVPS    Y10, Y11, Y8, Y8
 	VCMPPS       $0x03, Y9, Y9, Y10
 	VBLENDVPS    Y10, Y11, Y9, Y9
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+16
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y9, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+16
+	JNE     part
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -1999,25 +2227,21 @@ TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -2039,10 +2263,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS      (DX)(R15*4), Y12
-	VMOVUPS      32(DX)(R15*4), Y13
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Y12
+	VMOVUPS      32(DX)(R14*4), Y13
 	VBROADCASTSS (SI), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -2066,11 +2290,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+16
@@ -2103,8 +2328,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -2136,8 +2362,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -2145,6 +2372,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -2180,6 +2408,19 @@ done:
 	VADDPS     Y11, Y12, Y11
 
 canon:
+	VCMPPS       $0x03, Y1, Y0, Y13
+	VCMPPS       $0x03, Y3, Y2, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y5, Y4, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y7, Y6, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y9, Y8, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPS       $0x03, Y11, Y10, Y12
+	VORPS        Y12, Y13, Y13
+	VPTEST       Y13, Y13
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X13
 	VBROADCASTSS X13, Y13
@@ -2207,28 +2448,30 @@ canon:
 	VBLENDVPS    Y12, Y13, Y10, Y10
 	VCMPPS       $0x03, Y11, Y11, Y12
 	VBLENDVPS    Y12, Y13, Y11, Y11
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+16
-	JNE          part
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y4, (AX)
-	VMOVUPS      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y6, (AX)
-	VMOVUPS      Y7, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y8, (AX)
-	VMOVUPS      Y9, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Y10, (AX)
-	VMOVUPS      Y11, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+16
+	JNE     part
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPS Y10, (AX)
+	VMOVUPS Y11, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -2702,6 +2945,8 @@ TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
@@ -2715,9 +2960,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y1
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y1
 	VBROADCASTSD (SI), Y2
 	VFMADD231PD  Y1, Y2, Y0
 	ADDQ         R8, SI
@@ -2725,10 +2970,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -2744,6 +2991,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -2759,6 +3008,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -2767,6 +3018,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -2775,20 +3027,32 @@ done:
 	VADDPD     Y0, Y1, Y0
 
 canon:
+	VCMPPD       $0x03, Y0, Y0, Y2
+	VPTEST       Y2, Y2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X2
 	VBROADCASTSD X2, Y2
 	VCMPPD       $0x03, Y0, Y0, Y1
 	VBLENDVPD    Y1, Y2, Y0, Y0
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+4
-	JNE          part
-	VMOVUPD      Y0, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+4
+	JNE     part
+	VMOVUPD Y0, (AX)
 	VZEROUPPER
 	RET
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Y0, (AX)
 	VZEROUPPER
 	RET
 
@@ -2814,6 +3078,8 @@ TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
@@ -2830,9 +3096,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y2
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y2
 	VBROADCASTSD (SI), Y3
 	VFMADD231PD  Y2, Y3, Y0
 	VBROADCASTSD (SI)(DI*1), Y4
@@ -2842,10 +3108,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -2863,6 +3131,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -2880,6 +3150,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -2888,6 +3160,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -2899,6 +3172,9 @@ done:
 	VADDPD     Y1, Y2, Y1
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y3
+	VPTEST       Y3, Y3
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X3
 	VBROADCASTSD X3, Y3
@@ -2906,12 +3182,16 @@ canon:
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VCMPPD       $0x03, Y1, Y1, Y2
 	VBLENDVPD    Y2, Y3, Y1, Y1
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+4
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+4
+	JNE     part
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y1, (AX)
 	VZEROUPPER
 	RET
 
@@ -2919,6 +3199,13 @@ part:
 	VMASKMOVPD Y0, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y1, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y1, (AX)
 	VZEROUPPER
 	RET
 
@@ -2944,6 +3231,8 @@ TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
@@ -2963,9 +3252,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y3
 	VBROADCASTSD (SI), Y4
 	VFMADD231PD  Y3, Y4, Y0
 	VBROADCASTSD (SI)(DI*1), Y5
@@ -2977,10 +3266,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -3000,6 +3291,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -3019,6 +3312,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -3027,6 +3322,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -3041,6 +3337,11 @@ done:
 	VADDPD     Y2, Y3, Y2
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y4
+	VCMPPD       $0x03, Y2, Y2, Y3
+	VORPS        Y3, Y4, Y4
+	VPTEST       Y4, Y4
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X4
 	VBROADCASTSD X4, Y4
@@ -3050,14 +3351,18 @@ canon:
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VCMPPD       $0x03, Y2, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y2, Y2
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+4
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+4
+	JNE     part
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
 	VZEROUPPER
 	RET
 
@@ -3067,6 +3372,15 @@ part:
 	VMASKMOVPD Y1, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y2, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y2, (AX)
 	VZEROUPPER
 	RET
 
@@ -3093,6 +3407,8 @@ TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
@@ -3115,9 +3431,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y4
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y4
 	VBROADCASTSD (SI), Y5
 	VFMADD231PD  Y4, Y5, Y0
 	VBROADCASTSD (SI)(DI*1), Y6
@@ -3131,10 +3447,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -3156,6 +3474,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -3177,6 +3497,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -3185,6 +3507,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -3202,6 +3525,11 @@ done:
 	VADDPD     Y3, Y4, Y3
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y5
+	VCMPPD       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X5
 	VBROADCASTSD X5, Y5
@@ -3213,16 +3541,20 @@ canon:
 	VBLENDVPD    Y4, Y5, Y2, Y2
 	VCMPPD       $0x03, Y3, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y3, Y3
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+4
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y3, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+4
+	JNE     part
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
 	VZEROUPPER
 	RET
 
@@ -3234,6 +3566,17 @@ part:
 	VMASKMOVPD Y2, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y3, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y3, (AX)
 	VZEROUPPER
 	RET
 
@@ -3260,6 +3603,8 @@ TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
@@ -3285,9 +3630,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y5
 	VBROADCASTSD (SI), Y6
 	VFMADD231PD  Y5, Y6, Y0
 	VBROADCASTSD (SI)(DI*1), Y7
@@ -3303,10 +3648,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -3330,6 +3677,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -3353,6 +3702,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -3361,6 +3712,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -3381,6 +3733,13 @@ done:
 	VADDPD     Y4, Y5, Y4
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y6
+	VCMPPD       $0x03, Y3, Y2, Y5
+	VORPS        Y5, Y6, Y6
+	VCMPPD       $0x03, Y4, Y4, Y5
+	VORPS        Y5, Y6, Y6
+	VPTEST       Y6, Y6
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X6
 	VBROADCASTSD X6, Y6
@@ -3394,18 +3753,22 @@ canon:
 	VBLENDVPD    Y5, Y6, Y3, Y3
 	VCMPPD       $0x03, Y4, Y4, Y5
 	VBLENDVPD    Y5, Y6, Y4, Y4
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+4
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y3, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y4, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+4
+	JNE     part
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
 	VZEROUPPER
 	RET
 
@@ -3419,6 +3782,19 @@ part:
 	VMASKMOVPD Y3, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y4, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y4, (AX)
 	VZEROUPPER
 	RET
 
@@ -3446,6 +3822,8 @@ TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
@@ -3474,9 +3852,9 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y6
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y6
 	VBROADCASTSD (SI), Y7
 	VFMADD231PD  Y6, Y7, Y0
 	VBROADCASTSD (SI)(DI*1), Y8
@@ -3494,10 +3872,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+4
@@ -3523,6 +3903,8 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
@@ -3548,6 +3930,8 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
@@ -3556,6 +3940,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -3579,6 +3964,13 @@ done:
 	VADDPD     Y5, Y6, Y5
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y7
+	VCMPPD       $0x03, Y3, Y2, Y6
+	VORPS        Y6, Y7, Y7
+	VCMPPD       $0x03, Y5, Y4, Y6
+	VORPS        Y6, Y7, Y7
+	VPTEST       Y7, Y7
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X7
 	VBROADCASTSD X7, Y7
@@ -3594,20 +3986,24 @@ canon:
 	VBLENDVPD    Y6, Y7, Y4, Y4
 	VCMPPD       $0x03, Y5, Y5, Y6
 	VBLENDVPD    Y6, Y7, Y5, Y5
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+4
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y3, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y4, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y5, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+4
+	JNE     part
+	VMOVUPD Y0, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y3, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Y5, (AX)
 	VZEROUPPER
 	RET
 
@@ -3623,6 +4019,21 @@ part:
 	VMASKMOVPD Y4, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y5, Y15, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Y0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Y5, (AX)
 	VZEROUPPER
 	RET
 
@@ -3648,10 +4059,11 @@ TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -3663,10 +4075,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y2
-	VMOVUPD      32(DX)(R15*8), Y3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y2
+	VMOVUPD      32(DX)(R14*8), Y3
 	VBROADCASTSD (SI), Y4
 	VFMADD231PD  Y2, Y4, Y0
 	VFMADD231PD  Y3, Y4, Y1
@@ -3675,11 +4087,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -3697,8 +4110,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -3715,8 +4129,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -3724,6 +4139,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -3734,6 +4150,9 @@ done:
 	VADDPD     Y1, Y2, Y1
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y3
+	VPTEST       Y3, Y3
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X3
 	VBROADCASTSD X3, Y3
@@ -3741,13 +4160,15 @@ canon:
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VCMPPD       $0x03, Y1, Y1, Y2
 	VBLENDVPD    Y2, Y3, Y1, Y1
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -3785,13 +4206,13 @@ TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -3805,10 +4226,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y4
-	VMOVUPD      32(DX)(R15*8), Y5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y4
+	VMOVUPD      32(DX)(R14*8), Y5
 	VBROADCASTSD (SI), Y6
 	VFMADD231PD  Y4, Y6, Y0
 	VFMADD231PD  Y5, Y6, Y1
@@ -3820,11 +4241,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -3845,8 +4267,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -3866,8 +4289,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -3875,6 +4299,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -3890,6 +4315,11 @@ done:
 	VADDPD     Y3, Y4, Y3
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y5
+	VCMPPD       $0x03, Y3, Y2, Y4
+	VORPS        Y4, Y5, Y5
+	VPTEST       Y5, Y5
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X5
 	VBROADCASTSD X5, Y5
@@ -3901,16 +4331,18 @@ canon:
 	VBLENDVPD    Y4, Y5, Y2, Y2
 	VCMPPD       $0x03, Y3, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y3, Y3
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -3954,16 +4386,15 @@ TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -3979,10 +4410,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y6
-	VMOVUPD      32(DX)(R15*8), Y7
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y6
+	VMOVUPD      32(DX)(R14*8), Y7
 	VBROADCASTSD (SI), Y8
 	VFMADD231PD  Y6, Y8, Y0
 	VFMADD231PD  Y7, Y8, Y1
@@ -3997,11 +4428,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -4025,8 +4457,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -4049,8 +4482,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -4058,6 +4492,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -4078,6 +4513,13 @@ done:
 	VADDPD     Y5, Y6, Y5
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y7
+	VCMPPD       $0x03, Y3, Y2, Y6
+	VORPS        Y6, Y7, Y7
+	VCMPPD       $0x03, Y5, Y4, Y6
+	VORPS        Y6, Y7, Y7
+	VPTEST       Y7, Y7
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X7
 	VBROADCASTSD X7, Y7
@@ -4093,19 +4535,21 @@ canon:
 	VBLENDVPD    Y6, Y7, Y4, Y4
 	VCMPPD       $0x03, Y5, Y5, Y6
 	VBLENDVPD    Y6, Y7, Y5, Y5
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -4156,19 +4600,17 @@ TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -4186,10 +4628,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y8
-	VMOVUPD      32(DX)(R15*8), Y9
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y8
+	VMOVUPD      32(DX)(R14*8), Y9
 	VBROADCASTSD (SI), Y10
 	VFMADD231PD  Y8, Y10, Y0
 	VFMADD231PD  Y9, Y10, Y1
@@ -4207,11 +4649,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -4238,8 +4681,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -4265,8 +4709,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -4274,6 +4719,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -4299,6 +4745,15 @@ done:
 	VADDPD     Y7, Y8, Y7
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y9
+	VCMPPD       $0x03, Y3, Y2, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPD       $0x03, Y5, Y4, Y8
+	VORPS        Y8, Y9, Y9
+	VCMPPD       $0x03, Y7, Y6, Y8
+	VORPS        Y8, Y9, Y9
+	VPTEST       Y9, Y9
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X9
 	VBROADCASTSD X9, Y9
@@ -4318,22 +4773,24 @@ canon:
 	VBLENDVPD    Y8, Y9, Y6, Y6
 	VCMPPD       $0x03, Y7, Y7, Y8
 	VBLENDVPD    Y8, Y9, Y7, Y7
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y7, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -4390,22 +4847,19 @@ TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -4425,10 +4879,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y10
-	VMOVUPD      32(DX)(R15*8), Y11
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y10
+	VMOVUPD      32(DX)(R14*8), Y11
 	VBROADCASTSD (SI), Y12
 	VFMADD231PD  Y10, Y12, Y0
 	VFMADD231PD  Y11, Y12, Y1
@@ -4449,11 +4903,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -4483,8 +4938,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -4513,8 +4969,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -4522,6 +4979,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -4552,6 +5010,17 @@ done:
 	VADDPD     Y9, Y10, Y9
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y11
+	VCMPPD       $0x03, Y3, Y2, Y10
+	VORPS        Y10, Y11, Y11
+	VCMPPD       $0x03, Y5, Y4, Y10
+	VORPS        Y10, Y11, Y11
+	VCMPPD       $0x03, Y7, Y6, Y10
+	VORPS        Y10, Y11, Y11
+	VCMPPD       $0x03, Y9, Y8, Y10
+	VORPS        Y10, Y11, Y11
+	VPTEST       Y11, Y11
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X11
 	VBROADCASTSD X11, Y11
@@ -4575,25 +5044,27 @@ canon:
 	VBLENDVPD    Y10, Y11, Y8, Y8
 	VCMPPD       $0x03, Y9, Y9, Y10
 	VBLENDVPD    Y10, Y11, Y9, Y9
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y7, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y8, (AX)
-	VMOVUPD      Y9, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y8, (AX)
+	VMOVUPD Y9, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -4657,25 +5128,21 @@ TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 	PREFETCHT0 (R13)
-	PREFETCHT0 32(R13)
 	ADDQ       BX, R13
 
 start:
@@ -4697,10 +5164,10 @@ start:
 	JE     rows
 	MOVQ   offs+96(FP), R9
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD      (DX)(R15*8), Y12
-	VMOVUPD      32(DX)(R15*8), Y13
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Y12
+	VMOVUPD      32(DX)(R14*8), Y13
 	VBROADCASTSD (SI), Y14
 	VFMADD231PD  Y12, Y14, Y0
 	VFMADD231PD  Y13, Y14, Y1
@@ -4724,11 +5191,12 @@ parts:
 	DECQ         CX
 	JZ           wholeDone
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
 	CMPQ n+56(FP), $+8
@@ -4761,8 +5229,9 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          next
 
@@ -4794,8 +5263,9 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
+	CMPQ         mode+72(FP), $+2
+	JEQ          nextWhole
 	PREFETCHT0   (R13)
-	PREFETCHT0   32(R13)
 	ADDQ         BX, R13
 	JMP          nextWhole
 
@@ -4803,6 +5273,7 @@ wholeDone:
 	VPCMPEQD Y15, Y15, Y15
 
 done:
+	MOVQ       c+0(FP), AX
 	MOVQ       mode+72(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
@@ -4838,6 +5309,19 @@ done:
 	VADDPD     Y11, Y12, Y11
 
 canon:
+	VCMPPD       $0x03, Y1, Y0, Y13
+	VCMPPD       $0x03, Y3, Y2, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y5, Y4, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y7, Y6, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y9, Y8, Y12
+	VORPS        Y12, Y13, Y13
+	VCMPPD       $0x03, Y11, Y10, Y12
+	VORPS        Y12, Y13, Y13
+	VPTEST       Y13, Y13
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X13
 	VBROADCASTSD X13, Y13
@@ -4865,28 +5349,30 @@ canon:
 	VBLENDVPD    Y12, Y13, Y10, Y10
 	VCMPPD       $0x03, Y11, Y11, Y12
 	VBLENDVPD    Y12, Y13, Y11, Y11
-	CMPQ         CX, $+2
-	JEQ          stream
-	MOVQ         n+56(FP), CX
-	CMPQ         CX, $+8
-	JNE          part
-	VMOVUPD      Y0, (AX)
-	VMOVUPD      Y1, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y2, (AX)
-	VMOVUPD      Y3, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y4, (AX)
-	VMOVUPD      Y5, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y6, (AX)
-	VMOVUPD      Y7, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y8, (AX)
-	VMOVUPD      Y9, 32(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Y10, (AX)
-	VMOVUPD      Y11, 32(AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	MOVQ    n+56(FP), CX
+	CMPQ    CX, $+8
+	JNE     part
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y8, (AX)
+	VMOVUPD Y9, 32(AX)
+	ADDQ    BX, AX
+	VMOVUPD Y10, (AX)
+	VMOVUPD Y11, 32(AX)
 	VZEROUPPER
 	RET
 
@@ -5312,6 +5798,8 @@ TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
@@ -5324,25 +5812,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z1
-	VMOVUPS      (R14)(R15*4), K4, Z1
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z1
 	VBROADCASTSS (SI), Z2
 	VFMADD231PS  Z1, Z2, Z0
 	ADDQ         R8, SI
@@ -5350,27 +5823,36 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z1
 	VBROADCASTSS (SI), Z2
 	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT0   (R14)
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -5379,12 +5861,24 @@ done:
 	VADDPS    Z0, Z1, Z0
 
 canon:
+	VCMPPS       $0x03, Z0, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X2
 	VBROADCASTSS X2, Z2
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z2, K2, Z0
-	VMOVUPS      Z0, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
 	VZEROUPPER
 	RET
 
@@ -5410,6 +5904,8 @@ TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
@@ -5425,25 +5921,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z2
-	VMOVUPS      (R14)(R15*4), K4, Z2
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z2
 	VBROADCASTSS (SI), Z3
 	VFMADD231PS  Z2, Z3, Z0
 	VBROADCASTSS (SI)(DI*1), Z4
@@ -5453,29 +5934,38 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z2
 	VBROADCASTSS (SI), Z3
 	VFMADD231PS  Z2, Z3, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z4
 	VFMADD231PS  Z2, Z4, Z1
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -5487,16 +5977,30 @@ done:
 	VADDPS    Z1, Z2, Z1
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X3
 	VBROADCASTSS X3, Z3
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z3, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z3, K3, Z1
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z3, K2, Z1
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
 	VZEROUPPER
 	RET
 
@@ -5522,6 +6026,8 @@ TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
@@ -5540,25 +6046,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z3
-	VMOVUPS      (R14)(R15*4), K4, Z3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z3
 	VBROADCASTSS (SI), Z4
 	VFMADD231PS  Z3, Z4, Z0
 	VBROADCASTSS (SI)(DI*1), Z5
@@ -5570,31 +6061,40 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z3
 	VBROADCASTSS (SI), Z4
 	VFMADD231PS  Z3, Z4, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z5
 	VFMADD231PS  Z3, Z5, Z1
 	VBROADCASTSS (SI)(DI*2), Z4
 	VFMADD231PS  Z3, Z4, Z2
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -5609,20 +6109,38 @@ done:
 	VADDPS    Z2, Z3, Z2
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z2, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X4
 	VBROADCASTSS X4, Z4
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z4, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z4, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z4, K4, Z2
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z4, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z4, K2, Z2
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
 	VZEROUPPER
 	RET
 
@@ -5649,6 +6167,8 @@ TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
@@ -5670,25 +6190,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z4
-	VMOVUPS      (R14)(R15*4), K4, Z4
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z4
 	VBROADCASTSS (SI), Z5
 	VFMADD231PS  Z4, Z5, Z0
 	VBROADCASTSS (SI)(DI*1), Z6
@@ -5702,16 +6207,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z4
 	VBROADCASTSS (SI), Z5
 	VFMADD231PS  Z4, Z5, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z6
 	VFMADD231PS  Z4, Z6, Z1
 	VBROADCASTSS (SI)(DI*2), Z5
@@ -5720,15 +6230,19 @@ next:
 	VFMADD231PS  Z4, Z6, Z3
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -5746,24 +6260,44 @@ done:
 	VADDPS    Z3, Z4, Z3
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X5
 	VBROADCASTSS X5, Z5
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z5, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z5, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z5, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z5, K5, Z3
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z5, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z5, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z5, K2, Z3
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
 	VZEROUPPER
 	RET
 
@@ -5790,6 +6324,8 @@ TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
@@ -5814,25 +6350,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z5
-	VMOVUPS      (R14)(R15*4), K4, Z5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z5
 	VBROADCASTSS (SI), Z6
 	VFMADD231PS  Z5, Z6, Z0
 	VBROADCASTSS (SI)(DI*1), Z7
@@ -5848,16 +6369,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z5
 	VBROADCASTSS (SI), Z6
 	VFMADD231PS  Z5, Z6, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z7
 	VFMADD231PS  Z5, Z7, Z1
 	VBROADCASTSS (SI)(DI*2), Z6
@@ -5868,15 +6394,19 @@ next:
 	VFMADD231PS  Z5, Z6, Z4
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -5897,28 +6427,52 @@ done:
 	VADDPS    Z4, Z5, Z4
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z4, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X6
 	VBROADCASTSS X6, Z6
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z6, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z6, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z6, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z6, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z6, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z6, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z6, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z6, K2, Z4
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
 	VZEROUPPER
 	RET
 
@@ -5946,6 +6500,8 @@ TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
@@ -5973,25 +6529,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z6
-	VMOVUPS      (R14)(R15*4), K4, Z6
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z6
 	VBROADCASTSS (SI), Z7
 	VFMADD231PS  Z6, Z7, Z0
 	VBROADCASTSS (SI)(DI*1), Z8
@@ -6009,16 +6550,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z6
 	VBROADCASTSS (SI), Z7
 	VFMADD231PS  Z6, Z7, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z8
 	VFMADD231PS  Z6, Z8, Z1
 	VBROADCASTSS (SI)(DI*2), Z7
@@ -6031,15 +6577,19 @@ next:
 	VFMADD231PS  Z6, Z8, Z5
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -6063,32 +6613,58 @@ done:
 	VADDPS    Z5, Z6, Z5
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X7
 	VBROADCASTSS X7, Z7
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z7, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z7, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z7, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z7, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z7, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z7, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z7, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z7, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z7, K3, Z5
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z7, K2, Z5
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
 	VZEROUPPER
 	RET
 
@@ -6116,6 +6692,8 @@ TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
 	PREFETCHT0 (R13)
@@ -6146,25 +6724,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z7
-	VMOVUPS      (R14)(R15*4), K4, Z7
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z7
 	VBROADCASTSS (SI), Z8
 	VFMADD231PS  Z7, Z8, Z0
 	VBROADCASTSS (SI)(DI*1), Z9
@@ -6184,16 +6747,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z7
 	VBROADCASTSS (SI), Z8
 	VFMADD231PS  Z7, Z8, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z9
 	VFMADD231PS  Z7, Z9, Z1
 	VBROADCASTSS (SI)(DI*2), Z8
@@ -6208,15 +6776,19 @@ next:
 	VFMADD231PS  Z7, Z8, Z6
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -6243,36 +6815,66 @@ done:
 	VADDPS    Z6, Z7, Z6
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z6, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X8
 	VBROADCASTSS X8, Z8
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z8, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z8, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z8, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z8, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z8, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z8, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z8, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z8, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z8, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z8, K4, Z6
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z8, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z8, K2, Z6
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
 	VZEROUPPER
 	RET
 
@@ -6299,9 +6901,10 @@ TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
 	PREFETCHT0 (R13)
@@ -6335,25 +6938,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z8
-	VMOVUPS      (R14)(R15*4), K4, Z8
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z8
 	VBROADCASTSS (SI), Z9
 	VFMADD231PS  Z8, Z9, Z0
 	VBROADCASTSS (SI)(DI*1), Z10
@@ -6368,24 +6956,28 @@ parts:
 	VFMADD231PS  Z8, Z10, Z5
 	VBROADCASTSS (SI)(R11*2), Z9
 	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS (R10), Z10
+	VBROADCASTSS (SI)(R10*1), Z10
 	VFMADD231PS  Z8, Z10, Z7
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z8
 	VBROADCASTSS (SI), Z9
 	VFMADD231PS  Z8, Z9, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z10
 	VFMADD231PS  Z8, Z10, Z1
 	VBROADCASTSS (SI)(DI*2), Z9
@@ -6398,20 +6990,23 @@ next:
 	VFMADD231PS  Z8, Z10, Z5
 	VBROADCASTSS (SI)(R11*2), Z9
 	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS (R10), Z10
+	VBROADCASTSS (SI)(R10*1), Z10
 	VFMADD231PS  Z8, Z10, Z7
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -6441,40 +7036,72 @@ done:
 	VADDPS    Z7, Z8, Z7
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X9
 	VBROADCASTSS X9, Z9
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z9, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z9, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z9, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z9, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z9, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z9, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z9, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z9, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z9, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z9, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z9, K5, Z7
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z9, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z9, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z9, K2, Z7
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
 	VZEROUPPER
 	RET
 
@@ -6501,9 +7128,10 @@ TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -6540,25 +7168,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z9
-	VMOVUPS      (R14)(R15*4), K4, Z9
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z9
 	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z9, Z10, Z0
 	VBROADCASTSS (SI)(DI*1), Z11
@@ -6573,26 +7186,30 @@ parts:
 	VFMADD231PS  Z9, Z11, Z5
 	VBROADCASTSS (SI)(R11*2), Z10
 	VFMADD231PS  Z9, Z10, Z6
-	VBROADCASTSS (R10), Z11
+	VBROADCASTSS (SI)(R10*1), Z11
 	VFMADD231PS  Z9, Z11, Z7
-	VBROADCASTSS (R10)(DI*1), Z10
+	VBROADCASTSS (SI)(DI*8), Z10
 	VFMADD231PS  Z9, Z10, Z8
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z9
 	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z9, Z10, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z11
 	VFMADD231PS  Z9, Z11, Z1
 	VBROADCASTSS (SI)(DI*2), Z10
@@ -6605,22 +7222,25 @@ next:
 	VFMADD231PS  Z9, Z11, Z5
 	VBROADCASTSS (SI)(R11*2), Z10
 	VFMADD231PS  Z9, Z10, Z6
-	VBROADCASTSS (R10), Z11
+	VBROADCASTSS (SI)(R10*1), Z11
 	VFMADD231PS  Z9, Z11, Z7
-	VBROADCASTSS (R10)(DI*1), Z10
+	VBROADCASTSS (SI)(DI*8), Z10
 	VFMADD231PS  Z9, Z10, Z8
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -6653,44 +7273,80 @@ done:
 	VADDPS    Z8, Z9, Z8
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z8, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X10
 	VBROADCASTSS X10, Z10
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z10, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z10, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z10, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z10, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z10, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z10, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z10, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z10, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z10, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z10, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z10, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z10, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z10, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z10, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z10, K2, Z8
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z8, (AX)
 	VZEROUPPER
 	RET
 
@@ -6717,9 +7373,12 @@ TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -6759,25 +7418,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z10
-	VMOVUPS      (R14)(R15*4), K4, Z10
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z10
 	VBROADCASTSS (SI), Z11
 	VFMADD231PS  Z10, Z11, Z0
 	VBROADCASTSS (SI)(DI*1), Z12
@@ -6792,28 +7436,33 @@ parts:
 	VFMADD231PS  Z10, Z12, Z5
 	VBROADCASTSS (SI)(R11*2), Z11
 	VFMADD231PS  Z10, Z11, Z6
-	VBROADCASTSS (R10), Z12
+	VBROADCASTSS (SI)(R10*1), Z12
 	VFMADD231PS  Z10, Z12, Z7
-	VBROADCASTSS (R10)(DI*1), Z11
+	VBROADCASTSS (SI)(DI*8), Z11
 	VFMADD231PS  Z10, Z11, Z8
-	VBROADCASTSS (R10)(DI*2), Z12
+	VBROADCASTSS (R15), Z12
 	VFMADD231PS  Z10, Z12, Z9
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z10
 	VBROADCASTSS (SI), Z11
 	VFMADD231PS  Z10, Z11, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z12
 	VFMADD231PS  Z10, Z12, Z1
 	VBROADCASTSS (SI)(DI*2), Z11
@@ -6826,24 +7475,28 @@ next:
 	VFMADD231PS  Z10, Z12, Z5
 	VBROADCASTSS (SI)(R11*2), Z11
 	VFMADD231PS  Z10, Z11, Z6
-	VBROADCASTSS (R10), Z12
+	VBROADCASTSS (SI)(R10*1), Z12
 	VFMADD231PS  Z10, Z12, Z7
-	VBROADCASTSS (R10)(DI*1), Z11
+	VBROADCASTSS (SI)(DI*8), Z11
 	VFMADD231PS  Z10, Z11, Z8
-	VBROADCASTSS (R10)(DI*2), Z12
+	VBROADCASTSS (R15), Z12
 	VFMADD231PS  Z10, Z12, Z9
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -6879,48 +7532,86 @@ done:
 	VADDPS    Z9, Z10, Z9
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X11
 	VBROADCASTSS X11, Z11
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z11, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z11, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z11, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z11, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z11, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z11, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z11, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z11, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z11, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z11, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z11, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z11, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z11, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z11, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z11, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z11, K3, Z9
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z9, K1, (AX)
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z11, K2, Z9
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
 	VZEROUPPER
 	RET
 
@@ -6947,9 +7638,12 @@ TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -6992,25 +7686,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z11
-	VMOVUPS      (R14)(R15*4), K4, Z11
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z11
 	VBROADCASTSS (SI), Z12
 	VFMADD231PS  Z11, Z12, Z0
 	VBROADCASTSS (SI)(DI*1), Z13
@@ -7025,30 +7704,35 @@ parts:
 	VFMADD231PS  Z11, Z13, Z5
 	VBROADCASTSS (SI)(R11*2), Z12
 	VFMADD231PS  Z11, Z12, Z6
-	VBROADCASTSS (R10), Z13
+	VBROADCASTSS (SI)(R10*1), Z13
 	VFMADD231PS  Z11, Z13, Z7
-	VBROADCASTSS (R10)(DI*1), Z12
+	VBROADCASTSS (SI)(DI*8), Z12
 	VFMADD231PS  Z11, Z12, Z8
-	VBROADCASTSS (R10)(DI*2), Z13
+	VBROADCASTSS (R15), Z13
 	VFMADD231PS  Z11, Z13, Z9
-	VBROADCASTSS (R10)(R11*1), Z12
+	VBROADCASTSS (R15)(DI*1), Z12
 	VFMADD231PS  Z11, Z12, Z10
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z11
 	VBROADCASTSS (SI), Z12
 	VFMADD231PS  Z11, Z12, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z13
 	VFMADD231PS  Z11, Z13, Z1
 	VBROADCASTSS (SI)(DI*2), Z12
@@ -7061,26 +7745,30 @@ next:
 	VFMADD231PS  Z11, Z13, Z5
 	VBROADCASTSS (SI)(R11*2), Z12
 	VFMADD231PS  Z11, Z12, Z6
-	VBROADCASTSS (R10), Z13
+	VBROADCASTSS (SI)(R10*1), Z13
 	VFMADD231PS  Z11, Z13, Z7
-	VBROADCASTSS (R10)(DI*1), Z12
+	VBROADCASTSS (SI)(DI*8), Z12
 	VFMADD231PS  Z11, Z12, Z8
-	VBROADCASTSS (R10)(DI*2), Z13
+	VBROADCASTSS (R15), Z13
 	VFMADD231PS  Z11, Z13, Z9
-	VBROADCASTSS (R10)(R11*1), Z12
+	VBROADCASTSS (R15)(DI*1), Z12
 	VFMADD231PS  Z11, Z12, Z10
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -7119,52 +7807,94 @@ done:
 	VADDPS    Z10, Z11, Z10
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z10, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X12
 	VBROADCASTSS X12, Z12
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z12, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z12, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z12, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z12, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z12, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z12, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z12, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z12, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z12, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z12, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z12, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z12, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z12, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z12, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z12, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z12, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z12, K4, Z10
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, K1, (AX)
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z12, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z12, K2, Z10
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z10, (AX)
 	VZEROUPPER
 	RET
 
@@ -7191,9 +7921,12 @@ TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -7239,25 +7972,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z12
-	VMOVUPS      (R14)(R15*4), K4, Z12
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z12
 	VBROADCASTSS (SI), Z13
 	VFMADD231PS  Z12, Z13, Z0
 	VBROADCASTSS (SI)(DI*1), Z14
@@ -7272,32 +7990,37 @@ parts:
 	VFMADD231PS  Z12, Z14, Z5
 	VBROADCASTSS (SI)(R11*2), Z13
 	VFMADD231PS  Z12, Z13, Z6
-	VBROADCASTSS (R10), Z14
+	VBROADCASTSS (SI)(R10*1), Z14
 	VFMADD231PS  Z12, Z14, Z7
-	VBROADCASTSS (R10)(DI*1), Z13
+	VBROADCASTSS (SI)(DI*8), Z13
 	VFMADD231PS  Z12, Z13, Z8
-	VBROADCASTSS (R10)(DI*2), Z14
+	VBROADCASTSS (R15), Z14
 	VFMADD231PS  Z12, Z14, Z9
-	VBROADCASTSS (R10)(R11*1), Z13
+	VBROADCASTSS (R15)(DI*1), Z13
 	VFMADD231PS  Z12, Z13, Z10
-	VBROADCASTSS (R10)(DI*4), Z14
+	VBROADCASTSS (R15)(DI*2), Z14
 	VFMADD231PS  Z12, Z14, Z11
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z12
 	VBROADCASTSS (SI), Z13
 	VFMADD231PS  Z12, Z13, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z14
 	VFMADD231PS  Z12, Z14, Z1
 	VBROADCASTSS (SI)(DI*2), Z13
@@ -7310,28 +8033,32 @@ next:
 	VFMADD231PS  Z12, Z14, Z5
 	VBROADCASTSS (SI)(R11*2), Z13
 	VFMADD231PS  Z12, Z13, Z6
-	VBROADCASTSS (R10), Z14
+	VBROADCASTSS (SI)(R10*1), Z14
 	VFMADD231PS  Z12, Z14, Z7
-	VBROADCASTSS (R10)(DI*1), Z13
+	VBROADCASTSS (SI)(DI*8), Z13
 	VFMADD231PS  Z12, Z13, Z8
-	VBROADCASTSS (R10)(DI*2), Z14
+	VBROADCASTSS (R15), Z14
 	VFMADD231PS  Z12, Z14, Z9
-	VBROADCASTSS (R10)(R11*1), Z13
+	VBROADCASTSS (R15)(DI*1), Z13
 	VFMADD231PS  Z12, Z13, Z10
-	VBROADCASTSS (R10)(DI*4), Z14
+	VBROADCASTSS (R15)(DI*2), Z14
 	VFMADD231PS  Z12, Z14, Z11
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -7373,56 +8100,100 @@ done:
 	VADDPS    Z11, Z12, Z11
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X13
 	VBROADCASTSS X13, Z13
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z13, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z13, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z13, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z13, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z13, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z13, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z13, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z13, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z13, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z13, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z13, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z13, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z13, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z13, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z13, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z13, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z13, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z13, K5, Z11
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z11, K1, (AX)
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z13, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z13, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z13, K2, Z11
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z11, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z10, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z11, (AX)
 	VZEROUPPER
 	RET
 
@@ -7449,9 +8220,12 @@ TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -7500,25 +8274,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z13
-	VMOVUPS      (R14)(R15*4), K4, Z13
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z13
 	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z13, Z14, Z0
 	VBROADCASTSS (SI)(DI*1), Z15
@@ -7533,34 +8292,39 @@ parts:
 	VFMADD231PS  Z13, Z15, Z5
 	VBROADCASTSS (SI)(R11*2), Z14
 	VFMADD231PS  Z13, Z14, Z6
-	VBROADCASTSS (R10), Z15
+	VBROADCASTSS (SI)(R10*1), Z15
 	VFMADD231PS  Z13, Z15, Z7
-	VBROADCASTSS (R10)(DI*1), Z14
+	VBROADCASTSS (SI)(DI*8), Z14
 	VFMADD231PS  Z13, Z14, Z8
-	VBROADCASTSS (R10)(DI*2), Z15
+	VBROADCASTSS (R15), Z15
 	VFMADD231PS  Z13, Z15, Z9
-	VBROADCASTSS (R10)(R11*1), Z14
+	VBROADCASTSS (R15)(DI*1), Z14
 	VFMADD231PS  Z13, Z14, Z10
-	VBROADCASTSS (R10)(DI*4), Z15
+	VBROADCASTSS (R15)(DI*2), Z15
 	VFMADD231PS  Z13, Z15, Z11
-	VBROADCASTSS (R10)(R12*1), Z14
+	VBROADCASTSS (R15)(R11*1), Z14
 	VFMADD231PS  Z13, Z14, Z12
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z13
 	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z13, Z14, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z15
 	VFMADD231PS  Z13, Z15, Z1
 	VBROADCASTSS (SI)(DI*2), Z14
@@ -7573,30 +8337,34 @@ next:
 	VFMADD231PS  Z13, Z15, Z5
 	VBROADCASTSS (SI)(R11*2), Z14
 	VFMADD231PS  Z13, Z14, Z6
-	VBROADCASTSS (R10), Z15
+	VBROADCASTSS (SI)(R10*1), Z15
 	VFMADD231PS  Z13, Z15, Z7
-	VBROADCASTSS (R10)(DI*1), Z14
+	VBROADCASTSS (SI)(DI*8), Z14
 	VFMADD231PS  Z13, Z14, Z8
-	VBROADCASTSS (R10)(DI*2), Z15
+	VBROADCASTSS (R15), Z15
 	VFMADD231PS  Z13, Z15, Z9
-	VBROADCASTSS (R10)(R11*1), Z14
+	VBROADCASTSS (R15)(DI*1), Z14
 	VFMADD231PS  Z13, Z14, Z10
-	VBROADCASTSS (R10)(DI*4), Z15
+	VBROADCASTSS (R15)(DI*2), Z15
 	VFMADD231PS  Z13, Z15, Z11
-	VBROADCASTSS (R10)(R12*1), Z14
+	VBROADCASTSS (R15)(R11*1), Z14
 	VFMADD231PS  Z13, Z14, Z12
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -7641,60 +8409,108 @@ done:
 	VADDPS    Z12, Z13, Z12
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z12, Z12, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X14
 	VBROADCASTSS X14, Z14
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z14, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z14, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z14, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z14, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z14, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z14, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z14, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z14, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z14, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z14, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z14, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z14, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z14, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z14, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z14, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z14, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z14, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z14, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z14, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z14, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z14, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z14, K2, Z12
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z11, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z11, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z10, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z11, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
 	VZEROUPPER
 	RET
 
@@ -7721,9 +8537,12 @@ TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -7775,25 +8594,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z14
-	VMOVUPS      (R14)(R15*4), K4, Z14
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K1, Z14
 	VBROADCASTSS (SI), Z15
 	VFMADD231PS  Z14, Z15, Z0
 	VBROADCASTSS (SI)(DI*1), Z16
@@ -7808,36 +8612,41 @@ parts:
 	VFMADD231PS  Z14, Z16, Z5
 	VBROADCASTSS (SI)(R11*2), Z15
 	VFMADD231PS  Z14, Z15, Z6
-	VBROADCASTSS (R10), Z16
+	VBROADCASTSS (SI)(R10*1), Z16
 	VFMADD231PS  Z14, Z16, Z7
-	VBROADCASTSS (R10)(DI*1), Z15
+	VBROADCASTSS (SI)(DI*8), Z15
 	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (R10)(DI*2), Z16
+	VBROADCASTSS (R15), Z16
 	VFMADD231PS  Z14, Z16, Z9
-	VBROADCASTSS (R10)(R11*1), Z15
+	VBROADCASTSS (R15)(DI*1), Z15
 	VFMADD231PS  Z14, Z15, Z10
-	VBROADCASTSS (R10)(DI*4), Z16
+	VBROADCASTSS (R15)(DI*2), Z16
 	VFMADD231PS  Z14, Z16, Z11
-	VBROADCASTSS (R10)(R12*1), Z15
+	VBROADCASTSS (R15)(R11*1), Z15
 	VFMADD231PS  Z14, Z15, Z12
-	VBROADCASTSS (R10)(R11*2), Z16
+	VBROADCASTSS (R15)(DI*4), Z16
 	VFMADD231PS  Z14, Z16, Z13
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS.Z    (DX), K1, Z14
 	VBROADCASTSS (SI), Z15
 	VFMADD231PS  Z14, Z15, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z16
 	VFMADD231PS  Z14, Z16, Z1
 	VBROADCASTSS (SI)(DI*2), Z15
@@ -7850,32 +8659,36 @@ next:
 	VFMADD231PS  Z14, Z16, Z5
 	VBROADCASTSS (SI)(R11*2), Z15
 	VFMADD231PS  Z14, Z15, Z6
-	VBROADCASTSS (R10), Z16
+	VBROADCASTSS (SI)(R10*1), Z16
 	VFMADD231PS  Z14, Z16, Z7
-	VBROADCASTSS (R10)(DI*1), Z15
+	VBROADCASTSS (SI)(DI*8), Z15
 	VFMADD231PS  Z14, Z15, Z8
-	VBROADCASTSS (R10)(DI*2), Z16
+	VBROADCASTSS (R15), Z16
 	VFMADD231PS  Z14, Z16, Z9
-	VBROADCASTSS (R10)(R11*1), Z15
+	VBROADCASTSS (R15)(DI*1), Z15
 	VFMADD231PS  Z14, Z15, Z10
-	VBROADCASTSS (R10)(DI*4), Z16
+	VBROADCASTSS (R15)(DI*2), Z16
 	VFMADD231PS  Z14, Z16, Z11
-	VBROADCASTSS (R10)(R12*1), Z15
+	VBROADCASTSS (R15)(R11*1), Z15
 	VFMADD231PS  Z14, Z15, Z12
-	VBROADCASTSS (R10)(R11*2), Z16
+	VBROADCASTSS (R15)(DI*4), Z16
 	VFMADD231PS  Z14, Z16, Z13
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -7923,64 +8736,114 @@ done:
 	VADDPS    Z13, Z14, Z13
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X15
 	VBROADCASTSS X15, Z15
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z15, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z15, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z15, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z15, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z15, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z15, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z15, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z15, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z15, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z15, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z15, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z15, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z15, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z15, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z15, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z15, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z15, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z15, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z15, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z15, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z15, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z15, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z15, K3, Z13
-	VMOVUPS      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z11, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z13, K1, (AX)
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z15, K2, Z13
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z11, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPS Z13, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z10, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z11, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z13, (AX)
 	VZEROUPPER
 	RET
 
@@ -8006,6 +8869,8 @@ TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
@@ -8020,31 +8885,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z2
-	VMOVUPS      (R14)(R15*4), K4, Z2
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z3
-	VMOVUPS      64(R14)(R15*4), K5, Z3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z2
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z3
 	VBROADCASTSS (SI), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
@@ -8053,31 +8898,40 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z2
 	VMOVUPS.Z    64(DX), K1, Z3
 	VBROADCASTSS (SI), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT0   (R14)
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -8088,17 +8942,22 @@ done:
 	VADDPS    Z1, Z2, Z1
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X3
 	VBROADCASTSS X3, Z3
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z3, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z3, K3, Z1
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z3, K2, Z1
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -8130,6 +8989,8 @@ TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
@@ -8149,31 +9010,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z4
-	VMOVUPS      (R14)(R15*4), K4, Z4
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z5
-	VMOVUPS      64(R14)(R15*4), K5, Z5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z4
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z5
 	VBROADCASTSS (SI), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
@@ -8185,34 +9026,44 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z4
 	VMOVUPS.Z    64(DX), K1, Z5
 	VBROADCASTSS (SI), Z6
 	VFMADD231PS  Z4, Z6, Z0
 	VFMADD231PS  Z5, Z6, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z7
 	VFMADD231PS  Z4, Z7, Z2
 	VFMADD231PS  Z5, Z7, Z3
+	PREFETCHT0   64(R14)
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -8228,24 +9079,31 @@ done:
 	VADDPS    Z3, Z4, Z3
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X5
 	VBROADCASTSS X5, Z5
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z5, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z5, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z5, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z5, K5, Z3
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z5, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z5, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z5, K2, Z3
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -8280,6 +9138,8 @@ TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
@@ -8304,31 +9164,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z6
-	VMOVUPS      (R14)(R15*4), K4, Z6
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z7
-	VMOVUPS      64(R14)(R15*4), K5, Z7
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z6
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z7
 	VBROADCASTSS (SI), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
@@ -8343,37 +9183,47 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z6
 	VMOVUPS.Z    64(DX), K1, Z7
 	VBROADCASTSS (SI), Z8
 	VFMADD231PS  Z6, Z8, Z0
 	VFMADD231PS  Z7, Z8, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z9
 	VFMADD231PS  Z6, Z9, Z2
 	VFMADD231PS  Z7, Z9, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -8394,31 +9244,40 @@ done:
 	VADDPS    Z5, Z6, Z5
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X7
 	VBROADCASTSS X7, Z7
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z7, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z7, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z7, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z7, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z7, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z7, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z7, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z7, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z7, K3, Z5
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z7, K2, Z5
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -8457,6 +9316,8 @@ TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
@@ -8486,31 +9347,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z8
-	VMOVUPS      (R14)(R15*4), K4, Z8
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z9
-	VMOVUPS      64(R14)(R15*4), K5, Z9
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z8
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z9
 	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
@@ -8528,22 +9369,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z8
 	VMOVUPS.Z    64(DX), K1, Z9
 	VBROADCASTSS (SI), Z10
 	VFMADD231PS  Z8, Z10, Z0
 	VFMADD231PS  Z9, Z10, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z11
 	VFMADD231PS  Z8, Z11, Z2
 	VFMADD231PS  Z9, Z11, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z10
 	VFMADD231PS  Z8, Z10, Z4
 	VFMADD231PS  Z9, Z10, Z5
@@ -8552,16 +9399,20 @@ next:
 	VFMADD231PS  Z9, Z11, Z7
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -8587,38 +9438,49 @@ done:
 	VADDPS    Z7, Z8, Z7
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X9
 	VBROADCASTSS X9, Z9
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z9, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z9, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z9, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z9, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z9, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z9, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z9, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z9, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z9, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z9, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z9, K5, Z7
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z9, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z9, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z9, K2, Z7
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -8660,6 +9522,8 @@ TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
@@ -8694,31 +9558,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z10
-	VMOVUPS      (R14)(R15*4), K4, Z10
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z11
-	VMOVUPS      64(R14)(R15*4), K5, Z11
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z10
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z11
 	VBROADCASTSS (SI), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
@@ -8739,22 +9583,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z10
 	VMOVUPS.Z    64(DX), K1, Z11
 	VBROADCASTSS (SI), Z12
 	VFMADD231PS  Z10, Z12, Z0
 	VFMADD231PS  Z11, Z12, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z13
 	VFMADD231PS  Z10, Z13, Z2
 	VFMADD231PS  Z11, Z13, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z12
 	VFMADD231PS  Z10, Z12, Z4
 	VFMADD231PS  Z11, Z12, Z5
@@ -8766,16 +9616,20 @@ next:
 	VFMADD231PS  Z11, Z12, Z9
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -8806,45 +9660,58 @@ done:
 	VADDPS    Z9, Z10, Z9
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X11
 	VBROADCASTSS X11, Z11
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z11, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z11, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z11, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z11, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z11, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z11, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z11, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z11, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z11, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z11, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z11, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z11, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z11, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z11, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z11, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z11, K3, Z9
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z11, K2, Z9
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -8890,6 +9757,8 @@ TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
@@ -8929,31 +9798,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z12
-	VMOVUPS      (R14)(R15*4), K4, Z12
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z13
-	VMOVUPS      64(R14)(R15*4), K5, Z13
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z12
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z13
 	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
@@ -8977,22 +9826,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z12
 	VMOVUPS.Z    64(DX), K1, Z13
 	VBROADCASTSS (SI), Z14
 	VFMADD231PS  Z12, Z14, Z0
 	VFMADD231PS  Z13, Z14, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z15
 	VFMADD231PS  Z12, Z15, Z2
 	VFMADD231PS  Z13, Z15, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z14
 	VFMADD231PS  Z12, Z14, Z4
 	VFMADD231PS  Z13, Z14, Z5
@@ -9007,16 +9862,20 @@ next:
 	VFMADD231PS  Z13, Z15, Z11
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -9052,52 +9911,67 @@ done:
 	VADDPS    Z11, Z12, Z11
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X13
 	VBROADCASTSS X13, Z13
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z13, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z13, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z13, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z13, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z13, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z13, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z13, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z13, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z13, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z13, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z13, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z13, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z13, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z13, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z13, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z13, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z13, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z13, K5, Z11
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z13, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z13, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z13, K2, Z11
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -9146,6 +10020,8 @@ TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
 	PREFETCHT0 (R13)
@@ -9190,31 +10066,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z14
-	VMOVUPS      (R14)(R15*4), K4, Z14
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z15
-	VMOVUPS      64(R14)(R15*4), K5, Z15
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z14
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z15
 	VBROADCASTSS (SI), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -9241,22 +10097,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z14
 	VMOVUPS.Z    64(DX), K1, Z15
 	VBROADCASTSS (SI), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z17
 	VFMADD231PS  Z14, Z17, Z2
 	VFMADD231PS  Z15, Z17, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z16
 	VFMADD231PS  Z14, Z16, Z4
 	VFMADD231PS  Z15, Z16, Z5
@@ -9274,16 +10136,20 @@ next:
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -9324,59 +10190,76 @@ done:
 	VADDPS    Z13, Z14, Z13
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X15
 	VBROADCASTSS X15, Z15
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z15, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z15, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z15, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z15, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z15, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z15, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z15, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z15, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z15, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z15, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z15, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z15, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z15, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z15, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z15, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z15, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z15, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z15, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z15, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z15, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z15, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z15, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z15, K3, Z13
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z15, K2, Z13
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -9427,9 +10310,10 @@ TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
 	PREFETCHT0 (R13)
@@ -9479,31 +10363,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z16
-	VMOVUPS      (R14)(R15*4), K4, Z16
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z17
-	VMOVUPS      64(R14)(R15*4), K5, Z17
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z16
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z17
 	VBROADCASTSS (SI), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -9525,31 +10389,36 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS (R10), Z19
+	VBROADCASTSS (SI)(R10*1), Z19
 	VFMADD231PS  Z16, Z19, Z14
 	VFMADD231PS  Z17, Z19, Z15
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z16
 	VMOVUPS.Z    64(DX), K1, Z17
 	VBROADCASTSS (SI), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z19
 	VFMADD231PS  Z16, Z19, Z2
 	VFMADD231PS  Z17, Z19, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
@@ -9565,22 +10434,25 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS (R10), Z19
+	VBROADCASTSS (SI)(R10*1), Z19
 	VFMADD231PS  Z16, Z19, Z14
 	VFMADD231PS  Z17, Z19, Z15
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -9626,66 +10498,85 @@ done:
 	VADDPS    Z15, Z16, Z15
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X17
 	VBROADCASTSS X17, Z17
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z17, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z17, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z17, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z17, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z17, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z17, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z17, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z17, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z17, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z17, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z17, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z17, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z17, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z17, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z17, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z17, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z17, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z17, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z17, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z17, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z17, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z17, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z17, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z17, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z17, K5, Z15
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z17, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z17, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z17, K2, Z15
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -9739,9 +10630,10 @@ TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -9796,31 +10688,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z18
-	VMOVUPS      (R14)(R15*4), K4, Z18
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z19
-	VMOVUPS      64(R14)(R15*4), K5, Z19
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z18
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z19
 	VBROADCASTSS (SI), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -9842,34 +10714,39 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z20
 	VFMADD231PS  Z18, Z20, Z12
 	VFMADD231PS  Z19, Z20, Z13
-	VBROADCASTSS (R10), Z21
+	VBROADCASTSS (SI)(R10*1), Z21
 	VFMADD231PS  Z18, Z21, Z14
 	VFMADD231PS  Z19, Z21, Z15
-	VBROADCASTSS (R10)(DI*1), Z20
+	VBROADCASTSS (SI)(DI*8), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z18
 	VMOVUPS.Z    64(DX), K1, Z19
 	VBROADCASTSS (SI), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z21
 	VFMADD231PS  Z18, Z21, Z2
 	VFMADD231PS  Z19, Z21, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z20
 	VFMADD231PS  Z18, Z20, Z4
 	VFMADD231PS  Z19, Z20, Z5
@@ -9885,25 +10762,28 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z20
 	VFMADD231PS  Z18, Z20, Z12
 	VFMADD231PS  Z19, Z20, Z13
-	VBROADCASTSS (R10), Z21
+	VBROADCASTSS (SI)(R10*1), Z21
 	VFMADD231PS  Z18, Z21, Z14
 	VFMADD231PS  Z19, Z21, Z15
-	VBROADCASTSS (R10)(DI*1), Z20
+	VBROADCASTSS (SI)(DI*8), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -9954,73 +10834,94 @@ done:
 	VADDPS    Z17, Z18, Z17
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X19
 	VBROADCASTSS X19, Z19
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z19, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z19, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z19, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z19, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z19, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z19, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z19, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z19, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z19, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z19, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z19, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z19, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z19, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z19, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z19, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z19, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z19, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z19, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z19, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z19, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z19, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z19, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z19, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z19, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z19, K5, Z15
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z19, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z19, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z19, K2, Z15
 	VCMPPS       $0x03, Z16, Z16, K2
 	VMOVAPS      Z19, K2, Z16
-	VCMPPS       $0x03, Z17, Z17, K3
-	VMOVAPS      Z19, K3, Z17
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, K1, 64(AX)
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z19, K2, Z17
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -10077,9 +10978,12 @@ TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -10139,31 +11043,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z20
-	VMOVUPS      (R14)(R15*4), K4, Z20
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z21
-	VMOVUPS      64(R14)(R15*4), K5, Z21
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z20
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z21
 	VBROADCASTSS (SI), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -10185,37 +11069,43 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z22
 	VFMADD231PS  Z20, Z22, Z12
 	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS (R10), Z23
+	VBROADCASTSS (SI)(R10*1), Z23
 	VFMADD231PS  Z20, Z23, Z14
 	VFMADD231PS  Z21, Z23, Z15
-	VBROADCASTSS (R10)(DI*1), Z22
+	VBROADCASTSS (SI)(DI*8), Z22
 	VFMADD231PS  Z20, Z22, Z16
 	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS (R10)(DI*2), Z23
+	VBROADCASTSS (R15), Z23
 	VFMADD231PS  Z20, Z23, Z18
 	VFMADD231PS  Z21, Z23, Z19
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z20
 	VMOVUPS.Z    64(DX), K1, Z21
 	VBROADCASTSS (SI), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z23
 	VFMADD231PS  Z20, Z23, Z2
 	VFMADD231PS  Z21, Z23, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z22
 	VFMADD231PS  Z20, Z22, Z4
 	VFMADD231PS  Z21, Z22, Z5
@@ -10231,28 +11121,32 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z22
 	VFMADD231PS  Z20, Z22, Z12
 	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS (R10), Z23
+	VBROADCASTSS (SI)(R10*1), Z23
 	VFMADD231PS  Z20, Z23, Z14
 	VFMADD231PS  Z21, Z23, Z15
-	VBROADCASTSS (R10)(DI*1), Z22
+	VBROADCASTSS (SI)(DI*8), Z22
 	VFMADD231PS  Z20, Z22, Z16
 	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS (R10)(DI*2), Z23
+	VBROADCASTSS (R15), Z23
 	VFMADD231PS  Z20, Z23, Z18
 	VFMADD231PS  Z21, Z23, Z19
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -10308,80 +11202,103 @@ done:
 	VADDPS    Z19, Z20, Z19
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X21
 	VBROADCASTSS X21, Z21
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z21, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z21, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z21, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z21, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z21, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z21, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z21, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z21, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z21, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z21, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z21, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z21, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z21, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z21, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z21, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z21, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z21, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z21, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z21, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z21, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z21, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z21, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z21, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z21, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z21, K5, Z15
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z21, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z21, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z21, K2, Z15
 	VCMPPS       $0x03, Z16, Z16, K2
 	VMOVAPS      Z21, K2, Z16
-	VCMPPS       $0x03, Z17, Z17, K3
-	VMOVAPS      Z21, K3, Z17
-	VCMPPS       $0x03, Z18, Z18, K4
-	VMOVAPS      Z21, K4, Z18
-	VCMPPS       $0x03, Z19, Z19, K5
-	VMOVAPS      Z21, K5, Z19
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z18, (AX)
-	VMOVUPS      Z19, K1, 64(AX)
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z21, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z21, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z21, K2, Z19
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -10441,9 +11358,12 @@ TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -10508,31 +11428,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z22
-	VMOVUPS      (R14)(R15*4), K4, Z22
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z23
-	VMOVUPS      64(R14)(R15*4), K5, Z23
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z22
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z23
 	VBROADCASTSS (SI), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -10554,40 +11454,46 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z24
 	VFMADD231PS  Z22, Z24, Z12
 	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS (R10), Z25
+	VBROADCASTSS (SI)(R10*1), Z25
 	VFMADD231PS  Z22, Z25, Z14
 	VFMADD231PS  Z23, Z25, Z15
-	VBROADCASTSS (R10)(DI*1), Z24
+	VBROADCASTSS (SI)(DI*8), Z24
 	VFMADD231PS  Z22, Z24, Z16
 	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS (R10)(DI*2), Z25
+	VBROADCASTSS (R15), Z25
 	VFMADD231PS  Z22, Z25, Z18
 	VFMADD231PS  Z23, Z25, Z19
-	VBROADCASTSS (R10)(R11*1), Z24
+	VBROADCASTSS (R15)(DI*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z22
 	VMOVUPS.Z    64(DX), K1, Z23
 	VBROADCASTSS (SI), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z25
 	VFMADD231PS  Z22, Z25, Z2
 	VFMADD231PS  Z23, Z25, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z24
 	VFMADD231PS  Z22, Z24, Z4
 	VFMADD231PS  Z23, Z24, Z5
@@ -10603,31 +11509,35 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z24
 	VFMADD231PS  Z22, Z24, Z12
 	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS (R10), Z25
+	VBROADCASTSS (SI)(R10*1), Z25
 	VFMADD231PS  Z22, Z25, Z14
 	VFMADD231PS  Z23, Z25, Z15
-	VBROADCASTSS (R10)(DI*1), Z24
+	VBROADCASTSS (SI)(DI*8), Z24
 	VFMADD231PS  Z22, Z24, Z16
 	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS (R10)(DI*2), Z25
+	VBROADCASTSS (R15), Z25
 	VFMADD231PS  Z22, Z25, Z18
 	VFMADD231PS  Z23, Z25, Z19
-	VBROADCASTSS (R10)(R11*1), Z24
+	VBROADCASTSS (R15)(DI*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -10688,87 +11598,112 @@ done:
 	VADDPS    Z21, Z22, Z21
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X23
 	VBROADCASTSS X23, Z23
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z23, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z23, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z23, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z23, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z23, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z23, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z23, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z23, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z23, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z23, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z23, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z23, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z23, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z23, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z23, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z23, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z23, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z23, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z23, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z23, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z23, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z23, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z23, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z23, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z23, K5, Z15
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z23, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z23, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z23, K2, Z15
 	VCMPPS       $0x03, Z16, Z16, K2
 	VMOVAPS      Z23, K2, Z16
-	VCMPPS       $0x03, Z17, Z17, K3
-	VMOVAPS      Z23, K3, Z17
-	VCMPPS       $0x03, Z18, Z18, K4
-	VMOVAPS      Z23, K4, Z18
-	VCMPPS       $0x03, Z19, Z19, K5
-	VMOVAPS      Z23, K5, Z19
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z23, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z23, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z23, K2, Z19
 	VCMPPS       $0x03, Z20, Z20, K2
 	VMOVAPS      Z23, K2, Z20
-	VCMPPS       $0x03, Z21, Z21, K3
-	VMOVAPS      Z23, K3, Z21
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z18, (AX)
-	VMOVUPS      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z20, (AX)
-	VMOVUPS      Z21, K1, 64(AX)
+	VCMPPS       $0x03, Z21, Z21, K2
+	VMOVAPS      Z23, K2, Z21
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -10831,9 +11766,12 @@ TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -10903,31 +11841,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z24
-	VMOVUPS      (R14)(R15*4), K4, Z24
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z25
-	VMOVUPS      64(R14)(R15*4), K5, Z25
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z24
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z25
 	VBROADCASTSS (SI), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -10949,43 +11867,49 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS (R10), Z27
+	VBROADCASTSS (SI)(R10*1), Z27
 	VFMADD231PS  Z24, Z27, Z14
 	VFMADD231PS  Z25, Z27, Z15
-	VBROADCASTSS (R10)(DI*1), Z26
+	VBROADCASTSS (SI)(DI*8), Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS (R10)(DI*2), Z27
+	VBROADCASTSS (R15), Z27
 	VFMADD231PS  Z24, Z27, Z18
 	VFMADD231PS  Z25, Z27, Z19
-	VBROADCASTSS (R10)(R11*1), Z26
+	VBROADCASTSS (R15)(DI*1), Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS (R10)(DI*4), Z27
+	VBROADCASTSS (R15)(DI*2), Z27
 	VFMADD231PS  Z24, Z27, Z22
 	VFMADD231PS  Z25, Z27, Z23
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z24
 	VMOVUPS.Z    64(DX), K1, Z25
 	VBROADCASTSS (SI), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z27
 	VFMADD231PS  Z24, Z27, Z2
 	VFMADD231PS  Z25, Z27, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z26
 	VFMADD231PS  Z24, Z26, Z4
 	VFMADD231PS  Z25, Z26, Z5
@@ -11001,34 +11925,38 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS (R10), Z27
+	VBROADCASTSS (SI)(R10*1), Z27
 	VFMADD231PS  Z24, Z27, Z14
 	VFMADD231PS  Z25, Z27, Z15
-	VBROADCASTSS (R10)(DI*1), Z26
+	VBROADCASTSS (SI)(DI*8), Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS (R10)(DI*2), Z27
+	VBROADCASTSS (R15), Z27
 	VFMADD231PS  Z24, Z27, Z18
 	VFMADD231PS  Z25, Z27, Z19
-	VBROADCASTSS (R10)(R11*1), Z26
+	VBROADCASTSS (R15)(DI*1), Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS (R10)(DI*4), Z27
+	VBROADCASTSS (R15)(DI*2), Z27
 	VFMADD231PS  Z24, Z27, Z22
 	VFMADD231PS  Z25, Z27, Z23
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -11094,94 +12022,121 @@ done:
 	VADDPS    Z23, Z24, Z23
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X25
 	VBROADCASTSS X25, Z25
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z25, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z25, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z25, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z25, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z25, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z25, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z25, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z25, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z25, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z25, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z25, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z25, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z25, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z25, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z25, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z25, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z25, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z25, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z25, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z25, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z25, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z25, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z25, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z25, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z25, K5, Z15
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z25, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z25, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z25, K2, Z15
 	VCMPPS       $0x03, Z16, Z16, K2
 	VMOVAPS      Z25, K2, Z16
-	VCMPPS       $0x03, Z17, Z17, K3
-	VMOVAPS      Z25, K3, Z17
-	VCMPPS       $0x03, Z18, Z18, K4
-	VMOVAPS      Z25, K4, Z18
-	VCMPPS       $0x03, Z19, Z19, K5
-	VMOVAPS      Z25, K5, Z19
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z25, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z25, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z25, K2, Z19
 	VCMPPS       $0x03, Z20, Z20, K2
 	VMOVAPS      Z25, K2, Z20
-	VCMPPS       $0x03, Z21, Z21, K3
-	VMOVAPS      Z25, K3, Z21
-	VCMPPS       $0x03, Z22, Z22, K4
-	VMOVAPS      Z25, K4, Z22
-	VCMPPS       $0x03, Z23, Z23, K5
-	VMOVAPS      Z25, K5, Z23
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z18, (AX)
-	VMOVUPS      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z20, (AX)
-	VMOVUPS      Z21, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z22, (AX)
-	VMOVUPS      Z23, K1, 64(AX)
+	VCMPPS       $0x03, Z21, Z21, K2
+	VMOVAPS      Z25, K2, Z21
+	VCMPPS       $0x03, Z22, Z22, K2
+	VMOVAPS      Z25, K2, Z22
+	VCMPPS       $0x03, Z23, Z23, K2
+	VMOVAPS      Z25, K2, Z23
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -11247,9 +12202,12 @@ TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -11324,31 +12282,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z26
-	VMOVUPS      (R14)(R15*4), K4, Z26
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z27
-	VMOVUPS      64(R14)(R15*4), K5, Z27
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z26
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z27
 	VBROADCASTSS (SI), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -11370,46 +12308,52 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z28
 	VFMADD231PS  Z26, Z28, Z12
 	VFMADD231PS  Z27, Z28, Z13
-	VBROADCASTSS (R10), Z29
+	VBROADCASTSS (SI)(R10*1), Z29
 	VFMADD231PS  Z26, Z29, Z14
 	VFMADD231PS  Z27, Z29, Z15
-	VBROADCASTSS (R10)(DI*1), Z28
+	VBROADCASTSS (SI)(DI*8), Z28
 	VFMADD231PS  Z26, Z28, Z16
 	VFMADD231PS  Z27, Z28, Z17
-	VBROADCASTSS (R10)(DI*2), Z29
+	VBROADCASTSS (R15), Z29
 	VFMADD231PS  Z26, Z29, Z18
 	VFMADD231PS  Z27, Z29, Z19
-	VBROADCASTSS (R10)(R11*1), Z28
+	VBROADCASTSS (R15)(DI*1), Z28
 	VFMADD231PS  Z26, Z28, Z20
 	VFMADD231PS  Z27, Z28, Z21
-	VBROADCASTSS (R10)(DI*4), Z29
+	VBROADCASTSS (R15)(DI*2), Z29
 	VFMADD231PS  Z26, Z29, Z22
 	VFMADD231PS  Z27, Z29, Z23
-	VBROADCASTSS (R10)(R12*1), Z28
+	VBROADCASTSS (R15)(R11*1), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z26
 	VMOVUPS.Z    64(DX), K1, Z27
 	VBROADCASTSS (SI), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z29
 	VFMADD231PS  Z26, Z29, Z2
 	VFMADD231PS  Z27, Z29, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z28
 	VFMADD231PS  Z26, Z28, Z4
 	VFMADD231PS  Z27, Z28, Z5
@@ -11425,37 +12369,41 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z28
 	VFMADD231PS  Z26, Z28, Z12
 	VFMADD231PS  Z27, Z28, Z13
-	VBROADCASTSS (R10), Z29
+	VBROADCASTSS (SI)(R10*1), Z29
 	VFMADD231PS  Z26, Z29, Z14
 	VFMADD231PS  Z27, Z29, Z15
-	VBROADCASTSS (R10)(DI*1), Z28
+	VBROADCASTSS (SI)(DI*8), Z28
 	VFMADD231PS  Z26, Z28, Z16
 	VFMADD231PS  Z27, Z28, Z17
-	VBROADCASTSS (R10)(DI*2), Z29
+	VBROADCASTSS (R15), Z29
 	VFMADD231PS  Z26, Z29, Z18
 	VFMADD231PS  Z27, Z29, Z19
-	VBROADCASTSS (R10)(R11*1), Z28
+	VBROADCASTSS (R15)(DI*1), Z28
 	VFMADD231PS  Z26, Z28, Z20
 	VFMADD231PS  Z27, Z28, Z21
-	VBROADCASTSS (R10)(DI*4), Z29
+	VBROADCASTSS (R15)(DI*2), Z29
 	VFMADD231PS  Z26, Z29, Z22
 	VFMADD231PS  Z27, Z29, Z23
-	VBROADCASTSS (R10)(R12*1), Z28
+	VBROADCASTSS (R15)(R11*1), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -11526,101 +12474,130 @@ done:
 	VADDPS    Z25, Z26, Z25
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z25, Z24, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X27
 	VBROADCASTSS X27, Z27
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z27, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z27, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z27, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z27, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z27, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z27, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z27, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z27, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z27, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z27, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z27, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z27, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z27, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z27, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z27, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z27, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z27, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z27, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z27, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z27, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z27, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z27, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z27, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z27, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z27, K5, Z15
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z27, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z27, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z27, K2, Z15
 	VCMPPS       $0x03, Z16, Z16, K2
 	VMOVAPS      Z27, K2, Z16
-	VCMPPS       $0x03, Z17, Z17, K3
-	VMOVAPS      Z27, K3, Z17
-	VCMPPS       $0x03, Z18, Z18, K4
-	VMOVAPS      Z27, K4, Z18
-	VCMPPS       $0x03, Z19, Z19, K5
-	VMOVAPS      Z27, K5, Z19
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z27, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z27, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z27, K2, Z19
 	VCMPPS       $0x03, Z20, Z20, K2
 	VMOVAPS      Z27, K2, Z20
-	VCMPPS       $0x03, Z21, Z21, K3
-	VMOVAPS      Z27, K3, Z21
-	VCMPPS       $0x03, Z22, Z22, K4
-	VMOVAPS      Z27, K4, Z22
-	VCMPPS       $0x03, Z23, Z23, K5
-	VMOVAPS      Z27, K5, Z23
+	VCMPPS       $0x03, Z21, Z21, K2
+	VMOVAPS      Z27, K2, Z21
+	VCMPPS       $0x03, Z22, Z22, K2
+	VMOVAPS      Z27, K2, Z22
+	VCMPPS       $0x03, Z23, Z23, K2
+	VMOVAPS      Z27, K2, Z23
 	VCMPPS       $0x03, Z24, Z24, K2
 	VMOVAPS      Z27, K2, Z24
-	VCMPPS       $0x03, Z25, Z25, K3
-	VMOVAPS      Z27, K3, Z25
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z18, (AX)
-	VMOVUPS      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z20, (AX)
-	VMOVUPS      Z21, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z22, (AX)
-	VMOVUPS      Z23, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z24, (AX)
-	VMOVUPS      Z25, K1, 64(AX)
+	VCMPPS       $0x03, Z25, Z25, K2
+	VMOVAPS      Z27, K2, Z25
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z24, (AX)
+	VMOVUPS Z25, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -11689,9 +12666,12 @@ TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -11771,31 +12751,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x10, R14
-	SHRQ   $0x10, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x02, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPS.Z    (DX)(R15*4), K2, Z28
-	VMOVUPS      (R14)(R15*4), K4, Z28
-	VMOVUPS.Z    64(DX)(R15*4), K3, Z29
-	VMOVUPS      64(R14)(R15*4), K5, Z29
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z28
+	VMOVUPS.Z    64(DX)(R14*4), K1, Z29
 	VBROADCASTSS (SI), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -11817,49 +12777,55 @@ parts:
 	VBROADCASTSS (SI)(R11*2), Z30
 	VFMADD231PS  Z28, Z30, Z12
 	VFMADD231PS  Z29, Z30, Z13
-	VBROADCASTSS (R10), Z31
+	VBROADCASTSS (SI)(R10*1), Z31
 	VFMADD231PS  Z28, Z31, Z14
 	VFMADD231PS  Z29, Z31, Z15
-	VBROADCASTSS (R10)(DI*1), Z30
+	VBROADCASTSS (SI)(DI*8), Z30
 	VFMADD231PS  Z28, Z30, Z16
 	VFMADD231PS  Z29, Z30, Z17
-	VBROADCASTSS (R10)(DI*2), Z31
+	VBROADCASTSS (R15), Z31
 	VFMADD231PS  Z28, Z31, Z18
 	VFMADD231PS  Z29, Z31, Z19
-	VBROADCASTSS (R10)(R11*1), Z30
+	VBROADCASTSS (R15)(DI*1), Z30
 	VFMADD231PS  Z28, Z30, Z20
 	VFMADD231PS  Z29, Z30, Z21
-	VBROADCASTSS (R10)(DI*4), Z31
+	VBROADCASTSS (R15)(DI*2), Z31
 	VFMADD231PS  Z28, Z31, Z22
 	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (R10)(R12*1), Z30
+	VBROADCASTSS (R15)(R11*1), Z30
 	VFMADD231PS  Z28, Z30, Z24
 	VFMADD231PS  Z29, Z30, Z25
-	VBROADCASTSS (R10)(R11*2), Z31
+	VBROADCASTSS (R15)(DI*4), Z31
 	VFMADD231PS  Z28, Z31, Z26
 	VFMADD231PS  Z29, Z31, Z27
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPS      (DX), Z28
 	VMOVUPS.Z    64(DX), K1, Z29
 	VBROADCASTSS (SI), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSS (SI)(DI*1), Z31
 	VFMADD231PS  Z28, Z31, Z2
 	VFMADD231PS  Z29, Z31, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSS (SI)(DI*2), Z30
 	VFMADD231PS  Z28, Z30, Z4
 	VFMADD231PS  Z29, Z30, Z5
@@ -11875,40 +12841,44 @@ next:
 	VBROADCASTSS (SI)(R11*2), Z30
 	VFMADD231PS  Z28, Z30, Z12
 	VFMADD231PS  Z29, Z30, Z13
-	VBROADCASTSS (R10), Z31
+	VBROADCASTSS (SI)(R10*1), Z31
 	VFMADD231PS  Z28, Z31, Z14
 	VFMADD231PS  Z29, Z31, Z15
-	VBROADCASTSS (R10)(DI*1), Z30
+	VBROADCASTSS (SI)(DI*8), Z30
 	VFMADD231PS  Z28, Z30, Z16
 	VFMADD231PS  Z29, Z30, Z17
-	VBROADCASTSS (R10)(DI*2), Z31
+	VBROADCASTSS (R15), Z31
 	VFMADD231PS  Z28, Z31, Z18
 	VFMADD231PS  Z29, Z31, Z19
-	VBROADCASTSS (R10)(R11*1), Z30
+	VBROADCASTSS (R15)(DI*1), Z30
 	VFMADD231PS  Z28, Z30, Z20
 	VFMADD231PS  Z29, Z30, Z21
-	VBROADCASTSS (R10)(DI*4), Z31
+	VBROADCASTSS (R15)(DI*2), Z31
 	VFMADD231PS  Z28, Z31, Z22
 	VFMADD231PS  Z29, Z31, Z23
-	VBROADCASTSS (R10)(R12*1), Z30
+	VBROADCASTSS (R15)(R11*1), Z30
 	VFMADD231PS  Z28, Z30, Z24
 	VFMADD231PS  Z29, Z30, Z25
-	VBROADCASTSS (R10)(R11*2), Z31
+	VBROADCASTSS (R15)(DI*4), Z31
 	VFMADD231PS  Z28, Z31, Z26
 	VFMADD231PS  Z29, Z31, Z27
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -11984,108 +12954,139 @@ done:
 	VADDPS    Z27, Z28, Z27
 
 canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z25, Z24, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z27, Z26, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVL         $0x7fc00000, R13
 	VMOVD        R13, X29
 	VBROADCASTSS X29, Z29
 	VCMPPS       $0x03, Z0, Z0, K2
 	VMOVAPS      Z29, K2, Z0
-	VCMPPS       $0x03, Z1, Z1, K3
-	VMOVAPS      Z29, K3, Z1
-	VCMPPS       $0x03, Z2, Z2, K4
-	VMOVAPS      Z29, K4, Z2
-	VCMPPS       $0x03, Z3, Z3, K5
-	VMOVAPS      Z29, K5, Z3
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z29, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z29, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z29, K2, Z3
 	VCMPPS       $0x03, Z4, Z4, K2
 	VMOVAPS      Z29, K2, Z4
-	VCMPPS       $0x03, Z5, Z5, K3
-	VMOVAPS      Z29, K3, Z5
-	VCMPPS       $0x03, Z6, Z6, K4
-	VMOVAPS      Z29, K4, Z6
-	VCMPPS       $0x03, Z7, Z7, K5
-	VMOVAPS      Z29, K5, Z7
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z29, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z29, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z29, K2, Z7
 	VCMPPS       $0x03, Z8, Z8, K2
 	VMOVAPS      Z29, K2, Z8
-	VCMPPS       $0x03, Z9, Z9, K3
-	VMOVAPS      Z29, K3, Z9
-	VCMPPS       $0x03, Z10, Z10, K4
-	VMOVAPS      Z29, K4, Z10
-	VCMPPS       $0x03, Z11, Z11, K5
-	VMOVAPS      Z29, K5, Z11
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z29, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z29, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z29, K2, Z11
 	VCMPPS       $0x03, Z12, Z12, K2
 	VMOVAPS      Z29, K2, Z12
-	VCMPPS       $0x03, Z13, Z13, K3
-	VMOVAPS      Z29, K3, Z13
-	VCMPPS       $0x03, Z14, Z14, K4
-	VMOVAPS      Z29, K4, Z14
-	VCMPPS       $0x03, Z15, Z15, K5
-	VMOVAPS      Z29, K5, Z15
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z29, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z29, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z29, K2, Z15
 	VCMPPS       $0x03, Z16, Z16, K2
 	VMOVAPS      Z29, K2, Z16
-	VCMPPS       $0x03, Z17, Z17, K3
-	VMOVAPS      Z29, K3, Z17
-	VCMPPS       $0x03, Z18, Z18, K4
-	VMOVAPS      Z29, K4, Z18
-	VCMPPS       $0x03, Z19, Z19, K5
-	VMOVAPS      Z29, K5, Z19
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z29, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z29, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z29, K2, Z19
 	VCMPPS       $0x03, Z20, Z20, K2
 	VMOVAPS      Z29, K2, Z20
-	VCMPPS       $0x03, Z21, Z21, K3
-	VMOVAPS      Z29, K3, Z21
-	VCMPPS       $0x03, Z22, Z22, K4
-	VMOVAPS      Z29, K4, Z22
-	VCMPPS       $0x03, Z23, Z23, K5
-	VMOVAPS      Z29, K5, Z23
+	VCMPPS       $0x03, Z21, Z21, K2
+	VMOVAPS      Z29, K2, Z21
+	VCMPPS       $0x03, Z22, Z22, K2
+	VMOVAPS      Z29, K2, Z22
+	VCMPPS       $0x03, Z23, Z23, K2
+	VMOVAPS      Z29, K2, Z23
 	VCMPPS       $0x03, Z24, Z24, K2
 	VMOVAPS      Z29, K2, Z24
-	VCMPPS       $0x03, Z25, Z25, K3
-	VMOVAPS      Z29, K3, Z25
-	VCMPPS       $0x03, Z26, Z26, K4
-	VMOVAPS      Z29, K4, Z26
-	VCMPPS       $0x03, Z27, Z27, K5
-	VMOVAPS      Z29, K5, Z27
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z2, (AX)
-	VMOVUPS      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z4, (AX)
-	VMOVUPS      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z6, (AX)
-	VMOVUPS      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z8, (AX)
-	VMOVUPS      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z10, (AX)
-	VMOVUPS      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z12, (AX)
-	VMOVUPS      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z14, (AX)
-	VMOVUPS      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z16, (AX)
-	VMOVUPS      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z18, (AX)
-	VMOVUPS      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z20, (AX)
-	VMOVUPS      Z21, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z22, (AX)
-	VMOVUPS      Z23, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z24, (AX)
-	VMOVUPS      Z25, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPS      Z26, (AX)
-	VMOVUPS      Z27, K1, 64(AX)
+	VCMPPS       $0x03, Z25, Z25, K2
+	VMOVAPS      Z29, K2, Z25
+	VCMPPS       $0x03, Z26, Z26, K2
+	VMOVAPS      Z29, K2, Z26
+	VCMPPS       $0x03, Z27, Z27, K2
+	VMOVAPS      Z29, K2, Z27
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z24, (AX)
+	VMOVUPS Z25, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z26, (AX)
+	VMOVUPS Z27, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -12131,6 +13132,4043 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z26, (AX)
 	VMOVNTPS Z27, 64(AX)
+	VZEROUPPER
+	RET
+
+// func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm1x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000020
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z3
+	VMOVUPS      (AX)(R14*4), K3, Z3
+	VMOVUPS      64(AX)(R14*4), Z4
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z3
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z4
+	VMOVUPS      64(AX)(R14*4), K3, Z4
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z3
+	VMOVUPS      64(DX)(R14*4), Z4
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z5
+	VMOVUPS      128(AX)(R14*4), K3, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z3
+	VMOVUPS      64(DX)(R14*4), Z4
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS.Z    128(DX), K1, Z5
+	VBROADCASTSS (SI), Z6
+	VFMADD231PS  Z3, Z6, Z0
+	VFMADD231PS  Z4, Z6, Z1
+	VFMADD231PS  Z5, Z6, Z2
+	PREFETCHT0   (R14)
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z3
+	VADDPS    Z0, Z3, Z0
+	VMOVUPS   64(R13), Z3
+	VADDPS    Z1, Z3, Z1
+	VMOVUPS.Z 128(R13), K1, Z3
+	VADDPS    Z2, Z3, Z2
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z2, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X4
+	VBROADCASTSS X4, Z4
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z4, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z4, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z4, K2, Z2
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm2x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000030
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z6
+	VMOVUPS      (AX)(R14*4), K3, Z6
+	VMOVUPS      64(AX)(R14*4), Z7
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z8
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI)(DI*1), Z10
+	VFMADD231PS  Z6, Z10, Z3
+	VFMADD231PS  Z7, Z10, Z4
+	VFMADD231PS  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z6
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z7
+	VMOVUPS      64(AX)(R14*4), K3, Z7
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z8
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI)(DI*1), Z10
+	VFMADD231PS  Z6, Z10, Z3
+	VFMADD231PS  Z7, Z10, Z4
+	VFMADD231PS  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z6
+	VMOVUPS      64(DX)(R14*4), Z7
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z8
+	VMOVUPS      128(AX)(R14*4), K3, Z8
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI)(DI*1), Z10
+	VFMADD231PS  Z6, Z10, Z3
+	VFMADD231PS  Z7, Z10, Z4
+	VFMADD231PS  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z6
+	VMOVUPS      64(DX)(R14*4), Z7
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z8
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (SI)(DI*1), Z10
+	VFMADD231PS  Z6, Z10, Z3
+	VFMADD231PS  Z7, Z10, Z4
+	VFMADD231PS  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z6
+	VMOVUPS      64(DX), Z7
+	VMOVUPS.Z    128(DX), K1, Z8
+	VBROADCASTSS (SI), Z9
+	VFMADD231PS  Z6, Z9, Z0
+	VFMADD231PS  Z7, Z9, Z1
+	VFMADD231PS  Z8, Z9, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z10
+	VFMADD231PS  Z6, Z10, Z3
+	VFMADD231PS  Z7, Z10, Z4
+	VFMADD231PS  Z8, Z10, Z5
+	PREFETCHT0   64(R14)
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z6
+	VADDPS    Z0, Z6, Z0
+	VMOVUPS   64(R13), Z6
+	VADDPS    Z1, Z6, Z1
+	VMOVUPS.Z 128(R13), K1, Z6
+	VADDPS    Z2, Z6, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z6
+	VADDPS    Z3, Z6, Z3
+	VMOVUPS   64(R13), Z6
+	VADDPS    Z4, Z6, Z4
+	VMOVUPS.Z 128(R13), K1, Z6
+	VADDPS    Z5, Z6, Z5
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X7
+	VBROADCASTSS X7, Z7
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z7, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z7, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z7, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z7, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z7, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z7, K2, Z5
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm3x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000040
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z9
+	VMOVUPS      (AX)(R14*4), K3, Z9
+	VMOVUPS      64(AX)(R14*4), Z10
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z5
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z9
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z10
+	VMOVUPS      64(AX)(R14*4), K3, Z10
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z5
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z9
+	VMOVUPS      64(DX)(R14*4), Z10
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z11
+	VMOVUPS      128(AX)(R14*4), K3, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z5
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z9
+	VMOVUPS      64(DX)(R14*4), Z10
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z5
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z9
+	VMOVUPS      64(DX), Z10
+	VMOVUPS.Z    128(DX), K1, Z11
+	VBROADCASTSS (SI), Z12
+	VFMADD231PS  Z9, Z12, Z0
+	VFMADD231PS  Z10, Z12, Z1
+	VFMADD231PS  Z11, Z12, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z13
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z12
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	PREFETCHT0   128(R14)
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z9
+	VADDPS    Z0, Z9, Z0
+	VMOVUPS   64(R13), Z9
+	VADDPS    Z1, Z9, Z1
+	VMOVUPS.Z 128(R13), K1, Z9
+	VADDPS    Z2, Z9, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z9
+	VADDPS    Z3, Z9, Z3
+	VMOVUPS   64(R13), Z9
+	VADDPS    Z4, Z9, Z4
+	VMOVUPS.Z 128(R13), K1, Z9
+	VADDPS    Z5, Z9, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z9
+	VADDPS    Z6, Z9, Z6
+	VMOVUPS   64(R13), Z9
+	VADDPS    Z7, Z9, Z7
+	VMOVUPS.Z 128(R13), K1, Z9
+	VADDPS    Z8, Z9, Z8
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z8, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X10
+	VBROADCASTSS X10, Z10
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z10, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z10, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z10, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z10, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z10, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z10, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z10, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z10, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z10, K2, Z8
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm4x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000050
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z12
+	VMOVUPS      (AX)(R14*4), K3, Z12
+	VMOVUPS      64(AX)(R14*4), Z13
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z14
+	VBROADCASTSS (SI), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (SI)(DI*1), Z16
+	VFMADD231PS  Z12, Z16, Z3
+	VFMADD231PS  Z13, Z16, Z4
+	VFMADD231PS  Z14, Z16, Z5
+	VBROADCASTSS (SI)(DI*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (SI)(R11*1), Z16
+	VFMADD231PS  Z12, Z16, Z9
+	VFMADD231PS  Z13, Z16, Z10
+	VFMADD231PS  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z12
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z13
+	VMOVUPS      64(AX)(R14*4), K3, Z13
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z14
+	VBROADCASTSS (SI), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (SI)(DI*1), Z16
+	VFMADD231PS  Z12, Z16, Z3
+	VFMADD231PS  Z13, Z16, Z4
+	VFMADD231PS  Z14, Z16, Z5
+	VBROADCASTSS (SI)(DI*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (SI)(R11*1), Z16
+	VFMADD231PS  Z12, Z16, Z9
+	VFMADD231PS  Z13, Z16, Z10
+	VFMADD231PS  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z12
+	VMOVUPS      64(DX)(R14*4), Z13
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z14
+	VMOVUPS      128(AX)(R14*4), K3, Z14
+	VBROADCASTSS (SI), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (SI)(DI*1), Z16
+	VFMADD231PS  Z12, Z16, Z3
+	VFMADD231PS  Z13, Z16, Z4
+	VFMADD231PS  Z14, Z16, Z5
+	VBROADCASTSS (SI)(DI*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (SI)(R11*1), Z16
+	VFMADD231PS  Z12, Z16, Z9
+	VFMADD231PS  Z13, Z16, Z10
+	VFMADD231PS  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z12
+	VMOVUPS      64(DX)(R14*4), Z13
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z14
+	VBROADCASTSS (SI), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (SI)(DI*1), Z16
+	VFMADD231PS  Z12, Z16, Z3
+	VFMADD231PS  Z13, Z16, Z4
+	VFMADD231PS  Z14, Z16, Z5
+	VBROADCASTSS (SI)(DI*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (SI)(R11*1), Z16
+	VFMADD231PS  Z12, Z16, Z9
+	VFMADD231PS  Z13, Z16, Z10
+	VFMADD231PS  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z12
+	VMOVUPS      64(DX), Z13
+	VMOVUPS.Z    128(DX), K1, Z14
+	VBROADCASTSS (SI), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z16
+	VFMADD231PS  Z12, Z16, Z3
+	VFMADD231PS  Z13, Z16, Z4
+	VFMADD231PS  Z14, Z16, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSS (SI)(R11*1), Z16
+	VFMADD231PS  Z12, Z16, Z9
+	VFMADD231PS  Z13, Z16, Z10
+	VFMADD231PS  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z12
+	VADDPS    Z0, Z12, Z0
+	VMOVUPS   64(R13), Z12
+	VADDPS    Z1, Z12, Z1
+	VMOVUPS.Z 128(R13), K1, Z12
+	VADDPS    Z2, Z12, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z12
+	VADDPS    Z3, Z12, Z3
+	VMOVUPS   64(R13), Z12
+	VADDPS    Z4, Z12, Z4
+	VMOVUPS.Z 128(R13), K1, Z12
+	VADDPS    Z5, Z12, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z12
+	VADDPS    Z6, Z12, Z6
+	VMOVUPS   64(R13), Z12
+	VADDPS    Z7, Z12, Z7
+	VMOVUPS.Z 128(R13), K1, Z12
+	VADDPS    Z8, Z12, Z8
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z12
+	VADDPS    Z9, Z12, Z9
+	VMOVUPS   64(R13), Z12
+	VADDPS    Z10, Z12, Z10
+	VMOVUPS.Z 128(R13), K1, Z12
+	VADDPS    Z11, Z12, Z11
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X13
+	VBROADCASTSS X13, Z13
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z13, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z13, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z13, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z13, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z13, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z13, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z13, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z13, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z13, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z13, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z13, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z13, K2, Z11
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	VMOVNTPS Z10, 64(AX)
+	VMOVNTPS Z11, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm5x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000060
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z15
+	VMOVUPS      (AX)(R14*4), K3, Z15
+	VMOVUPS      64(AX)(R14*4), Z16
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (SI)(DI*1), Z19
+	VFMADD231PS  Z15, Z19, Z3
+	VFMADD231PS  Z16, Z19, Z4
+	VFMADD231PS  Z17, Z19, Z5
+	VBROADCASTSS (SI)(DI*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (SI)(R11*1), Z19
+	VFMADD231PS  Z15, Z19, Z9
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI)(DI*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z15
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z16
+	VMOVUPS      64(AX)(R14*4), K3, Z16
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (SI)(DI*1), Z19
+	VFMADD231PS  Z15, Z19, Z3
+	VFMADD231PS  Z16, Z19, Z4
+	VFMADD231PS  Z17, Z19, Z5
+	VBROADCASTSS (SI)(DI*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (SI)(R11*1), Z19
+	VFMADD231PS  Z15, Z19, Z9
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI)(DI*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z15
+	VMOVUPS      64(DX)(R14*4), Z16
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z17
+	VMOVUPS      128(AX)(R14*4), K3, Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (SI)(DI*1), Z19
+	VFMADD231PS  Z15, Z19, Z3
+	VFMADD231PS  Z16, Z19, Z4
+	VFMADD231PS  Z17, Z19, Z5
+	VBROADCASTSS (SI)(DI*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (SI)(R11*1), Z19
+	VFMADD231PS  Z15, Z19, Z9
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI)(DI*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z15
+	VMOVUPS      64(DX)(R14*4), Z16
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (SI)(DI*1), Z19
+	VFMADD231PS  Z15, Z19, Z3
+	VFMADD231PS  Z16, Z19, Z4
+	VFMADD231PS  Z17, Z19, Z5
+	VBROADCASTSS (SI)(DI*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (SI)(R11*1), Z19
+	VFMADD231PS  Z15, Z19, Z9
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI)(DI*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z15
+	VMOVUPS      64(DX), Z16
+	VMOVUPS.Z    128(DX), K1, Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z19
+	VFMADD231PS  Z15, Z19, Z3
+	VFMADD231PS  Z16, Z19, Z4
+	VFMADD231PS  Z17, Z19, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSS (SI)(R11*1), Z19
+	VFMADD231PS  Z15, Z19, Z9
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (SI)(DI*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z15
+	VADDPS    Z0, Z15, Z0
+	VMOVUPS   64(R13), Z15
+	VADDPS    Z1, Z15, Z1
+	VMOVUPS.Z 128(R13), K1, Z15
+	VADDPS    Z2, Z15, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z15
+	VADDPS    Z3, Z15, Z3
+	VMOVUPS   64(R13), Z15
+	VADDPS    Z4, Z15, Z4
+	VMOVUPS.Z 128(R13), K1, Z15
+	VADDPS    Z5, Z15, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z15
+	VADDPS    Z6, Z15, Z6
+	VMOVUPS   64(R13), Z15
+	VADDPS    Z7, Z15, Z7
+	VMOVUPS.Z 128(R13), K1, Z15
+	VADDPS    Z8, Z15, Z8
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z15
+	VADDPS    Z9, Z15, Z9
+	VMOVUPS   64(R13), Z15
+	VADDPS    Z10, Z15, Z10
+	VMOVUPS.Z 128(R13), K1, Z15
+	VADDPS    Z11, Z15, Z11
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z15
+	VADDPS    Z12, Z15, Z12
+	VMOVUPS   64(R13), Z15
+	VADDPS    Z13, Z15, Z13
+	VMOVUPS.Z 128(R13), K1, Z15
+	VADDPS    Z14, Z15, Z14
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z14, Z14, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X16
+	VBROADCASTSS X16, Z16
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z16, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z16, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z16, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z16, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z16, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z16, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z16, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z16, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z16, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z16, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z16, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z16, K2, Z11
+	VCMPPS       $0x03, Z12, Z12, K2
+	VMOVAPS      Z16, K2, Z12
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z16, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z16, K2, Z14
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	VMOVNTPS Z10, 64(AX)
+	VMOVNTPS Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
+	VMOVNTPS Z13, 64(AX)
+	VMOVNTPS Z14, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm6x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000070
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z18
+	VMOVUPS      (AX)(R14*4), K3, Z18
+	VMOVUPS      64(AX)(R14*4), Z19
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z20
+	VBROADCASTSS (SI), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (SI)(DI*1), Z22
+	VFMADD231PS  Z18, Z22, Z3
+	VFMADD231PS  Z19, Z22, Z4
+	VFMADD231PS  Z20, Z22, Z5
+	VBROADCASTSS (SI)(DI*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (SI)(R11*1), Z22
+	VFMADD231PS  Z18, Z22, Z9
+	VFMADD231PS  Z19, Z22, Z10
+	VFMADD231PS  Z20, Z22, Z11
+	VBROADCASTSS (SI)(DI*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (SI)(R12*1), Z22
+	VFMADD231PS  Z18, Z22, Z15
+	VFMADD231PS  Z19, Z22, Z16
+	VFMADD231PS  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z18
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z19
+	VMOVUPS      64(AX)(R14*4), K3, Z19
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z20
+	VBROADCASTSS (SI), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (SI)(DI*1), Z22
+	VFMADD231PS  Z18, Z22, Z3
+	VFMADD231PS  Z19, Z22, Z4
+	VFMADD231PS  Z20, Z22, Z5
+	VBROADCASTSS (SI)(DI*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (SI)(R11*1), Z22
+	VFMADD231PS  Z18, Z22, Z9
+	VFMADD231PS  Z19, Z22, Z10
+	VFMADD231PS  Z20, Z22, Z11
+	VBROADCASTSS (SI)(DI*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (SI)(R12*1), Z22
+	VFMADD231PS  Z18, Z22, Z15
+	VFMADD231PS  Z19, Z22, Z16
+	VFMADD231PS  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z18
+	VMOVUPS      64(DX)(R14*4), Z19
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z20
+	VMOVUPS      128(AX)(R14*4), K3, Z20
+	VBROADCASTSS (SI), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (SI)(DI*1), Z22
+	VFMADD231PS  Z18, Z22, Z3
+	VFMADD231PS  Z19, Z22, Z4
+	VFMADD231PS  Z20, Z22, Z5
+	VBROADCASTSS (SI)(DI*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (SI)(R11*1), Z22
+	VFMADD231PS  Z18, Z22, Z9
+	VFMADD231PS  Z19, Z22, Z10
+	VFMADD231PS  Z20, Z22, Z11
+	VBROADCASTSS (SI)(DI*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (SI)(R12*1), Z22
+	VFMADD231PS  Z18, Z22, Z15
+	VFMADD231PS  Z19, Z22, Z16
+	VFMADD231PS  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z18
+	VMOVUPS      64(DX)(R14*4), Z19
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z20
+	VBROADCASTSS (SI), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (SI)(DI*1), Z22
+	VFMADD231PS  Z18, Z22, Z3
+	VFMADD231PS  Z19, Z22, Z4
+	VFMADD231PS  Z20, Z22, Z5
+	VBROADCASTSS (SI)(DI*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (SI)(R11*1), Z22
+	VFMADD231PS  Z18, Z22, Z9
+	VFMADD231PS  Z19, Z22, Z10
+	VFMADD231PS  Z20, Z22, Z11
+	VBROADCASTSS (SI)(DI*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (SI)(R12*1), Z22
+	VFMADD231PS  Z18, Z22, Z15
+	VFMADD231PS  Z19, Z22, Z16
+	VFMADD231PS  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z18
+	VMOVUPS      64(DX), Z19
+	VMOVUPS.Z    128(DX), K1, Z20
+	VBROADCASTSS (SI), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z22
+	VFMADD231PS  Z18, Z22, Z3
+	VFMADD231PS  Z19, Z22, Z4
+	VFMADD231PS  Z20, Z22, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSS (SI)(R11*1), Z22
+	VFMADD231PS  Z18, Z22, Z9
+	VFMADD231PS  Z19, Z22, Z10
+	VFMADD231PS  Z20, Z22, Z11
+	VBROADCASTSS (SI)(DI*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (SI)(R12*1), Z22
+	VFMADD231PS  Z18, Z22, Z15
+	VFMADD231PS  Z19, Z22, Z16
+	VFMADD231PS  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z0, Z18, Z0
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z1, Z18, Z1
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z2, Z18, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z3, Z18, Z3
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z4, Z18, Z4
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z5, Z18, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z6, Z18, Z6
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z7, Z18, Z7
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z8, Z18, Z8
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z9, Z18, Z9
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z10, Z18, Z10
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z11, Z18, Z11
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z12, Z18, Z12
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z13, Z18, Z13
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z14, Z18, Z14
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z18
+	VADDPS    Z15, Z18, Z15
+	VMOVUPS   64(R13), Z18
+	VADDPS    Z16, Z18, Z16
+	VMOVUPS.Z 128(R13), K1, Z18
+	VADDPS    Z17, Z18, Z17
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X19
+	VBROADCASTSS X19, Z19
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z19, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z19, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z19, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z19, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z19, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z19, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z19, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z19, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z19, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z19, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z19, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z19, K2, Z11
+	VCMPPS       $0x03, Z12, Z12, K2
+	VMOVAPS      Z19, K2, Z12
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z19, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z19, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z19, K2, Z15
+	VCMPPS       $0x03, Z16, Z16, K2
+	VMOVAPS      Z19, K2, Z16
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z19, K2, Z17
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z15, (AX)
+	VMOVUPS Z16, 64(AX)
+	VMOVUPS Z17, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	VMOVNTPS Z10, 64(AX)
+	VMOVNTPS Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
+	VMOVNTPS Z13, 64(AX)
+	VMOVNTPS Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z15, (AX)
+	VMOVNTPS Z16, 64(AX)
+	VMOVNTPS Z17, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm7x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000080
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z21
+	VMOVUPS      (AX)(R14*4), K3, Z21
+	VMOVUPS      64(AX)(R14*4), Z22
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z23
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (SI)(DI*1), Z25
+	VFMADD231PS  Z21, Z25, Z3
+	VFMADD231PS  Z22, Z25, Z4
+	VFMADD231PS  Z23, Z25, Z5
+	VBROADCASTSS (SI)(DI*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI)(R11*1), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI)(DI*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(R12*1), Z25
+	VFMADD231PS  Z21, Z25, Z15
+	VFMADD231PS  Z22, Z25, Z16
+	VFMADD231PS  Z23, Z25, Z17
+	VBROADCASTSS (SI)(R11*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z21
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z22
+	VMOVUPS      64(AX)(R14*4), K3, Z22
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z23
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (SI)(DI*1), Z25
+	VFMADD231PS  Z21, Z25, Z3
+	VFMADD231PS  Z22, Z25, Z4
+	VFMADD231PS  Z23, Z25, Z5
+	VBROADCASTSS (SI)(DI*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI)(R11*1), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI)(DI*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(R12*1), Z25
+	VFMADD231PS  Z21, Z25, Z15
+	VFMADD231PS  Z22, Z25, Z16
+	VFMADD231PS  Z23, Z25, Z17
+	VBROADCASTSS (SI)(R11*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z21
+	VMOVUPS      64(DX)(R14*4), Z22
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z23
+	VMOVUPS      128(AX)(R14*4), K3, Z23
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (SI)(DI*1), Z25
+	VFMADD231PS  Z21, Z25, Z3
+	VFMADD231PS  Z22, Z25, Z4
+	VFMADD231PS  Z23, Z25, Z5
+	VBROADCASTSS (SI)(DI*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI)(R11*1), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI)(DI*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(R12*1), Z25
+	VFMADD231PS  Z21, Z25, Z15
+	VFMADD231PS  Z22, Z25, Z16
+	VFMADD231PS  Z23, Z25, Z17
+	VBROADCASTSS (SI)(R11*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z21
+	VMOVUPS      64(DX)(R14*4), Z22
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z23
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (SI)(DI*1), Z25
+	VFMADD231PS  Z21, Z25, Z3
+	VFMADD231PS  Z22, Z25, Z4
+	VFMADD231PS  Z23, Z25, Z5
+	VBROADCASTSS (SI)(DI*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI)(R11*1), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI)(DI*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(R12*1), Z25
+	VFMADD231PS  Z21, Z25, Z15
+	VFMADD231PS  Z22, Z25, Z16
+	VFMADD231PS  Z23, Z25, Z17
+	VBROADCASTSS (SI)(R11*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z21
+	VMOVUPS      64(DX), Z22
+	VMOVUPS.Z    128(DX), K1, Z23
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z25
+	VFMADD231PS  Z21, Z25, Z3
+	VFMADD231PS  Z22, Z25, Z4
+	VFMADD231PS  Z23, Z25, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSS (SI)(R11*1), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VBROADCASTSS (SI)(DI*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(R12*1), Z25
+	VFMADD231PS  Z21, Z25, Z15
+	VFMADD231PS  Z22, Z25, Z16
+	VFMADD231PS  Z23, Z25, Z17
+	VBROADCASTSS (SI)(R11*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z0, Z21, Z0
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z1, Z21, Z1
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z2, Z21, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z3, Z21, Z3
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z4, Z21, Z4
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z5, Z21, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z6, Z21, Z6
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z7, Z21, Z7
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z8, Z21, Z8
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z9, Z21, Z9
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z10, Z21, Z10
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z11, Z21, Z11
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z12, Z21, Z12
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z13, Z21, Z13
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z14, Z21, Z14
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z15, Z21, Z15
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z16, Z21, Z16
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z17, Z21, Z17
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z21
+	VADDPS    Z18, Z21, Z18
+	VMOVUPS   64(R13), Z21
+	VADDPS    Z19, Z21, Z19
+	VMOVUPS.Z 128(R13), K1, Z21
+	VADDPS    Z20, Z21, Z20
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z20, Z20, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X22
+	VBROADCASTSS X22, Z22
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z22, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z22, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z22, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z22, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z22, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z22, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z22, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z22, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z22, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z22, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z22, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z22, K2, Z11
+	VCMPPS       $0x03, Z12, Z12, K2
+	VMOVAPS      Z22, K2, Z12
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z22, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z22, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z22, K2, Z15
+	VCMPPS       $0x03, Z16, Z16, K2
+	VMOVAPS      Z22, K2, Z16
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z22, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z22, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z22, K2, Z19
+	VCMPPS       $0x03, Z20, Z20, K2
+	VMOVAPS      Z22, K2, Z20
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z15, (AX)
+	VMOVUPS Z16, 64(AX)
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	VMOVUPS Z20, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	VMOVNTPS Z10, 64(AX)
+	VMOVNTPS Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
+	VMOVNTPS Z13, 64(AX)
+	VMOVNTPS Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z15, (AX)
+	VMOVNTPS Z16, 64(AX)
+	VMOVNTPS Z17, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z18, (AX)
+	VMOVNTPS Z19, 64(AX)
+	VMOVNTPS Z20, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm8x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	LEAQ       (DI)(R11*2), R10
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000090
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z24
+	VMOVUPS      (AX)(R14*4), K3, Z24
+	VMOVUPS      64(AX)(R14*4), Z25
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z26
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (SI)(DI*1), Z28
+	VFMADD231PS  Z24, Z28, Z3
+	VFMADD231PS  Z25, Z28, Z4
+	VFMADD231PS  Z26, Z28, Z5
+	VBROADCASTSS (SI)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI)(R11*1), Z28
+	VFMADD231PS  Z24, Z28, Z9
+	VFMADD231PS  Z25, Z28, Z10
+	VFMADD231PS  Z26, Z28, Z11
+	VBROADCASTSS (SI)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(R12*1), Z28
+	VFMADD231PS  Z24, Z28, Z15
+	VFMADD231PS  Z25, Z28, Z16
+	VFMADD231PS  Z26, Z28, Z17
+	VBROADCASTSS (SI)(R11*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(R10*1), Z28
+	VFMADD231PS  Z24, Z28, Z21
+	VFMADD231PS  Z25, Z28, Z22
+	VFMADD231PS  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z24
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z25
+	VMOVUPS      64(AX)(R14*4), K3, Z25
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z26
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (SI)(DI*1), Z28
+	VFMADD231PS  Z24, Z28, Z3
+	VFMADD231PS  Z25, Z28, Z4
+	VFMADD231PS  Z26, Z28, Z5
+	VBROADCASTSS (SI)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI)(R11*1), Z28
+	VFMADD231PS  Z24, Z28, Z9
+	VFMADD231PS  Z25, Z28, Z10
+	VFMADD231PS  Z26, Z28, Z11
+	VBROADCASTSS (SI)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(R12*1), Z28
+	VFMADD231PS  Z24, Z28, Z15
+	VFMADD231PS  Z25, Z28, Z16
+	VFMADD231PS  Z26, Z28, Z17
+	VBROADCASTSS (SI)(R11*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(R10*1), Z28
+	VFMADD231PS  Z24, Z28, Z21
+	VFMADD231PS  Z25, Z28, Z22
+	VFMADD231PS  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z24
+	VMOVUPS      64(DX)(R14*4), Z25
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z26
+	VMOVUPS      128(AX)(R14*4), K3, Z26
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (SI)(DI*1), Z28
+	VFMADD231PS  Z24, Z28, Z3
+	VFMADD231PS  Z25, Z28, Z4
+	VFMADD231PS  Z26, Z28, Z5
+	VBROADCASTSS (SI)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI)(R11*1), Z28
+	VFMADD231PS  Z24, Z28, Z9
+	VFMADD231PS  Z25, Z28, Z10
+	VFMADD231PS  Z26, Z28, Z11
+	VBROADCASTSS (SI)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(R12*1), Z28
+	VFMADD231PS  Z24, Z28, Z15
+	VFMADD231PS  Z25, Z28, Z16
+	VFMADD231PS  Z26, Z28, Z17
+	VBROADCASTSS (SI)(R11*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(R10*1), Z28
+	VFMADD231PS  Z24, Z28, Z21
+	VFMADD231PS  Z25, Z28, Z22
+	VFMADD231PS  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z24
+	VMOVUPS      64(DX)(R14*4), Z25
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z26
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (SI)(DI*1), Z28
+	VFMADD231PS  Z24, Z28, Z3
+	VFMADD231PS  Z25, Z28, Z4
+	VFMADD231PS  Z26, Z28, Z5
+	VBROADCASTSS (SI)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI)(R11*1), Z28
+	VFMADD231PS  Z24, Z28, Z9
+	VFMADD231PS  Z25, Z28, Z10
+	VFMADD231PS  Z26, Z28, Z11
+	VBROADCASTSS (SI)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(R12*1), Z28
+	VFMADD231PS  Z24, Z28, Z15
+	VFMADD231PS  Z25, Z28, Z16
+	VFMADD231PS  Z26, Z28, Z17
+	VBROADCASTSS (SI)(R11*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(R10*1), Z28
+	VFMADD231PS  Z24, Z28, Z21
+	VFMADD231PS  Z25, Z28, Z22
+	VFMADD231PS  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z24
+	VMOVUPS      64(DX), Z25
+	VMOVUPS.Z    128(DX), K1, Z26
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z28
+	VFMADD231PS  Z24, Z28, Z3
+	VFMADD231PS  Z25, Z28, Z4
+	VFMADD231PS  Z26, Z28, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSS (SI)(R11*1), Z28
+	VFMADD231PS  Z24, Z28, Z9
+	VFMADD231PS  Z25, Z28, Z10
+	VFMADD231PS  Z26, Z28, Z11
+	VBROADCASTSS (SI)(DI*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(R12*1), Z28
+	VFMADD231PS  Z24, Z28, Z15
+	VFMADD231PS  Z25, Z28, Z16
+	VFMADD231PS  Z26, Z28, Z17
+	VBROADCASTSS (SI)(R11*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(R10*1), Z28
+	VFMADD231PS  Z24, Z28, Z21
+	VFMADD231PS  Z25, Z28, Z22
+	VFMADD231PS  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z0, Z24, Z0
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z1, Z24, Z1
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z2, Z24, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z3, Z24, Z3
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z4, Z24, Z4
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z5, Z24, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z6, Z24, Z6
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z7, Z24, Z7
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z8, Z24, Z8
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z9, Z24, Z9
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z10, Z24, Z10
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z11, Z24, Z11
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z12, Z24, Z12
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z13, Z24, Z13
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z14, Z24, Z14
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z15, Z24, Z15
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z16, Z24, Z16
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z17, Z24, Z17
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z18, Z24, Z18
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z19, Z24, Z19
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z20, Z24, Z20
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z24
+	VADDPS    Z21, Z24, Z21
+	VMOVUPS   64(R13), Z24
+	VADDPS    Z22, Z24, Z22
+	VMOVUPS.Z 128(R13), K1, Z24
+	VADDPS    Z23, Z24, Z23
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X25
+	VBROADCASTSS X25, Z25
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z25, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z25, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z25, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z25, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z25, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z25, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z25, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z25, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z25, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z25, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z25, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z25, K2, Z11
+	VCMPPS       $0x03, Z12, Z12, K2
+	VMOVAPS      Z25, K2, Z12
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z25, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z25, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z25, K2, Z15
+	VCMPPS       $0x03, Z16, Z16, K2
+	VMOVAPS      Z25, K2, Z16
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z25, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z25, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z25, K2, Z19
+	VCMPPS       $0x03, Z20, Z20, K2
+	VMOVAPS      Z25, K2, Z20
+	VCMPPS       $0x03, Z21, Z21, K2
+	VMOVAPS      Z25, K2, Z21
+	VCMPPS       $0x03, Z22, Z22, K2
+	VMOVAPS      Z25, K2, Z22
+	VCMPPS       $0x03, Z23, Z23, K2
+	VMOVAPS      Z25, K2, Z23
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z15, (AX)
+	VMOVUPS Z16, 64(AX)
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	VMOVUPS Z20, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z21, (AX)
+	VMOVUPS Z22, 64(AX)
+	VMOVUPS Z23, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	VMOVNTPS Z10, 64(AX)
+	VMOVNTPS Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
+	VMOVNTPS Z13, 64(AX)
+	VMOVNTPS Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z15, (AX)
+	VMOVNTPS Z16, 64(AX)
+	VMOVNTPS Z17, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z18, (AX)
+	VMOVNTPS Z19, 64(AX)
+	VMOVNTPS Z20, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z21, (AX)
+	VMOVNTPS Z22, 64(AX)
+	VMOVNTPS Z23, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm9x3_32AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+32, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x02, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	LEAQ       (DI)(R11*2), R10
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x000000a0
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	VXORPS X24, X24, X24
+	VXORPS X25, X25, X25
+	VXORPS X26, X26, X26
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x02, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+16
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPS.Z    (DX)(R14*4), K2, Z27
+	VMOVUPS      (AX)(R14*4), K3, Z27
+	VMOVUPS      64(AX)(R14*4), Z28
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z29
+	VBROADCASTSS (SI), Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	VBROADCASTSS (SI)(DI*1), Z31
+	VFMADD231PS  Z27, Z31, Z3
+	VFMADD231PS  Z28, Z31, Z4
+	VFMADD231PS  Z29, Z31, Z5
+	VBROADCASTSS (SI)(DI*2), Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	VBROADCASTSS (SI)(R11*1), Z31
+	VFMADD231PS  Z27, Z31, Z9
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (SI)(DI*4), Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS (SI)(R12*1), Z31
+	VFMADD231PS  Z27, Z31, Z15
+	VFMADD231PS  Z28, Z31, Z16
+	VFMADD231PS  Z29, Z31, Z17
+	VBROADCASTSS (SI)(R11*2), Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS (SI)(R10*1), Z31
+	VFMADD231PS  Z27, Z31, Z21
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (SI)(DI*8), Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+32
+	JGT   beyond1
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z27
+	VMOVUPS.Z    64(DX)(R14*4), K2, Z28
+	VMOVUPS      64(AX)(R14*4), K3, Z28
+	VMOVUPS.Z    128(AX)(R14*4), K1, Z29
+	VBROADCASTSS (SI), Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	VBROADCASTSS (SI)(DI*1), Z31
+	VFMADD231PS  Z27, Z31, Z3
+	VFMADD231PS  Z28, Z31, Z4
+	VFMADD231PS  Z29, Z31, Z5
+	VBROADCASTSS (SI)(DI*2), Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	VBROADCASTSS (SI)(R11*1), Z31
+	VFMADD231PS  Z27, Z31, Z9
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (SI)(DI*4), Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS (SI)(R12*1), Z31
+	VFMADD231PS  Z27, Z31, Z15
+	VFMADD231PS  Z28, Z31, Z16
+	VFMADD231PS  Z29, Z31, Z17
+	VBROADCASTSS (SI)(R11*2), Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS (SI)(R10*1), Z31
+	VFMADD231PS  Z27, Z31, Z21
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (SI)(DI*8), Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+32, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z27
+	VMOVUPS      64(DX)(R14*4), Z28
+	VMOVUPS.Z    128(DX)(R14*4), K2, Z29
+	VMOVUPS      128(AX)(R14*4), K3, Z29
+	VBROADCASTSS (SI), Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	VBROADCASTSS (SI)(DI*1), Z31
+	VFMADD231PS  Z27, Z31, Z3
+	VFMADD231PS  Z28, Z31, Z4
+	VFMADD231PS  Z29, Z31, Z5
+	VBROADCASTSS (SI)(DI*2), Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	VBROADCASTSS (SI)(R11*1), Z31
+	VFMADD231PS  Z27, Z31, Z9
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (SI)(DI*4), Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS (SI)(R12*1), Z31
+	VFMADD231PS  Z27, Z31, Z15
+	VFMADD231PS  Z28, Z31, Z16
+	VFMADD231PS  Z29, Z31, Z17
+	VBROADCASTSS (SI)(R11*2), Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS (SI)(R10*1), Z31
+	VFMADD231PS  Z27, Z31, Z21
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (SI)(DI*8), Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPS      (DX)(R14*4), Z27
+	VMOVUPS      64(DX)(R14*4), Z28
+	VMOVUPS.Z    128(DX)(R14*4), K1, Z29
+	VBROADCASTSS (SI), Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	VBROADCASTSS (SI)(DI*1), Z31
+	VFMADD231PS  Z27, Z31, Z3
+	VFMADD231PS  Z28, Z31, Z4
+	VFMADD231PS  Z29, Z31, Z5
+	VBROADCASTSS (SI)(DI*2), Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	VBROADCASTSS (SI)(R11*1), Z31
+	VFMADD231PS  Z27, Z31, Z9
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (SI)(DI*4), Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS (SI)(R12*1), Z31
+	VFMADD231PS  Z27, Z31, Z15
+	VFMADD231PS  Z28, Z31, Z16
+	VFMADD231PS  Z29, Z31, Z17
+	VBROADCASTSS (SI)(R11*2), Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS (SI)(R10*1), Z31
+	VFMADD231PS  Z27, Z31, Z21
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (SI)(DI*8), Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPS      (DX), Z27
+	VMOVUPS      64(DX), Z28
+	VMOVUPS.Z    128(DX), K1, Z29
+	VBROADCASTSS (SI), Z30
+	VFMADD231PS  Z27, Z30, Z0
+	VFMADD231PS  Z28, Z30, Z1
+	VFMADD231PS  Z29, Z30, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSS (SI)(DI*1), Z31
+	VFMADD231PS  Z27, Z31, Z3
+	VFMADD231PS  Z28, Z31, Z4
+	VFMADD231PS  Z29, Z31, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSS (SI)(DI*2), Z30
+	VFMADD231PS  Z27, Z30, Z6
+	VFMADD231PS  Z28, Z30, Z7
+	VFMADD231PS  Z29, Z30, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSS (SI)(R11*1), Z31
+	VFMADD231PS  Z27, Z31, Z9
+	VFMADD231PS  Z28, Z31, Z10
+	VFMADD231PS  Z29, Z31, Z11
+	VBROADCASTSS (SI)(DI*4), Z30
+	VFMADD231PS  Z27, Z30, Z12
+	VFMADD231PS  Z28, Z30, Z13
+	VFMADD231PS  Z29, Z30, Z14
+	VBROADCASTSS (SI)(R12*1), Z31
+	VFMADD231PS  Z27, Z31, Z15
+	VFMADD231PS  Z28, Z31, Z16
+	VFMADD231PS  Z29, Z31, Z17
+	VBROADCASTSS (SI)(R11*2), Z30
+	VFMADD231PS  Z27, Z30, Z18
+	VFMADD231PS  Z28, Z30, Z19
+	VFMADD231PS  Z29, Z30, Z20
+	VBROADCASTSS (SI)(R10*1), Z31
+	VFMADD231PS  Z27, Z31, Z21
+	VFMADD231PS  Z28, Z31, Z22
+	VFMADD231PS  Z29, Z31, Z23
+	VBROADCASTSS (SI)(DI*8), Z30
+	VFMADD231PS  Z27, Z30, Z24
+	VFMADD231PS  Z28, Z30, Z25
+	VFMADD231PS  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z0, Z27, Z0
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z1, Z27, Z1
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z2, Z27, Z2
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z3, Z27, Z3
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z4, Z27, Z4
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z5, Z27, Z5
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z6, Z27, Z6
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z7, Z27, Z7
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z8, Z27, Z8
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z9, Z27, Z9
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z10, Z27, Z10
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z11, Z27, Z11
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z12, Z27, Z12
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z13, Z27, Z13
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z14, Z27, Z14
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z15, Z27, Z15
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z16, Z27, Z16
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z17, Z27, Z17
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z18, Z27, Z18
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z19, Z27, Z19
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z20, Z27, Z20
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z21, Z27, Z21
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z22, Z27, Z22
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z23, Z27, Z23
+	ADDQ      BX, R13
+	VMOVUPS   (R13), Z27
+	VADDPS    Z24, Z27, Z24
+	VMOVUPS   64(R13), Z27
+	VADDPS    Z25, Z27, Z25
+	VMOVUPS.Z 128(R13), K1, Z27
+	VADDPS    Z26, Z27, Z26
+
+canon:
+	VCMPPS       $0x03, Z1, Z0, K2
+	VCMPPS       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z25, Z24, K3
+	KORW         K3, K2, K2
+	VCMPPS       $0x03, Z26, Z26, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVL         $0x7fc00000, R13
+	VMOVD        R13, X28
+	VBROADCASTSS X28, Z28
+	VCMPPS       $0x03, Z0, Z0, K2
+	VMOVAPS      Z28, K2, Z0
+	VCMPPS       $0x03, Z1, Z1, K2
+	VMOVAPS      Z28, K2, Z1
+	VCMPPS       $0x03, Z2, Z2, K2
+	VMOVAPS      Z28, K2, Z2
+	VCMPPS       $0x03, Z3, Z3, K2
+	VMOVAPS      Z28, K2, Z3
+	VCMPPS       $0x03, Z4, Z4, K2
+	VMOVAPS      Z28, K2, Z4
+	VCMPPS       $0x03, Z5, Z5, K2
+	VMOVAPS      Z28, K2, Z5
+	VCMPPS       $0x03, Z6, Z6, K2
+	VMOVAPS      Z28, K2, Z6
+	VCMPPS       $0x03, Z7, Z7, K2
+	VMOVAPS      Z28, K2, Z7
+	VCMPPS       $0x03, Z8, Z8, K2
+	VMOVAPS      Z28, K2, Z8
+	VCMPPS       $0x03, Z9, Z9, K2
+	VMOVAPS      Z28, K2, Z9
+	VCMPPS       $0x03, Z10, Z10, K2
+	VMOVAPS      Z28, K2, Z10
+	VCMPPS       $0x03, Z11, Z11, K2
+	VMOVAPS      Z28, K2, Z11
+	VCMPPS       $0x03, Z12, Z12, K2
+	VMOVAPS      Z28, K2, Z12
+	VCMPPS       $0x03, Z13, Z13, K2
+	VMOVAPS      Z28, K2, Z13
+	VCMPPS       $0x03, Z14, Z14, K2
+	VMOVAPS      Z28, K2, Z14
+	VCMPPS       $0x03, Z15, Z15, K2
+	VMOVAPS      Z28, K2, Z15
+	VCMPPS       $0x03, Z16, Z16, K2
+	VMOVAPS      Z28, K2, Z16
+	VCMPPS       $0x03, Z17, Z17, K2
+	VMOVAPS      Z28, K2, Z17
+	VCMPPS       $0x03, Z18, Z18, K2
+	VMOVAPS      Z28, K2, Z18
+	VCMPPS       $0x03, Z19, Z19, K2
+	VMOVAPS      Z28, K2, Z19
+	VCMPPS       $0x03, Z20, Z20, K2
+	VMOVAPS      Z28, K2, Z20
+	VCMPPS       $0x03, Z21, Z21, K2
+	VMOVAPS      Z28, K2, Z21
+	VCMPPS       $0x03, Z22, Z22, K2
+	VMOVAPS      Z28, K2, Z22
+	VCMPPS       $0x03, Z23, Z23, K2
+	VMOVAPS      Z28, K2, Z23
+	VCMPPS       $0x03, Z24, Z24, K2
+	VMOVAPS      Z28, K2, Z24
+	VCMPPS       $0x03, Z25, Z25, K2
+	VMOVAPS      Z28, K2, Z25
+	VCMPPS       $0x03, Z26, Z26, K2
+	VMOVAPS      Z28, K2, Z26
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z4, 64(AX)
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, 64(AX)
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z9, (AX)
+	VMOVUPS Z10, 64(AX)
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, 64(AX)
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z15, (AX)
+	VMOVUPS Z16, 64(AX)
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, 64(AX)
+	VMOVUPS Z20, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z21, (AX)
+	VMOVUPS Z22, 64(AX)
+	VMOVUPS Z23, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPS Z24, (AX)
+	VMOVUPS Z25, 64(AX)
+	VMOVUPS Z26, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z3, (AX)
+	VMOVNTPS Z4, 64(AX)
+	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z6, (AX)
+	VMOVNTPS Z7, 64(AX)
+	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z9, (AX)
+	VMOVNTPS Z10, 64(AX)
+	VMOVNTPS Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z12, (AX)
+	VMOVNTPS Z13, 64(AX)
+	VMOVNTPS Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z15, (AX)
+	VMOVNTPS Z16, 64(AX)
+	VMOVNTPS Z17, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z18, (AX)
+	VMOVNTPS Z19, 64(AX)
+	VMOVNTPS Z20, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z21, (AX)
+	VMOVNTPS Z22, 64(AX)
+	VMOVNTPS Z23, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPS Z24, (AX)
+	VMOVNTPS Z25, 64(AX)
+	VMOVNTPS Z26, 128(AX)
 	VZEROUPPER
 	RET
 
@@ -12340,13 +17378,18 @@ TEXT ·gather_32AVX512(SB), NOSPLIT, $0-48
 	KMOVW DX, K1
 	SHRQ  $0x10, DX
 	KMOVW DX, K2
+	SHRQ  $0x10, DX
+	KMOVW DX, K3
+	SHRQ  $0x10, DX
 
 next:
 	MOVQ      (BX), R9
 	VMOVUPS.Z (SI)(R9*4), K1, Z0
 	VMOVUPS.Z 64(SI)(R9*4), K2, Z1
+	VMOVUPS.Z 128(SI)(R9*4), K3, Z2
 	VMOVUPS   Z0, K1, (DI)
 	VMOVUPS   Z1, K2, 64(DI)
+	VMOVUPS   Z2, K3, 128(DI)
 	ADDQ      $+8, BX
 	ADDQ      AX, DI
 	DECQ      R8
@@ -12626,6 +17669,8 @@ TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
@@ -12638,25 +17683,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z1
-	VMOVUPD      (R14)(R15*8), K4, Z1
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z1
 	VBROADCASTSD (SI), Z2
 	VFMADD231PD  Z1, Z2, Z0
 	ADDQ         R8, SI
@@ -12664,27 +17694,36 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z1
 	VBROADCASTSD (SI), Z2
 	VFMADD231PD  Z1, Z2, Z0
+	PREFETCHT0   (R14)
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -12693,12 +17732,24 @@ done:
 	VADDPD    Z0, Z1, Z0
 
 canon:
+	VCMPPD       $0x03, Z0, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X2
 	VBROADCASTSD X2, Z2
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z2, K2, Z0
-	VMOVUPD      Z0, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
 	VZEROUPPER
 	RET
 
@@ -12724,6 +17775,8 @@ TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
@@ -12739,25 +17792,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z2
-	VMOVUPD      (R14)(R15*8), K4, Z2
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z2
 	VBROADCASTSD (SI), Z3
 	VFMADD231PD  Z2, Z3, Z0
 	VBROADCASTSD (SI)(DI*1), Z4
@@ -12767,29 +17805,38 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z2
 	VBROADCASTSD (SI), Z3
 	VFMADD231PD  Z2, Z3, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z4
 	VFMADD231PD  Z2, Z4, Z1
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -12801,16 +17848,30 @@ done:
 	VADDPD    Z1, Z2, Z1
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X3
 	VBROADCASTSD X3, Z3
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z3, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z3, K3, Z1
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z3, K2, Z1
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
 	VZEROUPPER
 	RET
 
@@ -12836,6 +17897,8 @@ TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
@@ -12854,25 +17917,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z3
-	VMOVUPD      (R14)(R15*8), K4, Z3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z3
 	VBROADCASTSD (SI), Z4
 	VFMADD231PD  Z3, Z4, Z0
 	VBROADCASTSD (SI)(DI*1), Z5
@@ -12884,31 +17932,40 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z3
 	VBROADCASTSD (SI), Z4
 	VFMADD231PD  Z3, Z4, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z5
 	VFMADD231PD  Z3, Z5, Z1
 	VBROADCASTSD (SI)(DI*2), Z4
 	VFMADD231PD  Z3, Z4, Z2
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -12923,20 +17980,38 @@ done:
 	VADDPD    Z2, Z3, Z2
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z2, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X4
 	VBROADCASTSD X4, Z4
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z4, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z4, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z4, K4, Z2
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z4, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z4, K2, Z2
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
 	VZEROUPPER
 	RET
 
@@ -12963,6 +18038,8 @@ TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
@@ -12984,25 +18061,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z4
-	VMOVUPD      (R14)(R15*8), K4, Z4
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z4
 	VBROADCASTSD (SI), Z5
 	VFMADD231PD  Z4, Z5, Z0
 	VBROADCASTSD (SI)(DI*1), Z6
@@ -13016,16 +18078,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z4
 	VBROADCASTSD (SI), Z5
 	VFMADD231PD  Z4, Z5, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z6
 	VFMADD231PD  Z4, Z6, Z1
 	VBROADCASTSD (SI)(DI*2), Z5
@@ -13034,15 +18101,19 @@ next:
 	VFMADD231PD  Z4, Z6, Z3
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -13060,24 +18131,44 @@ done:
 	VADDPD    Z3, Z4, Z3
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X5
 	VBROADCASTSD X5, Z5
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z5, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z5, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z5, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z5, K5, Z3
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z5, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z5, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z5, K2, Z3
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
 	VZEROUPPER
 	RET
 
@@ -13104,6 +18195,8 @@ TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
@@ -13128,25 +18221,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z5
-	VMOVUPD      (R14)(R15*8), K4, Z5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z5
 	VBROADCASTSD (SI), Z6
 	VFMADD231PD  Z5, Z6, Z0
 	VBROADCASTSD (SI)(DI*1), Z7
@@ -13162,16 +18240,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z5
 	VBROADCASTSD (SI), Z6
 	VFMADD231PD  Z5, Z6, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z7
 	VFMADD231PD  Z5, Z7, Z1
 	VBROADCASTSD (SI)(DI*2), Z6
@@ -13182,15 +18265,19 @@ next:
 	VFMADD231PD  Z5, Z6, Z4
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -13211,28 +18298,52 @@ done:
 	VADDPD    Z4, Z5, Z4
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z4, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X6
 	VBROADCASTSD X6, Z6
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z6, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z6, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z6, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z6, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z6, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z6, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z6, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z6, K2, Z4
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
 	VZEROUPPER
 	RET
 
@@ -13260,6 +18371,8 @@ TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
@@ -13287,25 +18400,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z6
-	VMOVUPD      (R14)(R15*8), K4, Z6
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z6
 	VBROADCASTSD (SI), Z7
 	VFMADD231PD  Z6, Z7, Z0
 	VBROADCASTSD (SI)(DI*1), Z8
@@ -13323,16 +18421,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z6
 	VBROADCASTSD (SI), Z7
 	VFMADD231PD  Z6, Z7, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z8
 	VFMADD231PD  Z6, Z8, Z1
 	VBROADCASTSD (SI)(DI*2), Z7
@@ -13345,15 +18448,19 @@ next:
 	VFMADD231PD  Z6, Z8, Z5
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -13377,32 +18484,58 @@ done:
 	VADDPD    Z5, Z6, Z5
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X7
 	VBROADCASTSD X7, Z7
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z7, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z7, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z7, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z7, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z7, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z7, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z7, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z7, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z7, K3, Z5
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z7, K2, Z5
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
 	VZEROUPPER
 	RET
 
@@ -13430,6 +18563,8 @@ TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
 	PREFETCHT0 (R13)
@@ -13460,25 +18595,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z7
-	VMOVUPD      (R14)(R15*8), K4, Z7
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z7
 	VBROADCASTSD (SI), Z8
 	VFMADD231PD  Z7, Z8, Z0
 	VBROADCASTSD (SI)(DI*1), Z9
@@ -13498,16 +18618,21 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z7
 	VBROADCASTSD (SI), Z8
 	VFMADD231PD  Z7, Z8, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z9
 	VFMADD231PD  Z7, Z9, Z1
 	VBROADCASTSD (SI)(DI*2), Z8
@@ -13522,15 +18647,19 @@ next:
 	VFMADD231PD  Z7, Z8, Z6
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -13557,36 +18686,66 @@ done:
 	VADDPD    Z6, Z7, Z6
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z6, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X8
 	VBROADCASTSD X8, Z8
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z8, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z8, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z8, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z8, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z8, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z8, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z8, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z8, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z8, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z8, K4, Z6
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z8, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z8, K2, Z6
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
 	VZEROUPPER
 	RET
 
@@ -13613,9 +18772,10 @@ TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
 	PREFETCHT0 (R13)
@@ -13649,25 +18809,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z8
-	VMOVUPD      (R14)(R15*8), K4, Z8
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z8
 	VBROADCASTSD (SI), Z9
 	VFMADD231PD  Z8, Z9, Z0
 	VBROADCASTSD (SI)(DI*1), Z10
@@ -13682,24 +18827,28 @@ parts:
 	VFMADD231PD  Z8, Z10, Z5
 	VBROADCASTSD (SI)(R11*2), Z9
 	VFMADD231PD  Z8, Z9, Z6
-	VBROADCASTSD (R10), Z10
+	VBROADCASTSD (SI)(R10*1), Z10
 	VFMADD231PD  Z8, Z10, Z7
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z8
 	VBROADCASTSD (SI), Z9
 	VFMADD231PD  Z8, Z9, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z10
 	VFMADD231PD  Z8, Z10, Z1
 	VBROADCASTSD (SI)(DI*2), Z9
@@ -13712,20 +18861,23 @@ next:
 	VFMADD231PD  Z8, Z10, Z5
 	VBROADCASTSD (SI)(R11*2), Z9
 	VFMADD231PD  Z8, Z9, Z6
-	VBROADCASTSD (R10), Z10
+	VBROADCASTSD (SI)(R10*1), Z10
 	VFMADD231PD  Z8, Z10, Z7
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -13755,40 +18907,72 @@ done:
 	VADDPD    Z7, Z8, Z7
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X9
 	VBROADCASTSD X9, Z9
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z9, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z9, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z9, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z9, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z9, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z9, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z9, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z9, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z9, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z9, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z9, K5, Z7
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z9, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z9, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z9, K2, Z7
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
 	VZEROUPPER
 	RET
 
@@ -13815,9 +18999,10 @@ TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -13854,25 +19039,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z9
-	VMOVUPD      (R14)(R15*8), K4, Z9
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z9
 	VBROADCASTSD (SI), Z10
 	VFMADD231PD  Z9, Z10, Z0
 	VBROADCASTSD (SI)(DI*1), Z11
@@ -13887,26 +19057,30 @@ parts:
 	VFMADD231PD  Z9, Z11, Z5
 	VBROADCASTSD (SI)(R11*2), Z10
 	VFMADD231PD  Z9, Z10, Z6
-	VBROADCASTSD (R10), Z11
+	VBROADCASTSD (SI)(R10*1), Z11
 	VFMADD231PD  Z9, Z11, Z7
-	VBROADCASTSD (R10)(DI*1), Z10
+	VBROADCASTSD (SI)(DI*8), Z10
 	VFMADD231PD  Z9, Z10, Z8
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z9
 	VBROADCASTSD (SI), Z10
 	VFMADD231PD  Z9, Z10, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z11
 	VFMADD231PD  Z9, Z11, Z1
 	VBROADCASTSD (SI)(DI*2), Z10
@@ -13919,22 +19093,25 @@ next:
 	VFMADD231PD  Z9, Z11, Z5
 	VBROADCASTSD (SI)(R11*2), Z10
 	VFMADD231PD  Z9, Z10, Z6
-	VBROADCASTSD (R10), Z11
+	VBROADCASTSD (SI)(R10*1), Z11
 	VFMADD231PD  Z9, Z11, Z7
-	VBROADCASTSD (R10)(DI*1), Z10
+	VBROADCASTSD (SI)(DI*8), Z10
 	VFMADD231PD  Z9, Z10, Z8
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -13967,44 +19144,80 @@ done:
 	VADDPD    Z8, Z9, Z8
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z8, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X10
 	VBROADCASTSD X10, Z10
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z10, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z10, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z10, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z10, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z10, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z10, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z10, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z10, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z10, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z10, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z10, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z10, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z10, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z10, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z10, K2, Z8
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z8, (AX)
 	VZEROUPPER
 	RET
 
@@ -14031,9 +19244,12 @@ TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -14073,25 +19289,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z10
-	VMOVUPD      (R14)(R15*8), K4, Z10
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z10
 	VBROADCASTSD (SI), Z11
 	VFMADD231PD  Z10, Z11, Z0
 	VBROADCASTSD (SI)(DI*1), Z12
@@ -14106,28 +19307,33 @@ parts:
 	VFMADD231PD  Z10, Z12, Z5
 	VBROADCASTSD (SI)(R11*2), Z11
 	VFMADD231PD  Z10, Z11, Z6
-	VBROADCASTSD (R10), Z12
+	VBROADCASTSD (SI)(R10*1), Z12
 	VFMADD231PD  Z10, Z12, Z7
-	VBROADCASTSD (R10)(DI*1), Z11
+	VBROADCASTSD (SI)(DI*8), Z11
 	VFMADD231PD  Z10, Z11, Z8
-	VBROADCASTSD (R10)(DI*2), Z12
+	VBROADCASTSD (R15), Z12
 	VFMADD231PD  Z10, Z12, Z9
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z10
 	VBROADCASTSD (SI), Z11
 	VFMADD231PD  Z10, Z11, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z12
 	VFMADD231PD  Z10, Z12, Z1
 	VBROADCASTSD (SI)(DI*2), Z11
@@ -14140,24 +19346,28 @@ next:
 	VFMADD231PD  Z10, Z12, Z5
 	VBROADCASTSD (SI)(R11*2), Z11
 	VFMADD231PD  Z10, Z11, Z6
-	VBROADCASTSD (R10), Z12
+	VBROADCASTSD (SI)(R10*1), Z12
 	VFMADD231PD  Z10, Z12, Z7
-	VBROADCASTSD (R10)(DI*1), Z11
+	VBROADCASTSD (SI)(DI*8), Z11
 	VFMADD231PD  Z10, Z11, Z8
-	VBROADCASTSD (R10)(DI*2), Z12
+	VBROADCASTSD (R15), Z12
 	VFMADD231PD  Z10, Z12, Z9
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -14193,48 +19403,86 @@ done:
 	VADDPD    Z9, Z10, Z9
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X11
 	VBROADCASTSD X11, Z11
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z11, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z11, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z11, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z11, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z11, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z11, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z11, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z11, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z11, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z11, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z11, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z11, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z11, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z11, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z11, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z11, K3, Z9
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z9, K1, (AX)
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z11, K2, Z9
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
 	VZEROUPPER
 	RET
 
@@ -14261,9 +19509,12 @@ TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -14306,25 +19557,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z11
-	VMOVUPD      (R14)(R15*8), K4, Z11
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z11
 	VBROADCASTSD (SI), Z12
 	VFMADD231PD  Z11, Z12, Z0
 	VBROADCASTSD (SI)(DI*1), Z13
@@ -14339,30 +19575,35 @@ parts:
 	VFMADD231PD  Z11, Z13, Z5
 	VBROADCASTSD (SI)(R11*2), Z12
 	VFMADD231PD  Z11, Z12, Z6
-	VBROADCASTSD (R10), Z13
+	VBROADCASTSD (SI)(R10*1), Z13
 	VFMADD231PD  Z11, Z13, Z7
-	VBROADCASTSD (R10)(DI*1), Z12
+	VBROADCASTSD (SI)(DI*8), Z12
 	VFMADD231PD  Z11, Z12, Z8
-	VBROADCASTSD (R10)(DI*2), Z13
+	VBROADCASTSD (R15), Z13
 	VFMADD231PD  Z11, Z13, Z9
-	VBROADCASTSD (R10)(R11*1), Z12
+	VBROADCASTSD (R15)(DI*1), Z12
 	VFMADD231PD  Z11, Z12, Z10
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z11
 	VBROADCASTSD (SI), Z12
 	VFMADD231PD  Z11, Z12, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z13
 	VFMADD231PD  Z11, Z13, Z1
 	VBROADCASTSD (SI)(DI*2), Z12
@@ -14375,26 +19616,30 @@ next:
 	VFMADD231PD  Z11, Z13, Z5
 	VBROADCASTSD (SI)(R11*2), Z12
 	VFMADD231PD  Z11, Z12, Z6
-	VBROADCASTSD (R10), Z13
+	VBROADCASTSD (SI)(R10*1), Z13
 	VFMADD231PD  Z11, Z13, Z7
-	VBROADCASTSD (R10)(DI*1), Z12
+	VBROADCASTSD (SI)(DI*8), Z12
 	VFMADD231PD  Z11, Z12, Z8
-	VBROADCASTSD (R10)(DI*2), Z13
+	VBROADCASTSD (R15), Z13
 	VFMADD231PD  Z11, Z13, Z9
-	VBROADCASTSD (R10)(R11*1), Z12
+	VBROADCASTSD (R15)(DI*1), Z12
 	VFMADD231PD  Z11, Z12, Z10
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -14433,52 +19678,94 @@ done:
 	VADDPD    Z10, Z11, Z10
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z10, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X12
 	VBROADCASTSD X12, Z12
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z12, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z12, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z12, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z12, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z12, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z12, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z12, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z12, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z12, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z12, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z12, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z12, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z12, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z12, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z12, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z12, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z12, K4, Z10
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, K1, (AX)
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z12, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z12, K2, Z10
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z10, (AX)
 	VZEROUPPER
 	RET
 
@@ -14505,9 +19792,12 @@ TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -14553,25 +19843,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z12
-	VMOVUPD      (R14)(R15*8), K4, Z12
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z12
 	VBROADCASTSD (SI), Z13
 	VFMADD231PD  Z12, Z13, Z0
 	VBROADCASTSD (SI)(DI*1), Z14
@@ -14586,32 +19861,37 @@ parts:
 	VFMADD231PD  Z12, Z14, Z5
 	VBROADCASTSD (SI)(R11*2), Z13
 	VFMADD231PD  Z12, Z13, Z6
-	VBROADCASTSD (R10), Z14
+	VBROADCASTSD (SI)(R10*1), Z14
 	VFMADD231PD  Z12, Z14, Z7
-	VBROADCASTSD (R10)(DI*1), Z13
+	VBROADCASTSD (SI)(DI*8), Z13
 	VFMADD231PD  Z12, Z13, Z8
-	VBROADCASTSD (R10)(DI*2), Z14
+	VBROADCASTSD (R15), Z14
 	VFMADD231PD  Z12, Z14, Z9
-	VBROADCASTSD (R10)(R11*1), Z13
+	VBROADCASTSD (R15)(DI*1), Z13
 	VFMADD231PD  Z12, Z13, Z10
-	VBROADCASTSD (R10)(DI*4), Z14
+	VBROADCASTSD (R15)(DI*2), Z14
 	VFMADD231PD  Z12, Z14, Z11
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z12
 	VBROADCASTSD (SI), Z13
 	VFMADD231PD  Z12, Z13, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z14
 	VFMADD231PD  Z12, Z14, Z1
 	VBROADCASTSD (SI)(DI*2), Z13
@@ -14624,28 +19904,32 @@ next:
 	VFMADD231PD  Z12, Z14, Z5
 	VBROADCASTSD (SI)(R11*2), Z13
 	VFMADD231PD  Z12, Z13, Z6
-	VBROADCASTSD (R10), Z14
+	VBROADCASTSD (SI)(R10*1), Z14
 	VFMADD231PD  Z12, Z14, Z7
-	VBROADCASTSD (R10)(DI*1), Z13
+	VBROADCASTSD (SI)(DI*8), Z13
 	VFMADD231PD  Z12, Z13, Z8
-	VBROADCASTSD (R10)(DI*2), Z14
+	VBROADCASTSD (R15), Z14
 	VFMADD231PD  Z12, Z14, Z9
-	VBROADCASTSD (R10)(R11*1), Z13
+	VBROADCASTSD (R15)(DI*1), Z13
 	VFMADD231PD  Z12, Z13, Z10
-	VBROADCASTSD (R10)(DI*4), Z14
+	VBROADCASTSD (R15)(DI*2), Z14
 	VFMADD231PD  Z12, Z14, Z11
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -14687,56 +19971,100 @@ done:
 	VADDPD    Z11, Z12, Z11
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X13
 	VBROADCASTSD X13, Z13
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z13, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z13, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z13, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z13, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z13, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z13, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z13, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z13, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z13, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z13, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z13, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z13, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z13, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z13, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z13, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z13, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z13, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z13, K5, Z11
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z11, K1, (AX)
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z13, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z13, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z13, K2, Z11
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z11, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z10, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z11, (AX)
 	VZEROUPPER
 	RET
 
@@ -14763,9 +20091,12 @@ TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -14814,25 +20145,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z13
-	VMOVUPD      (R14)(R15*8), K4, Z13
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z13
 	VBROADCASTSD (SI), Z14
 	VFMADD231PD  Z13, Z14, Z0
 	VBROADCASTSD (SI)(DI*1), Z15
@@ -14847,34 +20163,39 @@ parts:
 	VFMADD231PD  Z13, Z15, Z5
 	VBROADCASTSD (SI)(R11*2), Z14
 	VFMADD231PD  Z13, Z14, Z6
-	VBROADCASTSD (R10), Z15
+	VBROADCASTSD (SI)(R10*1), Z15
 	VFMADD231PD  Z13, Z15, Z7
-	VBROADCASTSD (R10)(DI*1), Z14
+	VBROADCASTSD (SI)(DI*8), Z14
 	VFMADD231PD  Z13, Z14, Z8
-	VBROADCASTSD (R10)(DI*2), Z15
+	VBROADCASTSD (R15), Z15
 	VFMADD231PD  Z13, Z15, Z9
-	VBROADCASTSD (R10)(R11*1), Z14
+	VBROADCASTSD (R15)(DI*1), Z14
 	VFMADD231PD  Z13, Z14, Z10
-	VBROADCASTSD (R10)(DI*4), Z15
+	VBROADCASTSD (R15)(DI*2), Z15
 	VFMADD231PD  Z13, Z15, Z11
-	VBROADCASTSD (R10)(R12*1), Z14
+	VBROADCASTSD (R15)(R11*1), Z14
 	VFMADD231PD  Z13, Z14, Z12
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z13
 	VBROADCASTSD (SI), Z14
 	VFMADD231PD  Z13, Z14, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z15
 	VFMADD231PD  Z13, Z15, Z1
 	VBROADCASTSD (SI)(DI*2), Z14
@@ -14887,30 +20208,34 @@ next:
 	VFMADD231PD  Z13, Z15, Z5
 	VBROADCASTSD (SI)(R11*2), Z14
 	VFMADD231PD  Z13, Z14, Z6
-	VBROADCASTSD (R10), Z15
+	VBROADCASTSD (SI)(R10*1), Z15
 	VFMADD231PD  Z13, Z15, Z7
-	VBROADCASTSD (R10)(DI*1), Z14
+	VBROADCASTSD (SI)(DI*8), Z14
 	VFMADD231PD  Z13, Z14, Z8
-	VBROADCASTSD (R10)(DI*2), Z15
+	VBROADCASTSD (R15), Z15
 	VFMADD231PD  Z13, Z15, Z9
-	VBROADCASTSD (R10)(R11*1), Z14
+	VBROADCASTSD (R15)(DI*1), Z14
 	VFMADD231PD  Z13, Z14, Z10
-	VBROADCASTSD (R10)(DI*4), Z15
+	VBROADCASTSD (R15)(DI*2), Z15
 	VFMADD231PD  Z13, Z15, Z11
-	VBROADCASTSD (R10)(R12*1), Z14
+	VBROADCASTSD (R15)(R11*1), Z14
 	VFMADD231PD  Z13, Z14, Z12
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -14955,60 +20280,108 @@ done:
 	VADDPD    Z12, Z13, Z12
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z12, Z12, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X14
 	VBROADCASTSD X14, Z14
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z14, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z14, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z14, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z14, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z14, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z14, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z14, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z14, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z14, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z14, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z14, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z14, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z14, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z14, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z14, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z14, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z14, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z14, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z14, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z14, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z14, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z14, K2, Z12
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z11, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, K1, (AX)
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z11, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z10, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z11, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
 	VZEROUPPER
 	RET
 
@@ -15035,9 +20408,12 @@ TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -15089,25 +20465,10 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z14
-	VMOVUPD      (R14)(R15*8), K4, Z14
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K1, Z14
 	VBROADCASTSD (SI), Z15
 	VFMADD231PD  Z14, Z15, Z0
 	VBROADCASTSD (SI)(DI*1), Z16
@@ -15122,36 +20483,41 @@ parts:
 	VFMADD231PD  Z14, Z16, Z5
 	VBROADCASTSD (SI)(R11*2), Z15
 	VFMADD231PD  Z14, Z15, Z6
-	VBROADCASTSD (R10), Z16
+	VBROADCASTSD (SI)(R10*1), Z16
 	VFMADD231PD  Z14, Z16, Z7
-	VBROADCASTSD (R10)(DI*1), Z15
+	VBROADCASTSD (SI)(DI*8), Z15
 	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (R10)(DI*2), Z16
+	VBROADCASTSD (R15), Z16
 	VFMADD231PD  Z14, Z16, Z9
-	VBROADCASTSD (R10)(R11*1), Z15
+	VBROADCASTSD (R15)(DI*1), Z15
 	VFMADD231PD  Z14, Z15, Z10
-	VBROADCASTSD (R10)(DI*4), Z16
+	VBROADCASTSD (R15)(DI*2), Z16
 	VFMADD231PD  Z14, Z16, Z11
-	VBROADCASTSD (R10)(R12*1), Z15
+	VBROADCASTSD (R15)(R11*1), Z15
 	VFMADD231PD  Z14, Z15, Z12
-	VBROADCASTSD (R10)(R11*2), Z16
+	VBROADCASTSD (R15)(DI*4), Z16
 	VFMADD231PD  Z14, Z16, Z13
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD.Z    (DX), K1, Z14
 	VBROADCASTSD (SI), Z15
 	VFMADD231PD  Z14, Z15, Z0
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z16
 	VFMADD231PD  Z14, Z16, Z1
 	VBROADCASTSD (SI)(DI*2), Z15
@@ -15164,32 +20530,36 @@ next:
 	VFMADD231PD  Z14, Z16, Z5
 	VBROADCASTSD (SI)(R11*2), Z15
 	VFMADD231PD  Z14, Z15, Z6
-	VBROADCASTSD (R10), Z16
+	VBROADCASTSD (SI)(R10*1), Z16
 	VFMADD231PD  Z14, Z16, Z7
-	VBROADCASTSD (R10)(DI*1), Z15
+	VBROADCASTSD (SI)(DI*8), Z15
 	VFMADD231PD  Z14, Z15, Z8
-	VBROADCASTSD (R10)(DI*2), Z16
+	VBROADCASTSD (R15), Z16
 	VFMADD231PD  Z14, Z16, Z9
-	VBROADCASTSD (R10)(R11*1), Z15
+	VBROADCASTSD (R15)(DI*1), Z15
 	VFMADD231PD  Z14, Z15, Z10
-	VBROADCASTSD (R10)(DI*4), Z16
+	VBROADCASTSD (R15)(DI*2), Z16
 	VFMADD231PD  Z14, Z16, Z11
-	VBROADCASTSD (R10)(R12*1), Z15
+	VBROADCASTSD (R15)(R11*1), Z15
 	VFMADD231PD  Z14, Z15, Z12
-	VBROADCASTSD (R10)(R11*2), Z16
+	VBROADCASTSD (R15)(DI*4), Z16
 	VFMADD231PD  Z14, Z16, Z13
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -15237,64 +20607,114 @@ done:
 	VADDPD    Z13, Z14, Z13
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X15
 	VBROADCASTSD X15, Z15
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z15, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z15, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z15, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z15, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z15, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z15, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z15, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z15, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z15, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z15, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z15, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z15, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z15, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z15, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z15, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z15, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z15, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z15, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z15, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z15, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z15, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z15, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z15, K3, Z13
-	VMOVUPD      Z0, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z1, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z3, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z5, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z7, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z9, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z11, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, K1, (AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z13, K1, (AX)
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z15, K2, Z13
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z11, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, K1, (AX)
+	ADDQ    BX, AX
+	VMOVUPD Z13, K1, (AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z8, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z10, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z11, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z13, (AX)
 	VZEROUPPER
 	RET
 
@@ -15320,6 +20740,8 @@ TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
 	PREFETCHT0 (R13)
@@ -15334,31 +20756,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z2
-	VMOVUPD      (R14)(R15*8), K4, Z2
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z3
-	VMOVUPD      64(R14)(R15*8), K5, Z3
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z2
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z3
 	VBROADCASTSD (SI), Z4
 	VFMADD231PD  Z2, Z4, Z0
 	VFMADD231PD  Z3, Z4, Z1
@@ -15367,31 +20769,40 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z2
 	VMOVUPD.Z    64(DX), K1, Z3
 	VBROADCASTSD (SI), Z4
 	VFMADD231PD  Z2, Z4, Z0
 	VFMADD231PD  Z3, Z4, Z1
+	PREFETCHT0   (R14)
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -15402,17 +20813,22 @@ done:
 	VADDPD    Z1, Z2, Z1
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X3
 	VBROADCASTSD X3, Z3
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z3, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z3, K3, Z1
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z3, K2, Z1
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -15444,6 +20860,8 @@ TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
 	PREFETCHT0 (R13)
@@ -15463,31 +20881,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z4
-	VMOVUPD      (R14)(R15*8), K4, Z4
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z5
-	VMOVUPD      64(R14)(R15*8), K5, Z5
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z4
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z5
 	VBROADCASTSD (SI), Z6
 	VFMADD231PD  Z4, Z6, Z0
 	VFMADD231PD  Z5, Z6, Z1
@@ -15499,34 +20897,44 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z4
 	VMOVUPD.Z    64(DX), K1, Z5
 	VBROADCASTSD (SI), Z6
 	VFMADD231PD  Z4, Z6, Z0
 	VFMADD231PD  Z5, Z6, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z7
 	VFMADD231PD  Z4, Z7, Z2
 	VFMADD231PD  Z5, Z7, Z3
+	PREFETCHT0   64(R14)
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -15542,24 +20950,31 @@ done:
 	VADDPD    Z3, Z4, Z3
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X5
 	VBROADCASTSD X5, Z5
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z5, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z5, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z5, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z5, K5, Z3
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z5, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z5, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z5, K2, Z3
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -15594,6 +21009,8 @@ TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
 	PREFETCHT0 (R13)
@@ -15618,31 +21035,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z6
-	VMOVUPD      (R14)(R15*8), K4, Z6
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z7
-	VMOVUPD      64(R14)(R15*8), K5, Z7
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z6
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z7
 	VBROADCASTSD (SI), Z8
 	VFMADD231PD  Z6, Z8, Z0
 	VFMADD231PD  Z7, Z8, Z1
@@ -15657,37 +21054,47 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z6
 	VMOVUPD.Z    64(DX), K1, Z7
 	VBROADCASTSD (SI), Z8
 	VFMADD231PD  Z6, Z8, Z0
 	VFMADD231PD  Z7, Z8, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z9
 	VFMADD231PD  Z6, Z9, Z2
 	VFMADD231PD  Z7, Z9, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z8
 	VFMADD231PD  Z6, Z8, Z4
 	VFMADD231PD  Z7, Z8, Z5
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -15708,31 +21115,40 @@ done:
 	VADDPD    Z5, Z6, Z5
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X7
 	VBROADCASTSD X7, Z7
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z7, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z7, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z7, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z7, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z7, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z7, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z7, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z7, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z7, K3, Z5
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z7, K2, Z5
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -15771,6 +21187,8 @@ TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
 	PREFETCHT0 (R13)
@@ -15800,31 +21218,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z8
-	VMOVUPD      (R14)(R15*8), K4, Z8
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z9
-	VMOVUPD      64(R14)(R15*8), K5, Z9
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z8
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z9
 	VBROADCASTSD (SI), Z10
 	VFMADD231PD  Z8, Z10, Z0
 	VFMADD231PD  Z9, Z10, Z1
@@ -15842,22 +21240,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z8
 	VMOVUPD.Z    64(DX), K1, Z9
 	VBROADCASTSD (SI), Z10
 	VFMADD231PD  Z8, Z10, Z0
 	VFMADD231PD  Z9, Z10, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z11
 	VFMADD231PD  Z8, Z11, Z2
 	VFMADD231PD  Z9, Z11, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z10
 	VFMADD231PD  Z8, Z10, Z4
 	VFMADD231PD  Z9, Z10, Z5
@@ -15866,16 +21270,20 @@ next:
 	VFMADD231PD  Z9, Z11, Z7
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -15901,38 +21309,49 @@ done:
 	VADDPD    Z7, Z8, Z7
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X9
 	VBROADCASTSD X9, Z9
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z9, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z9, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z9, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z9, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z9, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z9, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z9, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z9, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z9, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z9, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z9, K5, Z7
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z9, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z9, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z9, K2, Z7
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -15974,6 +21393,8 @@ TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
 	PREFETCHT0 (R13)
@@ -16008,31 +21429,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z10
-	VMOVUPD      (R14)(R15*8), K4, Z10
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z11
-	VMOVUPD      64(R14)(R15*8), K5, Z11
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z10
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z11
 	VBROADCASTSD (SI), Z12
 	VFMADD231PD  Z10, Z12, Z0
 	VFMADD231PD  Z11, Z12, Z1
@@ -16053,22 +21454,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z10
 	VMOVUPD.Z    64(DX), K1, Z11
 	VBROADCASTSD (SI), Z12
 	VFMADD231PD  Z10, Z12, Z0
 	VFMADD231PD  Z11, Z12, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z13
 	VFMADD231PD  Z10, Z13, Z2
 	VFMADD231PD  Z11, Z13, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z12
 	VFMADD231PD  Z10, Z12, Z4
 	VFMADD231PD  Z11, Z12, Z5
@@ -16080,16 +21487,20 @@ next:
 	VFMADD231PD  Z11, Z12, Z9
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -16120,45 +21531,58 @@ done:
 	VADDPD    Z9, Z10, Z9
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X11
 	VBROADCASTSD X11, Z11
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z11, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z11, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z11, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z11, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z11, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z11, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z11, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z11, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z11, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z11, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z11, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z11, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z11, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z11, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z11, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z11, K3, Z9
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z11, K2, Z9
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -16204,6 +21628,8 @@ TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
 	PREFETCHT0 (R13)
@@ -16243,31 +21669,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z12
-	VMOVUPD      (R14)(R15*8), K4, Z12
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z13
-	VMOVUPD      64(R14)(R15*8), K5, Z13
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z12
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z13
 	VBROADCASTSD (SI), Z14
 	VFMADD231PD  Z12, Z14, Z0
 	VFMADD231PD  Z13, Z14, Z1
@@ -16291,22 +21697,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z12
 	VMOVUPD.Z    64(DX), K1, Z13
 	VBROADCASTSD (SI), Z14
 	VFMADD231PD  Z12, Z14, Z0
 	VFMADD231PD  Z13, Z14, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z15
 	VFMADD231PD  Z12, Z15, Z2
 	VFMADD231PD  Z13, Z15, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z14
 	VFMADD231PD  Z12, Z14, Z4
 	VFMADD231PD  Z13, Z14, Z5
@@ -16321,16 +21733,20 @@ next:
 	VFMADD231PD  Z13, Z15, Z11
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -16366,52 +21782,67 @@ done:
 	VADDPD    Z11, Z12, Z11
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X13
 	VBROADCASTSD X13, Z13
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z13, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z13, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z13, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z13, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z13, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z13, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z13, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z13, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z13, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z13, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z13, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z13, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z13, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z13, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z13, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z13, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z13, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z13, K5, Z11
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z13, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z13, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z13, K2, Z11
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -16460,6 +21891,8 @@ TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
 	PREFETCHT0 (R13)
@@ -16504,31 +21937,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z14
-	VMOVUPD      (R14)(R15*8), K4, Z14
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z15
-	VMOVUPD      64(R14)(R15*8), K5, Z15
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z14
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z15
 	VBROADCASTSD (SI), Z16
 	VFMADD231PD  Z14, Z16, Z0
 	VFMADD231PD  Z15, Z16, Z1
@@ -16555,22 +21968,28 @@ parts:
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z14
 	VMOVUPD.Z    64(DX), K1, Z15
 	VBROADCASTSD (SI), Z16
 	VFMADD231PD  Z14, Z16, Z0
 	VFMADD231PD  Z15, Z16, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z17
 	VFMADD231PD  Z14, Z17, Z2
 	VFMADD231PD  Z15, Z17, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z16
 	VFMADD231PD  Z14, Z16, Z4
 	VFMADD231PD  Z15, Z16, Z5
@@ -16588,16 +22007,20 @@ next:
 	VFMADD231PD  Z15, Z16, Z13
 	ADDQ         R8, SI
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -16638,59 +22061,76 @@ done:
 	VADDPD    Z13, Z14, Z13
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X15
 	VBROADCASTSD X15, Z15
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z15, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z15, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z15, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z15, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z15, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z15, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z15, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z15, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z15, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z15, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z15, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z15, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z15, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z15, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z15, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z15, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z15, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z15, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z15, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z15, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z15, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z15, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z15, K3, Z13
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z15, K2, Z13
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -16741,9 +22181,10 @@ TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
 	PREFETCHT0 (R13)
@@ -16793,31 +22234,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z16
-	VMOVUPD      (R14)(R15*8), K4, Z16
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z17
-	VMOVUPD      64(R14)(R15*8), K5, Z17
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z16
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z17
 	VBROADCASTSD (SI), Z18
 	VFMADD231PD  Z16, Z18, Z0
 	VFMADD231PD  Z17, Z18, Z1
@@ -16839,31 +22260,36 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z18
 	VFMADD231PD  Z16, Z18, Z12
 	VFMADD231PD  Z17, Z18, Z13
-	VBROADCASTSD (R10), Z19
+	VBROADCASTSD (SI)(R10*1), Z19
 	VFMADD231PD  Z16, Z19, Z14
 	VFMADD231PD  Z17, Z19, Z15
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z16
 	VMOVUPD.Z    64(DX), K1, Z17
 	VBROADCASTSD (SI), Z18
 	VFMADD231PD  Z16, Z18, Z0
 	VFMADD231PD  Z17, Z18, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z19
 	VFMADD231PD  Z16, Z19, Z2
 	VFMADD231PD  Z17, Z19, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z18
 	VFMADD231PD  Z16, Z18, Z4
 	VFMADD231PD  Z17, Z18, Z5
@@ -16879,22 +22305,25 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z18
 	VFMADD231PD  Z16, Z18, Z12
 	VFMADD231PD  Z17, Z18, Z13
-	VBROADCASTSD (R10), Z19
+	VBROADCASTSD (SI)(R10*1), Z19
 	VFMADD231PD  Z16, Z19, Z14
 	VFMADD231PD  Z17, Z19, Z15
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -16940,66 +22369,85 @@ done:
 	VADDPD    Z15, Z16, Z15
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X17
 	VBROADCASTSD X17, Z17
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z17, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z17, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z17, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z17, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z17, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z17, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z17, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z17, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z17, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z17, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z17, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z17, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z17, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z17, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z17, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z17, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z17, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z17, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z17, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z17, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z17, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z17, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z17, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z17, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z17, K5, Z15
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z17, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z17, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z17, K2, Z15
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -17053,9 +22501,10 @@ TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -17110,31 +22559,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z18
-	VMOVUPD      (R14)(R15*8), K4, Z18
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z19
-	VMOVUPD      64(R14)(R15*8), K5, Z19
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z18
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z19
 	VBROADCASTSD (SI), Z20
 	VFMADD231PD  Z18, Z20, Z0
 	VFMADD231PD  Z19, Z20, Z1
@@ -17156,34 +22585,39 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z20
 	VFMADD231PD  Z18, Z20, Z12
 	VFMADD231PD  Z19, Z20, Z13
-	VBROADCASTSD (R10), Z21
+	VBROADCASTSD (SI)(R10*1), Z21
 	VFMADD231PD  Z18, Z21, Z14
 	VFMADD231PD  Z19, Z21, Z15
-	VBROADCASTSD (R10)(DI*1), Z20
+	VBROADCASTSD (SI)(DI*8), Z20
 	VFMADD231PD  Z18, Z20, Z16
 	VFMADD231PD  Z19, Z20, Z17
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z18
 	VMOVUPD.Z    64(DX), K1, Z19
 	VBROADCASTSD (SI), Z20
 	VFMADD231PD  Z18, Z20, Z0
 	VFMADD231PD  Z19, Z20, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z21
 	VFMADD231PD  Z18, Z21, Z2
 	VFMADD231PD  Z19, Z21, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z20
 	VFMADD231PD  Z18, Z20, Z4
 	VFMADD231PD  Z19, Z20, Z5
@@ -17199,25 +22633,28 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z20
 	VFMADD231PD  Z18, Z20, Z12
 	VFMADD231PD  Z19, Z20, Z13
-	VBROADCASTSD (R10), Z21
+	VBROADCASTSD (SI)(R10*1), Z21
 	VFMADD231PD  Z18, Z21, Z14
 	VFMADD231PD  Z19, Z21, Z15
-	VBROADCASTSD (R10)(DI*1), Z20
+	VBROADCASTSD (SI)(DI*8), Z20
 	VFMADD231PD  Z18, Z20, Z16
 	VFMADD231PD  Z19, Z20, Z17
 	ADDQ         R8, SI
-	ADDQ         R8, R10
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -17268,73 +22705,94 @@ done:
 	VADDPD    Z17, Z18, Z17
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X19
 	VBROADCASTSD X19, Z19
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z19, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z19, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z19, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z19, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z19, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z19, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z19, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z19, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z19, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z19, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z19, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z19, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z19, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z19, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z19, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z19, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z19, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z19, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z19, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z19, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z19, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z19, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z19, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z19, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z19, K5, Z15
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z19, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z19, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z19, K2, Z15
 	VCMPPD       $0x03, Z16, Z16, K2
 	VMOVAPD      Z19, K2, Z16
-	VCMPPD       $0x03, Z17, Z17, K3
-	VMOVAPD      Z19, K3, Z17
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z16, (AX)
-	VMOVUPD      Z17, K1, 64(AX)
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z19, K2, Z17
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -17391,9 +22849,12 @@ TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -17453,31 +22914,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z20
-	VMOVUPD      (R14)(R15*8), K4, Z20
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z21
-	VMOVUPD      64(R14)(R15*8), K5, Z21
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z20
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z21
 	VBROADCASTSD (SI), Z22
 	VFMADD231PD  Z20, Z22, Z0
 	VFMADD231PD  Z21, Z22, Z1
@@ -17499,37 +22940,43 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z22
 	VFMADD231PD  Z20, Z22, Z12
 	VFMADD231PD  Z21, Z22, Z13
-	VBROADCASTSD (R10), Z23
+	VBROADCASTSD (SI)(R10*1), Z23
 	VFMADD231PD  Z20, Z23, Z14
 	VFMADD231PD  Z21, Z23, Z15
-	VBROADCASTSD (R10)(DI*1), Z22
+	VBROADCASTSD (SI)(DI*8), Z22
 	VFMADD231PD  Z20, Z22, Z16
 	VFMADD231PD  Z21, Z22, Z17
-	VBROADCASTSD (R10)(DI*2), Z23
+	VBROADCASTSD (R15), Z23
 	VFMADD231PD  Z20, Z23, Z18
 	VFMADD231PD  Z21, Z23, Z19
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z20
 	VMOVUPD.Z    64(DX), K1, Z21
 	VBROADCASTSD (SI), Z22
 	VFMADD231PD  Z20, Z22, Z0
 	VFMADD231PD  Z21, Z22, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z23
 	VFMADD231PD  Z20, Z23, Z2
 	VFMADD231PD  Z21, Z23, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z22
 	VFMADD231PD  Z20, Z22, Z4
 	VFMADD231PD  Z21, Z22, Z5
@@ -17545,28 +22992,32 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z22
 	VFMADD231PD  Z20, Z22, Z12
 	VFMADD231PD  Z21, Z22, Z13
-	VBROADCASTSD (R10), Z23
+	VBROADCASTSD (SI)(R10*1), Z23
 	VFMADD231PD  Z20, Z23, Z14
 	VFMADD231PD  Z21, Z23, Z15
-	VBROADCASTSD (R10)(DI*1), Z22
+	VBROADCASTSD (SI)(DI*8), Z22
 	VFMADD231PD  Z20, Z22, Z16
 	VFMADD231PD  Z21, Z22, Z17
-	VBROADCASTSD (R10)(DI*2), Z23
+	VBROADCASTSD (R15), Z23
 	VFMADD231PD  Z20, Z23, Z18
 	VFMADD231PD  Z21, Z23, Z19
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -17622,80 +23073,103 @@ done:
 	VADDPD    Z19, Z20, Z19
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X21
 	VBROADCASTSD X21, Z21
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z21, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z21, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z21, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z21, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z21, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z21, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z21, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z21, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z21, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z21, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z21, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z21, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z21, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z21, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z21, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z21, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z21, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z21, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z21, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z21, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z21, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z21, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z21, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z21, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z21, K5, Z15
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z21, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z21, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z21, K2, Z15
 	VCMPPD       $0x03, Z16, Z16, K2
 	VMOVAPD      Z21, K2, Z16
-	VCMPPD       $0x03, Z17, Z17, K3
-	VMOVAPD      Z21, K3, Z17
-	VCMPPD       $0x03, Z18, Z18, K4
-	VMOVAPD      Z21, K4, Z18
-	VCMPPD       $0x03, Z19, Z19, K5
-	VMOVAPD      Z21, K5, Z19
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z16, (AX)
-	VMOVUPD      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z18, (AX)
-	VMOVUPD      Z19, K1, 64(AX)
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z21, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z21, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z21, K2, Z19
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -17755,9 +23229,12 @@ TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -17822,31 +23299,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z22
-	VMOVUPD      (R14)(R15*8), K4, Z22
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z23
-	VMOVUPD      64(R14)(R15*8), K5, Z23
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z22
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z23
 	VBROADCASTSD (SI), Z24
 	VFMADD231PD  Z22, Z24, Z0
 	VFMADD231PD  Z23, Z24, Z1
@@ -17868,40 +23325,46 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z24
 	VFMADD231PD  Z22, Z24, Z12
 	VFMADD231PD  Z23, Z24, Z13
-	VBROADCASTSD (R10), Z25
+	VBROADCASTSD (SI)(R10*1), Z25
 	VFMADD231PD  Z22, Z25, Z14
 	VFMADD231PD  Z23, Z25, Z15
-	VBROADCASTSD (R10)(DI*1), Z24
+	VBROADCASTSD (SI)(DI*8), Z24
 	VFMADD231PD  Z22, Z24, Z16
 	VFMADD231PD  Z23, Z24, Z17
-	VBROADCASTSD (R10)(DI*2), Z25
+	VBROADCASTSD (R15), Z25
 	VFMADD231PD  Z22, Z25, Z18
 	VFMADD231PD  Z23, Z25, Z19
-	VBROADCASTSD (R10)(R11*1), Z24
+	VBROADCASTSD (R15)(DI*1), Z24
 	VFMADD231PD  Z22, Z24, Z20
 	VFMADD231PD  Z23, Z24, Z21
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z22
 	VMOVUPD.Z    64(DX), K1, Z23
 	VBROADCASTSD (SI), Z24
 	VFMADD231PD  Z22, Z24, Z0
 	VFMADD231PD  Z23, Z24, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z25
 	VFMADD231PD  Z22, Z25, Z2
 	VFMADD231PD  Z23, Z25, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z24
 	VFMADD231PD  Z22, Z24, Z4
 	VFMADD231PD  Z23, Z24, Z5
@@ -17917,31 +23380,35 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z24
 	VFMADD231PD  Z22, Z24, Z12
 	VFMADD231PD  Z23, Z24, Z13
-	VBROADCASTSD (R10), Z25
+	VBROADCASTSD (SI)(R10*1), Z25
 	VFMADD231PD  Z22, Z25, Z14
 	VFMADD231PD  Z23, Z25, Z15
-	VBROADCASTSD (R10)(DI*1), Z24
+	VBROADCASTSD (SI)(DI*8), Z24
 	VFMADD231PD  Z22, Z24, Z16
 	VFMADD231PD  Z23, Z24, Z17
-	VBROADCASTSD (R10)(DI*2), Z25
+	VBROADCASTSD (R15), Z25
 	VFMADD231PD  Z22, Z25, Z18
 	VFMADD231PD  Z23, Z25, Z19
-	VBROADCASTSD (R10)(R11*1), Z24
+	VBROADCASTSD (R15)(DI*1), Z24
 	VFMADD231PD  Z22, Z24, Z20
 	VFMADD231PD  Z23, Z24, Z21
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -18002,87 +23469,112 @@ done:
 	VADDPD    Z21, Z22, Z21
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X23
 	VBROADCASTSD X23, Z23
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z23, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z23, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z23, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z23, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z23, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z23, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z23, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z23, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z23, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z23, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z23, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z23, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z23, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z23, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z23, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z23, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z23, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z23, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z23, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z23, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z23, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z23, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z23, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z23, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z23, K5, Z15
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z23, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z23, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z23, K2, Z15
 	VCMPPD       $0x03, Z16, Z16, K2
 	VMOVAPD      Z23, K2, Z16
-	VCMPPD       $0x03, Z17, Z17, K3
-	VMOVAPD      Z23, K3, Z17
-	VCMPPD       $0x03, Z18, Z18, K4
-	VMOVAPD      Z23, K4, Z18
-	VCMPPD       $0x03, Z19, Z19, K5
-	VMOVAPD      Z23, K5, Z19
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z23, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z23, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z23, K2, Z19
 	VCMPPD       $0x03, Z20, Z20, K2
 	VMOVAPD      Z23, K2, Z20
-	VCMPPD       $0x03, Z21, Z21, K3
-	VMOVAPD      Z23, K3, Z21
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z16, (AX)
-	VMOVUPD      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z18, (AX)
-	VMOVUPD      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z20, (AX)
-	VMOVUPD      Z21, K1, 64(AX)
+	VCMPPD       $0x03, Z21, Z21, K2
+	VMOVAPD      Z23, K2, Z21
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -18145,9 +23637,12 @@ TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -18217,31 +23712,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z24
-	VMOVUPD      (R14)(R15*8), K4, Z24
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z25
-	VMOVUPD      64(R14)(R15*8), K5, Z25
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z24
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z25
 	VBROADCASTSD (SI), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
@@ -18263,43 +23738,49 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z26
 	VFMADD231PD  Z24, Z26, Z12
 	VFMADD231PD  Z25, Z26, Z13
-	VBROADCASTSD (R10), Z27
+	VBROADCASTSD (SI)(R10*1), Z27
 	VFMADD231PD  Z24, Z27, Z14
 	VFMADD231PD  Z25, Z27, Z15
-	VBROADCASTSD (R10)(DI*1), Z26
+	VBROADCASTSD (SI)(DI*8), Z26
 	VFMADD231PD  Z24, Z26, Z16
 	VFMADD231PD  Z25, Z26, Z17
-	VBROADCASTSD (R10)(DI*2), Z27
+	VBROADCASTSD (R15), Z27
 	VFMADD231PD  Z24, Z27, Z18
 	VFMADD231PD  Z25, Z27, Z19
-	VBROADCASTSD (R10)(R11*1), Z26
+	VBROADCASTSD (R15)(DI*1), Z26
 	VFMADD231PD  Z24, Z26, Z20
 	VFMADD231PD  Z25, Z26, Z21
-	VBROADCASTSD (R10)(DI*4), Z27
+	VBROADCASTSD (R15)(DI*2), Z27
 	VFMADD231PD  Z24, Z27, Z22
 	VFMADD231PD  Z25, Z27, Z23
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z24
 	VMOVUPD.Z    64(DX), K1, Z25
 	VBROADCASTSD (SI), Z26
 	VFMADD231PD  Z24, Z26, Z0
 	VFMADD231PD  Z25, Z26, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z27
 	VFMADD231PD  Z24, Z27, Z2
 	VFMADD231PD  Z25, Z27, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z26
 	VFMADD231PD  Z24, Z26, Z4
 	VFMADD231PD  Z25, Z26, Z5
@@ -18315,34 +23796,38 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z26
 	VFMADD231PD  Z24, Z26, Z12
 	VFMADD231PD  Z25, Z26, Z13
-	VBROADCASTSD (R10), Z27
+	VBROADCASTSD (SI)(R10*1), Z27
 	VFMADD231PD  Z24, Z27, Z14
 	VFMADD231PD  Z25, Z27, Z15
-	VBROADCASTSD (R10)(DI*1), Z26
+	VBROADCASTSD (SI)(DI*8), Z26
 	VFMADD231PD  Z24, Z26, Z16
 	VFMADD231PD  Z25, Z26, Z17
-	VBROADCASTSD (R10)(DI*2), Z27
+	VBROADCASTSD (R15), Z27
 	VFMADD231PD  Z24, Z27, Z18
 	VFMADD231PD  Z25, Z27, Z19
-	VBROADCASTSD (R10)(R11*1), Z26
+	VBROADCASTSD (R15)(DI*1), Z26
 	VFMADD231PD  Z24, Z26, Z20
 	VFMADD231PD  Z25, Z26, Z21
-	VBROADCASTSD (R10)(DI*4), Z27
+	VBROADCASTSD (R15)(DI*2), Z27
 	VFMADD231PD  Z24, Z27, Z22
 	VFMADD231PD  Z25, Z27, Z23
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -18408,94 +23893,121 @@ done:
 	VADDPD    Z23, Z24, Z23
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X25
 	VBROADCASTSD X25, Z25
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z25, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z25, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z25, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z25, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z25, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z25, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z25, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z25, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z25, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z25, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z25, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z25, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z25, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z25, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z25, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z25, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z25, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z25, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z25, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z25, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z25, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z25, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z25, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z25, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z25, K5, Z15
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z25, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z25, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z25, K2, Z15
 	VCMPPD       $0x03, Z16, Z16, K2
 	VMOVAPD      Z25, K2, Z16
-	VCMPPD       $0x03, Z17, Z17, K3
-	VMOVAPD      Z25, K3, Z17
-	VCMPPD       $0x03, Z18, Z18, K4
-	VMOVAPD      Z25, K4, Z18
-	VCMPPD       $0x03, Z19, Z19, K5
-	VMOVAPD      Z25, K5, Z19
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z25, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z25, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z25, K2, Z19
 	VCMPPD       $0x03, Z20, Z20, K2
 	VMOVAPD      Z25, K2, Z20
-	VCMPPD       $0x03, Z21, Z21, K3
-	VMOVAPD      Z25, K3, Z21
-	VCMPPD       $0x03, Z22, Z22, K4
-	VMOVAPD      Z25, K4, Z22
-	VCMPPD       $0x03, Z23, Z23, K5
-	VMOVAPD      Z25, K5, Z23
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z16, (AX)
-	VMOVUPD      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z18, (AX)
-	VMOVUPD      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z20, (AX)
-	VMOVUPD      Z21, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z22, (AX)
-	VMOVUPD      Z23, K1, 64(AX)
+	VCMPPD       $0x03, Z21, Z21, K2
+	VMOVAPD      Z25, K2, Z21
+	VCMPPD       $0x03, Z22, Z22, K2
+	VMOVAPD      Z25, K2, Z22
+	VCMPPD       $0x03, Z23, Z23, K2
+	VMOVAPD      Z25, K2, Z23
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -18561,9 +24073,12 @@ TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -18638,31 +24153,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z26
-	VMOVUPD      (R14)(R15*8), K4, Z26
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z27
-	VMOVUPD      64(R14)(R15*8), K5, Z27
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z26
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z27
 	VBROADCASTSD (SI), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	VFMADD231PD  Z27, Z28, Z1
@@ -18684,46 +24179,52 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z28
 	VFMADD231PD  Z26, Z28, Z12
 	VFMADD231PD  Z27, Z28, Z13
-	VBROADCASTSD (R10), Z29
+	VBROADCASTSD (SI)(R10*1), Z29
 	VFMADD231PD  Z26, Z29, Z14
 	VFMADD231PD  Z27, Z29, Z15
-	VBROADCASTSD (R10)(DI*1), Z28
+	VBROADCASTSD (SI)(DI*8), Z28
 	VFMADD231PD  Z26, Z28, Z16
 	VFMADD231PD  Z27, Z28, Z17
-	VBROADCASTSD (R10)(DI*2), Z29
+	VBROADCASTSD (R15), Z29
 	VFMADD231PD  Z26, Z29, Z18
 	VFMADD231PD  Z27, Z29, Z19
-	VBROADCASTSD (R10)(R11*1), Z28
+	VBROADCASTSD (R15)(DI*1), Z28
 	VFMADD231PD  Z26, Z28, Z20
 	VFMADD231PD  Z27, Z28, Z21
-	VBROADCASTSD (R10)(DI*4), Z29
+	VBROADCASTSD (R15)(DI*2), Z29
 	VFMADD231PD  Z26, Z29, Z22
 	VFMADD231PD  Z27, Z29, Z23
-	VBROADCASTSD (R10)(R12*1), Z28
+	VBROADCASTSD (R15)(R11*1), Z28
 	VFMADD231PD  Z26, Z28, Z24
 	VFMADD231PD  Z27, Z28, Z25
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z26
 	VMOVUPD.Z    64(DX), K1, Z27
 	VBROADCASTSD (SI), Z28
 	VFMADD231PD  Z26, Z28, Z0
 	VFMADD231PD  Z27, Z28, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z29
 	VFMADD231PD  Z26, Z29, Z2
 	VFMADD231PD  Z27, Z29, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z28
 	VFMADD231PD  Z26, Z28, Z4
 	VFMADD231PD  Z27, Z28, Z5
@@ -18739,37 +24240,41 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z28
 	VFMADD231PD  Z26, Z28, Z12
 	VFMADD231PD  Z27, Z28, Z13
-	VBROADCASTSD (R10), Z29
+	VBROADCASTSD (SI)(R10*1), Z29
 	VFMADD231PD  Z26, Z29, Z14
 	VFMADD231PD  Z27, Z29, Z15
-	VBROADCASTSD (R10)(DI*1), Z28
+	VBROADCASTSD (SI)(DI*8), Z28
 	VFMADD231PD  Z26, Z28, Z16
 	VFMADD231PD  Z27, Z28, Z17
-	VBROADCASTSD (R10)(DI*2), Z29
+	VBROADCASTSD (R15), Z29
 	VFMADD231PD  Z26, Z29, Z18
 	VFMADD231PD  Z27, Z29, Z19
-	VBROADCASTSD (R10)(R11*1), Z28
+	VBROADCASTSD (R15)(DI*1), Z28
 	VFMADD231PD  Z26, Z28, Z20
 	VFMADD231PD  Z27, Z28, Z21
-	VBROADCASTSD (R10)(DI*4), Z29
+	VBROADCASTSD (R15)(DI*2), Z29
 	VFMADD231PD  Z26, Z29, Z22
 	VFMADD231PD  Z27, Z29, Z23
-	VBROADCASTSD (R10)(R12*1), Z28
+	VBROADCASTSD (R15)(R11*1), Z28
 	VFMADD231PD  Z26, Z28, Z24
 	VFMADD231PD  Z27, Z28, Z25
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -18840,101 +24345,130 @@ done:
 	VADDPD    Z25, Z26, Z25
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z25, Z24, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X27
 	VBROADCASTSD X27, Z27
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z27, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z27, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z27, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z27, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z27, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z27, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z27, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z27, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z27, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z27, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z27, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z27, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z27, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z27, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z27, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z27, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z27, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z27, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z27, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z27, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z27, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z27, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z27, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z27, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z27, K5, Z15
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z27, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z27, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z27, K2, Z15
 	VCMPPD       $0x03, Z16, Z16, K2
 	VMOVAPD      Z27, K2, Z16
-	VCMPPD       $0x03, Z17, Z17, K3
-	VMOVAPD      Z27, K3, Z17
-	VCMPPD       $0x03, Z18, Z18, K4
-	VMOVAPD      Z27, K4, Z18
-	VCMPPD       $0x03, Z19, Z19, K5
-	VMOVAPD      Z27, K5, Z19
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z27, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z27, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z27, K2, Z19
 	VCMPPD       $0x03, Z20, Z20, K2
 	VMOVAPD      Z27, K2, Z20
-	VCMPPD       $0x03, Z21, Z21, K3
-	VMOVAPD      Z27, K3, Z21
-	VCMPPD       $0x03, Z22, Z22, K4
-	VMOVAPD      Z27, K4, Z22
-	VCMPPD       $0x03, Z23, Z23, K5
-	VMOVAPD      Z27, K5, Z23
+	VCMPPD       $0x03, Z21, Z21, K2
+	VMOVAPD      Z27, K2, Z21
+	VCMPPD       $0x03, Z22, Z22, K2
+	VMOVAPD      Z27, K2, Z22
+	VCMPPD       $0x03, Z23, Z23, K2
+	VMOVAPD      Z27, K2, Z23
 	VCMPPD       $0x03, Z24, Z24, K2
 	VMOVAPD      Z27, K2, Z24
-	VCMPPD       $0x03, Z25, Z25, K3
-	VMOVAPD      Z27, K3, Z25
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z16, (AX)
-	VMOVUPD      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z18, (AX)
-	VMOVUPD      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z20, (AX)
-	VMOVUPD      Z21, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z22, (AX)
-	VMOVUPD      Z23, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z24, (AX)
-	VMOVUPD      Z25, K1, 64(AX)
+	VCMPPD       $0x03, Z25, Z25, K2
+	VMOVAPD      Z27, K2, Z25
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z24, (AX)
+	VMOVUPD Z25, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -19003,9 +24537,12 @@ TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
-	LEAQ       (SI)(R11*2), R10
-	ADDQ       DI, R10
+	LEAQ       (DI)(R11*2), R10
+	LEAQ       (SI)(DI*8), R15
+	ADDQ       DI, R15
 	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
 	PREFETCHT0 (R13)
@@ -19085,31 +24622,11 @@ start:
 	CMPQ   offs+96(FP), $+0
 	JE     rows
 	MOVQ   offs+96(FP), R9
-	MOVQ   n+56(FP), CX
-	MOVQ   $-1, R15
-	SHLQ   CL, R15
-	MOVQ   split+88(FP), CX
-	MOVQ   $-1, R14
-	SHLQ   CL, R14
-	XORQ   R14, R15
-	NOTQ   R14
-	KMOVW  R14, K2
-	KMOVW  R15, K4
-	SHRQ   $0x08, R14
-	SHRQ   $0x08, R15
-	KMOVW  R14, K3
-	KMOVW  R15, K5
-	MOVQ   more+80(FP), R14
-	SHLQ   $0x03, CX
-	SUBQ   CX, R14
-	MOVQ   k+64(FP), CX
 
-parts:
-	MOVQ         (R9), R15
-	VMOVUPD.Z    (DX)(R15*8), K2, Z28
-	VMOVUPD      (R14)(R15*8), K4, Z28
-	VMOVUPD.Z    64(DX)(R15*8), K3, Z29
-	VMOVUPD      64(R14)(R15*8), K5, Z29
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z28
+	VMOVUPD.Z    64(DX)(R14*8), K1, Z29
 	VBROADCASTSD (SI), Z30
 	VFMADD231PD  Z28, Z30, Z0
 	VFMADD231PD  Z29, Z30, Z1
@@ -19131,49 +24648,55 @@ parts:
 	VBROADCASTSD (SI)(R11*2), Z30
 	VFMADD231PD  Z28, Z30, Z12
 	VFMADD231PD  Z29, Z30, Z13
-	VBROADCASTSD (R10), Z31
+	VBROADCASTSD (SI)(R10*1), Z31
 	VFMADD231PD  Z28, Z31, Z14
 	VFMADD231PD  Z29, Z31, Z15
-	VBROADCASTSD (R10)(DI*1), Z30
+	VBROADCASTSD (SI)(DI*8), Z30
 	VFMADD231PD  Z28, Z30, Z16
 	VFMADD231PD  Z29, Z30, Z17
-	VBROADCASTSD (R10)(DI*2), Z31
+	VBROADCASTSD (R15), Z31
 	VFMADD231PD  Z28, Z31, Z18
 	VFMADD231PD  Z29, Z31, Z19
-	VBROADCASTSD (R10)(R11*1), Z30
+	VBROADCASTSD (R15)(DI*1), Z30
 	VFMADD231PD  Z28, Z30, Z20
 	VFMADD231PD  Z29, Z30, Z21
-	VBROADCASTSD (R10)(DI*4), Z31
+	VBROADCASTSD (R15)(DI*2), Z31
 	VFMADD231PD  Z28, Z31, Z22
 	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (R10)(R12*1), Z30
+	VBROADCASTSD (R15)(R11*1), Z30
 	VFMADD231PD  Z28, Z30, Z24
 	VFMADD231PD  Z29, Z30, Z25
-	VBROADCASTSD (R10)(R11*2), Z31
+	VBROADCASTSD (R15)(DI*4), Z31
 	VFMADD231PD  Z28, Z31, Z26
 	VFMADD231PD  Z29, Z31, Z27
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         $+8, R9
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
-	JNZ          parts
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
-	JMP          parts
+	JMP          listed
 
 rows:
+	LEAQ (DX)(R9*8), R14
+
 next:
 	VMOVUPD      (DX), Z28
 	VMOVUPD.Z    64(DX), K1, Z29
 	VBROADCASTSD (SI), Z30
 	VFMADD231PD  Z28, Z30, Z0
 	VFMADD231PD  Z29, Z30, Z1
+	PREFETCHT0   (R14)
 	VBROADCASTSD (SI)(DI*1), Z31
 	VFMADD231PD  Z28, Z31, Z2
 	VFMADD231PD  Z29, Z31, Z3
+	PREFETCHT0   64(R14)
 	VBROADCASTSD (SI)(DI*2), Z30
 	VFMADD231PD  Z28, Z30, Z4
 	VFMADD231PD  Z29, Z30, Z5
@@ -19189,40 +24712,44 @@ next:
 	VBROADCASTSD (SI)(R11*2), Z30
 	VFMADD231PD  Z28, Z30, Z12
 	VFMADD231PD  Z29, Z30, Z13
-	VBROADCASTSD (R10), Z31
+	VBROADCASTSD (SI)(R10*1), Z31
 	VFMADD231PD  Z28, Z31, Z14
 	VFMADD231PD  Z29, Z31, Z15
-	VBROADCASTSD (R10)(DI*1), Z30
+	VBROADCASTSD (SI)(DI*8), Z30
 	VFMADD231PD  Z28, Z30, Z16
 	VFMADD231PD  Z29, Z30, Z17
-	VBROADCASTSD (R10)(DI*2), Z31
+	VBROADCASTSD (R15), Z31
 	VFMADD231PD  Z28, Z31, Z18
 	VFMADD231PD  Z29, Z31, Z19
-	VBROADCASTSD (R10)(R11*1), Z30
+	VBROADCASTSD (R15)(DI*1), Z30
 	VFMADD231PD  Z28, Z30, Z20
 	VFMADD231PD  Z29, Z30, Z21
-	VBROADCASTSD (R10)(DI*4), Z31
+	VBROADCASTSD (R15)(DI*2), Z31
 	VFMADD231PD  Z28, Z31, Z22
 	VFMADD231PD  Z29, Z31, Z23
-	VBROADCASTSD (R10)(R12*1), Z30
+	VBROADCASTSD (R15)(R11*1), Z30
 	VFMADD231PD  Z28, Z30, Z24
 	VFMADD231PD  Z29, Z30, Z25
-	VBROADCASTSD (R10)(R11*2), Z31
+	VBROADCASTSD (R15)(DI*4), Z31
 	VFMADD231PD  Z28, Z31, Z26
 	VFMADD231PD  Z29, Z31, Z27
 	ADDQ         R8, SI
-	ADDQ         R8, R10
+	ADDQ         R8, R15
 	ADDQ         R9, DX
+	ADDQ         R9, R14
 	DECQ         CX
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
 	ADDQ         BX, R13
 	JMP          next
 
 done:
+	MOVQ      c+0(FP), AX
 	MOVQ      mode+72(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
@@ -19298,108 +24825,139 @@ done:
 	VADDPD    Z27, Z28, Z27
 
 canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z25, Z24, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z27, Z26, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
 	MOVQ         $0x7ff8000000000000, R13
 	VMOVQ        R13, X29
 	VBROADCASTSD X29, Z29
 	VCMPPD       $0x03, Z0, Z0, K2
 	VMOVAPD      Z29, K2, Z0
-	VCMPPD       $0x03, Z1, Z1, K3
-	VMOVAPD      Z29, K3, Z1
-	VCMPPD       $0x03, Z2, Z2, K4
-	VMOVAPD      Z29, K4, Z2
-	VCMPPD       $0x03, Z3, Z3, K5
-	VMOVAPD      Z29, K5, Z3
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z29, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z29, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z29, K2, Z3
 	VCMPPD       $0x03, Z4, Z4, K2
 	VMOVAPD      Z29, K2, Z4
-	VCMPPD       $0x03, Z5, Z5, K3
-	VMOVAPD      Z29, K3, Z5
-	VCMPPD       $0x03, Z6, Z6, K4
-	VMOVAPD      Z29, K4, Z6
-	VCMPPD       $0x03, Z7, Z7, K5
-	VMOVAPD      Z29, K5, Z7
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z29, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z29, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z29, K2, Z7
 	VCMPPD       $0x03, Z8, Z8, K2
 	VMOVAPD      Z29, K2, Z8
-	VCMPPD       $0x03, Z9, Z9, K3
-	VMOVAPD      Z29, K3, Z9
-	VCMPPD       $0x03, Z10, Z10, K4
-	VMOVAPD      Z29, K4, Z10
-	VCMPPD       $0x03, Z11, Z11, K5
-	VMOVAPD      Z29, K5, Z11
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z29, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z29, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z29, K2, Z11
 	VCMPPD       $0x03, Z12, Z12, K2
 	VMOVAPD      Z29, K2, Z12
-	VCMPPD       $0x03, Z13, Z13, K3
-	VMOVAPD      Z29, K3, Z13
-	VCMPPD       $0x03, Z14, Z14, K4
-	VMOVAPD      Z29, K4, Z14
-	VCMPPD       $0x03, Z15, Z15, K5
-	VMOVAPD      Z29, K5, Z15
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z29, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z29, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z29, K2, Z15
 	VCMPPD       $0x03, Z16, Z16, K2
 	VMOVAPD      Z29, K2, Z16
-	VCMPPD       $0x03, Z17, Z17, K3
-	VMOVAPD      Z29, K3, Z17
-	VCMPPD       $0x03, Z18, Z18, K4
-	VMOVAPD      Z29, K4, Z18
-	VCMPPD       $0x03, Z19, Z19, K5
-	VMOVAPD      Z29, K5, Z19
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z29, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z29, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z29, K2, Z19
 	VCMPPD       $0x03, Z20, Z20, K2
 	VMOVAPD      Z29, K2, Z20
-	VCMPPD       $0x03, Z21, Z21, K3
-	VMOVAPD      Z29, K3, Z21
-	VCMPPD       $0x03, Z22, Z22, K4
-	VMOVAPD      Z29, K4, Z22
-	VCMPPD       $0x03, Z23, Z23, K5
-	VMOVAPD      Z29, K5, Z23
+	VCMPPD       $0x03, Z21, Z21, K2
+	VMOVAPD      Z29, K2, Z21
+	VCMPPD       $0x03, Z22, Z22, K2
+	VMOVAPD      Z29, K2, Z22
+	VCMPPD       $0x03, Z23, Z23, K2
+	VMOVAPD      Z29, K2, Z23
 	VCMPPD       $0x03, Z24, Z24, K2
 	VMOVAPD      Z29, K2, Z24
-	VCMPPD       $0x03, Z25, Z25, K3
-	VMOVAPD      Z29, K3, Z25
-	VCMPPD       $0x03, Z26, Z26, K4
-	VMOVAPD      Z29, K4, Z26
-	VCMPPD       $0x03, Z27, Z27, K5
-	VMOVAPD      Z29, K5, Z27
-	CMPQ         CX, $+2
-	JEQ          stream
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z2, (AX)
-	VMOVUPD      Z3, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z4, (AX)
-	VMOVUPD      Z5, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z6, (AX)
-	VMOVUPD      Z7, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z8, (AX)
-	VMOVUPD      Z9, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z10, (AX)
-	VMOVUPD      Z11, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z12, (AX)
-	VMOVUPD      Z13, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z14, (AX)
-	VMOVUPD      Z15, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z16, (AX)
-	VMOVUPD      Z17, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z18, (AX)
-	VMOVUPD      Z19, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z20, (AX)
-	VMOVUPD      Z21, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z22, (AX)
-	VMOVUPD      Z23, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z24, (AX)
-	VMOVUPD      Z25, K1, 64(AX)
-	ADDQ         BX, AX
-	VMOVUPD      Z26, (AX)
-	VMOVUPD      Z27, K1, 64(AX)
+	VCMPPD       $0x03, Z25, Z25, K2
+	VMOVAPD      Z29, K2, Z25
+	VCMPPD       $0x03, Z26, Z26, K2
+	VMOVAPD      Z29, K2, Z26
+	VCMPPD       $0x03, Z27, Z27, K2
+	VMOVAPD      Z29, K2, Z27
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z24, (AX)
+	VMOVUPD Z25, K1, 64(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z26, (AX)
+	VMOVUPD Z27, K1, 64(AX)
 	VZEROUPPER
 	RET
 
@@ -19445,6 +25003,4043 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z26, (AX)
 	VMOVNTPD Z27, 64(AX)
+	VZEROUPPER
+	RET
+
+// func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm1x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000020
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z3
+	VMOVUPD      (AX)(R14*8), K3, Z3
+	VMOVUPD      64(AX)(R14*8), Z4
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z3, Z6, Z0
+	VFMADD231PD  Z4, Z6, Z1
+	VFMADD231PD  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z3
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z4
+	VMOVUPD      64(AX)(R14*8), K3, Z4
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z3, Z6, Z0
+	VFMADD231PD  Z4, Z6, Z1
+	VFMADD231PD  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z3
+	VMOVUPD      64(DX)(R14*8), Z4
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z5
+	VMOVUPD      128(AX)(R14*8), K3, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z3, Z6, Z0
+	VFMADD231PD  Z4, Z6, Z1
+	VFMADD231PD  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z3
+	VMOVUPD      64(DX)(R14*8), Z4
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z3, Z6, Z0
+	VFMADD231PD  Z4, Z6, Z1
+	VFMADD231PD  Z5, Z6, Z2
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z3
+	VMOVUPD      64(DX), Z4
+	VMOVUPD.Z    128(DX), K1, Z5
+	VBROADCASTSD (SI), Z6
+	VFMADD231PD  Z3, Z6, Z0
+	VFMADD231PD  Z4, Z6, Z1
+	VFMADD231PD  Z5, Z6, Z2
+	PREFETCHT0   (R14)
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z3
+	VADDPD    Z0, Z3, Z0
+	VMOVUPD   64(R13), Z3
+	VADDPD    Z1, Z3, Z1
+	VMOVUPD.Z 128(R13), K1, Z3
+	VADDPD    Z2, Z3, Z2
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z2, Z2, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X4
+	VBROADCASTSD X4, Z4
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z4, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z4, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z4, K2, Z2
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm2x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000030
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z6
+	VMOVUPD      (AX)(R14*8), K3, Z6
+	VMOVUPD      64(AX)(R14*8), Z7
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z8
+	VBROADCASTSD (SI), Z9
+	VFMADD231PD  Z6, Z9, Z0
+	VFMADD231PD  Z7, Z9, Z1
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (SI)(DI*1), Z10
+	VFMADD231PD  Z6, Z10, Z3
+	VFMADD231PD  Z7, Z10, Z4
+	VFMADD231PD  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z6
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z7
+	VMOVUPD      64(AX)(R14*8), K3, Z7
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z8
+	VBROADCASTSD (SI), Z9
+	VFMADD231PD  Z6, Z9, Z0
+	VFMADD231PD  Z7, Z9, Z1
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (SI)(DI*1), Z10
+	VFMADD231PD  Z6, Z10, Z3
+	VFMADD231PD  Z7, Z10, Z4
+	VFMADD231PD  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z6
+	VMOVUPD      64(DX)(R14*8), Z7
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z8
+	VMOVUPD      128(AX)(R14*8), K3, Z8
+	VBROADCASTSD (SI), Z9
+	VFMADD231PD  Z6, Z9, Z0
+	VFMADD231PD  Z7, Z9, Z1
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (SI)(DI*1), Z10
+	VFMADD231PD  Z6, Z10, Z3
+	VFMADD231PD  Z7, Z10, Z4
+	VFMADD231PD  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z6
+	VMOVUPD      64(DX)(R14*8), Z7
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z8
+	VBROADCASTSD (SI), Z9
+	VFMADD231PD  Z6, Z9, Z0
+	VFMADD231PD  Z7, Z9, Z1
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (SI)(DI*1), Z10
+	VFMADD231PD  Z6, Z10, Z3
+	VFMADD231PD  Z7, Z10, Z4
+	VFMADD231PD  Z8, Z10, Z5
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z6
+	VMOVUPD      64(DX), Z7
+	VMOVUPD.Z    128(DX), K1, Z8
+	VBROADCASTSD (SI), Z9
+	VFMADD231PD  Z6, Z9, Z0
+	VFMADD231PD  Z7, Z9, Z1
+	VFMADD231PD  Z8, Z9, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z10
+	VFMADD231PD  Z6, Z10, Z3
+	VFMADD231PD  Z7, Z10, Z4
+	VFMADD231PD  Z8, Z10, Z5
+	PREFETCHT0   64(R14)
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z6
+	VADDPD    Z0, Z6, Z0
+	VMOVUPD   64(R13), Z6
+	VADDPD    Z1, Z6, Z1
+	VMOVUPD.Z 128(R13), K1, Z6
+	VADDPD    Z2, Z6, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z6
+	VADDPD    Z3, Z6, Z3
+	VMOVUPD   64(R13), Z6
+	VADDPD    Z4, Z6, Z4
+	VMOVUPD.Z 128(R13), K1, Z6
+	VADDPD    Z5, Z6, Z5
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X7
+	VBROADCASTSD X7, Z7
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z7, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z7, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z7, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z7, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z7, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z7, K2, Z5
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm3x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000040
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z9
+	VMOVUPD      (AX)(R14*8), K3, Z9
+	VMOVUPD      64(AX)(R14*8), Z10
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z9, Z12, Z0
+	VFMADD231PD  Z10, Z12, Z1
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z9, Z13, Z3
+	VFMADD231PD  Z10, Z13, Z4
+	VFMADD231PD  Z11, Z13, Z5
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z9, Z12, Z6
+	VFMADD231PD  Z10, Z12, Z7
+	VFMADD231PD  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z9
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z10
+	VMOVUPD      64(AX)(R14*8), K3, Z10
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z9, Z12, Z0
+	VFMADD231PD  Z10, Z12, Z1
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z9, Z13, Z3
+	VFMADD231PD  Z10, Z13, Z4
+	VFMADD231PD  Z11, Z13, Z5
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z9, Z12, Z6
+	VFMADD231PD  Z10, Z12, Z7
+	VFMADD231PD  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z9
+	VMOVUPD      64(DX)(R14*8), Z10
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z11
+	VMOVUPD      128(AX)(R14*8), K3, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z9, Z12, Z0
+	VFMADD231PD  Z10, Z12, Z1
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z9, Z13, Z3
+	VFMADD231PD  Z10, Z13, Z4
+	VFMADD231PD  Z11, Z13, Z5
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z9, Z12, Z6
+	VFMADD231PD  Z10, Z12, Z7
+	VFMADD231PD  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z9
+	VMOVUPD      64(DX)(R14*8), Z10
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z9, Z12, Z0
+	VFMADD231PD  Z10, Z12, Z1
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z9, Z13, Z3
+	VFMADD231PD  Z10, Z13, Z4
+	VFMADD231PD  Z11, Z13, Z5
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z9, Z12, Z6
+	VFMADD231PD  Z10, Z12, Z7
+	VFMADD231PD  Z11, Z12, Z8
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z9
+	VMOVUPD      64(DX), Z10
+	VMOVUPD.Z    128(DX), K1, Z11
+	VBROADCASTSD (SI), Z12
+	VFMADD231PD  Z9, Z12, Z0
+	VFMADD231PD  Z10, Z12, Z1
+	VFMADD231PD  Z11, Z12, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z13
+	VFMADD231PD  Z9, Z13, Z3
+	VFMADD231PD  Z10, Z13, Z4
+	VFMADD231PD  Z11, Z13, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z12
+	VFMADD231PD  Z9, Z12, Z6
+	VFMADD231PD  Z10, Z12, Z7
+	VFMADD231PD  Z11, Z12, Z8
+	PREFETCHT0   128(R14)
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z9
+	VADDPD    Z0, Z9, Z0
+	VMOVUPD   64(R13), Z9
+	VADDPD    Z1, Z9, Z1
+	VMOVUPD.Z 128(R13), K1, Z9
+	VADDPD    Z2, Z9, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z9
+	VADDPD    Z3, Z9, Z3
+	VMOVUPD   64(R13), Z9
+	VADDPD    Z4, Z9, Z4
+	VMOVUPD.Z 128(R13), K1, Z9
+	VADDPD    Z5, Z9, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z9
+	VADDPD    Z6, Z9, Z6
+	VMOVUPD   64(R13), Z9
+	VADDPD    Z7, Z9, Z7
+	VMOVUPD.Z 128(R13), K1, Z9
+	VADDPD    Z8, Z9, Z8
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z8, Z8, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X10
+	VBROADCASTSD X10, Z10
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z10, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z10, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z10, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z10, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z10, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z10, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z10, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z10, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z10, K2, Z8
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm4x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000050
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z12
+	VMOVUPD      (AX)(R14*8), K3, Z12
+	VMOVUPD      64(AX)(R14*8), Z13
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z14
+	VBROADCASTSD (SI), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (SI)(DI*1), Z16
+	VFMADD231PD  Z12, Z16, Z3
+	VFMADD231PD  Z13, Z16, Z4
+	VFMADD231PD  Z14, Z16, Z5
+	VBROADCASTSD (SI)(DI*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (SI)(R11*1), Z16
+	VFMADD231PD  Z12, Z16, Z9
+	VFMADD231PD  Z13, Z16, Z10
+	VFMADD231PD  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z12
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z13
+	VMOVUPD      64(AX)(R14*8), K3, Z13
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z14
+	VBROADCASTSD (SI), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (SI)(DI*1), Z16
+	VFMADD231PD  Z12, Z16, Z3
+	VFMADD231PD  Z13, Z16, Z4
+	VFMADD231PD  Z14, Z16, Z5
+	VBROADCASTSD (SI)(DI*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (SI)(R11*1), Z16
+	VFMADD231PD  Z12, Z16, Z9
+	VFMADD231PD  Z13, Z16, Z10
+	VFMADD231PD  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z12
+	VMOVUPD      64(DX)(R14*8), Z13
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z14
+	VMOVUPD      128(AX)(R14*8), K3, Z14
+	VBROADCASTSD (SI), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (SI)(DI*1), Z16
+	VFMADD231PD  Z12, Z16, Z3
+	VFMADD231PD  Z13, Z16, Z4
+	VFMADD231PD  Z14, Z16, Z5
+	VBROADCASTSD (SI)(DI*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (SI)(R11*1), Z16
+	VFMADD231PD  Z12, Z16, Z9
+	VFMADD231PD  Z13, Z16, Z10
+	VFMADD231PD  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z12
+	VMOVUPD      64(DX)(R14*8), Z13
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z14
+	VBROADCASTSD (SI), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (SI)(DI*1), Z16
+	VFMADD231PD  Z12, Z16, Z3
+	VFMADD231PD  Z13, Z16, Z4
+	VFMADD231PD  Z14, Z16, Z5
+	VBROADCASTSD (SI)(DI*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (SI)(R11*1), Z16
+	VFMADD231PD  Z12, Z16, Z9
+	VFMADD231PD  Z13, Z16, Z10
+	VFMADD231PD  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z12
+	VMOVUPD      64(DX), Z13
+	VMOVUPD.Z    128(DX), K1, Z14
+	VBROADCASTSD (SI), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z16
+	VFMADD231PD  Z12, Z16, Z3
+	VFMADD231PD  Z13, Z16, Z4
+	VFMADD231PD  Z14, Z16, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSD (SI)(R11*1), Z16
+	VFMADD231PD  Z12, Z16, Z9
+	VFMADD231PD  Z13, Z16, Z10
+	VFMADD231PD  Z14, Z16, Z11
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z12
+	VADDPD    Z0, Z12, Z0
+	VMOVUPD   64(R13), Z12
+	VADDPD    Z1, Z12, Z1
+	VMOVUPD.Z 128(R13), K1, Z12
+	VADDPD    Z2, Z12, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z12
+	VADDPD    Z3, Z12, Z3
+	VMOVUPD   64(R13), Z12
+	VADDPD    Z4, Z12, Z4
+	VMOVUPD.Z 128(R13), K1, Z12
+	VADDPD    Z5, Z12, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z12
+	VADDPD    Z6, Z12, Z6
+	VMOVUPD   64(R13), Z12
+	VADDPD    Z7, Z12, Z7
+	VMOVUPD.Z 128(R13), K1, Z12
+	VADDPD    Z8, Z12, Z8
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z12
+	VADDPD    Z9, Z12, Z9
+	VMOVUPD   64(R13), Z12
+	VADDPD    Z10, Z12, Z10
+	VMOVUPD.Z 128(R13), K1, Z12
+	VADDPD    Z11, Z12, Z11
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X13
+	VBROADCASTSD X13, Z13
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z13, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z13, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z13, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z13, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z13, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z13, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z13, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z13, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z13, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z13, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z13, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z13, K2, Z11
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	VMOVNTPD Z10, 64(AX)
+	VMOVNTPD Z11, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm5x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000060
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z15
+	VMOVUPD      (AX)(R14*8), K3, Z15
+	VMOVUPD      64(AX)(R14*8), Z16
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z17
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (SI)(DI*1), Z19
+	VFMADD231PD  Z15, Z19, Z3
+	VFMADD231PD  Z16, Z19, Z4
+	VFMADD231PD  Z17, Z19, Z5
+	VBROADCASTSD (SI)(DI*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (SI)(R11*1), Z19
+	VFMADD231PD  Z15, Z19, Z9
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (SI)(DI*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z15
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z16
+	VMOVUPD      64(AX)(R14*8), K3, Z16
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z17
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (SI)(DI*1), Z19
+	VFMADD231PD  Z15, Z19, Z3
+	VFMADD231PD  Z16, Z19, Z4
+	VFMADD231PD  Z17, Z19, Z5
+	VBROADCASTSD (SI)(DI*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (SI)(R11*1), Z19
+	VFMADD231PD  Z15, Z19, Z9
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (SI)(DI*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z15
+	VMOVUPD      64(DX)(R14*8), Z16
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z17
+	VMOVUPD      128(AX)(R14*8), K3, Z17
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (SI)(DI*1), Z19
+	VFMADD231PD  Z15, Z19, Z3
+	VFMADD231PD  Z16, Z19, Z4
+	VFMADD231PD  Z17, Z19, Z5
+	VBROADCASTSD (SI)(DI*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (SI)(R11*1), Z19
+	VFMADD231PD  Z15, Z19, Z9
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (SI)(DI*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z15
+	VMOVUPD      64(DX)(R14*8), Z16
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z17
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (SI)(DI*1), Z19
+	VFMADD231PD  Z15, Z19, Z3
+	VFMADD231PD  Z16, Z19, Z4
+	VFMADD231PD  Z17, Z19, Z5
+	VBROADCASTSD (SI)(DI*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (SI)(R11*1), Z19
+	VFMADD231PD  Z15, Z19, Z9
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (SI)(DI*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z15
+	VMOVUPD      64(DX), Z16
+	VMOVUPD.Z    128(DX), K1, Z17
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z19
+	VFMADD231PD  Z15, Z19, Z3
+	VFMADD231PD  Z16, Z19, Z4
+	VFMADD231PD  Z17, Z19, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSD (SI)(R11*1), Z19
+	VFMADD231PD  Z15, Z19, Z9
+	VFMADD231PD  Z16, Z19, Z10
+	VFMADD231PD  Z17, Z19, Z11
+	VBROADCASTSD (SI)(DI*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z15
+	VADDPD    Z0, Z15, Z0
+	VMOVUPD   64(R13), Z15
+	VADDPD    Z1, Z15, Z1
+	VMOVUPD.Z 128(R13), K1, Z15
+	VADDPD    Z2, Z15, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z15
+	VADDPD    Z3, Z15, Z3
+	VMOVUPD   64(R13), Z15
+	VADDPD    Z4, Z15, Z4
+	VMOVUPD.Z 128(R13), K1, Z15
+	VADDPD    Z5, Z15, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z15
+	VADDPD    Z6, Z15, Z6
+	VMOVUPD   64(R13), Z15
+	VADDPD    Z7, Z15, Z7
+	VMOVUPD.Z 128(R13), K1, Z15
+	VADDPD    Z8, Z15, Z8
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z15
+	VADDPD    Z9, Z15, Z9
+	VMOVUPD   64(R13), Z15
+	VADDPD    Z10, Z15, Z10
+	VMOVUPD.Z 128(R13), K1, Z15
+	VADDPD    Z11, Z15, Z11
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z15
+	VADDPD    Z12, Z15, Z12
+	VMOVUPD   64(R13), Z15
+	VADDPD    Z13, Z15, Z13
+	VMOVUPD.Z 128(R13), K1, Z15
+	VADDPD    Z14, Z15, Z14
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z14, Z14, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X16
+	VBROADCASTSD X16, Z16
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z16, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z16, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z16, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z16, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z16, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z16, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z16, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z16, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z16, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z16, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z16, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z16, K2, Z11
+	VCMPPD       $0x03, Z12, Z12, K2
+	VMOVAPD      Z16, K2, Z12
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z16, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z16, K2, Z14
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VMOVUPD Z14, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	VMOVNTPD Z10, 64(AX)
+	VMOVNTPD Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
+	VMOVNTPD Z13, 64(AX)
+	VMOVNTPD Z14, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm6x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000070
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z18
+	VMOVUPD      (AX)(R14*8), K3, Z18
+	VMOVUPD      64(AX)(R14*8), Z19
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z20
+	VBROADCASTSD (SI), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (SI)(DI*1), Z22
+	VFMADD231PD  Z18, Z22, Z3
+	VFMADD231PD  Z19, Z22, Z4
+	VFMADD231PD  Z20, Z22, Z5
+	VBROADCASTSD (SI)(DI*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (SI)(R11*1), Z22
+	VFMADD231PD  Z18, Z22, Z9
+	VFMADD231PD  Z19, Z22, Z10
+	VFMADD231PD  Z20, Z22, Z11
+	VBROADCASTSD (SI)(DI*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (SI)(R12*1), Z22
+	VFMADD231PD  Z18, Z22, Z15
+	VFMADD231PD  Z19, Z22, Z16
+	VFMADD231PD  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z18
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z19
+	VMOVUPD      64(AX)(R14*8), K3, Z19
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z20
+	VBROADCASTSD (SI), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (SI)(DI*1), Z22
+	VFMADD231PD  Z18, Z22, Z3
+	VFMADD231PD  Z19, Z22, Z4
+	VFMADD231PD  Z20, Z22, Z5
+	VBROADCASTSD (SI)(DI*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (SI)(R11*1), Z22
+	VFMADD231PD  Z18, Z22, Z9
+	VFMADD231PD  Z19, Z22, Z10
+	VFMADD231PD  Z20, Z22, Z11
+	VBROADCASTSD (SI)(DI*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (SI)(R12*1), Z22
+	VFMADD231PD  Z18, Z22, Z15
+	VFMADD231PD  Z19, Z22, Z16
+	VFMADD231PD  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z18
+	VMOVUPD      64(DX)(R14*8), Z19
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z20
+	VMOVUPD      128(AX)(R14*8), K3, Z20
+	VBROADCASTSD (SI), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (SI)(DI*1), Z22
+	VFMADD231PD  Z18, Z22, Z3
+	VFMADD231PD  Z19, Z22, Z4
+	VFMADD231PD  Z20, Z22, Z5
+	VBROADCASTSD (SI)(DI*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (SI)(R11*1), Z22
+	VFMADD231PD  Z18, Z22, Z9
+	VFMADD231PD  Z19, Z22, Z10
+	VFMADD231PD  Z20, Z22, Z11
+	VBROADCASTSD (SI)(DI*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (SI)(R12*1), Z22
+	VFMADD231PD  Z18, Z22, Z15
+	VFMADD231PD  Z19, Z22, Z16
+	VFMADD231PD  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z18
+	VMOVUPD      64(DX)(R14*8), Z19
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z20
+	VBROADCASTSD (SI), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (SI)(DI*1), Z22
+	VFMADD231PD  Z18, Z22, Z3
+	VFMADD231PD  Z19, Z22, Z4
+	VFMADD231PD  Z20, Z22, Z5
+	VBROADCASTSD (SI)(DI*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (SI)(R11*1), Z22
+	VFMADD231PD  Z18, Z22, Z9
+	VFMADD231PD  Z19, Z22, Z10
+	VFMADD231PD  Z20, Z22, Z11
+	VBROADCASTSD (SI)(DI*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (SI)(R12*1), Z22
+	VFMADD231PD  Z18, Z22, Z15
+	VFMADD231PD  Z19, Z22, Z16
+	VFMADD231PD  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z18
+	VMOVUPD      64(DX), Z19
+	VMOVUPD.Z    128(DX), K1, Z20
+	VBROADCASTSD (SI), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z22
+	VFMADD231PD  Z18, Z22, Z3
+	VFMADD231PD  Z19, Z22, Z4
+	VFMADD231PD  Z20, Z22, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSD (SI)(R11*1), Z22
+	VFMADD231PD  Z18, Z22, Z9
+	VFMADD231PD  Z19, Z22, Z10
+	VFMADD231PD  Z20, Z22, Z11
+	VBROADCASTSD (SI)(DI*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (SI)(R12*1), Z22
+	VFMADD231PD  Z18, Z22, Z15
+	VFMADD231PD  Z19, Z22, Z16
+	VFMADD231PD  Z20, Z22, Z17
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z0, Z18, Z0
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z1, Z18, Z1
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z2, Z18, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z3, Z18, Z3
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z4, Z18, Z4
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z5, Z18, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z6, Z18, Z6
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z7, Z18, Z7
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z8, Z18, Z8
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z9, Z18, Z9
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z10, Z18, Z10
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z11, Z18, Z11
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z12, Z18, Z12
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z13, Z18, Z13
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z14, Z18, Z14
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z18
+	VADDPD    Z15, Z18, Z15
+	VMOVUPD   64(R13), Z18
+	VADDPD    Z16, Z18, Z16
+	VMOVUPD.Z 128(R13), K1, Z18
+	VADDPD    Z17, Z18, Z17
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X19
+	VBROADCASTSD X19, Z19
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z19, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z19, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z19, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z19, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z19, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z19, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z19, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z19, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z19, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z19, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z19, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z19, K2, Z11
+	VCMPPD       $0x03, Z12, Z12, K2
+	VMOVAPD      Z19, K2, Z12
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z19, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z19, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z19, K2, Z15
+	VCMPPD       $0x03, Z16, Z16, K2
+	VMOVAPD      Z19, K2, Z16
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z19, K2, Z17
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z15, (AX)
+	VMOVUPD Z16, 64(AX)
+	VMOVUPD Z17, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	VMOVNTPD Z10, 64(AX)
+	VMOVNTPD Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
+	VMOVNTPD Z13, 64(AX)
+	VMOVNTPD Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z15, (AX)
+	VMOVNTPD Z16, 64(AX)
+	VMOVNTPD Z17, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm7x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000080
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z21
+	VMOVUPD      (AX)(R14*8), K3, Z21
+	VMOVUPD      64(AX)(R14*8), Z22
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z23
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (SI)(DI*1), Z25
+	VFMADD231PD  Z21, Z25, Z3
+	VFMADD231PD  Z22, Z25, Z4
+	VFMADD231PD  Z23, Z25, Z5
+	VBROADCASTSD (SI)(DI*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI)(R11*1), Z25
+	VFMADD231PD  Z21, Z25, Z9
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (SI)(DI*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(R12*1), Z25
+	VFMADD231PD  Z21, Z25, Z15
+	VFMADD231PD  Z22, Z25, Z16
+	VFMADD231PD  Z23, Z25, Z17
+	VBROADCASTSD (SI)(R11*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z21
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z22
+	VMOVUPD      64(AX)(R14*8), K3, Z22
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z23
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (SI)(DI*1), Z25
+	VFMADD231PD  Z21, Z25, Z3
+	VFMADD231PD  Z22, Z25, Z4
+	VFMADD231PD  Z23, Z25, Z5
+	VBROADCASTSD (SI)(DI*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI)(R11*1), Z25
+	VFMADD231PD  Z21, Z25, Z9
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (SI)(DI*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(R12*1), Z25
+	VFMADD231PD  Z21, Z25, Z15
+	VFMADD231PD  Z22, Z25, Z16
+	VFMADD231PD  Z23, Z25, Z17
+	VBROADCASTSD (SI)(R11*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z21
+	VMOVUPD      64(DX)(R14*8), Z22
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z23
+	VMOVUPD      128(AX)(R14*8), K3, Z23
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (SI)(DI*1), Z25
+	VFMADD231PD  Z21, Z25, Z3
+	VFMADD231PD  Z22, Z25, Z4
+	VFMADD231PD  Z23, Z25, Z5
+	VBROADCASTSD (SI)(DI*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI)(R11*1), Z25
+	VFMADD231PD  Z21, Z25, Z9
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (SI)(DI*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(R12*1), Z25
+	VFMADD231PD  Z21, Z25, Z15
+	VFMADD231PD  Z22, Z25, Z16
+	VFMADD231PD  Z23, Z25, Z17
+	VBROADCASTSD (SI)(R11*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z21
+	VMOVUPD      64(DX)(R14*8), Z22
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z23
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (SI)(DI*1), Z25
+	VFMADD231PD  Z21, Z25, Z3
+	VFMADD231PD  Z22, Z25, Z4
+	VFMADD231PD  Z23, Z25, Z5
+	VBROADCASTSD (SI)(DI*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI)(R11*1), Z25
+	VFMADD231PD  Z21, Z25, Z9
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (SI)(DI*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(R12*1), Z25
+	VFMADD231PD  Z21, Z25, Z15
+	VFMADD231PD  Z22, Z25, Z16
+	VFMADD231PD  Z23, Z25, Z17
+	VBROADCASTSD (SI)(R11*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z21
+	VMOVUPD      64(DX), Z22
+	VMOVUPD.Z    128(DX), K1, Z23
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z25
+	VFMADD231PD  Z21, Z25, Z3
+	VFMADD231PD  Z22, Z25, Z4
+	VFMADD231PD  Z23, Z25, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSD (SI)(R11*1), Z25
+	VFMADD231PD  Z21, Z25, Z9
+	VFMADD231PD  Z22, Z25, Z10
+	VFMADD231PD  Z23, Z25, Z11
+	VBROADCASTSD (SI)(DI*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(R12*1), Z25
+	VFMADD231PD  Z21, Z25, Z15
+	VFMADD231PD  Z22, Z25, Z16
+	VFMADD231PD  Z23, Z25, Z17
+	VBROADCASTSD (SI)(R11*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z0, Z21, Z0
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z1, Z21, Z1
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z2, Z21, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z3, Z21, Z3
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z4, Z21, Z4
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z5, Z21, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z6, Z21, Z6
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z7, Z21, Z7
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z8, Z21, Z8
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z9, Z21, Z9
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z10, Z21, Z10
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z11, Z21, Z11
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z12, Z21, Z12
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z13, Z21, Z13
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z14, Z21, Z14
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z15, Z21, Z15
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z16, Z21, Z16
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z17, Z21, Z17
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z21
+	VADDPD    Z18, Z21, Z18
+	VMOVUPD   64(R13), Z21
+	VADDPD    Z19, Z21, Z19
+	VMOVUPD.Z 128(R13), K1, Z21
+	VADDPD    Z20, Z21, Z20
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z20, Z20, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X22
+	VBROADCASTSD X22, Z22
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z22, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z22, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z22, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z22, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z22, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z22, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z22, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z22, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z22, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z22, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z22, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z22, K2, Z11
+	VCMPPD       $0x03, Z12, Z12, K2
+	VMOVAPD      Z22, K2, Z12
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z22, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z22, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z22, K2, Z15
+	VCMPPD       $0x03, Z16, Z16, K2
+	VMOVAPD      Z22, K2, Z16
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z22, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z22, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z22, K2, Z19
+	VCMPPD       $0x03, Z20, Z20, K2
+	VMOVAPD      Z22, K2, Z20
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z15, (AX)
+	VMOVUPD Z16, 64(AX)
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, 64(AX)
+	VMOVUPD Z20, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	VMOVNTPD Z10, 64(AX)
+	VMOVNTPD Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
+	VMOVNTPD Z13, 64(AX)
+	VMOVNTPD Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z15, (AX)
+	VMOVNTPD Z16, 64(AX)
+	VMOVNTPD Z17, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z18, (AX)
+	VMOVNTPD Z19, 64(AX)
+	VMOVNTPD Z20, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm8x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	LEAQ       (DI)(R11*2), R10
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x00000090
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z24
+	VMOVUPD      (AX)(R14*8), K3, Z24
+	VMOVUPD      64(AX)(R14*8), Z25
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z26
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (SI)(DI*1), Z28
+	VFMADD231PD  Z24, Z28, Z3
+	VFMADD231PD  Z25, Z28, Z4
+	VFMADD231PD  Z26, Z28, Z5
+	VBROADCASTSD (SI)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI)(R11*1), Z28
+	VFMADD231PD  Z24, Z28, Z9
+	VFMADD231PD  Z25, Z28, Z10
+	VFMADD231PD  Z26, Z28, Z11
+	VBROADCASTSD (SI)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(R12*1), Z28
+	VFMADD231PD  Z24, Z28, Z15
+	VFMADD231PD  Z25, Z28, Z16
+	VFMADD231PD  Z26, Z28, Z17
+	VBROADCASTSD (SI)(R11*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(R10*1), Z28
+	VFMADD231PD  Z24, Z28, Z21
+	VFMADD231PD  Z25, Z28, Z22
+	VFMADD231PD  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z24
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z25
+	VMOVUPD      64(AX)(R14*8), K3, Z25
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z26
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (SI)(DI*1), Z28
+	VFMADD231PD  Z24, Z28, Z3
+	VFMADD231PD  Z25, Z28, Z4
+	VFMADD231PD  Z26, Z28, Z5
+	VBROADCASTSD (SI)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI)(R11*1), Z28
+	VFMADD231PD  Z24, Z28, Z9
+	VFMADD231PD  Z25, Z28, Z10
+	VFMADD231PD  Z26, Z28, Z11
+	VBROADCASTSD (SI)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(R12*1), Z28
+	VFMADD231PD  Z24, Z28, Z15
+	VFMADD231PD  Z25, Z28, Z16
+	VFMADD231PD  Z26, Z28, Z17
+	VBROADCASTSD (SI)(R11*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(R10*1), Z28
+	VFMADD231PD  Z24, Z28, Z21
+	VFMADD231PD  Z25, Z28, Z22
+	VFMADD231PD  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z24
+	VMOVUPD      64(DX)(R14*8), Z25
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z26
+	VMOVUPD      128(AX)(R14*8), K3, Z26
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (SI)(DI*1), Z28
+	VFMADD231PD  Z24, Z28, Z3
+	VFMADD231PD  Z25, Z28, Z4
+	VFMADD231PD  Z26, Z28, Z5
+	VBROADCASTSD (SI)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI)(R11*1), Z28
+	VFMADD231PD  Z24, Z28, Z9
+	VFMADD231PD  Z25, Z28, Z10
+	VFMADD231PD  Z26, Z28, Z11
+	VBROADCASTSD (SI)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(R12*1), Z28
+	VFMADD231PD  Z24, Z28, Z15
+	VFMADD231PD  Z25, Z28, Z16
+	VFMADD231PD  Z26, Z28, Z17
+	VBROADCASTSD (SI)(R11*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(R10*1), Z28
+	VFMADD231PD  Z24, Z28, Z21
+	VFMADD231PD  Z25, Z28, Z22
+	VFMADD231PD  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z24
+	VMOVUPD      64(DX)(R14*8), Z25
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z26
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (SI)(DI*1), Z28
+	VFMADD231PD  Z24, Z28, Z3
+	VFMADD231PD  Z25, Z28, Z4
+	VFMADD231PD  Z26, Z28, Z5
+	VBROADCASTSD (SI)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI)(R11*1), Z28
+	VFMADD231PD  Z24, Z28, Z9
+	VFMADD231PD  Z25, Z28, Z10
+	VFMADD231PD  Z26, Z28, Z11
+	VBROADCASTSD (SI)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(R12*1), Z28
+	VFMADD231PD  Z24, Z28, Z15
+	VFMADD231PD  Z25, Z28, Z16
+	VFMADD231PD  Z26, Z28, Z17
+	VBROADCASTSD (SI)(R11*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(R10*1), Z28
+	VFMADD231PD  Z24, Z28, Z21
+	VFMADD231PD  Z25, Z28, Z22
+	VFMADD231PD  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z24
+	VMOVUPD      64(DX), Z25
+	VMOVUPD.Z    128(DX), K1, Z26
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z28
+	VFMADD231PD  Z24, Z28, Z3
+	VFMADD231PD  Z25, Z28, Z4
+	VFMADD231PD  Z26, Z28, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSD (SI)(R11*1), Z28
+	VFMADD231PD  Z24, Z28, Z9
+	VFMADD231PD  Z25, Z28, Z10
+	VFMADD231PD  Z26, Z28, Z11
+	VBROADCASTSD (SI)(DI*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(R12*1), Z28
+	VFMADD231PD  Z24, Z28, Z15
+	VFMADD231PD  Z25, Z28, Z16
+	VFMADD231PD  Z26, Z28, Z17
+	VBROADCASTSD (SI)(R11*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(R10*1), Z28
+	VFMADD231PD  Z24, Z28, Z21
+	VFMADD231PD  Z25, Z28, Z22
+	VFMADD231PD  Z26, Z28, Z23
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z0, Z24, Z0
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z1, Z24, Z1
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z2, Z24, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z3, Z24, Z3
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z4, Z24, Z4
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z5, Z24, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z6, Z24, Z6
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z7, Z24, Z7
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z8, Z24, Z8
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z9, Z24, Z9
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z10, Z24, Z10
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z11, Z24, Z11
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z12, Z24, Z12
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z13, Z24, Z13
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z14, Z24, Z14
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z15, Z24, Z15
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z16, Z24, Z16
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z17, Z24, Z17
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z18, Z24, Z18
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z19, Z24, Z19
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z20, Z24, Z20
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z24
+	VADDPD    Z21, Z24, Z21
+	VMOVUPD   64(R13), Z24
+	VADDPD    Z22, Z24, Z22
+	VMOVUPD.Z 128(R13), K1, Z24
+	VADDPD    Z23, Z24, Z23
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X25
+	VBROADCASTSD X25, Z25
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z25, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z25, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z25, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z25, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z25, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z25, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z25, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z25, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z25, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z25, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z25, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z25, K2, Z11
+	VCMPPD       $0x03, Z12, Z12, K2
+	VMOVAPD      Z25, K2, Z12
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z25, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z25, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z25, K2, Z15
+	VCMPPD       $0x03, Z16, Z16, K2
+	VMOVAPD      Z25, K2, Z16
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z25, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z25, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z25, K2, Z19
+	VCMPPD       $0x03, Z20, Z20, K2
+	VMOVAPD      Z25, K2, Z20
+	VCMPPD       $0x03, Z21, Z21, K2
+	VMOVAPD      Z25, K2, Z21
+	VCMPPD       $0x03, Z22, Z22, K2
+	VMOVAPD      Z25, K2, Z22
+	VCMPPD       $0x03, Z23, Z23, K2
+	VMOVAPD      Z25, K2, Z23
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z15, (AX)
+	VMOVUPD Z16, 64(AX)
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, 64(AX)
+	VMOVUPD Z20, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z21, (AX)
+	VMOVUPD Z22, 64(AX)
+	VMOVUPD Z23, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	VMOVNTPD Z10, 64(AX)
+	VMOVNTPD Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
+	VMOVNTPD Z13, 64(AX)
+	VMOVNTPD Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z15, (AX)
+	VMOVNTPD Z16, 64(AX)
+	VMOVNTPD Z17, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z18, (AX)
+	VMOVNTPD Z19, 64(AX)
+	VMOVNTPD Z20, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z21, (AX)
+	VMOVNTPD Z22, 64(AX)
+	VMOVNTPD Z23, 128(AX)
+	VZEROUPPER
+	RET
+
+// func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·gemm9x3_64AVX512(SB), NOSPLIT, $0-104
+	MOVQ       n+56(FP), CX
+	SUBQ       $+16, CX
+	MOVQ       $-1, R13
+	SHLQ       CL, R13
+	NOTQ       R13
+	KMOVW      R13, K1
+	MOVQ       c+0(FP), AX
+	MOVQ       ldc+8(FP), BX
+	SHLQ       $0x03, BX
+	MOVQ       a+16(FP), SI
+	MOVQ       aRow+24(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       aCol+32(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       b+40(FP), DX
+	MOVQ       ldb+48(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       k+64(FP), CX
+	LEAQ       (DI)(DI*2), R11
+	LEAQ       (DI)(DI*4), R12
+	LEAQ       (DI)(R11*2), R10
+	MOVQ       AX, R13
+	CMPQ       mode+72(FP), $+2
+	JEQ        start
+	CMPQ       CX, $0x000000a0
+	JGE        start
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	PREFETCHT0 128(R13)
+	ADDQ       BX, R13
+
+start:
+	VXORPS X0, X0, X0
+	VXORPS X1, X1, X1
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	VXORPS X8, X8, X8
+	VXORPS X9, X9, X9
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	VXORPS X12, X12, X12
+	VXORPS X13, X13, X13
+	VXORPS X14, X14, X14
+	VXORPS X15, X15, X15
+	VXORPS X16, X16, X16
+	VXORPS X17, X17, X17
+	VXORPS X18, X18, X18
+	VXORPS X19, X19, X19
+	VXORPS X20, X20, X20
+	VXORPS X21, X21, X21
+	VXORPS X22, X22, X22
+	VXORPS X23, X23, X23
+	VXORPS X24, X24, X24
+	VXORPS X25, X25, X25
+	VXORPS X26, X26, X26
+	TESTQ  CX, CX
+	JZ     done
+	CMPQ   offs+96(FP), $+0
+	JE     rows
+	MOVQ   offs+96(FP), R9
+	MOVQ   n+56(FP), R14
+	CMPQ   split+88(FP), R14
+	JEQ    listed
+	MOVQ   split+88(FP), CX
+	MOVQ   more+80(FP), AX
+	MOVQ   CX, R14
+	SHLQ   $0x03, R14
+	SUBQ   R14, AX
+	CMPQ   CX, $+8
+	JGT    beyond0
+	MOVQ   $-1, R14
+	SHLQ   CL, R14
+	KMOVW  R14, K3
+	KNOTW  K3, K2
+	MOVQ   k+64(FP), CX
+
+parts0:
+	MOVQ         (R9), R14
+	VMOVUPD.Z    (DX)(R14*8), K2, Z27
+	VMOVUPD      (AX)(R14*8), K3, Z27
+	VMOVUPD      64(AX)(R14*8), Z28
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z29
+	VBROADCASTSD (SI), Z30
+	VFMADD231PD  Z27, Z30, Z0
+	VFMADD231PD  Z28, Z30, Z1
+	VFMADD231PD  Z29, Z30, Z2
+	VBROADCASTSD (SI)(DI*1), Z31
+	VFMADD231PD  Z27, Z31, Z3
+	VFMADD231PD  Z28, Z31, Z4
+	VFMADD231PD  Z29, Z31, Z5
+	VBROADCASTSD (SI)(DI*2), Z30
+	VFMADD231PD  Z27, Z30, Z6
+	VFMADD231PD  Z28, Z30, Z7
+	VFMADD231PD  Z29, Z30, Z8
+	VBROADCASTSD (SI)(R11*1), Z31
+	VFMADD231PD  Z27, Z31, Z9
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (SI)(DI*4), Z30
+	VFMADD231PD  Z27, Z30, Z12
+	VFMADD231PD  Z28, Z30, Z13
+	VFMADD231PD  Z29, Z30, Z14
+	VBROADCASTSD (SI)(R12*1), Z31
+	VFMADD231PD  Z27, Z31, Z15
+	VFMADD231PD  Z28, Z31, Z16
+	VFMADD231PD  Z29, Z31, Z17
+	VBROADCASTSD (SI)(R11*2), Z30
+	VFMADD231PD  Z27, Z30, Z18
+	VFMADD231PD  Z28, Z30, Z19
+	VFMADD231PD  Z29, Z30, Z20
+	VBROADCASTSD (SI)(R10*1), Z31
+	VFMADD231PD  Z27, Z31, Z21
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (SI)(DI*8), Z30
+	VFMADD231PD  Z27, Z30, Z24
+	VFMADD231PD  Z28, Z30, Z25
+	VFMADD231PD  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts0
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts0
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts0
+
+beyond0:
+	CMPQ  CX, $+16
+	JGT   beyond1
+	SUBQ  $+8, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	MOVQ  k+64(FP), CX
+
+parts1:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z27
+	VMOVUPD.Z    64(DX)(R14*8), K2, Z28
+	VMOVUPD      64(AX)(R14*8), K3, Z28
+	VMOVUPD.Z    128(AX)(R14*8), K1, Z29
+	VBROADCASTSD (SI), Z30
+	VFMADD231PD  Z27, Z30, Z0
+	VFMADD231PD  Z28, Z30, Z1
+	VFMADD231PD  Z29, Z30, Z2
+	VBROADCASTSD (SI)(DI*1), Z31
+	VFMADD231PD  Z27, Z31, Z3
+	VFMADD231PD  Z28, Z31, Z4
+	VFMADD231PD  Z29, Z31, Z5
+	VBROADCASTSD (SI)(DI*2), Z30
+	VFMADD231PD  Z27, Z30, Z6
+	VFMADD231PD  Z28, Z30, Z7
+	VFMADD231PD  Z29, Z30, Z8
+	VBROADCASTSD (SI)(R11*1), Z31
+	VFMADD231PD  Z27, Z31, Z9
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (SI)(DI*4), Z30
+	VFMADD231PD  Z27, Z30, Z12
+	VFMADD231PD  Z28, Z30, Z13
+	VFMADD231PD  Z29, Z30, Z14
+	VBROADCASTSD (SI)(R12*1), Z31
+	VFMADD231PD  Z27, Z31, Z15
+	VFMADD231PD  Z28, Z31, Z16
+	VFMADD231PD  Z29, Z31, Z17
+	VBROADCASTSD (SI)(R11*2), Z30
+	VFMADD231PD  Z27, Z30, Z18
+	VFMADD231PD  Z28, Z30, Z19
+	VFMADD231PD  Z29, Z30, Z20
+	VBROADCASTSD (SI)(R10*1), Z31
+	VFMADD231PD  Z27, Z31, Z21
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (SI)(DI*8), Z30
+	VFMADD231PD  Z27, Z30, Z24
+	VFMADD231PD  Z28, Z30, Z25
+	VFMADD231PD  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts1
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts1
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts1
+
+beyond1:
+	SUBQ  $+16, CX
+	MOVQ  $-1, R14
+	SHLQ  CL, R14
+	KMOVW R14, K3
+	KNOTW K3, K2
+	KANDW K1, K3, K3
+	MOVQ  k+64(FP), CX
+
+parts2:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z27
+	VMOVUPD      64(DX)(R14*8), Z28
+	VMOVUPD.Z    128(DX)(R14*8), K2, Z29
+	VMOVUPD      128(AX)(R14*8), K3, Z29
+	VBROADCASTSD (SI), Z30
+	VFMADD231PD  Z27, Z30, Z0
+	VFMADD231PD  Z28, Z30, Z1
+	VFMADD231PD  Z29, Z30, Z2
+	VBROADCASTSD (SI)(DI*1), Z31
+	VFMADD231PD  Z27, Z31, Z3
+	VFMADD231PD  Z28, Z31, Z4
+	VFMADD231PD  Z29, Z31, Z5
+	VBROADCASTSD (SI)(DI*2), Z30
+	VFMADD231PD  Z27, Z30, Z6
+	VFMADD231PD  Z28, Z30, Z7
+	VFMADD231PD  Z29, Z30, Z8
+	VBROADCASTSD (SI)(R11*1), Z31
+	VFMADD231PD  Z27, Z31, Z9
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (SI)(DI*4), Z30
+	VFMADD231PD  Z27, Z30, Z12
+	VFMADD231PD  Z28, Z30, Z13
+	VFMADD231PD  Z29, Z30, Z14
+	VBROADCASTSD (SI)(R12*1), Z31
+	VFMADD231PD  Z27, Z31, Z15
+	VFMADD231PD  Z28, Z31, Z16
+	VFMADD231PD  Z29, Z31, Z17
+	VBROADCASTSD (SI)(R11*2), Z30
+	VFMADD231PD  Z27, Z30, Z18
+	VFMADD231PD  Z28, Z30, Z19
+	VFMADD231PD  Z29, Z30, Z20
+	VBROADCASTSD (SI)(R10*1), Z31
+	VFMADD231PD  Z27, Z31, Z21
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (SI)(DI*8), Z30
+	VFMADD231PD  Z27, Z30, Z24
+	VFMADD231PD  Z28, Z30, Z25
+	VFMADD231PD  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          parts2
+	CMPQ         mode+72(FP), $+2
+	JEQ          parts2
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          parts2
+
+listed:
+	MOVQ         (R9), R14
+	VMOVUPD      (DX)(R14*8), Z27
+	VMOVUPD      64(DX)(R14*8), Z28
+	VMOVUPD.Z    128(DX)(R14*8), K1, Z29
+	VBROADCASTSD (SI), Z30
+	VFMADD231PD  Z27, Z30, Z0
+	VFMADD231PD  Z28, Z30, Z1
+	VFMADD231PD  Z29, Z30, Z2
+	VBROADCASTSD (SI)(DI*1), Z31
+	VFMADD231PD  Z27, Z31, Z3
+	VFMADD231PD  Z28, Z31, Z4
+	VFMADD231PD  Z29, Z31, Z5
+	VBROADCASTSD (SI)(DI*2), Z30
+	VFMADD231PD  Z27, Z30, Z6
+	VFMADD231PD  Z28, Z30, Z7
+	VFMADD231PD  Z29, Z30, Z8
+	VBROADCASTSD (SI)(R11*1), Z31
+	VFMADD231PD  Z27, Z31, Z9
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (SI)(DI*4), Z30
+	VFMADD231PD  Z27, Z30, Z12
+	VFMADD231PD  Z28, Z30, Z13
+	VFMADD231PD  Z29, Z30, Z14
+	VBROADCASTSD (SI)(R12*1), Z31
+	VFMADD231PD  Z27, Z31, Z15
+	VFMADD231PD  Z28, Z31, Z16
+	VFMADD231PD  Z29, Z31, Z17
+	VBROADCASTSD (SI)(R11*2), Z30
+	VFMADD231PD  Z27, Z30, Z18
+	VFMADD231PD  Z28, Z30, Z19
+	VFMADD231PD  Z29, Z30, Z20
+	VBROADCASTSD (SI)(R10*1), Z31
+	VFMADD231PD  Z27, Z31, Z21
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (SI)(DI*8), Z30
+	VFMADD231PD  Z27, Z30, Z24
+	VFMADD231PD  Z28, Z30, Z25
+	VFMADD231PD  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         $+8, R9
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          listed
+	CMPQ         mode+72(FP), $+2
+	JEQ          listed
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          listed
+
+rows:
+	LEAQ (DX)(R9*8), R14
+
+next:
+	VMOVUPD      (DX), Z27
+	VMOVUPD      64(DX), Z28
+	VMOVUPD.Z    128(DX), K1, Z29
+	VBROADCASTSD (SI), Z30
+	VFMADD231PD  Z27, Z30, Z0
+	VFMADD231PD  Z28, Z30, Z1
+	VFMADD231PD  Z29, Z30, Z2
+	PREFETCHT0   (R14)
+	VBROADCASTSD (SI)(DI*1), Z31
+	VFMADD231PD  Z27, Z31, Z3
+	VFMADD231PD  Z28, Z31, Z4
+	VFMADD231PD  Z29, Z31, Z5
+	PREFETCHT0   64(R14)
+	VBROADCASTSD (SI)(DI*2), Z30
+	VFMADD231PD  Z27, Z30, Z6
+	VFMADD231PD  Z28, Z30, Z7
+	VFMADD231PD  Z29, Z30, Z8
+	PREFETCHT0   128(R14)
+	VBROADCASTSD (SI)(R11*1), Z31
+	VFMADD231PD  Z27, Z31, Z9
+	VFMADD231PD  Z28, Z31, Z10
+	VFMADD231PD  Z29, Z31, Z11
+	VBROADCASTSD (SI)(DI*4), Z30
+	VFMADD231PD  Z27, Z30, Z12
+	VFMADD231PD  Z28, Z30, Z13
+	VFMADD231PD  Z29, Z30, Z14
+	VBROADCASTSD (SI)(R12*1), Z31
+	VFMADD231PD  Z27, Z31, Z15
+	VFMADD231PD  Z28, Z31, Z16
+	VFMADD231PD  Z29, Z31, Z17
+	VBROADCASTSD (SI)(R11*2), Z30
+	VFMADD231PD  Z27, Z30, Z18
+	VFMADD231PD  Z28, Z30, Z19
+	VFMADD231PD  Z29, Z30, Z20
+	VBROADCASTSD (SI)(R10*1), Z31
+	VFMADD231PD  Z27, Z31, Z21
+	VFMADD231PD  Z28, Z31, Z22
+	VFMADD231PD  Z29, Z31, Z23
+	VBROADCASTSD (SI)(DI*8), Z30
+	VFMADD231PD  Z27, Z30, Z24
+	VFMADD231PD  Z28, Z30, Z25
+	VFMADD231PD  Z29, Z30, Z26
+	ADDQ         R8, SI
+	ADDQ         R9, DX
+	ADDQ         R9, R14
+	DECQ         CX
+	JZ           done
+	TESTB        $0x0f, CL
+	JNZ          next
+	CMPQ         mode+72(FP), $+2
+	JEQ          next
+	PREFETCHT0   (R13)
+	PREFETCHT0   64(R13)
+	PREFETCHT0   128(R13)
+	ADDQ         BX, R13
+	JMP          next
+
+done:
+	MOVQ      c+0(FP), AX
+	MOVQ      mode+72(FP), CX
+	CMPQ      CX, $+1
+	JNE       canon
+	MOVQ      AX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z0, Z27, Z0
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z1, Z27, Z1
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z2, Z27, Z2
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z3, Z27, Z3
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z4, Z27, Z4
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z5, Z27, Z5
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z6, Z27, Z6
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z7, Z27, Z7
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z8, Z27, Z8
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z9, Z27, Z9
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z10, Z27, Z10
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z11, Z27, Z11
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z12, Z27, Z12
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z13, Z27, Z13
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z14, Z27, Z14
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z15, Z27, Z15
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z16, Z27, Z16
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z17, Z27, Z17
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z18, Z27, Z18
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z19, Z27, Z19
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z20, Z27, Z20
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z21, Z27, Z21
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z22, Z27, Z22
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z23, Z27, Z23
+	ADDQ      BX, R13
+	VMOVUPD   (R13), Z27
+	VADDPD    Z24, Z27, Z24
+	VMOVUPD   64(R13), Z27
+	VADDPD    Z25, Z27, Z25
+	VMOVUPD.Z 128(R13), K1, Z27
+	VADDPD    Z26, Z27, Z26
+
+canon:
+	VCMPPD       $0x03, Z1, Z0, K2
+	VCMPPD       $0x03, Z3, Z2, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z5, Z4, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z7, Z6, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z9, Z8, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z11, Z10, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z13, Z12, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z15, Z14, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z17, Z16, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z19, Z18, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z21, Z20, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z23, Z22, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z25, Z24, K3
+	KORW         K3, K2, K2
+	VCMPPD       $0x03, Z26, Z26, K3
+	KORW         K3, K2, K2
+	KORTESTW     K2, K2
+	JZ           numbers
+	MOVQ         $0x7ff8000000000000, R13
+	VMOVQ        R13, X28
+	VBROADCASTSD X28, Z28
+	VCMPPD       $0x03, Z0, Z0, K2
+	VMOVAPD      Z28, K2, Z0
+	VCMPPD       $0x03, Z1, Z1, K2
+	VMOVAPD      Z28, K2, Z1
+	VCMPPD       $0x03, Z2, Z2, K2
+	VMOVAPD      Z28, K2, Z2
+	VCMPPD       $0x03, Z3, Z3, K2
+	VMOVAPD      Z28, K2, Z3
+	VCMPPD       $0x03, Z4, Z4, K2
+	VMOVAPD      Z28, K2, Z4
+	VCMPPD       $0x03, Z5, Z5, K2
+	VMOVAPD      Z28, K2, Z5
+	VCMPPD       $0x03, Z6, Z6, K2
+	VMOVAPD      Z28, K2, Z6
+	VCMPPD       $0x03, Z7, Z7, K2
+	VMOVAPD      Z28, K2, Z7
+	VCMPPD       $0x03, Z8, Z8, K2
+	VMOVAPD      Z28, K2, Z8
+	VCMPPD       $0x03, Z9, Z9, K2
+	VMOVAPD      Z28, K2, Z9
+	VCMPPD       $0x03, Z10, Z10, K2
+	VMOVAPD      Z28, K2, Z10
+	VCMPPD       $0x03, Z11, Z11, K2
+	VMOVAPD      Z28, K2, Z11
+	VCMPPD       $0x03, Z12, Z12, K2
+	VMOVAPD      Z28, K2, Z12
+	VCMPPD       $0x03, Z13, Z13, K2
+	VMOVAPD      Z28, K2, Z13
+	VCMPPD       $0x03, Z14, Z14, K2
+	VMOVAPD      Z28, K2, Z14
+	VCMPPD       $0x03, Z15, Z15, K2
+	VMOVAPD      Z28, K2, Z15
+	VCMPPD       $0x03, Z16, Z16, K2
+	VMOVAPD      Z28, K2, Z16
+	VCMPPD       $0x03, Z17, Z17, K2
+	VMOVAPD      Z28, K2, Z17
+	VCMPPD       $0x03, Z18, Z18, K2
+	VMOVAPD      Z28, K2, Z18
+	VCMPPD       $0x03, Z19, Z19, K2
+	VMOVAPD      Z28, K2, Z19
+	VCMPPD       $0x03, Z20, Z20, K2
+	VMOVAPD      Z28, K2, Z20
+	VCMPPD       $0x03, Z21, Z21, K2
+	VMOVAPD      Z28, K2, Z21
+	VCMPPD       $0x03, Z22, Z22, K2
+	VMOVAPD      Z28, K2, Z22
+	VCMPPD       $0x03, Z23, Z23, K2
+	VMOVAPD      Z28, K2, Z23
+	VCMPPD       $0x03, Z24, Z24, K2
+	VMOVAPD      Z28, K2, Z24
+	VCMPPD       $0x03, Z25, Z25, K2
+	VMOVAPD      Z28, K2, Z25
+	VCMPPD       $0x03, Z26, Z26, K2
+	VMOVAPD      Z28, K2, Z26
+
+numbers:
+	CMPQ    CX, $+2
+	JEQ     stream
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z3, (AX)
+	VMOVUPD Z4, 64(AX)
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, 64(AX)
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z9, (AX)
+	VMOVUPD Z10, 64(AX)
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, 64(AX)
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z15, (AX)
+	VMOVUPD Z16, 64(AX)
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, 64(AX)
+	VMOVUPD Z20, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z21, (AX)
+	VMOVUPD Z22, 64(AX)
+	VMOVUPD Z23, K1, 128(AX)
+	ADDQ    BX, AX
+	VMOVUPD Z24, (AX)
+	VMOVUPD Z25, 64(AX)
+	VMOVUPD Z26, K1, 128(AX)
+	VZEROUPPER
+	RET
+
+stream:
+	VMOVNTPD Z0, (AX)
+	VMOVNTPD Z1, 64(AX)
+	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z3, (AX)
+	VMOVNTPD Z4, 64(AX)
+	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z6, (AX)
+	VMOVNTPD Z7, 64(AX)
+	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z9, (AX)
+	VMOVNTPD Z10, 64(AX)
+	VMOVNTPD Z11, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z12, (AX)
+	VMOVNTPD Z13, 64(AX)
+	VMOVNTPD Z14, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z15, (AX)
+	VMOVNTPD Z16, 64(AX)
+	VMOVNTPD Z17, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z18, (AX)
+	VMOVNTPD Z19, 64(AX)
+	VMOVNTPD Z20, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z21, (AX)
+	VMOVNTPD Z22, 64(AX)
+	VMOVNTPD Z23, 128(AX)
+	ADDQ     BX, AX
+	VMOVNTPD Z24, (AX)
+	VMOVNTPD Z25, 64(AX)
+	VMOVNTPD Z26, 128(AX)
 	VZEROUPPER
 	RET
 
@@ -19654,13 +29249,18 @@ TEXT ·gather_64AVX512(SB), NOSPLIT, $0-48
 	KMOVW DX, K1
 	SHRQ  $0x08, DX
 	KMOVW DX, K2
+	SHRQ  $0x08, DX
+	KMOVW DX, K3
+	SHRQ  $0x08, DX
 
 next:
 	MOVQ      (BX), R9
 	VMOVUPD.Z (SI)(R9*8), K1, Z0
 	VMOVUPD.Z 64(SI)(R9*8), K2, Z1
+	VMOVUPD.Z 128(SI)(R9*8), K3, Z2
 	VMOVUPD   Z0, K1, (DI)
 	VMOVUPD   Z1, K2, 64(DI)
+	VMOVUPD   Z2, K3, 128(DI)
 	ADDQ      $+8, BX
 	ADDQ      AX, DI
 	DECQ      R8

@@ -145,7 +145,7 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 	p.Tile(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
 	check("")
 	split := n
-	if p.TakesParts(1, 2) {
+	if p.TakesParts(1, n) {
 		split = 1 + r.IntN(n)
 	}
 	if k == 0 || !p.TakesParts(split, n) {
@@ -179,13 +179,15 @@ func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], d
 
 func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
 	r := rand.New(rand.NewPCG(7, 7))
-	for m := 1; m <= p.rows; m++ {
-		for n := 1; n <= p.cols; n++ {
+	most, _ := p.Columns()
+	for n := 1; n <= most; n++ {
+		for m := 1; m <= p.Rows(n); m++ {
 			checkTile(t, r, p, def, m, n, r.IntN(20), Mode(r.IntN(2)))
 		}
 	}
 	for range 60 {
-		checkTile(t, r, p, def, 1+r.IntN(p.rows), 1+r.IntN(p.cols), r.IntN(257), Mode(r.IntN(2)))
+		n := 1 + r.IntN(most)
+		checkTile(t, r, p, def, 1+r.IntN(p.Rows(n)), n, r.IntN(257), Mode(r.IntN(2)))
 	}
 }
 
@@ -197,17 +199,20 @@ func TestTile(t *testing.T) {
 
 func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
 	r := rand.New(rand.NewPCG(8, 8))
-	for m := 1; m <= p.rows; m++ {
-		const k = 16
-		n := p.cols
-		a, b := awkward[T](r, m*k, true), awkward[T](r, k*n, true)
-		c, want := elements[T](guard(t, 8*m*n), m*n, -1), make([]T, m*n)
-		def(want, n, a, k, 1, b, n, m, n, k)
-		p.Tile(c, n, a, k, 1, b, n, m, n, k, StreamSums)
-		Fence()
-		for i := range want {
-			if g, w := bits(c[i]), canonBits(want[i]); g != w {
-				t.Fatalf("m=%d: element %d is %#x, want %#x", m, i, g, w)
+	_, lanes := p.Columns()
+	for v, tiles := range p.tiles {
+		for m := 1; m <= len(tiles); m++ {
+			const k = 16
+			n := (v + 1) * lanes
+			a, b := awkward[T](r, m*k, true), awkward[T](r, k*n, true)
+			c, want := elements[T](guard(t, 8*m*n), m*n, -1), make([]T, m*n)
+			def(want, n, a, k, 1, b, n, m, n, k)
+			p.Tile(c, n, a, k, 1, b, n, m, n, k, StreamSums)
+			Fence()
+			for i := range want {
+				if g, w := bits(c[i]), canonBits(want[i]); g != w {
+					t.Fatalf("m=%d: element %d is %#x, want %#x", m, i, g, w)
+				}
 			}
 		}
 	}
@@ -221,7 +226,7 @@ func TestTileStreams(t *testing.T) {
 
 func testAddRows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	for n := 0; n <= 5*p.cols; n++ {
+	for n := 0; n <= 10*p.lanes; n++ {
 		k, step := r.IntN(20), r.IntN(3)
 		offs, most := make([]int, k), 0
 		for l := range offs {
@@ -287,7 +292,8 @@ func TestDots(t *testing.T) {
 
 func testGather[T float32 | float64](t *testing.T, p *Product[T]) {
 	r := rand.New(rand.NewPCG(10, 10))
-	for n := 0; n <= p.cols; n++ {
+	most, _ := p.Columns()
+	for n := 0; n <= most; n++ {
 		rows, ldd := r.IntN(20), n+r.IntN(5)
 		src := atEnd(t, awkward[T](r, n+50, true))
 		offs := make([]int, rows)
@@ -313,24 +319,25 @@ func TestGather(t *testing.T) { eachProduct(t, testGather[float32], testGather[f
 func TestTileRefuses(t *testing.T) {
 	eachProduct(t, func(t *testing.T, p *Product[float32]) {
 		s := make([]float32, 100)
+		cols, _ := p.Columns()
 		for name, f := range map[string]func(){
-			"rows":       func() { p.Tile(s, 1, s, 1, 1, s, 1, p.rows+1, 1, 1, StoreSums) },
-			"columns":    func() { p.Tile(s, 1, s, 1, 1, s, 1, 1, p.cols+1, 1, StoreSums) },
+			"rows":       func() { p.Tile(s, 1, s, 1, 1, s, 1, p.Rows(1)+1, 1, 1, StoreSums) },
+			"columns":    func() { p.Tile(s, 1, s, 1, 1, s, 1, 1, cols+1, 1, StoreSums) },
 			"nothing":    func() { p.Tile(s, 1, s, 1, 1, s, 1, 0, 1, 1, StoreSums) },
 			"short a":    func() { p.Tile(s, 1, s[:3], 1, 1, s, 1, 1, 1, 4, StoreSums) },
 			"short b":    func() { p.Tile(s, 1, s, 1, 1, s[:3], 1, 1, 1, 4, StoreSums) },
 			"short c":    func() { p.Tile(s[:2], 1, s, 1, 1, s, 1, 3, 1, 1, StoreSums) },
 			"stride":     func() { p.Tile(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
-			"no parts":   func() { p.TileOfParts(s, 1, s, 1, 1, s, s, p.cols, nil, 0, 1, p.cols, StoreSums) },
-			"part":       func() { p.TileOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, p.cols, StoreSums) },
-			"short part": func() { p.TileOfParts(s, 1, s, 1, 1, s[:p.cols], s, p.cols, []int{1}, 1, 1, p.cols, StoreSums) },
+			"no parts":   func() { p.TileOfParts(s, 1, s, 1, 1, s, s, cols, nil, 0, 1, cols, StoreSums) },
+			"part":       func() { p.TileOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, cols, StoreSums) },
+			"short part": func() { p.TileOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.Side()]) },
 			"short dots": func() { p.Dots(s[:p.Side()], s[:p.Side()], 2, s[:p.Side()]) },
 			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },
 			"short dst":  func() { p.Gather(s[:1], 1, s, []int{0, 1}, 1, 1) },
-			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, p.cols+1) },
+			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, cols+1) },
 			"short rows": func() { p.AddRows(s[:2], s[:1], 1, s, []int{0, 2}, 2) },
 		} {
 			func() {

@@ -14,12 +14,12 @@ type target struct {
 	suffix string // of the functions' names
 	size   int    // bytes of an element
 	width  int    // bytes of a vector
-	rows   int    // most rows of a tile; it is two vectors wide
+	rows   []int  // most rows of a tile of one vector, of two and so on
 }
 
 var targets = []target{
-	{"32AVX2", 4, 32, 6}, {"64AVX2", 8, 32, 6},
-	{"32AVX512", 4, 64, 14}, {"64AVX512", 8, 64, 14},
+	{"32AVX2", 4, 32, []int{6, 6}}, {"64AVX2", 8, 32, []int{6, 6}},
+	{"32AVX512", 4, 64, []int{14, 14, 9}}, {"64AVX512", 8, 64, []int{14, 14, 9}},
 }
 
 // writeGEMM writes the tiles of the matrix product: for each target one function per number of rows and of vectors in a row.
@@ -41,9 +41,9 @@ func writeGEMM(c *build.Context) {
 				}
 			}
 		}
-		for vectors := 1; vectors <= 2; vectors++ {
-			for rows := 1; rows <= t.rows; rows++ {
-				g.tile(rows, vectors)
+		for v, most := range t.rows {
+			for rows := 1; rows <= most; rows++ {
+				g.tile(rows, v+1)
 			}
 		}
 		g.streamed(8)
@@ -79,21 +79,23 @@ func ps[F any](g *product, single, double F) F {
 	return double
 }
 
-// offset returns the address of row i, from 0 to 13, of a matrix at base or, from 7 on, base7, whose rows are s apart;
-// s3 and s5 hold 3 and 5 times that.
-func offset(i int, base, base7, s, s3, s5 reg.GPPhysical) op.Mem {
-	if i >= 7 {
-		base, i = base7, i-7
+// offset returns the address of row i, from 0 to 17, of a matrix at base or, from 9 on, base9, whose rows are s apart; s3,
+// s5 and s7 hold 3, 5 and 7 times that.
+func offset(i int, base, base9, s, s3, s5, s7 reg.GPPhysical) op.Mem {
+	if i >= 9 {
+		base, i = base9, i-9
 	}
 	switch i {
 	case 0:
 		return op.Mem{Base: base}
-	case 1, 2, 4:
+	case 1, 2, 4, 8:
 		return op.Mem{Base: base, Index: s, Scale: uint8(i)}
 	case 3, 6:
 		return op.Mem{Base: base, Index: s3, Scale: uint8(i / 3)}
 	case 5:
 		return op.Mem{Base: base, Index: s5, Scale: 1}
+	case 7:
+		return op.Mem{Base: base, Index: s7, Scale: 1}
 	}
 	panic("no such row")
 }
@@ -103,10 +105,10 @@ func offset(i int, base, base7, s, s3, s5 reg.GPPhysical) op.Mem {
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to
-// add to c, 2 to store past the caches.
+// add to c, 2 to store whole vectors past the caches.
 //
 // If offs isn't nil, it has the offsets of the rows of b, which are in two parts: split elements from b[offs[l]] on, and the
-// rest from more[offs[l]] on. With AVX2 these are whole vectors in one part.
+// rest from more[offs[l]] on. There is but one part in the narrower tiles, and with AVX2, where it is whole vectors.
 func (g *product) tile(rows, vectors int) {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
@@ -114,8 +116,8 @@ func (g *product) tile(rows, vectors int) {
 	g.Pragma("noescape")
 	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, mode int, more *%[1]s, split int, offs *int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
-	cPtr, ldc, a, a7, aRow, a3, a5, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R10, reg.RDI, reg.R11, reg.R12, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
-	more, offs, off := reg.R14, ldb, reg.R15
+	cPtr, ldc, a, a9, aRow, a3, a5, a7, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R15, reg.RDI, reg.R11, reg.R12, reg.R10, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
+	more, offs, off, ahead := cPtr, ldb, reg.R14, reg.R14
 	acc := func(i, v int) reg.VecPhysical { return g.vec(i*vectors + v) }
 	used := rows * vectors
 	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
@@ -169,20 +171,25 @@ func (g *product) tile(rows, vectors int) {
 		g.LEAQ(op.Mem{Base: aRow, Index: aRow, Scale: 4}, a5)
 	}
 	if rows > 7 {
-		g.LEAQ(op.Mem{Base: a, Index: a3, Scale: 2}, a7)
-		g.ADDQ(aRow, a7)
+		g.LEAQ(op.Mem{Base: aRow, Index: a3, Scale: 2}, a7)
+	}
+	if rows > 9 {
+		g.LEAQ(op.Mem{Base: a, Index: aRow, Scale: 8}, a9)
+		g.ADDQ(aRow, a9)
 	}
 	// The rows of c go to the caches while the sums are made, one every so many steps if there are steps enough: all at once they would hold up
-	// the loads of a and b.
+	// the loads of a and b. Those that are stored past the caches don't.
 	const apart = 16
+	how, _ := g.Param("mode").Resolve()
 	fetch := func() {
-		g.PREFETCHT0(op.Mem{Base: at})
-		if vectors > 1 {
-			g.PREFETCHT0(op.Mem{Base: at, Disp: g.width})
+		for x := 0; x < vectors*g.width; x += 64 {
+			g.PREFETCHT0(op.Mem{Base: at, Disp: x})
 		}
 		g.ADDQ(ldc, at)
 	}
 	g.MOVQ(cPtr, at)
+	g.CMPQ(how.Addr, op.I8(2))
+	g.JEQ(op.LabelRef("start"))
 	g.CMPQ(k, op.U32(uint32(apart*(rows+1))))
 	g.JGE(op.LabelRef("start"))
 	for range rows {
@@ -194,11 +201,17 @@ func (g *product) tile(rows, vectors int) {
 	}
 	g.TESTQ(k, k)
 	g.JZ(op.LabelRef("done"))
+	// A row of b fills lines that the first-level cache doesn't keep until the next tile: those that come are fetched.
+	const lead = 8
 	spare := 2
-	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), parts bool) {
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), listed bool) {
+		cold := full && !listed
+		if cold {
+			g.LEAQ(op.Mem{Base: b, Index: ldb, Scale: lead}, ahead)
+		}
 		g.Label(next)
 		from := op.Mem{Base: b}
-		if parts {
+		if listed {
 			g.MOVQ(op.Mem{Base: offs}, off)
 			from.Index, from.Scale = off, uint8(g.size)
 		}
@@ -207,24 +220,32 @@ func (g *product) tile(rows, vectors int) {
 		}
 		for i := range rows {
 			x := g.vec(used + vectors + i%spare)
-			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, a, a7, aRow, a3, a5), x)
+			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, a, a9, aRow, a3, a5, a7), x)
 			for v := range vectors {
 				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, acc(i, v))
 			}
+			if cold && i < vectors {
+				g.PREFETCHT0(op.Mem{Base: ahead, Disp: i * g.width})
+			}
 		}
 		g.ADDQ(aCol, a)
-		if rows > 7 {
-			g.ADDQ(aCol, a7)
+		if rows > 9 {
+			g.ADDQ(aCol, a9)
 		}
-		if parts {
+		if listed {
 			g.ADDQ(op.I8(8), offs)
 		} else {
 			g.ADDQ(ldb, b)
+			if cold {
+				g.ADDQ(ldb, ahead)
+			}
 		}
 		g.DECQ(k)
 		g.JZ(op.LabelRef(done))
 		g.TESTB(op.U8(apart-1), k.As8())
 		g.JNZ(op.LabelRef(next))
+		g.CMPQ(how.Addr, op.I8(2))
+		g.JEQ(op.LabelRef(next))
 		fetch()
 		g.JMP(op.LabelRef(next))
 	}
@@ -236,36 +257,55 @@ func (g *product) tile(rows, vectors int) {
 	g.CMPQ(list.Addr, op.I8(0))
 	g.JE(op.LabelRef("rows"))
 	g.Load(g.Param("offs"), offs)
-	if full {
-		// Masks of the first part in K2 and K3, of the second in K4 and K5, vector by vector.
-		g.Load(g.Param("n"), reg.RCX)
-		g.MOVQ(op.I32(-1), off)
-		g.SHLQ(reg.CL, off)
+	if full && vectors == len(g.rows) {
+		// The parts meet in one vector, which is loaded from both, under masks.
+		split, _ := g.Param("split").Resolve()
+		g.Load(g.Param("n"), off)
+		g.CMPQ(split.Addr, off)
+		g.JEQ(op.LabelRef("listed"))
 		g.Load(g.Param("split"), reg.RCX)
-		g.MOVQ(op.I32(-1), more)
-		g.SHLQ(reg.CL, more)
-		g.XORQ(more, off) // from split to n
-		g.NOTQ(more)
+		g.Load(g.Param("more"), more)
+		g.MOVQ(reg.RCX, off)
+		g.SHLQ(shift, off)
+		g.SUBQ(off, more)
 		for v := range vectors {
-			g.KMOVW(more.As32(), []reg.OpmaskPhysical{reg.K2, reg.K3}[v])
-			g.KMOVW(off.As32(), []reg.OpmaskPhysical{reg.K4, reg.K5}[v])
 			if v < vectors-1 {
-				g.SHRQ(op.U8(uint8(lanes)), more)
-				g.SHRQ(op.U8(uint8(lanes)), off)
+				g.CMPQ(reg.RCX, op.I8(int8((v+1)*lanes)))
+				g.JGT(op.LabelRef(fmt.Sprintf("beyond%d", v)))
+			}
+			if v > 0 {
+				g.SUBQ(op.I8(int8(v*lanes)), reg.RCX)
+			}
+			g.MOVQ(op.I32(-1), off)
+			g.SHLQ(reg.CL, off)
+			g.KMOVW(off.As32(), reg.K3)
+			g.KNOTW(reg.K3, reg.K2)
+			if v == vectors-1 {
+				g.KANDW(reg.K1, reg.K3, reg.K3)
+			}
+			g.Load(g.Param("k"), k)
+			loop(fmt.Sprintf("parts%d", v), "done", func(u int, from op.Mem, to reg.VecPhysical) {
+				if u > v {
+					from.Base = more
+				}
+				if u != v {
+					load(u, from, to)
+					return
+				}
+				from.Disp += v * g.width
+				ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K2, to)
+				from.Base = more
+				ps(g, g.VMOVUPS, g.VMOVUPD)(from, reg.K3, to)
+			}, true)
+			if v < vectors-1 {
+				g.Label(fmt.Sprintf("beyond%d", v))
 			}
 		}
-		g.Load(g.Param("more"), more)
-		g.SHLQ(shift, reg.RCX)
-		g.SUBQ(reg.RCX, more)
-		g.Load(g.Param("k"), k)
-		loop("parts", "done", func(v int, from op.Mem, to reg.VecPhysical) {
-			from.Disp += v * g.width
-			ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, []reg.OpmaskPhysical{reg.K2, reg.K3}[v], to)
-			from.Base = more
-			ps(g, g.VMOVUPS, g.VMOVUPD)(from, []reg.OpmaskPhysical{reg.K4, reg.K5}[v], to)
-		}, true)
+	}
+	if full {
+		loop("listed", "done", load, true)
 	} else {
-		loop("parts", "wholeDone", whole, true)
+		loop("listed", "wholeDone", whole, true)
 	}
 	g.Label("rows")
 	if !full { // a load under a mask costs a little here, and a register
@@ -283,6 +323,7 @@ func (g *product) tile(rows, vectors int) {
 		g.VPCMPEQD(ymask, ymask, ymask)
 	}
 	g.Label("done")
+	g.Load(g.Param("c"), cPtr)
 
 	mode := k
 	g.Load(g.Param("mode"), mode)
@@ -300,6 +341,28 @@ func (g *product) tile(rows, vectors int) {
 		}
 	}
 	g.Label("canon")
+	// Two sums at a time: NaNs are rare, and looked for one by one only where there are some.
+	for i := 0; i < used; i += 2 {
+		x, y := g.vec(i), g.vec(min(i+1, used-1))
+		switch {
+		case full && i == 0:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, reg.K2)
+		case full:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, reg.K3)
+			g.KORW(reg.K3, reg.K2, reg.K2)
+		case i == 0:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, t2)
+		default:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, t1)
+			g.VORPS(t1, t2, t2)
+		}
+	}
+	if full {
+		g.KORTESTW(reg.K2, reg.K2)
+	} else {
+		g.VPTEST(t2, t2)
+	}
+	g.JZ(op.LabelRef("numbers"))
 	if g.size == 4 {
 		g.MOVL(op.U32(0x7fc00000), at.As32())
 		g.VMOVD(at.As32(), t2.AsX())
@@ -308,18 +371,16 @@ func (g *product) tile(rows, vectors int) {
 		g.VMOVQ(at, t2.AsX())
 	}
 	ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(t2.AsX(), t2)
-	for i := range rows {
-		for v := range vectors {
-			if full {
-				m := []reg.OpmaskPhysical{reg.K2, reg.K3, reg.K4, reg.K5}[(i*vectors+v)%4]
-				ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), acc(i, v), acc(i, v), m)
-				ps(g, g.VMOVAPS, g.VMOVAPD)(t2, m, acc(i, v))
-			} else {
-				ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), acc(i, v), acc(i, v), t1)
-				ps(g, g.VBLENDVPS, g.VBLENDVPD)(t1, t2, acc(i, v), acc(i, v))
-			}
+	for i := range used {
+		if full {
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), g.vec(i), g.vec(i), reg.K2)
+			ps(g, g.VMOVAPS, g.VMOVAPD)(t2, reg.K2, g.vec(i))
+		} else {
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), g.vec(i), g.vec(i), t1)
+			ps(g, g.VBLENDVPS, g.VBLENDVPD)(t1, t2, g.vec(i), g.vec(i))
 		}
 	}
+	g.Label("numbers")
 	store := func(kind string) {
 		for i := range rows {
 			for v := range vectors {
@@ -342,10 +403,8 @@ func (g *product) tile(rows, vectors int) {
 		g.VZEROUPPER()
 		g.RET()
 	}
-	if vectors > 1 {
-		g.CMPQ(mode, op.I8(2))
-		g.JEQ(op.LabelRef("stream"))
-	}
+	g.CMPQ(mode, op.I8(2))
+	g.JEQ(op.LabelRef("stream"))
 	if !full { // a store under a mask is slow here
 		g.Load(g.Param("n"), mode)
 		g.CMPQ(mode, op.I8(int8(vectors*lanes)))
@@ -354,10 +413,8 @@ func (g *product) tile(rows, vectors int) {
 		g.Label("part")
 	}
 	store("part")
-	if vectors > 1 {
-		g.Label("stream")
-		store("stream")
-	}
+	g.Label("stream")
+	store("stream")
 }
 
 // streamed writes the function that takes rows of b, one after the other, into sums that are in memory:
@@ -480,8 +537,8 @@ func (g *product) peak() {
 	g.RET()
 }
 
-// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n, at most two
-// vectors. With AVX2 n is two vectors.
+// gather writes the function that packs a panel: dst[i*ldd+j] = src[offs[i]+j] for i < rows and j < n, at most as
+// many as the largest tile has, with AVX2 all of them.
 func (g *product) gather() {
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
 	g.Function("gather_" + g.suffix)
@@ -489,6 +546,7 @@ func (g *product) gather() {
 	g.Pragma("noescape")
 	g.SignatureExpr(fmt.Sprintf("func(dst *%s, ldd int, src *%[1]s, offs *int, rows, n int)", elem))
 	dst, ldd, src, offs, rows, at, mask := reg.RDI, reg.RAX, reg.RSI, reg.RBX, reg.R8, reg.R9, reg.RDX
+	masks := []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3}
 	g.Load(g.Param("dst"), dst)
 	g.Load(g.Param("ldd"), ldd)
 	g.SHLQ(op.U8(map[int]uint64{4: 2, 8: 3}[g.size]), ldd)
@@ -500,14 +558,15 @@ func (g *product) gather() {
 		g.MOVQ(op.I32(-1), mask)
 		g.SHLQ(reg.CL, mask)
 		g.NOTQ(mask)
-		g.KMOVW(mask.As32(), reg.K1)
-		g.SHRQ(op.U8(uint8(64/g.size)), mask)
-		g.KMOVW(mask.As32(), reg.K2)
+		for v := range g.rows {
+			g.KMOVW(mask.As32(), masks[v])
+			g.SHRQ(op.U8(uint8(64/g.size)), mask)
+		}
 	}
 	mov := ps(g, g.VMOVUPS, g.VMOVUPD)
 	g.Label("next")
 	g.MOVQ(op.Mem{Base: offs}, at)
-	for v, k := range []reg.OpmaskPhysical{reg.K1, reg.K2} {
+	for v, k := range masks[:len(g.rows)] {
 		from := op.Mem{Base: src, Index: at, Scale: uint8(g.size), Disp: v * g.width}
 		if g.width == 64 {
 			ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, k, g.vec(v))
@@ -515,7 +574,7 @@ func (g *product) gather() {
 			mov(from, g.vec(v))
 		}
 	}
-	for v, k := range []reg.OpmaskPhysical{reg.K1, reg.K2} {
+	for v, k := range masks[:len(g.rows)] {
 		to := op.Mem{Base: dst, Disp: v * g.width}
 		if g.width == 64 {
 			mov(g.vec(v), k, to)
