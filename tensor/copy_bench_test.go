@@ -42,7 +42,7 @@ func BenchmarkCopyRuns(b *testing.B) {
 		dst := tensor.Full[float32](2, c.rows, c.outer, c.run)
 		x, _ := from.Data()
 		y, _ := dst.Data()
-		b.Run(fmt.Sprintf("%d/%d", 4*c.run, 4*len(x)), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/%dx%d", 4*c.run, c.outer, c.rows), func(b *testing.B) {
 			best := [2]float64{}
 			for b.Loop() {
 				for i, f := range []func(){func() { copy(y, x) }, func() { dst.CopyFrom(from.Permute(1, 0, 2)) }} {
