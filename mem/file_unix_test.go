@@ -4,9 +4,13 @@ package mem
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,4 +45,33 @@ func TestLargePages(t *testing.T) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 	}
+}
+
+// Linux is asked for large pages: the mapping's flags say so.
+func TestAsksForLargePages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("this system has no large pages to ask for:", err)
+	}
+	b, err := mapMemory(2 * largePage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unmapMemory(b)
+	maps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Skip("mappings aren't listed:", err)
+	}
+	at, here := uint64(uintptr(unsafe.Pointer(&b[0]))), false
+	for line := range strings.Lines(string(maps)) {
+		var from, till uint64
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &till); n == 2 {
+			here = from <= at && at < till
+		} else if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && here {
+			if !slices.Contains(strings.Fields(flags), "hg") {
+				t.Errorf("the mapping has the flags %s; want hg among them", strings.TrimSpace(flags))
+			}
+			return
+		}
+	}
+	t.Error("the mapping isn't listed")
 }

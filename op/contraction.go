@@ -215,7 +215,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			b = b[g.bAt.at(batch)+x*g.bCol:]
 		}
 	}
-	stream := g.k <= gemmK && len(g.c)*g.size >= streamBytes && g.cRow*g.size%64 == 0 && conv.LineAligned(c)
+	stream := g.k <= gemmK && len(g.c)*g.size >= conv.Large && g.cRow*g.size%64 == 0 && conv.LineAligned(c)
 	if stream && g.k <= gemmK/4 {
 		mc = rows // c is written in order, and b with so few rows read again from the second-level cache
 	}
@@ -362,8 +362,8 @@ func tileCols(n, most, lanes int) int {
 // skinny is block for so few rows that packing b would cost more than the
 // product: b goes by once, in order.
 func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
-	if side := s.Side(); m == 1 && g.bRow == 1 && g.bCol != 1 && g.k >= side {
-		whole := n - n%side
+	if _, lanes := g.tiles.Columns(); m == 1 && g.bRow == 1 && g.bCol != 1 && g.k >= lanes {
+		whole := n - n%lanes
 		g.dots(s, batch, r, x, whole)
 		if x, n = x+whole, n-whole; n == 0 {
 			return
@@ -430,7 +430,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 // dots is skinny for one row and columns of b that are runs, a matrix times a
 // vector: a few columns, of which n is a multiple, go by together, in order.
 func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
-	lanes := s.Side()
+	_, lanes := g.tiles.Columns()
 	p := panelsOf((g.k+lanes+lanes*lanes)*g.size + 256)
 	defer panelPool.Put(p)
 	rest := p.Bytes()

@@ -79,13 +79,9 @@ type job struct {
 // quick returns the cost of a row that an instruction set computes, of that which its plain loop has.
 func quick(cost int) int { return max(1, cost/8) }
 
-// streamBytes is the size of a result from which rows store it past the caches, as moves do. What is computed in place is in the cache
-// already.
-const streamBytes = conv.Large
-
-// beyond reports whether a result of n elements should go past the caches.
+// beyond reports whether a result of n elements should go past the caches; what is computed in place is in them already.
 func beyond[R num.Elem](j *job, n int) bool {
-	return j.past || n >= streamBytes/dtype.Of[R]().Size()
+	return j.past || n >= conv.Large/dtype.Of[R]().Size()
 }
 
 // elementwise computes dst[i] from the operands' elements i, broadcast to dst's

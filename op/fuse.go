@@ -169,7 +169,7 @@ func (f *fusion) compute(n *note, dst any) {
 		n.run(in, append([]Option{{into: dst, more: f.more}}, n.also...))
 		return
 	}
-	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= streamBytes/n.kind.dtype().Size()}
+	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= conv.Large/n.kind.dtype().Size()}
 	slots, seen := map[any]int{}, map[*note]bool{}
 	var order []*note
 	var visit func(n *note)

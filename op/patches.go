@@ -168,13 +168,9 @@ func (p *patches[T]) padLine(line, src []T) {
 	if last.stride == 1 {
 		before := min(last.begin, len(line))
 		past := min(last.begin+len(src), len(line))
-		for i := range before { // mostly one: less than a call takes
-			line[i] = 0
-		}
+		clear(line[:before])
 		copy(line[before:past], src)
-		for i := past; i < len(line); i++ {
-			line[i] = 0
-		}
+		clear(line[past:])
 		return
 	}
 	for i, phase := range p.phases {
@@ -347,13 +343,8 @@ func packLine[T num.Native](dst, src []T, from, step int) {
 		copy(dst[:inside], src[from:])
 		return
 	}
-	dst, src = dst[:inside], src[from:]
-	if step == 2 {
-		for ; len(dst) >= 4 && len(src) >= 8; dst, src = dst[4:], src[8:] {
-			dst[0], dst[1], dst[2], dst[3] = src[0], src[2], src[4], src[6]
-		}
-	}
-	for i := range dst {
-		dst[i] = src[i*step]
+	for i := range inside {
+		dst[i] = src[from]
+		from += step
 	}
 }

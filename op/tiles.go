@@ -29,9 +29,8 @@ type tiler[T num.Native] interface {
 type streamer[T num.Native] interface {
 	AddRows(c, a []T, aStep int, b []T, offs []int, most int)
 	// Dots does the same for columns of b that are runs: c[i] = fma(a[i·lda+l], x[l], c[i])
-	// for i < Side, of which the length of x is a multiple.
+	// for each i of a vector, of whose columns the length of x is a multiple.
 	Dots(c, a []T, lda int, x []T)
-	Side() int
 }
 
 // A joiner is a tiler that also takes b from where a source has it, if each row of a tile is one

@@ -92,13 +92,10 @@ func (p *Product[T]) AddRows(c, a []T, aStep int, b []T, offs []int, most int) {
 	}
 }
 
-// Side returns how many rows Dots takes.
-func (p *Product[T]) Side() int { return p.lanes }
-
-// Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and i < Side. The length of x is a multiple of
-// Side. NaNs stay as they come. It panics when an index is out of range. lda is not negative.
+// Dots sets c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < len(x) in order and each i of a vector, of whose columns the length
+// of x is a multiple. NaNs stay as they come. It panics when an index is out of range. lda is not negative.
 func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
-	if len(c) != p.Side() || len(x)%p.Side() != 0 || lda < 0 {
+	if len(c) != p.lanes || len(x)%p.lanes != 0 || lda < 0 {
 		panic("simd.Product.Dots: extents out of range")
 	}
 	if len(x) == 0 {

@@ -260,7 +260,7 @@ func TestAddRows(t *testing.T) {
 
 func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(11, 11))
-	m := p.Side()
+	m := p.lanes
 	for range 60 {
 		k := r.IntN(300/m) * m
 		lda := k + r.IntN(5)
@@ -333,8 +333,8 @@ func TestTileRefuses(t *testing.T) {
 			"short part": func() { p.TileOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
-			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.Side()]) },
-			"short dots": func() { p.Dots(s[:p.Side()], s[:p.Side()], 2, s[:p.Side()]) },
+			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.lanes]) },
+			"short dots": func() { p.Dots(s[:p.lanes], s[:p.lanes], 2, s[:p.lanes]) },
 			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },
 			"short dst":  func() { p.Gather(s[:1], 1, s, []int{0, 1}, 1, 1) },
 			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, cols+1) },

@@ -79,7 +79,7 @@ func ps[F any](g *product, single, double F) F {
 	return double
 }
 
-// offset returns the address of row i, from 0 to 17, of a matrix at base or, from 9 on, base9, whose rows are s apart; s3,
+// offset returns the address of row i, from 0 to 13, of a matrix at base or, from 9 on, base9, whose rows are s apart; s3,
 // s5 and s7 hold 3, 5 and 7 times that.
 func offset(i int, base, base9, s, s3, s5, s7 reg.GPPhysical) op.Mem {
 	if i >= 9 {
