@@ -25,6 +25,14 @@ func detect() Level {
 // cpuid runs the CPUID instruction.
 func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 
+// IsIntel reports whether Intel made the processor.
+//
+// Source: as of Name, leaf 0.
+func IsIntel() bool {
+	_, b, c, d := cpuid(0, 0)
+	return b == 0x756e6547 && d == 0x49656e69 && c == 0x6c65746e // GenuineIntel
+}
+
 // Name returns the processor's own name for itself, such as "AMD EPYC 9654 96-Core Processor", or the architecture's
 // where it has none.
 //

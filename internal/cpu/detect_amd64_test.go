@@ -15,11 +15,13 @@ func TestAgainstLinux(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	var name string
+	var name, vendor string
 	var flags []string
 	for line := range strings.Lines(string(info)) {
 		key, value, _ := strings.Cut(line, ":")
 		switch strings.TrimSpace(key) {
+		case "vendor_id":
+			vendor = strings.TrimSpace(value)
 		case "model name":
 			name = strings.Join(strings.Fields(value), " ")
 		case "flags":
@@ -36,6 +38,9 @@ func TestAgainstLinux(t *testing.T) {
 	}
 	if Detect() != want {
 		t.Errorf("detected %v, Linux says %v", Detect(), want)
+	}
+	if IsIntel() != (vendor == "GenuineIntel") {
+		t.Errorf("IsIntel is %v, Linux says %q", IsIntel(), vendor)
 	}
 	if name != "unknown" && Name() != name {
 		t.Errorf("the name is %q, Linux says %q", Name(), name)

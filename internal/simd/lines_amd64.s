@@ -35,7 +35,7 @@ DATA c100000000_8_300000002<>+56(SB)/8, $0x0000000f0000000e
 GLOBL c100000000_8_300000002<>(SB), RODATA|NOPTR, $64
 
 // func sumLines32AVX2(dst []float64, x []float32, step int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumLines32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -45,8 +45,21 @@ TEXT ·sumLines32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    step+48(FP), SI
 	IMUL3Q  $+4, SI, SI
 	MOVQ    n+56(FP), DI
-	TESTQ   AX, AX
-	JLE     done
+	MOVQ    DI, R12
+	IMUL3Q  $+4, R12, R12
+	MOVL    $0x00002000, R9
+	LEAQ    8192(SI), R10
+	SUBQ    R12, R10
+	CMPQ    R12, R9
+	JGE     far
+	CMPQ    R12, SI
+	JEQ     far
+	XORL    R9, R9
+	XORL    R10, R10
+
+far:
+	TESTQ AX, AX
+	JLE   done
 
 linesone:
 	VMOVUPS Y0, Y1
@@ -59,37 +72,43 @@ linesone:
 	VMOVUPS Y0, Y8
 	XORL    BX, BX
 	MOVQ    DI, R8
+	MOVQ    R9, R11
 	SUBQ    $+32, R8
 	JLT     restone
 
 manyone:
-	VMOVUPS   (DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y1, Y1
-	VMOVUPS   16(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y2, Y2
-	VMOVUPS   32(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y3, Y3
-	VMOVUPS   48(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y4, Y4
-	VMOVUPS   64(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y5, Y5
-	VMOVUPS   80(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y6, Y6
-	VMOVUPS   96(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y7, Y7
-	VMOVUPS   112(DX)(BX*4), X9
-	VCVTPS2PD X9, Y9
-	VADDPD    Y9, Y8, Y8
-	ADDQ      $+32, BX
-	SUBQ      $+32, R8
-	JGE       manyone
+	CMPQ       R8, $+2048
+	CMOVQLT    R10, R11
+	LEAQ       (R11)(BX*4), R12
+	PREFETCHT0 (DX)(R12*1)
+	PREFETCHT0 64(DX)(R12*1)
+	VMOVUPS    (DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y1, Y1
+	VMOVUPS    16(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y2, Y2
+	VMOVUPS    32(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y3, Y3
+	VMOVUPS    48(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y4, Y4
+	VMOVUPS    64(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y5, Y5
+	VMOVUPS    80(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y6, Y6
+	VMOVUPS    96(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y7, Y7
+	VMOVUPS    112(DX)(BX*4), X9
+	VCVTPS2PD  X9, Y9
+	VADDPD     Y9, Y8, Y8
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ         $+32, R8
@@ -212,7 +231,7 @@ done:
 	RET
 
 // func sumLines32AVX512(dst []float64, x []float32, step int, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·sumLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -222,8 +241,23 @@ TEXT ·sumLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+4, SI, SI
 	MOVQ         n+56(FP), DI
-	SUBQ         $+4, AX
-	JLT          few
+	MOVQ         DI, R9
+	IMUL3Q       $+4, R9, R9
+	MOVL         $0x00002000, R12
+	LEAQ         8192(SI), R13
+	SUBQ         R9, R13
+	CMPQ         R9, R12
+	JGE          far
+	CMPQ         R9, SI
+	JEQ          far
+	XORL         R12, R12
+	XORL         R13, R13
+
+far:
+	CMPQ DI, ·together+0(SB)
+	JGE  apart
+	SUBQ $+4, AX
+	JLT  few
 
 lines:
 	VMOVDQU64 Z0, Z1
@@ -247,6 +281,7 @@ lines:
 	VMOVDQU64 Z0, Z16
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       rest
 
@@ -306,9 +341,9 @@ many:
 rest:
 	ADDQ        $+32, R8
 	JLE         whole
-	MOVQ        $-1, R12
-	BZHIQ       R8, R12, R12
-	KMOVQ       R12, K1
+	MOVQ        $-1, R14
+	BZHIQ       R8, R14, R14
+	KMOVQ       R14, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Y17
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z1, Z17
@@ -325,9 +360,9 @@ rest:
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z13, Z17
 	VMOVDQU64   Z17, K1, Z13
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 32(DX)(BX*4), K1, Y17
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z2, Z17
@@ -344,9 +379,9 @@ rest:
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z14, Z17
 	VMOVDQU64   Z17, K1, Z14
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 64(DX)(BX*4), K1, Y17
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z3, Z17
@@ -363,9 +398,9 @@ rest:
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z15, Z17
 	VMOVDQU64   Z17, K1, Z15
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 96(DX)(BX*4), K1, Y17
 	VCVTPS2PD   Y17, Z17
 	VADDPD      Z17, Z4, Z17
@@ -430,7 +465,9 @@ whole:
 	JGE           lines
 
 few:
-	ADDQ  $+4, AX
+	ADDQ $+4, AX
+
+apart:
 	TESTQ AX, AX
 	JLE   done
 
@@ -441,25 +478,31 @@ linesone:
 	VMOVDQU64 Z0, Z4
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       restone
 
 manyone:
-	VMOVDQU64 (DX)(BX*4), Y5
-	VCVTPS2PD Y5, Z5
-	VADDPD    Z5, Z1, Z1
-	VMOVDQU64 32(DX)(BX*4), Y5
-	VCVTPS2PD Y5, Z5
-	VADDPD    Z5, Z2, Z2
-	VMOVDQU64 64(DX)(BX*4), Y5
-	VCVTPS2PD Y5, Z5
-	VADDPD    Z5, Z3, Z3
-	VMOVDQU64 96(DX)(BX*4), Y5
-	VCVTPS2PD Y5, Z5
-	VADDPD    Z5, Z4, Z4
-	ADDQ      $+32, BX
-	SUBQ      $+32, R8
-	JGE       manyone
+	CMPQ       R8, $+2048
+	CMOVQLT    R13, R14
+	LEAQ       (R14)(BX*4), R9
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT0 64(DX)(R9*1)
+	VMOVDQU64  (DX)(BX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z1, Z1
+	VMOVDQU64  32(DX)(BX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z2, Z2
+	VMOVDQU64  64(DX)(BX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z3, Z3
+	VMOVDQU64  96(DX)(BX*4), Y5
+	VCVTPS2PD  Y5, Z5
+	VADDPD     Z5, Z4, Z4
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ        $+32, R8
@@ -534,7 +577,7 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func maxLines32AVX2(dst []float32, x []float32, step int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxLines32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -544,8 +587,21 @@ TEXT ·maxLines32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    step+48(FP), SI
 	IMUL3Q  $+4, SI, SI
 	MOVQ    n+56(FP), DI
-	TESTQ   AX, AX
-	JLE     done
+	MOVQ    DI, R12
+	IMUL3Q  $+4, R12, R12
+	MOVL    $0x00002000, R9
+	LEAQ    8192(SI), R10
+	SUBQ    R12, R10
+	CMPQ    R12, R9
+	JGE     far
+	CMPQ    R12, SI
+	JEQ     far
+	XORL    R9, R9
+	XORL    R10, R10
+
+far:
+	TESTQ AX, AX
+	JLE   done
 
 linesone:
 	VMOVUPS Y0, Y1
@@ -558,61 +614,69 @@ linesone:
 	VMOVUPS Y0, Y8
 	XORL    BX, BX
 	MOVQ    DI, R8
+	MOVQ    R9, R11
 	SUBQ    $+64, R8
 	JLT     restone
 
 manyone:
-	VMOVUPS   (DX)(BX*4), Y9
-	VMAXPS    Y9, Y1, Y10
-	VMAXPS    Y1, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y1, Y1
-	VPBLENDVB Y1, c7fc000007fc00000<>+0(SB), Y10, Y1
-	VMOVUPS   32(DX)(BX*4), Y9
-	VMAXPS    Y9, Y2, Y10
-	VMAXPS    Y2, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y2, Y2
-	VPBLENDVB Y2, c7fc000007fc00000<>+0(SB), Y10, Y2
-	VMOVUPS   64(DX)(BX*4), Y9
-	VMAXPS    Y9, Y3, Y10
-	VMAXPS    Y3, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y3, Y3
-	VPBLENDVB Y3, c7fc000007fc00000<>+0(SB), Y10, Y3
-	VMOVUPS   96(DX)(BX*4), Y9
-	VMAXPS    Y9, Y4, Y10
-	VMAXPS    Y4, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y4, Y4
-	VPBLENDVB Y4, c7fc000007fc00000<>+0(SB), Y10, Y4
-	VMOVUPS   128(DX)(BX*4), Y9
-	VMAXPS    Y9, Y5, Y10
-	VMAXPS    Y5, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y5, Y5
-	VPBLENDVB Y5, c7fc000007fc00000<>+0(SB), Y10, Y5
-	VMOVUPS   160(DX)(BX*4), Y9
-	VMAXPS    Y9, Y6, Y10
-	VMAXPS    Y6, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y6, Y6
-	VPBLENDVB Y6, c7fc000007fc00000<>+0(SB), Y10, Y6
-	VMOVUPS   192(DX)(BX*4), Y9
-	VMAXPS    Y9, Y7, Y10
-	VMAXPS    Y7, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y7, Y7
-	VPBLENDVB Y7, c7fc000007fc00000<>+0(SB), Y10, Y7
-	VMOVUPS   224(DX)(BX*4), Y9
-	VMAXPS    Y9, Y8, Y10
-	VMAXPS    Y8, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPS    $0x03, Y9, Y8, Y8
-	VPBLENDVB Y8, c7fc000007fc00000<>+0(SB), Y10, Y8
-	ADDQ      $+64, BX
-	SUBQ      $+64, R8
-	JGE       manyone
+	CMPQ       R8, $+2048
+	CMOVQLT    R10, R11
+	LEAQ       (R11)(BX*4), R12
+	PREFETCHT0 (DX)(R12*1)
+	PREFETCHT0 64(DX)(R12*1)
+	PREFETCHT0 128(DX)(R12*1)
+	PREFETCHT0 192(DX)(R12*1)
+	VMOVUPS    (DX)(BX*4), Y9
+	VMAXPS     Y9, Y1, Y10
+	VMAXPS     Y1, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y1, Y1
+	VPBLENDVB  Y1, c7fc000007fc00000<>+0(SB), Y10, Y1
+	VMOVUPS    32(DX)(BX*4), Y9
+	VMAXPS     Y9, Y2, Y10
+	VMAXPS     Y2, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y2, Y2
+	VPBLENDVB  Y2, c7fc000007fc00000<>+0(SB), Y10, Y2
+	VMOVUPS    64(DX)(BX*4), Y9
+	VMAXPS     Y9, Y3, Y10
+	VMAXPS     Y3, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y3, Y3
+	VPBLENDVB  Y3, c7fc000007fc00000<>+0(SB), Y10, Y3
+	VMOVUPS    96(DX)(BX*4), Y9
+	VMAXPS     Y9, Y4, Y10
+	VMAXPS     Y4, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y4, Y4
+	VPBLENDVB  Y4, c7fc000007fc00000<>+0(SB), Y10, Y4
+	VMOVUPS    128(DX)(BX*4), Y9
+	VMAXPS     Y9, Y5, Y10
+	VMAXPS     Y5, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y5, Y5
+	VPBLENDVB  Y5, c7fc000007fc00000<>+0(SB), Y10, Y5
+	VMOVUPS    160(DX)(BX*4), Y9
+	VMAXPS     Y9, Y6, Y10
+	VMAXPS     Y6, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y6, Y6
+	VPBLENDVB  Y6, c7fc000007fc00000<>+0(SB), Y10, Y6
+	VMOVUPS    192(DX)(BX*4), Y9
+	VMAXPS     Y9, Y7, Y10
+	VMAXPS     Y7, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y7, Y7
+	VPBLENDVB  Y7, c7fc000007fc00000<>+0(SB), Y10, Y7
+	VMOVUPS    224(DX)(BX*4), Y9
+	VMAXPS     Y9, Y8, Y10
+	VMAXPS     Y8, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPS     $0x03, Y9, Y8, Y8
+	VPBLENDVB  Y8, c7fc000007fc00000<>+0(SB), Y10, Y8
+	ADDQ       $+64, BX
+	SUBQ       $+64, R8
+	JGE        manyone
 
 restone:
 	ADDQ         $+64, R8
@@ -787,7 +851,7 @@ DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
 GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 
 // func maxLines32AVX512(dst []float32, x []float32, step int, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·maxLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -798,8 +862,23 @@ TEXT ·maxLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+4, SI, SI
 	MOVQ         n+56(FP), DI
-	SUBQ         $+4, AX
-	JLT          few
+	MOVQ         DI, R9
+	IMUL3Q       $+4, R9, R9
+	MOVL         $0x00002000, R12
+	LEAQ         8192(SI), R13
+	SUBQ         R9, R13
+	CMPQ         R9, R12
+	JGE          far
+	CMPQ         R9, SI
+	JEQ          far
+	XORL         R12, R12
+	XORL         R13, R13
+
+far:
+	CMPQ DI, ·together+0(SB)
+	JGE  apart
+	SUBQ $+4, AX
+	JLT  few
 
 lines:
 	VMOVDQU64 Z0, Z2
@@ -823,6 +902,7 @@ lines:
 	VMOVDQU64 Z0, Z17
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+64, R8
 	JLT       rest
 
@@ -898,9 +978,9 @@ many:
 rest:
 	ADDQ        $+64, R8
 	JLE         whole
-	MOVQ        $-1, R12
-	BZHIQ       R8, R12, R12
-	KMOVQ       R12, K1
+	MOVQ        $-1, R14
+	BZHIQ       R8, R14, R14
+	KMOVQ       R14, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z18
 	VMAXPS      Z18, Z2, Z19
 	VMAXPS      Z2, Z18, Z18
@@ -921,9 +1001,9 @@ rest:
 	VMAXPS      Z14, Z18, Z18
 	VPTERNLOGD  $0xd4, Z1, Z19, Z18
 	VMOVDQU32   Z18, K1, Z14
-	SHRQ        $0x10, R12
+	SHRQ        $0x10, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 64(DX)(BX*4), K1, Z18
 	VMAXPS      Z18, Z3, Z19
 	VMAXPS      Z3, Z18, Z18
@@ -944,9 +1024,9 @@ rest:
 	VMAXPS      Z15, Z18, Z18
 	VPTERNLOGD  $0xd4, Z1, Z19, Z18
 	VMOVDQU32   Z18, K1, Z15
-	SHRQ        $0x10, R12
+	SHRQ        $0x10, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 128(DX)(BX*4), K1, Z18
 	VMAXPS      Z18, Z4, Z19
 	VMAXPS      Z4, Z18, Z18
@@ -967,9 +1047,9 @@ rest:
 	VMAXPS      Z16, Z18, Z18
 	VPTERNLOGD  $0xd4, Z1, Z19, Z18
 	VMOVDQU32   Z18, K1, Z16
-	SHRQ        $0x10, R12
+	SHRQ        $0x10, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 192(DX)(BX*4), K1, Z18
 	VMAXPS      Z18, Z5, Z19
 	VMAXPS      Z5, Z18, Z18
@@ -1102,7 +1182,9 @@ whole:
 	JGE           lines
 
 few:
-	ADDQ  $+4, AX
+	ADDQ $+4, AX
+
+apart:
 	TESTQ AX, AX
 	JLE   done
 
@@ -1113,10 +1195,18 @@ linesone:
 	VMOVDQU64 Z0, Z5
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+64, R8
 	JLT       restone
 
 manyone:
+	CMPQ       R8, $+2048
+	CMOVQLT    R13, R14
+	LEAQ       (R14)(BX*4), R9
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT0 64(DX)(R9*1)
+	PREFETCHT0 128(DX)(R9*1)
+	PREFETCHT0 192(DX)(R9*1)
 	VMOVDQU64  (DX)(BX*4), Z6
 	VMAXPS     Z6, Z2, Z7
 	VMAXPS     Z2, Z6, Z2
@@ -1220,7 +1310,7 @@ DATA c7f8000007f800000<>+56(SB)/8, $0x7f8000007f800000
 GLOBL c7f8000007f800000<>(SB), RODATA|NOPTR, $64
 
 // func minLines32AVX2(dst []float32, x []float32, step int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minLines32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1230,8 +1320,21 @@ TEXT ·minLines32AVX2(SB), NOSPLIT, $0-64
 	MOVQ    step+48(FP), SI
 	IMUL3Q  $+4, SI, SI
 	MOVQ    n+56(FP), DI
-	TESTQ   AX, AX
-	JLE     done
+	MOVQ    DI, R12
+	IMUL3Q  $+4, R12, R12
+	MOVL    $0x00002000, R9
+	LEAQ    8192(SI), R10
+	SUBQ    R12, R10
+	CMPQ    R12, R9
+	JGE     far
+	CMPQ    R12, SI
+	JEQ     far
+	XORL    R9, R9
+	XORL    R10, R10
+
+far:
+	TESTQ AX, AX
+	JLE   done
 
 linesone:
 	VMOVUPS Y0, Y1
@@ -1244,45 +1347,53 @@ linesone:
 	VMOVUPS Y0, Y8
 	XORL    BX, BX
 	MOVQ    DI, R8
+	MOVQ    R9, R11
 	SUBQ    $+64, R8
 	JLT     restone
 
 manyone:
-	VMOVUPS (DX)(BX*4), Y9
-	VMINPS  Y9, Y1, Y10
-	VMINPS  Y1, Y9, Y1
-	VPOR    Y1, Y10, Y1
-	VMOVUPS 32(DX)(BX*4), Y9
-	VMINPS  Y9, Y2, Y10
-	VMINPS  Y2, Y9, Y2
-	VPOR    Y2, Y10, Y2
-	VMOVUPS 64(DX)(BX*4), Y9
-	VMINPS  Y9, Y3, Y10
-	VMINPS  Y3, Y9, Y3
-	VPOR    Y3, Y10, Y3
-	VMOVUPS 96(DX)(BX*4), Y9
-	VMINPS  Y9, Y4, Y10
-	VMINPS  Y4, Y9, Y4
-	VPOR    Y4, Y10, Y4
-	VMOVUPS 128(DX)(BX*4), Y9
-	VMINPS  Y9, Y5, Y10
-	VMINPS  Y5, Y9, Y5
-	VPOR    Y5, Y10, Y5
-	VMOVUPS 160(DX)(BX*4), Y9
-	VMINPS  Y9, Y6, Y10
-	VMINPS  Y6, Y9, Y6
-	VPOR    Y6, Y10, Y6
-	VMOVUPS 192(DX)(BX*4), Y9
-	VMINPS  Y9, Y7, Y10
-	VMINPS  Y7, Y9, Y7
-	VPOR    Y7, Y10, Y7
-	VMOVUPS 224(DX)(BX*4), Y9
-	VMINPS  Y9, Y8, Y10
-	VMINPS  Y8, Y9, Y8
-	VPOR    Y8, Y10, Y8
-	ADDQ    $+64, BX
-	SUBQ    $+64, R8
-	JGE     manyone
+	CMPQ       R8, $+2048
+	CMOVQLT    R10, R11
+	LEAQ       (R11)(BX*4), R12
+	PREFETCHT0 (DX)(R12*1)
+	PREFETCHT0 64(DX)(R12*1)
+	PREFETCHT0 128(DX)(R12*1)
+	PREFETCHT0 192(DX)(R12*1)
+	VMOVUPS    (DX)(BX*4), Y9
+	VMINPS     Y9, Y1, Y10
+	VMINPS     Y1, Y9, Y1
+	VPOR       Y1, Y10, Y1
+	VMOVUPS    32(DX)(BX*4), Y9
+	VMINPS     Y9, Y2, Y10
+	VMINPS     Y2, Y9, Y2
+	VPOR       Y2, Y10, Y2
+	VMOVUPS    64(DX)(BX*4), Y9
+	VMINPS     Y9, Y3, Y10
+	VMINPS     Y3, Y9, Y3
+	VPOR       Y3, Y10, Y3
+	VMOVUPS    96(DX)(BX*4), Y9
+	VMINPS     Y9, Y4, Y10
+	VMINPS     Y4, Y9, Y4
+	VPOR       Y4, Y10, Y4
+	VMOVUPS    128(DX)(BX*4), Y9
+	VMINPS     Y9, Y5, Y10
+	VMINPS     Y5, Y9, Y5
+	VPOR       Y5, Y10, Y5
+	VMOVUPS    160(DX)(BX*4), Y9
+	VMINPS     Y9, Y6, Y10
+	VMINPS     Y6, Y9, Y6
+	VPOR       Y6, Y10, Y6
+	VMOVUPS    192(DX)(BX*4), Y9
+	VMINPS     Y9, Y7, Y10
+	VMINPS     Y7, Y9, Y7
+	VPOR       Y7, Y10, Y7
+	VMOVUPS    224(DX)(BX*4), Y9
+	VMINPS     Y9, Y8, Y10
+	VMINPS     Y8, Y9, Y8
+	VPOR       Y8, Y10, Y8
+	ADDQ       $+64, BX
+	SUBQ       $+64, R8
+	JGE        manyone
 
 restone:
 	ADDQ         $+64, R8
@@ -1411,7 +1522,7 @@ done:
 	RET
 
 // func minLines32AVX512(dst []float32, x []float32, step int, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·minLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1421,8 +1532,23 @@ TEXT ·minLines32AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+4, SI, SI
 	MOVQ         n+56(FP), DI
-	SUBQ         $+4, AX
-	JLT          few
+	MOVQ         DI, R9
+	IMUL3Q       $+4, R9, R9
+	MOVL         $0x00002000, R12
+	LEAQ         8192(SI), R13
+	SUBQ         R9, R13
+	CMPQ         R9, R12
+	JGE          far
+	CMPQ         R9, SI
+	JEQ          far
+	XORL         R12, R12
+	XORL         R13, R13
+
+far:
+	CMPQ DI, ·together+0(SB)
+	JGE  apart
+	SUBQ $+4, AX
+	JLT  few
 
 lines:
 	VMOVDQU64 Z0, Z1
@@ -1446,6 +1572,7 @@ lines:
 	VMOVDQU64 Z0, Z16
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+64, R8
 	JLT       rest
 
@@ -1521,9 +1648,9 @@ many:
 rest:
 	ADDQ        $+64, R8
 	JLE         whole
-	MOVQ        $-1, R12
-	BZHIQ       R8, R12, R12
-	KMOVQ       R12, K1
+	MOVQ        $-1, R14
+	BZHIQ       R8, R14, R14
+	KMOVQ       R14, K1
 	VMOVDQU32.Z (DX)(BX*4), K1, Z17
 	VMINPS      Z17, Z1, Z18
 	VMINPS      Z1, Z17, Z17
@@ -1544,9 +1671,9 @@ rest:
 	VMINPS      Z13, Z17, Z17
 	VPORQ       Z17, Z18, Z17
 	VMOVDQU32   Z17, K1, Z13
-	SHRQ        $0x10, R12
+	SHRQ        $0x10, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 64(DX)(BX*4), K1, Z17
 	VMINPS      Z17, Z2, Z18
 	VMINPS      Z2, Z17, Z17
@@ -1567,9 +1694,9 @@ rest:
 	VMINPS      Z14, Z17, Z17
 	VPORQ       Z17, Z18, Z17
 	VMOVDQU32   Z17, K1, Z14
-	SHRQ        $0x10, R12
+	SHRQ        $0x10, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 128(DX)(BX*4), K1, Z17
 	VMINPS      Z17, Z3, Z18
 	VMINPS      Z3, Z17, Z17
@@ -1590,9 +1717,9 @@ rest:
 	VMINPS      Z15, Z17, Z17
 	VPORQ       Z17, Z18, Z17
 	VMOVDQU32   Z17, K1, Z15
-	SHRQ        $0x10, R12
+	SHRQ        $0x10, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU32.Z 192(DX)(BX*4), K1, Z17
 	VMINPS      Z17, Z4, Z18
 	VMINPS      Z4, Z17, Z17
@@ -1725,7 +1852,9 @@ whole:
 	JGE           lines
 
 few:
-	ADDQ  $+4, AX
+	ADDQ $+4, AX
+
+apart:
 	TESTQ AX, AX
 	JLE   done
 
@@ -1736,29 +1865,37 @@ linesone:
 	VMOVDQU64 Z0, Z4
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+64, R8
 	JLT       restone
 
 manyone:
-	VMOVDQU64 (DX)(BX*4), Z5
-	VMINPS    Z5, Z1, Z6
-	VMINPS    Z1, Z5, Z1
-	VPORQ     Z1, Z6, Z1
-	VMOVDQU64 64(DX)(BX*4), Z5
-	VMINPS    Z5, Z2, Z6
-	VMINPS    Z2, Z5, Z2
-	VPORQ     Z2, Z6, Z2
-	VMOVDQU64 128(DX)(BX*4), Z5
-	VMINPS    Z5, Z3, Z6
-	VMINPS    Z3, Z5, Z3
-	VPORQ     Z3, Z6, Z3
-	VMOVDQU64 192(DX)(BX*4), Z5
-	VMINPS    Z5, Z4, Z6
-	VMINPS    Z4, Z5, Z4
-	VPORQ     Z4, Z6, Z4
-	ADDQ      $+64, BX
-	SUBQ      $+64, R8
-	JGE       manyone
+	CMPQ       R8, $+2048
+	CMOVQLT    R13, R14
+	LEAQ       (R14)(BX*4), R9
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT0 64(DX)(R9*1)
+	PREFETCHT0 128(DX)(R9*1)
+	PREFETCHT0 192(DX)(R9*1)
+	VMOVDQU64  (DX)(BX*4), Z5
+	VMINPS     Z5, Z1, Z6
+	VMINPS     Z1, Z5, Z1
+	VPORQ      Z1, Z6, Z1
+	VMOVDQU64  64(DX)(BX*4), Z5
+	VMINPS     Z5, Z2, Z6
+	VMINPS     Z2, Z5, Z2
+	VPORQ      Z2, Z6, Z2
+	VMOVDQU64  128(DX)(BX*4), Z5
+	VMINPS     Z5, Z3, Z6
+	VMINPS     Z3, Z5, Z3
+	VPORQ      Z3, Z6, Z3
+	VMOVDQU64  192(DX)(BX*4), Z5
+	VMINPS     Z5, Z4, Z6
+	VMINPS     Z4, Z5, Z4
+	VPORQ      Z4, Z6, Z4
+	ADDQ       $+64, BX
+	SUBQ       $+64, R8
+	JGE        manyone
 
 restone:
 	ADDQ        $+64, R8
@@ -2109,7 +2246,7 @@ done:
 	RET
 
 // func sumLines64AVX2(dst []float64, x []float64, step int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·sumLines64AVX2(SB), NOSPLIT, $0-64
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2119,8 +2256,21 @@ TEXT ·sumLines64AVX2(SB), NOSPLIT, $0-64
 	MOVQ    step+48(FP), SI
 	IMUL3Q  $+8, SI, SI
 	MOVQ    n+56(FP), DI
-	TESTQ   AX, AX
-	JLE     done
+	MOVQ    DI, R12
+	IMUL3Q  $+8, R12, R12
+	MOVL    $0x00002000, R9
+	LEAQ    8192(SI), R10
+	SUBQ    R12, R10
+	CMPQ    R12, R9
+	JGE     far
+	CMPQ    R12, SI
+	JEQ     far
+	XORL    R9, R9
+	XORL    R10, R10
+
+far:
+	TESTQ AX, AX
+	JLE   done
 
 linesone:
 	VMOVUPS Y0, Y1
@@ -2133,29 +2283,37 @@ linesone:
 	VMOVUPS Y0, Y8
 	XORL    BX, BX
 	MOVQ    DI, R8
+	MOVQ    R9, R11
 	SUBQ    $+32, R8
 	JLT     restone
 
 manyone:
-	VMOVUPS (DX)(BX*8), Y9
-	VADDPD  Y9, Y1, Y1
-	VMOVUPS 32(DX)(BX*8), Y9
-	VADDPD  Y9, Y2, Y2
-	VMOVUPS 64(DX)(BX*8), Y9
-	VADDPD  Y9, Y3, Y3
-	VMOVUPS 96(DX)(BX*8), Y9
-	VADDPD  Y9, Y4, Y4
-	VMOVUPS 128(DX)(BX*8), Y9
-	VADDPD  Y9, Y5, Y5
-	VMOVUPS 160(DX)(BX*8), Y9
-	VADDPD  Y9, Y6, Y6
-	VMOVUPS 192(DX)(BX*8), Y9
-	VADDPD  Y9, Y7, Y7
-	VMOVUPS 224(DX)(BX*8), Y9
-	VADDPD  Y9, Y8, Y8
-	ADDQ    $+32, BX
-	SUBQ    $+32, R8
-	JGE     manyone
+	CMPQ       R8, $+1024
+	CMOVQLT    R10, R11
+	LEAQ       (R11)(BX*8), R12
+	PREFETCHT0 (DX)(R12*1)
+	PREFETCHT0 64(DX)(R12*1)
+	PREFETCHT0 128(DX)(R12*1)
+	PREFETCHT0 192(DX)(R12*1)
+	VMOVUPS    (DX)(BX*8), Y9
+	VADDPD     Y9, Y1, Y1
+	VMOVUPS    32(DX)(BX*8), Y9
+	VADDPD     Y9, Y2, Y2
+	VMOVUPS    64(DX)(BX*8), Y9
+	VADDPD     Y9, Y3, Y3
+	VMOVUPS    96(DX)(BX*8), Y9
+	VADDPD     Y9, Y4, Y4
+	VMOVUPS    128(DX)(BX*8), Y9
+	VADDPD     Y9, Y5, Y5
+	VMOVUPS    160(DX)(BX*8), Y9
+	VADDPD     Y9, Y6, Y6
+	VMOVUPS    192(DX)(BX*8), Y9
+	VADDPD     Y9, Y7, Y7
+	VMOVUPS    224(DX)(BX*8), Y9
+	VADDPD     Y9, Y8, Y8
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ         $+32, R8
@@ -2246,7 +2404,7 @@ done:
 	RET
 
 // func sumLines64AVX512(dst []float64, x []float64, step int, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
 TEXT ·sumLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2256,8 +2414,23 @@ TEXT ·sumLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+8, SI, SI
 	MOVQ         n+56(FP), DI
-	SUBQ         $+4, AX
-	JLT          few
+	MOVQ         DI, R9
+	IMUL3Q       $+8, R9, R9
+	MOVL         $0x00002000, R12
+	LEAQ         8192(SI), R13
+	SUBQ         R9, R13
+	CMPQ         R9, R12
+	JGE          far
+	CMPQ         R9, SI
+	JEQ          far
+	XORL         R12, R12
+	XORL         R13, R13
+
+far:
+	CMPQ DI, ·together+0(SB)
+	JGE  apart
+	SUBQ $+4, AX
+	JLT  few
 
 lines:
 	VMOVDQU64 Z0, Z1
@@ -2281,6 +2454,7 @@ lines:
 	VMOVDQU64 Z0, Z16
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       rest
 
@@ -2324,9 +2498,9 @@ many:
 rest:
 	ADDQ        $+32, R8
 	JLE         whole
-	MOVQ        $-1, R12
-	BZHIQ       R8, R12, R12
-	KMOVQ       R12, K1
+	MOVQ        $-1, R14
+	BZHIQ       R8, R14, R14
+	KMOVQ       R14, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z17
 	VADDPD      Z17, Z1, Z17
 	VMOVDQU64   Z17, K1, Z1
@@ -2339,9 +2513,9 @@ rest:
 	VMOVDQU64.Z (R11)(BX*8), K1, Z17
 	VADDPD      Z17, Z13, Z17
 	VMOVDQU64   Z17, K1, Z13
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 64(DX)(BX*8), K1, Z17
 	VADDPD      Z17, Z2, Z17
 	VMOVDQU64   Z17, K1, Z2
@@ -2354,9 +2528,9 @@ rest:
 	VMOVDQU64.Z 64(R11)(BX*8), K1, Z17
 	VADDPD      Z17, Z14, Z17
 	VMOVDQU64   Z17, K1, Z14
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 128(DX)(BX*8), K1, Z17
 	VADDPD      Z17, Z3, Z17
 	VMOVDQU64   Z17, K1, Z3
@@ -2369,9 +2543,9 @@ rest:
 	VMOVDQU64.Z 128(R11)(BX*8), K1, Z17
 	VADDPD      Z17, Z15, Z17
 	VMOVDQU64   Z17, K1, Z15
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 192(DX)(BX*8), K1, Z17
 	VADDPD      Z17, Z4, Z17
 	VMOVDQU64   Z17, K1, Z4
@@ -2432,7 +2606,9 @@ whole:
 	JGE           lines
 
 few:
-	ADDQ  $+4, AX
+	ADDQ $+4, AX
+
+apart:
 	TESTQ AX, AX
 	JLE   done
 
@@ -2443,21 +2619,29 @@ linesone:
 	VMOVDQU64 Z0, Z4
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       restone
 
 manyone:
-	VMOVDQU64 (DX)(BX*8), Z5
-	VADDPD    Z5, Z1, Z1
-	VMOVDQU64 64(DX)(BX*8), Z5
-	VADDPD    Z5, Z2, Z2
-	VMOVDQU64 128(DX)(BX*8), Z5
-	VADDPD    Z5, Z3, Z3
-	VMOVDQU64 192(DX)(BX*8), Z5
-	VADDPD    Z5, Z4, Z4
-	ADDQ      $+32, BX
-	SUBQ      $+32, R8
-	JGE       manyone
+	CMPQ       R8, $+1024
+	CMOVQLT    R13, R14
+	LEAQ       (R14)(BX*8), R9
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT0 64(DX)(R9*1)
+	PREFETCHT0 128(DX)(R9*1)
+	PREFETCHT0 192(DX)(R9*1)
+	VMOVDQU64  (DX)(BX*8), Z5
+	VADDPD     Z5, Z1, Z1
+	VMOVDQU64  64(DX)(BX*8), Z5
+	VADDPD     Z5, Z2, Z2
+	VMOVDQU64  128(DX)(BX*8), Z5
+	VADDPD     Z5, Z3, Z3
+	VMOVDQU64  192(DX)(BX*8), Z5
+	VADDPD     Z5, Z4, Z4
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ        $+32, R8
@@ -2528,7 +2712,7 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func maxLines64AVX2(dst []float64, x []float64, step int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxLines64AVX2(SB), NOSPLIT, $0-64
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2538,8 +2722,21 @@ TEXT ·maxLines64AVX2(SB), NOSPLIT, $0-64
 	MOVQ    step+48(FP), SI
 	IMUL3Q  $+8, SI, SI
 	MOVQ    n+56(FP), DI
-	TESTQ   AX, AX
-	JLE     done
+	MOVQ    DI, R12
+	IMUL3Q  $+8, R12, R12
+	MOVL    $0x00002000, R9
+	LEAQ    8192(SI), R10
+	SUBQ    R12, R10
+	CMPQ    R12, R9
+	JGE     far
+	CMPQ    R12, SI
+	JEQ     far
+	XORL    R9, R9
+	XORL    R10, R10
+
+far:
+	TESTQ AX, AX
+	JLE   done
 
 linesone:
 	VMOVUPS Y0, Y1
@@ -2552,61 +2749,69 @@ linesone:
 	VMOVUPS Y0, Y8
 	XORL    BX, BX
 	MOVQ    DI, R8
+	MOVQ    R9, R11
 	SUBQ    $+32, R8
 	JLT     restone
 
 manyone:
-	VMOVUPS   (DX)(BX*8), Y9
-	VMAXPD    Y9, Y1, Y10
-	VMAXPD    Y1, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y1, Y1
-	VPBLENDVB Y1, c7ff8000000000000<>+0(SB), Y10, Y1
-	VMOVUPS   32(DX)(BX*8), Y9
-	VMAXPD    Y9, Y2, Y10
-	VMAXPD    Y2, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y2, Y2
-	VPBLENDVB Y2, c7ff8000000000000<>+0(SB), Y10, Y2
-	VMOVUPS   64(DX)(BX*8), Y9
-	VMAXPD    Y9, Y3, Y10
-	VMAXPD    Y3, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y3, Y3
-	VPBLENDVB Y3, c7ff8000000000000<>+0(SB), Y10, Y3
-	VMOVUPS   96(DX)(BX*8), Y9
-	VMAXPD    Y9, Y4, Y10
-	VMAXPD    Y4, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y4, Y4
-	VPBLENDVB Y4, c7ff8000000000000<>+0(SB), Y10, Y4
-	VMOVUPS   128(DX)(BX*8), Y9
-	VMAXPD    Y9, Y5, Y10
-	VMAXPD    Y5, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y5, Y5
-	VPBLENDVB Y5, c7ff8000000000000<>+0(SB), Y10, Y5
-	VMOVUPS   160(DX)(BX*8), Y9
-	VMAXPD    Y9, Y6, Y10
-	VMAXPD    Y6, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y6, Y6
-	VPBLENDVB Y6, c7ff8000000000000<>+0(SB), Y10, Y6
-	VMOVUPS   192(DX)(BX*8), Y9
-	VMAXPD    Y9, Y7, Y10
-	VMAXPD    Y7, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y7, Y7
-	VPBLENDVB Y7, c7ff8000000000000<>+0(SB), Y10, Y7
-	VMOVUPS   224(DX)(BX*8), Y9
-	VMAXPD    Y9, Y8, Y10
-	VMAXPD    Y8, Y9, Y11
-	VPAND     Y11, Y10, Y10
-	VCMPPD    $0x03, Y9, Y8, Y8
-	VPBLENDVB Y8, c7ff8000000000000<>+0(SB), Y10, Y8
-	ADDQ      $+32, BX
-	SUBQ      $+32, R8
-	JGE       manyone
+	CMPQ       R8, $+1024
+	CMOVQLT    R10, R11
+	LEAQ       (R11)(BX*8), R12
+	PREFETCHT0 (DX)(R12*1)
+	PREFETCHT0 64(DX)(R12*1)
+	PREFETCHT0 128(DX)(R12*1)
+	PREFETCHT0 192(DX)(R12*1)
+	VMOVUPS    (DX)(BX*8), Y9
+	VMAXPD     Y9, Y1, Y10
+	VMAXPD     Y1, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y1, Y1
+	VPBLENDVB  Y1, c7ff8000000000000<>+0(SB), Y10, Y1
+	VMOVUPS    32(DX)(BX*8), Y9
+	VMAXPD     Y9, Y2, Y10
+	VMAXPD     Y2, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y2, Y2
+	VPBLENDVB  Y2, c7ff8000000000000<>+0(SB), Y10, Y2
+	VMOVUPS    64(DX)(BX*8), Y9
+	VMAXPD     Y9, Y3, Y10
+	VMAXPD     Y3, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y3, Y3
+	VPBLENDVB  Y3, c7ff8000000000000<>+0(SB), Y10, Y3
+	VMOVUPS    96(DX)(BX*8), Y9
+	VMAXPD     Y9, Y4, Y10
+	VMAXPD     Y4, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y4, Y4
+	VPBLENDVB  Y4, c7ff8000000000000<>+0(SB), Y10, Y4
+	VMOVUPS    128(DX)(BX*8), Y9
+	VMAXPD     Y9, Y5, Y10
+	VMAXPD     Y5, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y5, Y5
+	VPBLENDVB  Y5, c7ff8000000000000<>+0(SB), Y10, Y5
+	VMOVUPS    160(DX)(BX*8), Y9
+	VMAXPD     Y9, Y6, Y10
+	VMAXPD     Y6, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y6, Y6
+	VPBLENDVB  Y6, c7ff8000000000000<>+0(SB), Y10, Y6
+	VMOVUPS    192(DX)(BX*8), Y9
+	VMAXPD     Y9, Y7, Y10
+	VMAXPD     Y7, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y7, Y7
+	VPBLENDVB  Y7, c7ff8000000000000<>+0(SB), Y10, Y7
+	VMOVUPS    224(DX)(BX*8), Y9
+	VMAXPD     Y9, Y8, Y10
+	VMAXPD     Y8, Y9, Y11
+	VPAND      Y11, Y10, Y10
+	VCMPPD     $0x03, Y9, Y8, Y8
+	VPBLENDVB  Y8, c7ff8000000000000<>+0(SB), Y10, Y8
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ         $+32, R8
@@ -2765,7 +2970,7 @@ done:
 	RET
 
 // func maxLines64AVX512(dst []float64, x []float64, step int, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·maxLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2776,8 +2981,23 @@ TEXT ·maxLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+8, SI, SI
 	MOVQ         n+56(FP), DI
-	SUBQ         $+4, AX
-	JLT          few
+	MOVQ         DI, R9
+	IMUL3Q       $+8, R9, R9
+	MOVL         $0x00002000, R12
+	LEAQ         8192(SI), R13
+	SUBQ         R9, R13
+	CMPQ         R9, R12
+	JGE          far
+	CMPQ         R9, SI
+	JEQ          far
+	XORL         R12, R12
+	XORL         R13, R13
+
+far:
+	CMPQ DI, ·together+0(SB)
+	JGE  apart
+	SUBQ $+4, AX
+	JLT  few
 
 lines:
 	VMOVDQU64 Z0, Z2
@@ -2801,6 +3021,7 @@ lines:
 	VMOVDQU64 Z0, Z17
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       rest
 
@@ -2876,9 +3097,9 @@ many:
 rest:
 	ADDQ        $+32, R8
 	JLE         whole
-	MOVQ        $-1, R12
-	BZHIQ       R8, R12, R12
-	KMOVQ       R12, K1
+	MOVQ        $-1, R14
+	BZHIQ       R8, R14, R14
+	KMOVQ       R14, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z18
 	VMAXPD      Z18, Z2, Z19
 	VMAXPD      Z2, Z18, Z18
@@ -2899,9 +3120,9 @@ rest:
 	VMAXPD      Z14, Z18, Z18
 	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
 	VMOVDQU64   Z18, K1, Z14
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 64(DX)(BX*8), K1, Z18
 	VMAXPD      Z18, Z3, Z19
 	VMAXPD      Z3, Z18, Z18
@@ -2922,9 +3143,9 @@ rest:
 	VMAXPD      Z15, Z18, Z18
 	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
 	VMOVDQU64   Z18, K1, Z15
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 128(DX)(BX*8), K1, Z18
 	VMAXPD      Z18, Z4, Z19
 	VMAXPD      Z4, Z18, Z18
@@ -2945,9 +3166,9 @@ rest:
 	VMAXPD      Z16, Z18, Z18
 	VPTERNLOGQ  $0xd4, Z1, Z19, Z18
 	VMOVDQU64   Z18, K1, Z16
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 192(DX)(BX*8), K1, Z18
 	VMAXPD      Z18, Z5, Z19
 	VMAXPD      Z5, Z18, Z18
@@ -3064,7 +3285,9 @@ whole:
 	JGE           lines
 
 few:
-	ADDQ  $+4, AX
+	ADDQ $+4, AX
+
+apart:
 	TESTQ AX, AX
 	JLE   done
 
@@ -3075,10 +3298,18 @@ linesone:
 	VMOVDQU64 Z0, Z5
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       restone
 
 manyone:
+	CMPQ       R8, $+1024
+	CMOVQLT    R13, R14
+	LEAQ       (R14)(BX*8), R9
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT0 64(DX)(R9*1)
+	PREFETCHT0 128(DX)(R9*1)
+	PREFETCHT0 192(DX)(R9*1)
 	VMOVDQU64  (DX)(BX*8), Z6
 	VMAXPD     Z6, Z2, Z7
 	VMAXPD     Z2, Z6, Z2
@@ -3178,7 +3409,7 @@ DATA c7ff0000000000000<>+56(SB)/8, $0x7ff0000000000000
 GLOBL c7ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func minLines64AVX2(dst []float64, x []float64, step int, n int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·minLines64AVX2(SB), NOSPLIT, $0-64
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3188,8 +3419,21 @@ TEXT ·minLines64AVX2(SB), NOSPLIT, $0-64
 	MOVQ    step+48(FP), SI
 	IMUL3Q  $+8, SI, SI
 	MOVQ    n+56(FP), DI
-	TESTQ   AX, AX
-	JLE     done
+	MOVQ    DI, R12
+	IMUL3Q  $+8, R12, R12
+	MOVL    $0x00002000, R9
+	LEAQ    8192(SI), R10
+	SUBQ    R12, R10
+	CMPQ    R12, R9
+	JGE     far
+	CMPQ    R12, SI
+	JEQ     far
+	XORL    R9, R9
+	XORL    R10, R10
+
+far:
+	TESTQ AX, AX
+	JLE   done
 
 linesone:
 	VMOVUPS Y0, Y1
@@ -3202,45 +3446,53 @@ linesone:
 	VMOVUPS Y0, Y8
 	XORL    BX, BX
 	MOVQ    DI, R8
+	MOVQ    R9, R11
 	SUBQ    $+32, R8
 	JLT     restone
 
 manyone:
-	VMOVUPS (DX)(BX*8), Y9
-	VMINPD  Y9, Y1, Y10
-	VMINPD  Y1, Y9, Y1
-	VPOR    Y1, Y10, Y1
-	VMOVUPS 32(DX)(BX*8), Y9
-	VMINPD  Y9, Y2, Y10
-	VMINPD  Y2, Y9, Y2
-	VPOR    Y2, Y10, Y2
-	VMOVUPS 64(DX)(BX*8), Y9
-	VMINPD  Y9, Y3, Y10
-	VMINPD  Y3, Y9, Y3
-	VPOR    Y3, Y10, Y3
-	VMOVUPS 96(DX)(BX*8), Y9
-	VMINPD  Y9, Y4, Y10
-	VMINPD  Y4, Y9, Y4
-	VPOR    Y4, Y10, Y4
-	VMOVUPS 128(DX)(BX*8), Y9
-	VMINPD  Y9, Y5, Y10
-	VMINPD  Y5, Y9, Y5
-	VPOR    Y5, Y10, Y5
-	VMOVUPS 160(DX)(BX*8), Y9
-	VMINPD  Y9, Y6, Y10
-	VMINPD  Y6, Y9, Y6
-	VPOR    Y6, Y10, Y6
-	VMOVUPS 192(DX)(BX*8), Y9
-	VMINPD  Y9, Y7, Y10
-	VMINPD  Y7, Y9, Y7
-	VPOR    Y7, Y10, Y7
-	VMOVUPS 224(DX)(BX*8), Y9
-	VMINPD  Y9, Y8, Y10
-	VMINPD  Y8, Y9, Y8
-	VPOR    Y8, Y10, Y8
-	ADDQ    $+32, BX
-	SUBQ    $+32, R8
-	JGE     manyone
+	CMPQ       R8, $+1024
+	CMOVQLT    R10, R11
+	LEAQ       (R11)(BX*8), R12
+	PREFETCHT0 (DX)(R12*1)
+	PREFETCHT0 64(DX)(R12*1)
+	PREFETCHT0 128(DX)(R12*1)
+	PREFETCHT0 192(DX)(R12*1)
+	VMOVUPS    (DX)(BX*8), Y9
+	VMINPD     Y9, Y1, Y10
+	VMINPD     Y1, Y9, Y1
+	VPOR       Y1, Y10, Y1
+	VMOVUPS    32(DX)(BX*8), Y9
+	VMINPD     Y9, Y2, Y10
+	VMINPD     Y2, Y9, Y2
+	VPOR       Y2, Y10, Y2
+	VMOVUPS    64(DX)(BX*8), Y9
+	VMINPD     Y9, Y3, Y10
+	VMINPD     Y3, Y9, Y3
+	VPOR       Y3, Y10, Y3
+	VMOVUPS    96(DX)(BX*8), Y9
+	VMINPD     Y9, Y4, Y10
+	VMINPD     Y4, Y9, Y4
+	VPOR       Y4, Y10, Y4
+	VMOVUPS    128(DX)(BX*8), Y9
+	VMINPD     Y9, Y5, Y10
+	VMINPD     Y5, Y9, Y5
+	VPOR       Y5, Y10, Y5
+	VMOVUPS    160(DX)(BX*8), Y9
+	VMINPD     Y9, Y6, Y10
+	VMINPD     Y6, Y9, Y6
+	VPOR       Y6, Y10, Y6
+	VMOVUPS    192(DX)(BX*8), Y9
+	VMINPD     Y9, Y7, Y10
+	VMINPD     Y7, Y9, Y7
+	VPOR       Y7, Y10, Y7
+	VMOVUPS    224(DX)(BX*8), Y9
+	VMINPD     Y9, Y8, Y10
+	VMINPD     Y8, Y9, Y8
+	VPOR       Y8, Y10, Y8
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ         $+32, R8
@@ -3365,7 +3617,7 @@ done:
 	RET
 
 // func minLines64AVX512(dst []float64, x []float64, step int, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·minLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3375,8 +3627,23 @@ TEXT ·minLines64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         step+48(FP), SI
 	IMUL3Q       $+8, SI, SI
 	MOVQ         n+56(FP), DI
-	SUBQ         $+4, AX
-	JLT          few
+	MOVQ         DI, R9
+	IMUL3Q       $+8, R9, R9
+	MOVL         $0x00002000, R12
+	LEAQ         8192(SI), R13
+	SUBQ         R9, R13
+	CMPQ         R9, R12
+	JGE          far
+	CMPQ         R9, SI
+	JEQ          far
+	XORL         R12, R12
+	XORL         R13, R13
+
+far:
+	CMPQ DI, ·together+0(SB)
+	JGE  apart
+	SUBQ $+4, AX
+	JLT  few
 
 lines:
 	VMOVDQU64 Z0, Z1
@@ -3400,6 +3667,7 @@ lines:
 	VMOVDQU64 Z0, Z16
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       rest
 
@@ -3475,9 +3743,9 @@ many:
 rest:
 	ADDQ        $+32, R8
 	JLE         whole
-	MOVQ        $-1, R12
-	BZHIQ       R8, R12, R12
-	KMOVQ       R12, K1
+	MOVQ        $-1, R14
+	BZHIQ       R8, R14, R14
+	KMOVQ       R14, K1
 	VMOVDQU64.Z (DX)(BX*8), K1, Z17
 	VMINPD      Z17, Z1, Z18
 	VMINPD      Z1, Z17, Z17
@@ -3498,9 +3766,9 @@ rest:
 	VMINPD      Z13, Z17, Z17
 	VPORQ       Z17, Z18, Z17
 	VMOVDQU64   Z17, K1, Z13
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 64(DX)(BX*8), K1, Z17
 	VMINPD      Z17, Z2, Z18
 	VMINPD      Z2, Z17, Z17
@@ -3521,9 +3789,9 @@ rest:
 	VMINPD      Z14, Z17, Z17
 	VPORQ       Z17, Z18, Z17
 	VMOVDQU64   Z17, K1, Z14
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 128(DX)(BX*8), K1, Z17
 	VMINPD      Z17, Z3, Z18
 	VMINPD      Z3, Z17, Z17
@@ -3544,9 +3812,9 @@ rest:
 	VMINPD      Z15, Z17, Z17
 	VPORQ       Z17, Z18, Z17
 	VMOVDQU64   Z17, K1, Z15
-	SHRQ        $0x08, R12
+	SHRQ        $0x08, R14
 	JEQ         whole
-	KMOVQ       R12, K1
+	KMOVQ       R14, K1
 	VMOVDQU64.Z 192(DX)(BX*8), K1, Z17
 	VMINPD      Z17, Z4, Z18
 	VMINPD      Z4, Z17, Z17
@@ -3663,7 +3931,9 @@ whole:
 	JGE           lines
 
 few:
-	ADDQ  $+4, AX
+	ADDQ $+4, AX
+
+apart:
 	TESTQ AX, AX
 	JLE   done
 
@@ -3674,29 +3944,37 @@ linesone:
 	VMOVDQU64 Z0, Z4
 	XORL      BX, BX
 	MOVQ      DI, R8
+	MOVQ      R12, R14
 	SUBQ      $+32, R8
 	JLT       restone
 
 manyone:
-	VMOVDQU64 (DX)(BX*8), Z5
-	VMINPD    Z5, Z1, Z6
-	VMINPD    Z1, Z5, Z1
-	VPORQ     Z1, Z6, Z1
-	VMOVDQU64 64(DX)(BX*8), Z5
-	VMINPD    Z5, Z2, Z6
-	VMINPD    Z2, Z5, Z2
-	VPORQ     Z2, Z6, Z2
-	VMOVDQU64 128(DX)(BX*8), Z5
-	VMINPD    Z5, Z3, Z6
-	VMINPD    Z3, Z5, Z3
-	VPORQ     Z3, Z6, Z3
-	VMOVDQU64 192(DX)(BX*8), Z5
-	VMINPD    Z5, Z4, Z6
-	VMINPD    Z4, Z5, Z4
-	VPORQ     Z4, Z6, Z4
-	ADDQ      $+32, BX
-	SUBQ      $+32, R8
-	JGE       manyone
+	CMPQ       R8, $+1024
+	CMOVQLT    R13, R14
+	LEAQ       (R14)(BX*8), R9
+	PREFETCHT0 (DX)(R9*1)
+	PREFETCHT0 64(DX)(R9*1)
+	PREFETCHT0 128(DX)(R9*1)
+	PREFETCHT0 192(DX)(R9*1)
+	VMOVDQU64  (DX)(BX*8), Z5
+	VMINPD     Z5, Z1, Z6
+	VMINPD     Z1, Z5, Z1
+	VPORQ      Z1, Z6, Z1
+	VMOVDQU64  64(DX)(BX*8), Z5
+	VMINPD     Z5, Z2, Z6
+	VMINPD     Z2, Z5, Z2
+	VPORQ      Z2, Z6, Z2
+	VMOVDQU64  128(DX)(BX*8), Z5
+	VMINPD     Z5, Z3, Z6
+	VMINPD     Z3, Z5, Z3
+	VPORQ      Z3, Z6, Z3
+	VMOVDQU64  192(DX)(BX*8), Z5
+	VMINPD     Z5, Z4, Z6
+	VMINPD     Z4, Z5, Z4
+	VPORQ      Z4, Z6, Z4
+	ADDQ       $+32, BX
+	SUBQ       $+32, R8
+	JGE        manyone
 
 restone:
 	ADDQ        $+32, R8

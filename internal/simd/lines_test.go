@@ -96,16 +96,23 @@ func checkFirst[T float32 | float64](t *testing.T, name string, f func(dst []int
 	})
 }
 
+// Lines are folded one by one and, with AVX-512, several at a time.
 func TestLines(t *testing.T) {
 	negZero, inf := math.Copysign(0, -1), math.Inf(1)
 	inf32 := float32(inf)
+	old := together
+	defer func() { together = old }()
+	for _, together = range []int64{0, math.MaxInt64} {
+		levels(t, func(t *testing.T, l cpu.Level) {
+			checkFolds(t, "sumLines32", 32, negZero, SumLines32[l], func(s float64, x float32) float64 { return s + float64(x) }, plus)
+			checkFolds(t, "sumLines64", 32, negZero, SumLines64[l], plus[float64], plus[float64])
+			checkFolds(t, "maxLines32", 64, -inf32, MaxLines32[l], larger[float32], larger[float32])
+			checkFolds(t, "maxLines64", 32, -inf, MaxLines64[l], larger[float64], larger[float64])
+			checkFolds(t, "minLines32", 64, inf32, MinLines32[l], smaller[float32], smaller[float32])
+			checkFolds(t, "minLines64", 32, inf, MinLines64[l], smaller[float64], smaller[float64])
+		})
+	}
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkFolds(t, "sumLines32", 32, negZero, SumLines32[l], func(s float64, x float32) float64 { return s + float64(x) }, plus)
-		checkFolds(t, "sumLines64", 32, negZero, SumLines64[l], plus[float64], plus[float64])
-		checkFolds(t, "maxLines32", 64, -inf32, MaxLines32[l], larger[float32], larger[float32])
-		checkFolds(t, "maxLines64", 32, -inf, MaxLines64[l], larger[float64], larger[float64])
-		checkFolds(t, "minLines32", 64, inf32, MinLines32[l], smaller[float32], smaller[float32])
-		checkFolds(t, "minLines64", 32, inf, MinLines64[l], smaller[float64], smaller[float64])
 		checkFirst(t, "firstLines32", FirstLines32[l])
 		checkFirst(t, "firstLines64", FirstLines64[l])
 	})

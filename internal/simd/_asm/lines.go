@@ -34,8 +34,12 @@ func lines() (l list) {
 	return l
 }
 
-// lining writes the loops over lines and their elements: of several lines at a time where there are registers for their
-// accumulators. The memory gives more to several streams than to one, and the additions of short lines needn't wait for each other.
+// linesAhead is how far in bytes what a line fetches is ahead of what it reads.
+const linesAhead = 8192
+
+// lining writes the loops over lines and their elements: of several at a time where there are registers for their
+// accumulators and lines are shorter than simd.together, so that their additions needn't wait for each other. Longer ones go one after
+// the other, as they lie in memory, and fetch what comes, at the end of a line the next one.
 func (x *x86) lining(lines reg.Register) {
 	c, k := x.c, x.k
 	dst := x.base[0].(reg.GPVirtual)
@@ -55,6 +59,19 @@ func (x *x86) lining(lines reg.Register) {
 			sums[i] = append(sums[i], x.register(x.bytes))
 		}
 	}
+	first, then, ahead, next := c.GP64(), c.GP64(), c.GP64(), c.GP64() // first is what is fetched until a line's end is, then what after it
+	c.MOVQ(n, next)
+	c.IMUL3Q(operand.I32(size), next, next)
+	c.MOVL(operand.U32(linesAhead), first.As32())
+	c.LEAQ(operand.Mem{Base: step, Disp: linesAhead}, then)
+	c.SUBQ(next, then)
+	c.CMPQ(next, first)
+	c.JGE(operand.LabelRef("far"))
+	c.CMPQ(next, step)
+	c.JEQ(operand.LabelRef("far"))
+	c.XORL(first.As32(), first.As32()) // of short lines apart nothing is known
+	c.XORL(then.As32(), then.As32())
+	c.Label("far")
 	// some writes the loop over so many lines at a time.
 	some := func(label string, at int) {
 		// each writes a program for each of them.
@@ -75,9 +92,18 @@ func (x *x86) lining(lines reg.Register) {
 		})
 		c.XORL(x.index.As32(), x.index.As32())
 		c.MOVQ(n, left)
+		c.MOVQ(first, ahead)
 		c.SUBQ(operand.I32(k.fold), left)
 		c.JLT(operand.LabelRef("rest" + label))
 		c.Label("many" + label)
+		if at == 1 {
+			c.CMPQ(left, operand.I32(linesAhead/size))
+			c.CMOVQLT(then, ahead)
+			c.LEAQ(operand.Mem{Base: ahead, Index: x.index, Scale: uint8(size)}, next)
+			for b := 0; b < k.fold*size; b += 64 {
+				c.PREFETCHT0(operand.Mem{Base: src[0], Index: next, Scale: 1, Disp: b})
+			}
+		}
 		for x.off = 0; x.off < k.fold; x.off += x.lanes {
 			each(func(int) { k.body(x) })
 		}
@@ -98,6 +124,8 @@ func (x *x86) lining(lines reg.Register) {
 		c.SUBQ(operand.I32(at), lines)
 	}
 	if len(src) > 1 {
+		c.CMPQ(n, operand.NewDataAddr(operand.Symbol{Name: "·together"}, 0))
+		c.JGE(operand.LabelRef("apart"))
 		c.SUBQ(operand.I32(len(src)), lines)
 		c.JLT(operand.LabelRef("few"))
 		some("", len(src))
@@ -105,6 +133,7 @@ func (x *x86) lining(lines reg.Register) {
 		c.Label("few")
 		c.ADDQ(operand.I32(len(src)), lines)
 	}
+	c.Label("apart")
 	c.TESTQ(lines, lines)
 	c.JLE(operand.LabelRef("done"))
 	some("one", 1)
