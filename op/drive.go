@@ -20,12 +20,13 @@ const (
 )
 
 // kernel is the rows of one operator for one element type: C is computed with,
-// D is the result. Just one of one, two, with, via, pair and sel is set. dst may be
+// D is the result. Just one of one, two, three, with, via, pair and sel is set. dst may be
 // exactly an operand. canon, where there is one, makes the NaNs of a finished row canonical.
 // A row with past set heeds the mark of simd.Past, or ignores it, and doesn't read what it stored.
 type kernel[C, D num.Elem] struct {
 	one   func(dst []D, a []C)
 	two   func(dst []D, a, b []C)
+	three func(dst []D, a, b, c []C)
 	with  func(dst []D, a []C, p, q C) // p and q are below: a closure over them would allocate
 	via   row1[C, D]
 	pair  row2[C, D]
@@ -52,6 +53,8 @@ func (k *kernel[C, D]) run(dst []D, mask []bool, in *[3][]C) {
 		k.two(dst, in[0], in[1])
 	case k.one != nil:
 		k.one(dst, in[0])
+	case k.three != nil:
+		k.three(dst, in[0], in[1], in[2])
 	case k.with != nil:
 		k.with(dst, in[0], k.p, k.q)
 	case k.via != nil:

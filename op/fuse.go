@@ -17,7 +17,8 @@ import (
 // each of them. Lazy operands make the operators note what they would do, and Fuse
 // does it block by block, so that what is between them stays in the cache. Each note
 // is an ordinary call with Into, on tensors of a block: there is no second
-// implementation of anything, and bits can't differ.
+// implementation of anything, and bits can't differ; only a float product and what
+// is added to it have a row of both.
 
 // Lazy returns a for use in a chain: an elementwise operator that has such an operand
 // returns at once with a tensor of the right type and shape but without elements,
@@ -58,6 +59,7 @@ type note struct {
 	name  string
 	shape []int
 	args  []arg
+	two   *op2                          // the operator, if it is one of two operands
 	run   func(in []any, opts []Option) // in are *tensor.Tensor, and so is the target in opts
 	also  []Option                      // beside Into
 	cost  int
@@ -169,6 +171,18 @@ func (f *fusion) compute(n *note, dst any) {
 		n.run(in, append([]Option{{into: dst, more: f.more}}, n.also...))
 		return
 	}
+	p := f.pass(n, dst)
+	cost := 0
+	for _, st := range p.steps {
+		cost += st.n.cost
+	}
+	blocks := elements(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
+	split("Fuse", f.ctx(), blocks, cost*p.rows*elements(p.shape[p.axis+1:]), p.work)
+	runtime.KeepAlive(p)
+}
+
+// pass plans the pass that computes n into dst, and computes what must be there before.
+func (f *fusion) pass(n *note, dst any) *pass {
 	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= conv.Large/n.kind.dtype().Size()}
 	slots, seen := map[any]int{}, map[*note]bool{}
 	var order []*note
@@ -203,13 +217,7 @@ func (f *fusion) compute(n *note, dst any) {
 	visit(n)
 	p.plan(order, slots)
 	p.cut()
-	cost := 0
-	for _, m := range order {
-		cost += m.cost
-	}
-	blocks := elements(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
-	split("Fuse", f.ctx(), blocks, cost*p.rows*elements(p.shape[p.axis+1:]), p.work)
-	runtime.KeepAlive(p)
+	return p
 }
 
 // plan gives every note of order, of which the last is the result, a slot. A result
@@ -222,11 +230,23 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 			uses[a.by]++
 		}
 	}
+	joint, gone := map[*note]*note{}, map[*note]bool{}
+	for _, m := range order {
+		if n, part := m.mulAdd(uses, slots); n != nil {
+			joint[m], gone[part] = n, true
+		}
+	}
 	temps := len(p.leafs)
 	free := map[dtype.DType][]int{}
 	for i, m := range order {
+		if gone[m] {
+			continue
+		}
 		st := step{n: m}
-		for _, a := range m.args {
+		if n := joint[m]; n != nil {
+			st.n = n
+		}
+		for _, a := range st.n.args {
 			var key any = a.leaf
 			if a.by != nil {
 				key = a.by
@@ -247,6 +267,25 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 		slots[m] = st.out
 		p.steps = append(p.steps, st)
 	}
+}
+
+// mulAdd returns the product that n adds something to and a note for both, if there is a row of both and nobody else needs the
+// product: it isn't stored and read again. Both are rounded. What has a slot is there already.
+func (n *note) mulAdd(uses map[*note]int, slots map[any]int) (both, product *note) {
+	run := n.kind.mulAdd()
+	if n.two != &add || run == nil {
+		return nil, nil
+	}
+	for i, a := range n.args {
+		m := a.by
+		if m == nil || m.two != &mul || uses[m] != 1 {
+			continue
+		}
+		if _, ok := slots[m]; !ok {
+			return &note{args: append(slices.Clone(m.args), n.args[1-i]), run: run, cost: m.cost + n.cost, kind: n.kind}, m
+		}
+	}
+	return nil, nil
 }
 
 // cut stretches the operands to the result's shape, and cuts that into blocks.
@@ -377,6 +416,7 @@ type kind interface {
 	is(t, u any) bool                          // the same type, memory and layout
 	flat(t any) bool
 	clone(t any) any
+	mulAdd() func(in []any, opts []Option) // a · b + c, each rounded; nil if there is no row of both
 }
 
 type kindOf[T num.Elem] struct{}
@@ -427,4 +467,29 @@ func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Fla
 func (kindOf[T]) clone(t any) any {
 	c := t.(*tensor.Tensor[T]).Clone()
 	return &c
+}
+
+func (kindOf[T]) mulAdd() func(in []any, opts []Option) {
+	var row any
+	if r := simd.MulAdd.Best(); r != nil {
+		switch any((*T)(nil)).(type) {
+		case *float32:
+			row = r.F32
+		case *float64:
+			row = r.F64
+		}
+	}
+	three, ok := row.(func(dst, a, b, c []T))
+	if !ok {
+		return nil
+	}
+	return func(in []any, opts []Option) {
+		ins := [3]*tensor.Tensor[T]{in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), in[2].(*tensor.Tensor[T])}
+		k := kernel[T, T]{three: three, past: true}
+		j := job{name: "Fuse", cost: quick(2)}
+		j.heed(opts)
+		if dst := ready[T](opts); dst == nil || !dense(&j, dst, nil, &ins, 3, &k) {
+			elementwise(j, opts[0].into.(*tensor.Tensor[T]), &ins, 3, &k, nil, nil)
+		}
+	}
 }

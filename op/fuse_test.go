@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -152,6 +153,47 @@ func TestFuseOnce(t *testing.T) {
 		y = Mul(Add(y, y), Scalar[float32](0.5))
 	}
 	same(t, "shared", Fuse(y), Exp(tensor.Arange[float32](0, 10000, 1)))
+}
+
+// A product and a sum are one step where nobody else needs the product, and both are rounded.
+func TestFuseMulAdd(t *testing.T) {
+	type T = tensor.Tensor[float32]
+	made := func(seed float32) T {
+		x := Add(tensor.Arange[float32](0, 37*51, 1).Reshape(37, 51), Scalar(seed))
+		x = Sin(x)
+		x.Set(float32(math.Inf(1)), 3, int(seed))
+		x.Set(float32(math.NaN()), 5, int(seed))
+		return x
+	}
+	a, b, c := made(1), made(2), made(3)
+	row := c.Slice(tensor.I(1))
+	for _, w := range []struct {
+		name  string
+		steps int // with the row of both, and else
+		apart int
+		f     func(a T, lazy func(T) T) T
+	}{
+		{"a·b + c", 1, 2, func(a T, lazy func(T) T) T { return Add(Mul(a, b), c) }},
+		{"c + a·b", 1, 2, func(a T, lazy func(T) T) T { return Add(c, Mul(b, a)) }},
+		{"a·row + row", 1, 2, func(a T, lazy func(T) T) T { return Add(Mul(a, row), row) }},
+		{"a·b + b·c", 2, 3, func(a T, lazy func(T) T) T { return Add(Mul(a, b), Mul(lazy(b), c)) }},
+		{"y + y", 2, 2, func(a T, lazy func(T) T) T { y := Mul(a, b); return Add(y, y) }},
+		{"y + c + y", 3, 3, func(a T, lazy func(T) T) T { y := Mul(a, b); return Add(Add(y, c), y) }},
+		{"(a·b + c)·b + c", 2, 4, func(a T, lazy func(T) T) T { return Add(Mul(Add(Mul(a, b), c), b), c) }},
+		{"row·row + a", 1, 1, func(a T, lazy func(T) T) T { return Add(Mul(lazy(row), row), a) }},
+		{"a·b − c", 2, 2, func(a T, lazy func(T) T) T { return Sub(Mul(a, b), c) }},
+	} {
+		y := w.f(Lazy(a), Lazy[float32])
+		same(t, w.name, Fuse(y), w.f(a, func(t T) T { return t }))
+		dst, want := tensor.New[float32](37, 51), w.steps
+		if simd.MulAdd.Best() == nil {
+			want = w.apart
+		}
+		f := fusion{whole: map[*note]any{}}
+		if got := len(f.pass(argOf("Fuse", &y).by, &dst).steps); got != want {
+			t.Errorf("%s: %d steps, want %d", w.name, got, want)
+		}
+	}
 }
 
 func TestFuseErrors(t *testing.T) {

@@ -64,6 +64,9 @@ func TestLargeResults(t *testing.T) {
 	largeIs(t, "Sqrt of bfloat16", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[num.BF16] { return op.Sqrt(bf.Slice(i), o...) })
 	largeIs(t, "Softmax", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] { return op.Softmax(a.Slice(i), 1, o...) })
 	largeIs(t, "LogSoftmax", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] { return op.LogSoftmax(a.Slice(i), 1, o...) })
+	largeIs(t, "Fuse of a product and a sum", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
+		return op.Fuse(op.Add(op.Mul(op.Lazy(a.Slice(i)), b.Slice(i)), row), o...)
+	})
 	largeIs(t, "Fuse", rows, part, func(i tensor.Index, o ...op.Option) tensor.Tensor[float32] {
 		return op.Fuse(op.Tanh(op.Add(op.Mul(op.Lazy(a.Slice(i)), b.Slice(i)), row)), o...)
 	})

@@ -296,7 +296,7 @@ func general2[T num.Elem](o *op2, zero bool, j *job, ins *[3]*tensor.Tensor[T], 
 		if fixed {
 			also = kept(opts)
 		}
-		return noted[T](note{name: o.name, cost: j.cost, alone: zero || fixed, also: also, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
+		return noted[T](note{name: o.name, two: o, cost: j.cost, alone: zero || fixed, also: also, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
 			run: func(in []any, opts []Option) { apply2(o, in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), opts) }}, opts, ins[0].LayoutRef(), ins[1].LayoutRef())
 	}
 	s := read(opts)

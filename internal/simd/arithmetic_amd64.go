@@ -179,6 +179,18 @@ func divF64AVX2(dst []float64, a []float64, b []float64)
 func divF64AVX512(dst []float64, a []float64, b []float64)
 
 //go:noescape
+func mulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func mulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func mulAddF64AVX2(dst []float64, a []float64, b []float64, c []float64)
+
+//go:noescape
+func mulAddF64AVX512(dst []float64, a []float64, b []float64, c []float64)
+
+//go:noescape
 func maxI8AVX2(dst []int8, a []int8, b []int8)
 
 //go:noescape

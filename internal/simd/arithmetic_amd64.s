@@ -3968,6 +3968,566 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·mulAddF32AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    c_base+72(FP), SI
+	MOVQ    c_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(DI*4), Y1
+	VMOVUPS   32(DX)(DI*4), Y3
+	VMOVUPS   64(DX)(DI*4), Y5
+	VMOVUPS   96(DX)(DI*4), Y7
+	VMOVUPS   (BX)(DI*4), Y2
+	VMOVUPS   32(BX)(DI*4), Y4
+	VMOVUPS   64(BX)(DI*4), Y6
+	VMOVUPS   96(BX)(DI*4), Y8
+	VMULPS    Y2, Y1, Y1
+	VMULPS    Y4, Y3, Y2
+	VMULPS    Y6, Y5, Y3
+	VMULPS    Y8, Y7, Y7
+	VMOVUPS   (SI)(DI*4), Y4
+	VMOVUPS   32(SI)(DI*4), Y5
+	VMOVUPS   64(SI)(DI*4), Y6
+	VMOVUPS   96(SI)(DI*4), Y8
+	VADDPS    Y4, Y1, Y1
+	VADDPS    Y5, Y2, Y2
+	VADDPS    Y6, Y3, Y3
+	VADDPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(DI*4)
+	VMOVNTDQ  Y2, 32(CX)(DI*4)
+	VMOVNTDQ  Y3, 64(CX)(DI*4)
+	VMOVNTDQ  Y4, 96(CX)(DI*4)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(DI*4), Y1
+	VMOVUPS   32(DX)(DI*4), Y3
+	VMOVUPS   64(DX)(DI*4), Y5
+	VMOVUPS   96(DX)(DI*4), Y7
+	VMOVUPS   (BX)(DI*4), Y2
+	VMOVUPS   32(BX)(DI*4), Y4
+	VMOVUPS   64(BX)(DI*4), Y6
+	VMOVUPS   96(BX)(DI*4), Y8
+	VMULPS    Y2, Y1, Y1
+	VMULPS    Y4, Y3, Y2
+	VMULPS    Y6, Y5, Y3
+	VMULPS    Y8, Y7, Y7
+	VMOVUPS   (SI)(DI*4), Y4
+	VMOVUPS   32(SI)(DI*4), Y5
+	VMOVUPS   64(SI)(DI*4), Y6
+	VMOVUPS   96(SI)(DI*4), Y8
+	VADDPS    Y4, Y1, Y1
+	VADDPS    Y5, Y2, Y2
+	VADDPS    Y6, Y3, Y3
+	VADDPS    Y8, Y7, Y7
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVUPS   Y1, (CX)(DI*4)
+	VMOVUPS   Y2, 32(CX)(DI*4)
+	VMOVUPS   Y3, 64(CX)(DI*4)
+	VMOVUPS   Y4, 96(CX)(DI*4)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(DI*4), Y1
+	VMOVUPS   (BX)(DI*4), Y2
+	VMULPS    Y2, Y1, Y1
+	VMOVUPS   (SI)(DI*4), Y2
+	VADDPS    Y2, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DI*4)
+	ADDQ      $+8, DI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(DI*4), X9
+	VMOVD     (BX)(DI*4), X10
+	VMULPS    Y10, Y9, Y1
+	VMOVD     (SI)(DI*4), X9
+	VADDPS    Y9, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(DI*4)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·mulAddF32AVX512(SB), NOSPLIT, $0-96
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         c_base+72(FP), SI
+	MOVQ         c_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         DI, DI
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), R8
+	BTQ          $0x3e, R8
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(DI*4), Z1
+	VMOVDQU64 64(DX)(DI*4), Z3
+	VMOVDQU64 128(DX)(DI*4), Z5
+	VMOVDQU64 192(DX)(DI*4), Z7
+	VMOVDQU64 (BX)(DI*4), Z2
+	VMOVDQU64 64(BX)(DI*4), Z4
+	VMOVDQU64 128(BX)(DI*4), Z6
+	VMOVDQU64 192(BX)(DI*4), Z8
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z4, Z3, Z2
+	VMULPS    Z6, Z5, Z3
+	VMULPS    Z8, Z7, Z7
+	VMOVDQU64 (SI)(DI*4), Z4
+	VMOVDQU64 64(SI)(DI*4), Z5
+	VMOVDQU64 128(SI)(DI*4), Z6
+	VMOVDQU64 192(SI)(DI*4), Z8
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z5, Z2, Z2
+	VADDPS    Z6, Z3, Z3
+	VADDPS    Z8, Z7, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(DI*4)
+	VMOVNTDQ  Z2, 64(CX)(DI*4)
+	VMOVNTDQ  Z3, 128(CX)(DI*4)
+	VMOVNTDQ  Z4, 192(CX)(DI*4)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(DI*4), Z1
+	VMOVDQU64 64(DX)(DI*4), Z3
+	VMOVDQU64 128(DX)(DI*4), Z5
+	VMOVDQU64 192(DX)(DI*4), Z7
+	VMOVDQU64 (BX)(DI*4), Z2
+	VMOVDQU64 64(BX)(DI*4), Z4
+	VMOVDQU64 128(BX)(DI*4), Z6
+	VMOVDQU64 192(BX)(DI*4), Z8
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z4, Z3, Z2
+	VMULPS    Z6, Z5, Z3
+	VMULPS    Z8, Z7, Z7
+	VMOVDQU64 (SI)(DI*4), Z4
+	VMOVDQU64 64(SI)(DI*4), Z5
+	VMOVDQU64 128(SI)(DI*4), Z6
+	VMOVDQU64 192(SI)(DI*4), Z8
+	VADDPS    Z4, Z1, Z1
+	VADDPS    Z5, Z2, Z2
+	VADDPS    Z6, Z3, Z3
+	VADDPS    Z8, Z7, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVDQU64 Z1, (CX)(DI*4)
+	VMOVDQU64 Z2, 64(CX)(DI*4)
+	VMOVDQU64 Z3, 128(CX)(DI*4)
+	VMOVDQU64 Z4, 192(CX)(DI*4)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(DI*4), Z1
+	VMOVDQU64 (BX)(DI*4), Z2
+	VMULPS    Z2, Z1, Z1
+	VMOVDQU64 (SI)(DI*4), Z2
+	VADDPS    Z2, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU64 Z1, (CX)(DI*4)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU32.Z (DX)(DI*4), K1, Z1
+	VMOVDQU32.Z (BX)(DI*4), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVDQU32.Z (SI)(DI*4), K1, Z2
+	VADDPS      Z2, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VMOVDQU32   Z0, K2, Z1
+	VMOVDQU32   Z1, K1, (CX)(DI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddF64AVX2(dst []float64, a []float64, b []float64, c []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·mulAddF64AVX2(SB), NOSPLIT, $0-96
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    c_base+72(FP), SI
+	MOVQ    c_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    DI, DI
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(DI*8), Y1
+	VMOVUPS   32(DX)(DI*8), Y3
+	VMOVUPS   64(DX)(DI*8), Y5
+	VMOVUPS   96(DX)(DI*8), Y7
+	VMOVUPS   (BX)(DI*8), Y2
+	VMOVUPS   32(BX)(DI*8), Y4
+	VMOVUPS   64(BX)(DI*8), Y6
+	VMOVUPS   96(BX)(DI*8), Y8
+	VMULPD    Y2, Y1, Y1
+	VMULPD    Y4, Y3, Y2
+	VMULPD    Y6, Y5, Y3
+	VMULPD    Y8, Y7, Y7
+	VMOVUPS   (SI)(DI*8), Y4
+	VMOVUPS   32(SI)(DI*8), Y5
+	VMOVUPS   64(SI)(DI*8), Y6
+	VMOVUPS   96(SI)(DI*8), Y8
+	VADDPD    Y4, Y1, Y1
+	VADDPD    Y5, Y2, Y2
+	VADDPD    Y6, Y3, Y3
+	VADDPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVNTDQ  Y1, (CX)(DI*8)
+	VMOVNTDQ  Y2, 32(CX)(DI*8)
+	VMOVNTDQ  Y3, 64(CX)(DI*8)
+	VMOVNTDQ  Y4, 96(CX)(DI*8)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(DI*8), Y1
+	VMOVUPS   32(DX)(DI*8), Y3
+	VMOVUPS   64(DX)(DI*8), Y5
+	VMOVUPS   96(DX)(DI*8), Y7
+	VMOVUPS   (BX)(DI*8), Y2
+	VMOVUPS   32(BX)(DI*8), Y4
+	VMOVUPS   64(BX)(DI*8), Y6
+	VMOVUPS   96(BX)(DI*8), Y8
+	VMULPD    Y2, Y1, Y1
+	VMULPD    Y4, Y3, Y2
+	VMULPD    Y6, Y5, Y3
+	VMULPD    Y8, Y7, Y7
+	VMOVUPS   (SI)(DI*8), Y4
+	VMOVUPS   32(SI)(DI*8), Y5
+	VMOVUPS   64(SI)(DI*8), Y6
+	VMOVUPS   96(SI)(DI*8), Y8
+	VADDPD    Y4, Y1, Y1
+	VADDPD    Y5, Y2, Y2
+	VADDPD    Y6, Y3, Y3
+	VADDPD    Y8, Y7, Y7
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y7, Y7, Y8
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y8, Y0, Y7, Y4
+	VMOVUPS   Y1, (CX)(DI*8)
+	VMOVUPS   Y2, 32(CX)(DI*8)
+	VMOVUPS   Y3, 64(CX)(DI*8)
+	VMOVUPS   Y4, 96(CX)(DI*8)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(DI*8), Y1
+	VMOVUPS   (BX)(DI*8), Y2
+	VMULPD    Y2, Y1, Y1
+	VMOVUPS   (SI)(DI*8), Y2
+	VADDPD    Y2, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(DI*8)
+	ADDQ      $+4, DI
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(DI*8), X9
+	VMOVQ     (BX)(DI*8), X10
+	VMULPD    Y10, Y9, Y1
+	VMOVQ     (SI)(DI*8), X9
+	VADDPD    Y9, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(DI*8)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func mulAddF64AVX512(dst []float64, a []float64, b []float64, c []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·mulAddF64AVX512(SB), NOSPLIT, $0-96
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         c_base+72(FP), SI
+	MOVQ         c_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         DI, DI
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), R8
+	BTQ          $0x3e, R8
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(DI*8), Z1
+	VMOVDQU64 64(DX)(DI*8), Z3
+	VMOVDQU64 128(DX)(DI*8), Z5
+	VMOVDQU64 192(DX)(DI*8), Z7
+	VMOVDQU64 (BX)(DI*8), Z2
+	VMOVDQU64 64(BX)(DI*8), Z4
+	VMOVDQU64 128(BX)(DI*8), Z6
+	VMOVDQU64 192(BX)(DI*8), Z8
+	VMULPD    Z2, Z1, Z1
+	VMULPD    Z4, Z3, Z2
+	VMULPD    Z6, Z5, Z3
+	VMULPD    Z8, Z7, Z7
+	VMOVDQU64 (SI)(DI*8), Z4
+	VMOVDQU64 64(SI)(DI*8), Z5
+	VMOVDQU64 128(SI)(DI*8), Z6
+	VMOVDQU64 192(SI)(DI*8), Z8
+	VADDPD    Z4, Z1, Z1
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(DI*8)
+	VMOVNTDQ  Z2, 64(CX)(DI*8)
+	VMOVNTDQ  Z3, 128(CX)(DI*8)
+	VMOVNTDQ  Z4, 192(CX)(DI*8)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(DI*8), Z1
+	VMOVDQU64 64(DX)(DI*8), Z3
+	VMOVDQU64 128(DX)(DI*8), Z5
+	VMOVDQU64 192(DX)(DI*8), Z7
+	VMOVDQU64 (BX)(DI*8), Z2
+	VMOVDQU64 64(BX)(DI*8), Z4
+	VMOVDQU64 128(BX)(DI*8), Z6
+	VMOVDQU64 192(BX)(DI*8), Z8
+	VMULPD    Z2, Z1, Z1
+	VMULPD    Z4, Z3, Z2
+	VMULPD    Z6, Z5, Z3
+	VMULPD    Z8, Z7, Z7
+	VMOVDQU64 (SI)(DI*8), Z4
+	VMOVDQU64 64(SI)(DI*8), Z5
+	VMOVDQU64 128(SI)(DI*8), Z6
+	VMOVDQU64 192(SI)(DI*8), Z8
+	VADDPD    Z4, Z1, Z1
+	VADDPD    Z5, Z2, Z2
+	VADDPD    Z6, Z3, Z3
+	VADDPD    Z8, Z7, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVDQU64 Z1, (CX)(DI*8)
+	VMOVDQU64 Z2, 64(CX)(DI*8)
+	VMOVDQU64 Z3, 128(CX)(DI*8)
+	VMOVDQU64 Z4, 192(CX)(DI*8)
+	ADDQ      $+32, DI
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(DI*8), Z1
+	VMOVDQU64 (BX)(DI*8), Z2
+	VMULPD    Z2, Z1, Z1
+	VMOVDQU64 (SI)(DI*8), Z2
+	VADDPD    Z2, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, (CX)(DI*8)
+	ADDQ      $+8, DI
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU64.Z (DX)(DI*8), K1, Z1
+	VMOVDQU64.Z (BX)(DI*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVDQU64.Z (SI)(DI*8), K1, Z2
+	VADDPD      Z2, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(DI*8)
+
+done:
+	VZEROUPPER
+	RET
+
 // func maxI8AVX2(dst []int8, a []int8, b []int8)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72

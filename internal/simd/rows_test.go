@@ -127,6 +127,21 @@ func TestRows2(t *testing.T) {
 	})
 }
 
+// The product is rounded, and then the sum.
+func TestRows3(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		check3(t, "mulAddF32", MulAdd[l].F32)
+		check3(t, "mulAddF64", MulAdd[l].F64)
+	})
+}
+
+func check3[T float32 | float64](t *testing.T, name string, f func(dst, a, b, c []T)) {
+	checked[name] = true
+	t.Run(name, func(t *testing.T) {
+		compare(t, 3, func(dst []T, in [3][]T) { f(dst, in[0], in[1], in[2]) }, func(in [3]T) T { return plus(T(in[0]*in[1]), in[2]) })
+	})
+}
+
 func TestComparisons(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
 		check2(t, "equalI32", Equal[l].I32, isEqual[int32])

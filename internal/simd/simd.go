@@ -55,6 +55,12 @@ type Rows2 struct {
 	B8   func(dst, a, b []uint8)
 }
 
+// Rows3 is Rows1 for three operands.
+type Rows3 struct {
+	F32 func(dst, a, b, c []float32)
+	F64 func(dst, a, b, c []float64)
+}
+
 // RowsCmp is Rows2 for a result of bool.
 type RowsCmp struct {
 	Bool func(dst []bool, a, b []bool)

@@ -26,6 +26,11 @@ var Div = Levels[*Rows2]{
 	cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
 }
 
+var MulAdd = Levels[*Rows3]{
+	cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2},
+	cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
+}
+
 var Max = Levels[*Rows2]{
 	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
 	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},

@@ -12,6 +12,8 @@ var Mul Levels[*Rows2]
 
 var Div Levels[*Rows2]
 
+var MulAdd Levels[*Rows3]
+
 var Max Levels[*Rows2]
 
 var Min Levels[*Rows2]

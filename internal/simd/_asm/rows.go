@@ -127,6 +127,12 @@ func arithmetic() (l list) {
 	l.unsigned("Mul")
 	l.only512("Mul", I64)
 
+	for _, k := range []kind{F32, F64} {
+		l.add(kernel{table: "MulAdd", form: "Rows3", field: k.String(), args: append(two(k, k), arg{"c", k, false}), body: func(m machine) {
+			m.store(0, canon(m, m.add(m.mul(m.load(1), m.load(2)), m.load(3))))
+		}})
+	}
+
 	l.row2("Max", largest, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64)
 	l.row2("Min", smallest, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64)
 	l.only512("Max", I64, U64)
