@@ -140,7 +140,7 @@ func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
 
 // bestLines stores the largest or the smallest of each line. It is for float32 and
 // float64 with an instruction set. In which order elements are looked at doesn't matter,
-// but for a NaN's payload, so a long line goes in parts, several of which a kernel goes over at a time.
+// but for a NaN's payload, so a long line goes in parts, several of which a kernel goes over at a time where that is faster.
 func bestLines[T num.Elem](dst, x []T, step, n int, smallest bool) bool {
 	const parts = 4
 	if len(dst) == 1 && n >= parts*1024 {

@@ -270,10 +270,13 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 }
 
 // mulAdd returns the product that n adds something to and a note for both, if there is a row of both and nobody else needs the
-// product: it isn't stored and read again. Both are rounded. What has a slot is there already.
+// product, which then isn't stored and read again. What has a slot is there already.
 func (n *note) mulAdd(uses map[*note]int, slots map[any]int) (both, product *note) {
+	if n.two != &add {
+		return nil, nil
+	}
 	run := n.kind.mulAdd()
-	if n.two != &add || run == nil {
+	if run == nil {
 		return nil, nil
 	}
 	for i, a := range n.args {
@@ -488,8 +491,6 @@ func (kindOf[T]) mulAdd() func(in []any, opts []Option) {
 		k := kernel[T, T]{three: three, past: true}
 		j := job{name: "Fuse", cost: quick(2)}
 		j.heed(opts)
-		if dst := ready[T](opts); dst == nil || !dense(&j, dst, nil, &ins, 3, &k) {
-			elementwise(j, opts[0].into.(*tensor.Tensor[T]), &ins, 3, &k, nil, nil)
-		}
+		elementwise(j, opts[0].into.(*tensor.Tensor[T]), &ins, 3, &k, nil, nil)
 	}
 }

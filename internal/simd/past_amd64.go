@@ -3,7 +3,6 @@
 package simd
 
 import (
-	"math"
 	count "math/bits"
 	"sync/atomic"
 	"unsafe"
@@ -38,16 +37,6 @@ func TryCopyLines(dst, src []byte, ahead int) bool {
 		return false
 	}
 	return true
-}
-
-// together is of how many elements lines have fewer that a kernel with AVX-512 goes over four at a time. Longer ones fetch what
-// comes, which an AMD EPYC (Zen 5) answers much faster than four streams; of an Intel Ice Lake the opposite was measured.
-var together = int64(64)
-
-func init() {
-	if cpu.IsIntel() {
-		together = math.MaxInt64
-	}
 }
 
 func marked[T any](dst []T, mark int) []T {
