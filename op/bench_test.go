@@ -150,12 +150,14 @@ func BenchmarkChain(b *testing.B) {
 // The cost of a call, beside that of an elementwise operator: of 8×8 elements.
 func BenchmarkOverhead(b *testing.B) {
 	a, full, line, one, at := tensor.Full[float32](1.5, 8, 8), tensor.New[float32](8, 8), tensor.New[float32](8), tensor.New[float32](), tensor.New[int64](8)
+	narrow := tensor.New[num.BF16](8, 8)
 	first, last := []int{0}, []int{1}
 	for _, c := range []struct {
 		name string
 		f    func()
 	}{
 		{"add", func() { Add(a, a, Into(full)) }},
+		{"cast", func() { Cast[num.BF16](a, Into(narrow)) }},
 		{"sum all", func() { ReduceSum(a, nil, Into(one)) }},
 		{"sum last", func() { ReduceSum(a, last, Into(line)) }},
 		{"sum first", func() { ReduceSum(a, first, Into(line)) }},

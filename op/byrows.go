@@ -255,10 +255,14 @@ func sumTile[T num.Float](out, x []T, from int, down *sequence, mean bool) {
 func sumColumns[T num.Float](s *summers, x []T, from int, down *sequence, start, end, w int) []float64 {
 	levels := min(bits.Len(uint(end-start-1)), 5)
 	rows, ends := s.rows[:end-start], s.ends[:1<<levels]
-	n := 0
+	n, step := 0, down.offset(sumLanes)
 	for l := range ends {
-		for i := start + int(bits.Reverse8(uint8(l))>>(8-levels)); i < end; i += sumLanes {
-			rows[n] = int64(from + down.offset(i))
+		i := start + int(bits.Reverse8(uint8(l))>>(8-levels))
+		for at := from + down.offset(i); i < end; i, at = i+sumLanes, at+step {
+			if down.rank > 1 {
+				at = from + down.offset(i)
+			}
+			rows[n] = int64(at)
 			n++
 		}
 		ends[l] = int64(n)

@@ -36,15 +36,31 @@ func Saturate() Option { return Option{flags: saturate} }
 // that Clone gives: the axes of a permuted tensor keep their order in memory.
 // ONNX Cast, whose attribute saturate, 1 by default, is Saturate.
 func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
-	s := read(opts)
-	if isLazy(&a) {
-		n := note{name: "Cast", cost: 2, args: []arg{argOf("Cast", &a)}, also: kept(opts), alone: dtype.Of[To]().IsFixed(),
+	ins, j := [3]*tensor.Tensor[From]{&a}, job{name: "Cast", cost: 2}
+	j.heed(opts)
+	k := kernel[From, To]{via: convert[To, From]{}, past: dtype.Of[From]().IsFloat() && !dtype.Of[From]().IsNarrow()} // others look at NaNs again
+	if read(opts).saturate {
+		k.via = convertSaturate[To, From]{}
+	}
+	if t := ready[To](opts); t != nil && !dtype.Of[To]().IsFixed() && dense(&j, t, nil, &ins, 1, &k) {
+		return *t
+	}
+	return generalCast(&j, &ins, &k, opts)
+}
+
+// generalCast is Cast for all other cases. Its frame is large, so it stays out of Cast's.
+//
+//go:noinline
+func generalCast[To, From num.Elem](j *job, ins *[3]*tensor.Tensor[From], k *kernel[From, To], opts []Option) tensor.Tensor[To] {
+	s, a := read(opts), ins[0]
+	if isLazy(a) {
+		n := note{name: "Cast", cost: 2, args: []arg{argOf("Cast", a)}, also: kept(opts), alone: dtype.Of[To]().IsFixed(),
 			run: func(in []any, opts []Option) { Cast[To](*in[0].(*tensor.Tensor[From]), opts...) }}
 		return noted[To](n, opts, a.LayoutRef())
 	}
 	var dst tensor.Tensor[To]
 	if s.into == nil && !a.IsContiguous() {
-		dst = tensor.EmptyLike[To](a)
+		dst = tensor.EmptyLike[To](*a)
 	} else {
 		var few [8]int
 		dst = target[To]("Cast", &s, appendShape(few[:0], a.LayoutRef()))
@@ -52,19 +68,13 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tenso
 	if to := dtype.Of[To](); to.IsFixed() {
 		state := stateOf(&s, to)
 		return failing(job{name: "Cast"}, &s, dst, state, func(out *tensor.Tensor[To]) {
-			elementwise(job{name: "Cast", ctx: s.ctx(), cost: 5}, out, &[3]*tensor.Tensor[From]{&a}, 1, &kernel[From, To]{via: convertFixed[To, From]{state}}, nil, nil)
+			elementwise(job{name: "Cast", ctx: s.ctx(), cost: 5}, out, ins, 1, &kernel[From, To]{via: convertFixed[To, From]{state}}, nil, nil)
 		}, func(idx []int) error {
 			return state.again(func(s *fixedState) { toFixed(make([]To, 1), []From{a.At(idx...)}, s) })
 		})
 	}
-	k := kernel[From, To]{via: convert[To, From]{}, past: dtype.Of[From]().IsFloat() && !dtype.Of[From]().IsNarrow()} // others look at NaNs again
-	if s.saturate {
-		k.via = convertSaturate[To, From]{}
-	}
-	ins := [3]*tensor.Tensor[From]{&a}
-	j := job{name: "Cast", ctx: s.ctx(), cost: 2}
-	j.heed(opts)
-	elementwise(j, &dst, &ins, 1, &k, nil, nil)
+	j.ctx = s.ctx()
+	elementwise(*j, &dst, ins, 1, k, nil, nil)
 	return dst
 }
 

@@ -289,29 +289,29 @@ rows:
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
 	SUBQ    $+16, R12
-	JLT     few
+	JLT     few4
 
-many:
+many4:
 	CMPQ    DI, rows_cap+64(FP)
-	JEQ     beginmany
+	JEQ     begin4
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
 	VMOVUPS 64(R10)(R9*1), Y3
 	VMOVUPS 96(R10)(R9*1), Y4
-	JMP     addmany
+	JMP     add4
 
-beginmany:
+begin4:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVUPS    (R11)(DX*4), X5
 	VCVTPS2PD  X5, Y5
@@ -332,17 +332,17 @@ rowmany:
 	PREFETCHT0 (R11)(DX*4)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ    $0x01, R13
-	JCC     storemany
+	JCC     store4
 	VMOVUPS (R10)(DX*1), Y5
 	VADDPD  Y1, Y5, Y1
 	VMOVUPS 32(R10)(DX*1), Y5
@@ -352,9 +352,9 @@ joinmany:
 	VMOVUPS 96(R10)(DX*1), Y5
 	VADDPD  Y4, Y5, Y4
 	ADDQ    dst_cap+16(FP), DX
-	JMP     joinmany
+	JMP     join4
 
-storemany:
+store4:
 	VMOVUPS Y1, (R10)(R9*1)
 	VMOVUPS Y2, 32(R10)(R9*1)
 	VMOVUPS Y3, 64(R10)(R9*1)
@@ -362,9 +362,9 @@ storemany:
 	ADDQ    $+128, R10
 	ADDQ    $+64, R11
 	SUBQ    $+16, R12
-	JGE     many
+	JGE     many4
 
-few:
+few4:
 	ADDQ $+16, R12
 	JLE  next
 
@@ -463,30 +463,144 @@ rows:
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
-	SUBQ    $+32, R12
-	JLT     few
+	SUBQ    $+64, R12
+	JLT     few8
 
-many:
+many8:
 	CMPQ      DI, rows_cap+64(FP)
-	JEQ       beginmany
+	JEQ       begin8
 	VMOVDQU64 (R10)(R9*1), Z1
 	VMOVDQU64 64(R10)(R9*1), Z2
 	VMOVDQU64 128(R10)(R9*1), Z3
 	VMOVDQU64 192(R10)(R9*1), Z4
-	JMP       addmany
+	VMOVDQU64 256(R10)(R9*1), Z5
+	VMOVDQU64 320(R10)(R9*1), Z6
+	VMOVDQU64 384(R10)(R9*1), Z7
+	VMOVDQU64 448(R10)(R9*1), Z8
+	JMP       add8
 
-beginmany:
+begin8:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+
+add8:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  added8
+
+row8:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z1, Z1
+	VMOVDQU64  32(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z2, Z2
+	VMOVDQU64  64(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z3, Z3
+	VMOVDQU64  96(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z4, Z4
+	VMOVDQU64  128(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z5, Z5
+	VMOVDQU64  160(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z6, Z6
+	VMOVDQU64  192(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z7, Z7
+	VMOVDQU64  224(R11)(DX*4), Y9
+	VCVTPS2PD  Y9, Z9
+	VADDPD     Z9, Z8, Z8
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	PREFETCHT0 128(R11)(DX*4)
+	PREFETCHT0 192(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        row8
+
+added8:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  store8
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+join8:
+	SHRQ      $0x01, R13
+	JCC       store8
+	VMOVDQU64 (R10)(DX*1), Z9
+	VADDPD    Z1, Z9, Z1
+	VMOVDQU64 64(R10)(DX*1), Z9
+	VADDPD    Z2, Z9, Z2
+	VMOVDQU64 128(R10)(DX*1), Z9
+	VADDPD    Z3, Z9, Z3
+	VMOVDQU64 192(R10)(DX*1), Z9
+	VADDPD    Z4, Z9, Z4
+	VMOVDQU64 256(R10)(DX*1), Z9
+	VADDPD    Z5, Z9, Z5
+	VMOVDQU64 320(R10)(DX*1), Z9
+	VADDPD    Z6, Z9, Z6
+	VMOVDQU64 384(R10)(DX*1), Z9
+	VADDPD    Z7, Z9, Z7
+	VMOVDQU64 448(R10)(DX*1), Z9
+	VADDPD    Z8, Z9, Z8
+	ADDQ      dst_cap+16(FP), DX
+	JMP       join8
+
+store8:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	VMOVDQU64 Z5, 256(R10)(R9*1)
+	VMOVDQU64 Z6, 320(R10)(R9*1)
+	VMOVDQU64 Z7, 384(R10)(R9*1)
+	VMOVDQU64 Z8, 448(R10)(R9*1)
+	ADDQ      $+512, R10
+	ADDQ      $+256, R11
+	SUBQ      $+64, R12
+	JGE       many8
+
+few8:
+	ADDQ $+64, R12
+	JLE  next
+	SUBQ $+32, R12
+	JLT  few4
+
+many4:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       begin4
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       add4
+
+begin4:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVDQU64  (R11)(DX*4), Y5
 	VCVTPS2PD  Y5, Z5
@@ -508,17 +622,17 @@ rowmany:
 	PREFETCHT0 64(R11)(DX*4)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ      $0x01, R13
-	JCC       storemany
+	JCC       store4
 	VMOVDQU64 (R10)(DX*1), Z5
 	VADDPD    Z1, Z5, Z1
 	VMOVDQU64 64(R10)(DX*1), Z5
@@ -528,9 +642,9 @@ joinmany:
 	VMOVDQU64 192(R10)(DX*1), Z5
 	VADDPD    Z4, Z5, Z4
 	ADDQ      dst_cap+16(FP), DX
-	JMP       joinmany
+	JMP       join4
 
-storemany:
+store4:
 	VMOVDQU64 Z1, (R10)(R9*1)
 	VMOVDQU64 Z2, 64(R10)(R9*1)
 	VMOVDQU64 Z3, 128(R10)(R9*1)
@@ -538,9 +652,9 @@ storemany:
 	ADDQ      $+256, R10
 	ADDQ      $+128, R11
 	SUBQ      $+32, R12
-	JGE       many
+	JGE       many4
 
-few:
+few4:
 	ADDQ $+32, R12
 	JLE  next
 
@@ -664,29 +778,29 @@ rows:
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
 	SUBQ    $+32, R12
-	JLT     few
+	JLT     few4
 
-many:
+many4:
 	CMPQ    DI, rows_cap+64(FP)
-	JEQ     beginmany
+	JEQ     begin4
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
 	VMOVUPS 64(R10)(R9*1), Y3
 	VMOVUPS 96(R10)(R9*1), Y4
-	JMP     addmany
+	JMP     add4
 
-beginmany:
+begin4:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVUPS    (R11)(DX*4), Y5
 	VMAXPS     Y5, Y1, Y6
@@ -720,17 +834,17 @@ rowmany:
 	PREFETCHT0 64(R11)(DX*4)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ      $0x01, R13
-	JCC       storemany
+	JCC       store4
 	VMOVUPS   (R10)(DX*1), Y5
 	VMAXPS    Y1, Y5, Y6
 	VMAXPS    Y5, Y1, Y7
@@ -756,9 +870,9 @@ joinmany:
 	VCMPPS    $0x03, Y4, Y5, Y4
 	VPBLENDVB Y4, c7fc000007fc00000<>+0(SB), Y6, Y4
 	ADDQ      dst_cap+16(FP), DX
-	JMP       joinmany
+	JMP       join4
 
-storemany:
+store4:
 	VMOVUPS Y1, (R10)(R9*1)
 	VMOVUPS Y2, 32(R10)(R9*1)
 	VMOVUPS Y3, 64(R10)(R9*1)
@@ -766,9 +880,9 @@ storemany:
 	ADDQ    $+128, R10
 	ADDQ    $+128, R11
 	SUBQ    $+32, R12
-	JGE     many
+	JGE     many4
 
-few:
+few4:
 	ADDQ $+32, R12
 	JLE  next
 
@@ -885,30 +999,172 @@ rows:
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
-	SUBQ    $+64, R12
-	JLT     few
+	SUBQ    $+128, R12
+	JLT     few8
 
-many:
+many8:
 	CMPQ      DI, rows_cap+64(FP)
-	JEQ       beginmany
+	JEQ       begin8
 	VMOVDQU64 (R10)(R9*1), Z2
 	VMOVDQU64 64(R10)(R9*1), Z3
 	VMOVDQU64 128(R10)(R9*1), Z4
 	VMOVDQU64 192(R10)(R9*1), Z5
-	JMP       addmany
+	VMOVDQU64 256(R10)(R9*1), Z6
+	VMOVDQU64 320(R10)(R9*1), Z7
+	VMOVDQU64 384(R10)(R9*1), Z8
+	VMOVDQU64 448(R10)(R9*1), Z9
+	JMP       add8
 
-beginmany:
+begin8:
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z0, Z9
+
+add8:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  added8
+
+row8:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*4), Z10
+	VMAXPS     Z10, Z2, Z11
+	VMAXPS     Z2, Z10, Z2
+	VPTERNLOGD $0xd4, Z1, Z11, Z2
+	VMOVDQU64  64(R11)(DX*4), Z10
+	VMAXPS     Z10, Z3, Z11
+	VMAXPS     Z3, Z10, Z3
+	VPTERNLOGD $0xd4, Z1, Z11, Z3
+	VMOVDQU64  128(R11)(DX*4), Z10
+	VMAXPS     Z10, Z4, Z11
+	VMAXPS     Z4, Z10, Z4
+	VPTERNLOGD $0xd4, Z1, Z11, Z4
+	VMOVDQU64  192(R11)(DX*4), Z10
+	VMAXPS     Z10, Z5, Z11
+	VMAXPS     Z5, Z10, Z5
+	VPTERNLOGD $0xd4, Z1, Z11, Z5
+	VMOVDQU64  256(R11)(DX*4), Z10
+	VMAXPS     Z10, Z6, Z11
+	VMAXPS     Z6, Z10, Z6
+	VPTERNLOGD $0xd4, Z1, Z11, Z6
+	VMOVDQU64  320(R11)(DX*4), Z10
+	VMAXPS     Z10, Z7, Z11
+	VMAXPS     Z7, Z10, Z7
+	VPTERNLOGD $0xd4, Z1, Z11, Z7
+	VMOVDQU64  384(R11)(DX*4), Z10
+	VMAXPS     Z10, Z8, Z11
+	VMAXPS     Z8, Z10, Z8
+	VPTERNLOGD $0xd4, Z1, Z11, Z8
+	VMOVDQU64  448(R11)(DX*4), Z10
+	VMAXPS     Z10, Z9, Z11
+	VMAXPS     Z9, Z10, Z9
+	VPTERNLOGD $0xd4, Z1, Z11, Z9
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	PREFETCHT0 128(R11)(DX*4)
+	PREFETCHT0 192(R11)(DX*4)
+	PREFETCHT0 256(R11)(DX*4)
+	PREFETCHT0 320(R11)(DX*4)
+	PREFETCHT0 384(R11)(DX*4)
+	PREFETCHT0 448(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        row8
+
+added8:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  store8
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+join8:
+	SHRQ       $0x01, R13
+	JCC        store8
+	VMOVDQU64  (R10)(DX*1), Z10
+	VMAXPS     Z2, Z10, Z11
+	VMAXPS     Z10, Z2, Z2
+	VPTERNLOGD $0xd4, Z1, Z11, Z2
+	VMOVDQU64  64(R10)(DX*1), Z10
+	VMAXPS     Z3, Z10, Z11
+	VMAXPS     Z10, Z3, Z3
+	VPTERNLOGD $0xd4, Z1, Z11, Z3
+	VMOVDQU64  128(R10)(DX*1), Z10
+	VMAXPS     Z4, Z10, Z11
+	VMAXPS     Z10, Z4, Z4
+	VPTERNLOGD $0xd4, Z1, Z11, Z4
+	VMOVDQU64  192(R10)(DX*1), Z10
+	VMAXPS     Z5, Z10, Z11
+	VMAXPS     Z10, Z5, Z5
+	VPTERNLOGD $0xd4, Z1, Z11, Z5
+	VMOVDQU64  256(R10)(DX*1), Z10
+	VMAXPS     Z6, Z10, Z11
+	VMAXPS     Z10, Z6, Z6
+	VPTERNLOGD $0xd4, Z1, Z11, Z6
+	VMOVDQU64  320(R10)(DX*1), Z10
+	VMAXPS     Z7, Z10, Z11
+	VMAXPS     Z10, Z7, Z7
+	VPTERNLOGD $0xd4, Z1, Z11, Z7
+	VMOVDQU64  384(R10)(DX*1), Z10
+	VMAXPS     Z8, Z10, Z11
+	VMAXPS     Z10, Z8, Z8
+	VPTERNLOGD $0xd4, Z1, Z11, Z8
+	VMOVDQU64  448(R10)(DX*1), Z10
+	VMAXPS     Z9, Z10, Z11
+	VMAXPS     Z10, Z9, Z9
+	VPTERNLOGD $0xd4, Z1, Z11, Z9
+	ADDQ       dst_cap+16(FP), DX
+	JMP        join8
+
+store8:
+	VMOVDQU64 Z2, (R10)(R9*1)
+	VMOVDQU64 Z3, 64(R10)(R9*1)
+	VMOVDQU64 Z4, 128(R10)(R9*1)
+	VMOVDQU64 Z5, 192(R10)(R9*1)
+	VMOVDQU64 Z6, 256(R10)(R9*1)
+	VMOVDQU64 Z7, 320(R10)(R9*1)
+	VMOVDQU64 Z8, 384(R10)(R9*1)
+	VMOVDQU64 Z9, 448(R10)(R9*1)
+	ADDQ      $+512, R10
+	ADDQ      $+512, R11
+	SUBQ      $+128, R12
+	JGE       many8
+
+few8:
+	ADDQ $+128, R12
+	JLE  next
+	SUBQ $+64, R12
+	JLT  few4
+
+many4:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       begin4
+	VMOVDQU64 (R10)(R9*1), Z2
+	VMOVDQU64 64(R10)(R9*1), Z3
+	VMOVDQU64 128(R10)(R9*1), Z4
+	VMOVDQU64 192(R10)(R9*1), Z5
+	JMP       add4
+
+begin4:
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
 	VMOVDQU64 Z0, Z5
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVDQU64  (R11)(DX*4), Z6
 	VMAXPS     Z6, Z2, Z7
@@ -936,17 +1192,17 @@ rowmany:
 	PREFETCHT0 192(R11)(DX*4)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ       $0x01, R13
-	JCC        storemany
+	JCC        store4
 	VMOVDQU64  (R10)(DX*1), Z6
 	VMAXPS     Z2, Z6, Z7
 	VMAXPS     Z6, Z2, Z2
@@ -964,9 +1220,9 @@ joinmany:
 	VMAXPS     Z6, Z5, Z5
 	VPTERNLOGD $0xd4, Z1, Z7, Z5
 	ADDQ       dst_cap+16(FP), DX
-	JMP        joinmany
+	JMP        join4
 
-storemany:
+store4:
 	VMOVDQU64 Z2, (R10)(R9*1)
 	VMOVDQU64 Z3, 64(R10)(R9*1)
 	VMOVDQU64 Z4, 128(R10)(R9*1)
@@ -974,9 +1230,9 @@ storemany:
 	ADDQ      $+256, R10
 	ADDQ      $+256, R11
 	SUBQ      $+64, R12
-	JGE       many
+	JGE       many4
 
-few:
+few4:
 	ADDQ $+64, R12
 	JLE  next
 
@@ -1093,29 +1349,29 @@ rows:
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
 	SUBQ    $+32, R12
-	JLT     few
+	JLT     few4
 
-many:
+many4:
 	CMPQ    DI, rows_cap+64(FP)
-	JEQ     beginmany
+	JEQ     begin4
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
 	VMOVUPS 64(R10)(R9*1), Y3
 	VMOVUPS 96(R10)(R9*1), Y4
-	JMP     addmany
+	JMP     add4
 
-beginmany:
+begin4:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVUPS    (R11)(DX*4), Y5
 	VMINPS     Y5, Y1, Y6
@@ -1141,17 +1397,17 @@ rowmany:
 	PREFETCHT0 64(R11)(DX*4)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ    $0x01, R13
-	JCC     storemany
+	JCC     store4
 	VMOVUPS (R10)(DX*1), Y5
 	VMINPS  Y1, Y5, Y6
 	VMINPS  Y5, Y1, Y1
@@ -1169,9 +1425,9 @@ joinmany:
 	VMINPS  Y5, Y4, Y4
 	VPOR    Y4, Y6, Y4
 	ADDQ    dst_cap+16(FP), DX
-	JMP     joinmany
+	JMP     join4
 
-storemany:
+store4:
 	VMOVUPS Y1, (R10)(R9*1)
 	VMOVUPS Y2, 32(R10)(R9*1)
 	VMOVUPS Y3, 64(R10)(R9*1)
@@ -1179,9 +1435,9 @@ storemany:
 	ADDQ    $+128, R10
 	ADDQ    $+128, R11
 	SUBQ    $+32, R12
-	JGE     many
+	JGE     many4
 
-few:
+few4:
 	ADDQ $+32, R12
 	JLE  next
 
@@ -1283,30 +1539,172 @@ rows:
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
-	SUBQ    $+64, R12
-	JLT     few
+	SUBQ    $+128, R12
+	JLT     few8
 
-many:
+many8:
 	CMPQ      DI, rows_cap+64(FP)
-	JEQ       beginmany
+	JEQ       begin8
 	VMOVDQU64 (R10)(R9*1), Z1
 	VMOVDQU64 64(R10)(R9*1), Z2
 	VMOVDQU64 128(R10)(R9*1), Z3
 	VMOVDQU64 192(R10)(R9*1), Z4
-	JMP       addmany
+	VMOVDQU64 256(R10)(R9*1), Z5
+	VMOVDQU64 320(R10)(R9*1), Z6
+	VMOVDQU64 384(R10)(R9*1), Z7
+	VMOVDQU64 448(R10)(R9*1), Z8
+	JMP       add8
 
-beginmany:
+begin8:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+
+add8:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  added8
+
+row8:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*4), Z9
+	VMINPS     Z9, Z1, Z10
+	VMINPS     Z1, Z9, Z1
+	VPORQ      Z1, Z10, Z1
+	VMOVDQU64  64(R11)(DX*4), Z9
+	VMINPS     Z9, Z2, Z10
+	VMINPS     Z2, Z9, Z2
+	VPORQ      Z2, Z10, Z2
+	VMOVDQU64  128(R11)(DX*4), Z9
+	VMINPS     Z9, Z3, Z10
+	VMINPS     Z3, Z9, Z3
+	VPORQ      Z3, Z10, Z3
+	VMOVDQU64  192(R11)(DX*4), Z9
+	VMINPS     Z9, Z4, Z10
+	VMINPS     Z4, Z9, Z4
+	VPORQ      Z4, Z10, Z4
+	VMOVDQU64  256(R11)(DX*4), Z9
+	VMINPS     Z9, Z5, Z10
+	VMINPS     Z5, Z9, Z5
+	VPORQ      Z5, Z10, Z5
+	VMOVDQU64  320(R11)(DX*4), Z9
+	VMINPS     Z9, Z6, Z10
+	VMINPS     Z6, Z9, Z6
+	VPORQ      Z6, Z10, Z6
+	VMOVDQU64  384(R11)(DX*4), Z9
+	VMINPS     Z9, Z7, Z10
+	VMINPS     Z7, Z9, Z7
+	VPORQ      Z7, Z10, Z7
+	VMOVDQU64  448(R11)(DX*4), Z9
+	VMINPS     Z9, Z8, Z10
+	VMINPS     Z8, Z9, Z8
+	VPORQ      Z8, Z10, Z8
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*4)
+	PREFETCHT0 64(R11)(DX*4)
+	PREFETCHT0 128(R11)(DX*4)
+	PREFETCHT0 192(R11)(DX*4)
+	PREFETCHT0 256(R11)(DX*4)
+	PREFETCHT0 320(R11)(DX*4)
+	PREFETCHT0 384(R11)(DX*4)
+	PREFETCHT0 448(R11)(DX*4)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        row8
+
+added8:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  store8
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+join8:
+	SHRQ      $0x01, R13
+	JCC       store8
+	VMOVDQU64 (R10)(DX*1), Z9
+	VMINPS    Z1, Z9, Z10
+	VMINPS    Z9, Z1, Z1
+	VPORQ     Z1, Z10, Z1
+	VMOVDQU64 64(R10)(DX*1), Z9
+	VMINPS    Z2, Z9, Z10
+	VMINPS    Z9, Z2, Z2
+	VPORQ     Z2, Z10, Z2
+	VMOVDQU64 128(R10)(DX*1), Z9
+	VMINPS    Z3, Z9, Z10
+	VMINPS    Z9, Z3, Z3
+	VPORQ     Z3, Z10, Z3
+	VMOVDQU64 192(R10)(DX*1), Z9
+	VMINPS    Z4, Z9, Z10
+	VMINPS    Z9, Z4, Z4
+	VPORQ     Z4, Z10, Z4
+	VMOVDQU64 256(R10)(DX*1), Z9
+	VMINPS    Z5, Z9, Z10
+	VMINPS    Z9, Z5, Z5
+	VPORQ     Z5, Z10, Z5
+	VMOVDQU64 320(R10)(DX*1), Z9
+	VMINPS    Z6, Z9, Z10
+	VMINPS    Z9, Z6, Z6
+	VPORQ     Z6, Z10, Z6
+	VMOVDQU64 384(R10)(DX*1), Z9
+	VMINPS    Z7, Z9, Z10
+	VMINPS    Z9, Z7, Z7
+	VPORQ     Z7, Z10, Z7
+	VMOVDQU64 448(R10)(DX*1), Z9
+	VMINPS    Z8, Z9, Z10
+	VMINPS    Z9, Z8, Z8
+	VPORQ     Z8, Z10, Z8
+	ADDQ      dst_cap+16(FP), DX
+	JMP       join8
+
+store8:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	VMOVDQU64 Z5, 256(R10)(R9*1)
+	VMOVDQU64 Z6, 320(R10)(R9*1)
+	VMOVDQU64 Z7, 384(R10)(R9*1)
+	VMOVDQU64 Z8, 448(R10)(R9*1)
+	ADDQ      $+512, R10
+	ADDQ      $+512, R11
+	SUBQ      $+128, R12
+	JGE       many8
+
+few8:
+	ADDQ $+128, R12
+	JLE  next
+	SUBQ $+64, R12
+	JLT  few4
+
+many4:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       begin4
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       add4
+
+begin4:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVDQU64  (R11)(DX*4), Z5
 	VMINPS     Z5, Z1, Z6
@@ -1334,17 +1732,17 @@ rowmany:
 	PREFETCHT0 192(R11)(DX*4)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ      $0x01, R13
-	JCC       storemany
+	JCC       store4
 	VMOVDQU64 (R10)(DX*1), Z5
 	VMINPS    Z1, Z5, Z6
 	VMINPS    Z5, Z1, Z1
@@ -1362,9 +1760,9 @@ joinmany:
 	VMINPS    Z5, Z4, Z4
 	VPORQ     Z4, Z6, Z4
 	ADDQ      dst_cap+16(FP), DX
-	JMP       joinmany
+	JMP       join4
 
-storemany:
+store4:
 	VMOVDQU64 Z1, (R10)(R9*1)
 	VMOVDQU64 Z2, 64(R10)(R9*1)
 	VMOVDQU64 Z3, 128(R10)(R9*1)
@@ -1372,9 +1770,9 @@ storemany:
 	ADDQ      $+256, R10
 	ADDQ      $+256, R11
 	SUBQ      $+64, R12
-	JGE       many
+	JGE       many4
 
-few:
+few4:
 	ADDQ $+64, R12
 	JLE  next
 
@@ -1697,29 +2095,29 @@ rows:
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
 	SUBQ    $+16, R12
-	JLT     few
+	JLT     few4
 
-many:
+many4:
 	CMPQ    DI, rows_cap+64(FP)
-	JEQ     beginmany
+	JEQ     begin4
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
 	VMOVUPS 64(R10)(R9*1), Y3
 	VMOVUPS 96(R10)(R9*1), Y4
-	JMP     addmany
+	JMP     add4
 
-beginmany:
+begin4:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVUPS    (R11)(DX*8), Y5
 	VADDPD     Y5, Y1, Y1
@@ -1737,17 +2135,17 @@ rowmany:
 	PREFETCHT0 64(R11)(DX*8)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ    $0x01, R13
-	JCC     storemany
+	JCC     store4
 	VMOVUPS (R10)(DX*1), Y5
 	VADDPD  Y1, Y5, Y1
 	VMOVUPS 32(R10)(DX*1), Y5
@@ -1757,9 +2155,9 @@ joinmany:
 	VMOVUPS 96(R10)(DX*1), Y5
 	VADDPD  Y4, Y5, Y4
 	ADDQ    dst_cap+16(FP), DX
-	JMP     joinmany
+	JMP     join4
 
-storemany:
+store4:
 	VMOVUPS Y1, (R10)(R9*1)
 	VMOVUPS Y2, 32(R10)(R9*1)
 	VMOVUPS Y3, 64(R10)(R9*1)
@@ -1767,9 +2165,9 @@ storemany:
 	ADDQ    $+128, R10
 	ADDQ    $+128, R11
 	SUBQ    $+16, R12
-	JGE     many
+	JGE     many4
 
-few:
+few4:
 	ADDQ $+16, R12
 	JLE  next
 
@@ -1867,30 +2265,140 @@ rows:
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
-	SUBQ    $+32, R12
-	JLT     few
+	SUBQ    $+64, R12
+	JLT     few8
 
-many:
+many8:
 	CMPQ      DI, rows_cap+64(FP)
-	JEQ       beginmany
+	JEQ       begin8
 	VMOVDQU64 (R10)(R9*1), Z1
 	VMOVDQU64 64(R10)(R9*1), Z2
 	VMOVDQU64 128(R10)(R9*1), Z3
 	VMOVDQU64 192(R10)(R9*1), Z4
-	JMP       addmany
+	VMOVDQU64 256(R10)(R9*1), Z5
+	VMOVDQU64 320(R10)(R9*1), Z6
+	VMOVDQU64 384(R10)(R9*1), Z7
+	VMOVDQU64 448(R10)(R9*1), Z8
+	JMP       add8
 
-beginmany:
+begin8:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+
+add8:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  added8
+
+row8:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*8), Z9
+	VADDPD     Z9, Z1, Z1
+	VMOVDQU64  64(R11)(DX*8), Z9
+	VADDPD     Z9, Z2, Z2
+	VMOVDQU64  128(R11)(DX*8), Z9
+	VADDPD     Z9, Z3, Z3
+	VMOVDQU64  192(R11)(DX*8), Z9
+	VADDPD     Z9, Z4, Z4
+	VMOVDQU64  256(R11)(DX*8), Z9
+	VADDPD     Z9, Z5, Z5
+	VMOVDQU64  320(R11)(DX*8), Z9
+	VADDPD     Z9, Z6, Z6
+	VMOVDQU64  384(R11)(DX*8), Z9
+	VADDPD     Z9, Z7, Z7
+	VMOVDQU64  448(R11)(DX*8), Z9
+	VADDPD     Z9, Z8, Z8
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	PREFETCHT0 128(R11)(DX*8)
+	PREFETCHT0 192(R11)(DX*8)
+	PREFETCHT0 256(R11)(DX*8)
+	PREFETCHT0 320(R11)(DX*8)
+	PREFETCHT0 384(R11)(DX*8)
+	PREFETCHT0 448(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        row8
+
+added8:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  store8
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+join8:
+	SHRQ      $0x01, R13
+	JCC       store8
+	VMOVDQU64 (R10)(DX*1), Z9
+	VADDPD    Z1, Z9, Z1
+	VMOVDQU64 64(R10)(DX*1), Z9
+	VADDPD    Z2, Z9, Z2
+	VMOVDQU64 128(R10)(DX*1), Z9
+	VADDPD    Z3, Z9, Z3
+	VMOVDQU64 192(R10)(DX*1), Z9
+	VADDPD    Z4, Z9, Z4
+	VMOVDQU64 256(R10)(DX*1), Z9
+	VADDPD    Z5, Z9, Z5
+	VMOVDQU64 320(R10)(DX*1), Z9
+	VADDPD    Z6, Z9, Z6
+	VMOVDQU64 384(R10)(DX*1), Z9
+	VADDPD    Z7, Z9, Z7
+	VMOVDQU64 448(R10)(DX*1), Z9
+	VADDPD    Z8, Z9, Z8
+	ADDQ      dst_cap+16(FP), DX
+	JMP       join8
+
+store8:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	VMOVDQU64 Z5, 256(R10)(R9*1)
+	VMOVDQU64 Z6, 320(R10)(R9*1)
+	VMOVDQU64 Z7, 384(R10)(R9*1)
+	VMOVDQU64 Z8, 448(R10)(R9*1)
+	ADDQ      $+512, R10
+	ADDQ      $+512, R11
+	SUBQ      $+64, R12
+	JGE       many8
+
+few8:
+	ADDQ $+64, R12
+	JLE  next
+	SUBQ $+32, R12
+	JLT  few4
+
+many4:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       begin4
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       add4
+
+begin4:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVDQU64  (R11)(DX*8), Z5
 	VADDPD     Z5, Z1, Z1
@@ -1910,17 +2418,17 @@ rowmany:
 	PREFETCHT0 192(R11)(DX*8)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ      $0x01, R13
-	JCC       storemany
+	JCC       store4
 	VMOVDQU64 (R10)(DX*1), Z5
 	VADDPD    Z1, Z5, Z1
 	VMOVDQU64 64(R10)(DX*1), Z5
@@ -1930,9 +2438,9 @@ joinmany:
 	VMOVDQU64 192(R10)(DX*1), Z5
 	VADDPD    Z4, Z5, Z4
 	ADDQ      dst_cap+16(FP), DX
-	JMP       joinmany
+	JMP       join4
 
-storemany:
+store4:
 	VMOVDQU64 Z1, (R10)(R9*1)
 	VMOVDQU64 Z2, 64(R10)(R9*1)
 	VMOVDQU64 Z3, 128(R10)(R9*1)
@@ -1940,9 +2448,9 @@ storemany:
 	ADDQ      $+256, R10
 	ADDQ      $+256, R11
 	SUBQ      $+32, R12
-	JGE       many
+	JGE       many4
 
-few:
+few4:
 	ADDQ $+32, R12
 	JLE  next
 
@@ -2065,29 +2573,29 @@ rows:
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
 	SUBQ    $+16, R12
-	JLT     few
+	JLT     few4
 
-many:
+many4:
 	CMPQ    DI, rows_cap+64(FP)
-	JEQ     beginmany
+	JEQ     begin4
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
 	VMOVUPS 64(R10)(R9*1), Y3
 	VMOVUPS 96(R10)(R9*1), Y4
-	JMP     addmany
+	JMP     add4
 
-beginmany:
+begin4:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVUPS    (R11)(DX*8), Y5
 	VMAXPD     Y5, Y1, Y6
@@ -2121,17 +2629,17 @@ rowmany:
 	PREFETCHT0 64(R11)(DX*8)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ      $0x01, R13
-	JCC       storemany
+	JCC       store4
 	VMOVUPS   (R10)(DX*1), Y5
 	VMAXPD    Y1, Y5, Y6
 	VMAXPD    Y5, Y1, Y7
@@ -2157,9 +2665,9 @@ joinmany:
 	VCMPPD    $0x03, Y4, Y5, Y4
 	VPBLENDVB Y4, c7ff8000000000000<>+0(SB), Y6, Y4
 	ADDQ      dst_cap+16(FP), DX
-	JMP       joinmany
+	JMP       join4
 
-storemany:
+store4:
 	VMOVUPS Y1, (R10)(R9*1)
 	VMOVUPS Y2, 32(R10)(R9*1)
 	VMOVUPS Y3, 64(R10)(R9*1)
@@ -2167,9 +2675,9 @@ storemany:
 	ADDQ    $+128, R10
 	ADDQ    $+128, R11
 	SUBQ    $+16, R12
-	JGE     many
+	JGE     many4
 
-few:
+few4:
 	ADDQ $+16, R12
 	JLE  next
 
@@ -2276,30 +2784,172 @@ rows:
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
-	SUBQ    $+32, R12
-	JLT     few
+	SUBQ    $+64, R12
+	JLT     few8
 
-many:
+many8:
 	CMPQ      DI, rows_cap+64(FP)
-	JEQ       beginmany
+	JEQ       begin8
 	VMOVDQU64 (R10)(R9*1), Z2
 	VMOVDQU64 64(R10)(R9*1), Z3
 	VMOVDQU64 128(R10)(R9*1), Z4
 	VMOVDQU64 192(R10)(R9*1), Z5
-	JMP       addmany
+	VMOVDQU64 256(R10)(R9*1), Z6
+	VMOVDQU64 320(R10)(R9*1), Z7
+	VMOVDQU64 384(R10)(R9*1), Z8
+	VMOVDQU64 448(R10)(R9*1), Z9
+	JMP       add8
 
-beginmany:
+begin8:
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z0, Z9
+
+add8:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  added8
+
+row8:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*8), Z10
+	VMAXPD     Z10, Z2, Z11
+	VMAXPD     Z2, Z10, Z2
+	VPTERNLOGQ $0xd4, Z1, Z11, Z2
+	VMOVDQU64  64(R11)(DX*8), Z10
+	VMAXPD     Z10, Z3, Z11
+	VMAXPD     Z3, Z10, Z3
+	VPTERNLOGQ $0xd4, Z1, Z11, Z3
+	VMOVDQU64  128(R11)(DX*8), Z10
+	VMAXPD     Z10, Z4, Z11
+	VMAXPD     Z4, Z10, Z4
+	VPTERNLOGQ $0xd4, Z1, Z11, Z4
+	VMOVDQU64  192(R11)(DX*8), Z10
+	VMAXPD     Z10, Z5, Z11
+	VMAXPD     Z5, Z10, Z5
+	VPTERNLOGQ $0xd4, Z1, Z11, Z5
+	VMOVDQU64  256(R11)(DX*8), Z10
+	VMAXPD     Z10, Z6, Z11
+	VMAXPD     Z6, Z10, Z6
+	VPTERNLOGQ $0xd4, Z1, Z11, Z6
+	VMOVDQU64  320(R11)(DX*8), Z10
+	VMAXPD     Z10, Z7, Z11
+	VMAXPD     Z7, Z10, Z7
+	VPTERNLOGQ $0xd4, Z1, Z11, Z7
+	VMOVDQU64  384(R11)(DX*8), Z10
+	VMAXPD     Z10, Z8, Z11
+	VMAXPD     Z8, Z10, Z8
+	VPTERNLOGQ $0xd4, Z1, Z11, Z8
+	VMOVDQU64  448(R11)(DX*8), Z10
+	VMAXPD     Z10, Z9, Z11
+	VMAXPD     Z9, Z10, Z9
+	VPTERNLOGQ $0xd4, Z1, Z11, Z9
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	PREFETCHT0 128(R11)(DX*8)
+	PREFETCHT0 192(R11)(DX*8)
+	PREFETCHT0 256(R11)(DX*8)
+	PREFETCHT0 320(R11)(DX*8)
+	PREFETCHT0 384(R11)(DX*8)
+	PREFETCHT0 448(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        row8
+
+added8:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  store8
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+join8:
+	SHRQ       $0x01, R13
+	JCC        store8
+	VMOVDQU64  (R10)(DX*1), Z10
+	VMAXPD     Z2, Z10, Z11
+	VMAXPD     Z10, Z2, Z2
+	VPTERNLOGQ $0xd4, Z1, Z11, Z2
+	VMOVDQU64  64(R10)(DX*1), Z10
+	VMAXPD     Z3, Z10, Z11
+	VMAXPD     Z10, Z3, Z3
+	VPTERNLOGQ $0xd4, Z1, Z11, Z3
+	VMOVDQU64  128(R10)(DX*1), Z10
+	VMAXPD     Z4, Z10, Z11
+	VMAXPD     Z10, Z4, Z4
+	VPTERNLOGQ $0xd4, Z1, Z11, Z4
+	VMOVDQU64  192(R10)(DX*1), Z10
+	VMAXPD     Z5, Z10, Z11
+	VMAXPD     Z10, Z5, Z5
+	VPTERNLOGQ $0xd4, Z1, Z11, Z5
+	VMOVDQU64  256(R10)(DX*1), Z10
+	VMAXPD     Z6, Z10, Z11
+	VMAXPD     Z10, Z6, Z6
+	VPTERNLOGQ $0xd4, Z1, Z11, Z6
+	VMOVDQU64  320(R10)(DX*1), Z10
+	VMAXPD     Z7, Z10, Z11
+	VMAXPD     Z10, Z7, Z7
+	VPTERNLOGQ $0xd4, Z1, Z11, Z7
+	VMOVDQU64  384(R10)(DX*1), Z10
+	VMAXPD     Z8, Z10, Z11
+	VMAXPD     Z10, Z8, Z8
+	VPTERNLOGQ $0xd4, Z1, Z11, Z8
+	VMOVDQU64  448(R10)(DX*1), Z10
+	VMAXPD     Z9, Z10, Z11
+	VMAXPD     Z10, Z9, Z9
+	VPTERNLOGQ $0xd4, Z1, Z11, Z9
+	ADDQ       dst_cap+16(FP), DX
+	JMP        join8
+
+store8:
+	VMOVDQU64 Z2, (R10)(R9*1)
+	VMOVDQU64 Z3, 64(R10)(R9*1)
+	VMOVDQU64 Z4, 128(R10)(R9*1)
+	VMOVDQU64 Z5, 192(R10)(R9*1)
+	VMOVDQU64 Z6, 256(R10)(R9*1)
+	VMOVDQU64 Z7, 320(R10)(R9*1)
+	VMOVDQU64 Z8, 384(R10)(R9*1)
+	VMOVDQU64 Z9, 448(R10)(R9*1)
+	ADDQ      $+512, R10
+	ADDQ      $+512, R11
+	SUBQ      $+64, R12
+	JGE       many8
+
+few8:
+	ADDQ $+64, R12
+	JLE  next
+	SUBQ $+32, R12
+	JLT  few4
+
+many4:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       begin4
+	VMOVDQU64 (R10)(R9*1), Z2
+	VMOVDQU64 64(R10)(R9*1), Z3
+	VMOVDQU64 128(R10)(R9*1), Z4
+	VMOVDQU64 192(R10)(R9*1), Z5
+	JMP       add4
+
+begin4:
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
 	VMOVDQU64 Z0, Z5
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVDQU64  (R11)(DX*8), Z6
 	VMAXPD     Z6, Z2, Z7
@@ -2327,17 +2977,17 @@ rowmany:
 	PREFETCHT0 192(R11)(DX*8)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ       $0x01, R13
-	JCC        storemany
+	JCC        store4
 	VMOVDQU64  (R10)(DX*1), Z6
 	VMAXPD     Z2, Z6, Z7
 	VMAXPD     Z6, Z2, Z2
@@ -2355,9 +3005,9 @@ joinmany:
 	VMAXPD     Z6, Z5, Z5
 	VPTERNLOGQ $0xd4, Z1, Z7, Z5
 	ADDQ       dst_cap+16(FP), DX
-	JMP        joinmany
+	JMP        join4
 
-storemany:
+store4:
 	VMOVDQU64 Z2, (R10)(R9*1)
 	VMOVDQU64 Z3, 64(R10)(R9*1)
 	VMOVDQU64 Z4, 128(R10)(R9*1)
@@ -2365,9 +3015,9 @@ storemany:
 	ADDQ      $+256, R10
 	ADDQ      $+256, R11
 	SUBQ      $+32, R12
-	JGE       many
+	JGE       many4
 
-few:
+few4:
 	ADDQ $+32, R12
 	JLE  next
 
@@ -2484,29 +3134,29 @@ rows:
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
 	SUBQ    $+16, R12
-	JLT     few
+	JLT     few4
 
-many:
+many4:
 	CMPQ    DI, rows_cap+64(FP)
-	JEQ     beginmany
+	JEQ     begin4
 	VMOVUPS (R10)(R9*1), Y1
 	VMOVUPS 32(R10)(R9*1), Y2
 	VMOVUPS 64(R10)(R9*1), Y3
 	VMOVUPS 96(R10)(R9*1), Y4
-	JMP     addmany
+	JMP     add4
 
-beginmany:
+begin4:
 	VMOVUPS Y0, Y1
 	VMOVUPS Y0, Y2
 	VMOVUPS Y0, Y3
 	VMOVUPS Y0, Y4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVUPS    (R11)(DX*8), Y5
 	VMINPD     Y5, Y1, Y6
@@ -2532,17 +3182,17 @@ rowmany:
 	PREFETCHT0 64(R11)(DX*8)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ    $0x01, R13
-	JCC     storemany
+	JCC     store4
 	VMOVUPS (R10)(DX*1), Y5
 	VMINPD  Y1, Y5, Y6
 	VMINPD  Y5, Y1, Y1
@@ -2560,9 +3210,9 @@ joinmany:
 	VMINPD  Y5, Y4, Y4
 	VPOR    Y4, Y6, Y4
 	ADDQ    dst_cap+16(FP), DX
-	JMP     joinmany
+	JMP     join4
 
-storemany:
+store4:
 	VMOVUPS Y1, (R10)(R9*1)
 	VMOVUPS Y2, 32(R10)(R9*1)
 	VMOVUPS Y3, 64(R10)(R9*1)
@@ -2570,9 +3220,9 @@ storemany:
 	ADDQ    $+128, R10
 	ADDQ    $+128, R11
 	SUBQ    $+16, R12
-	JGE     many
+	JGE     many4
 
-few:
+few4:
 	ADDQ $+16, R12
 	JLE  next
 
@@ -2674,30 +3324,172 @@ rows:
 	MOVQ    dst_base+0(FP), R10
 	MOVQ    x_base+24(FP), R11
 	MOVQ    w+96(FP), R12
-	SUBQ    $+32, R12
-	JLT     few
+	SUBQ    $+64, R12
+	JLT     few8
 
-many:
+many8:
 	CMPQ      DI, rows_cap+64(FP)
-	JEQ       beginmany
+	JEQ       begin8
 	VMOVDQU64 (R10)(R9*1), Z1
 	VMOVDQU64 64(R10)(R9*1), Z2
 	VMOVDQU64 128(R10)(R9*1), Z3
 	VMOVDQU64 192(R10)(R9*1), Z4
-	JMP       addmany
+	VMOVDQU64 256(R10)(R9*1), Z5
+	VMOVDQU64 320(R10)(R9*1), Z6
+	VMOVDQU64 384(R10)(R9*1), Z7
+	VMOVDQU64 448(R10)(R9*1), Z8
+	JMP       add8
 
-beginmany:
+begin8:
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z0, Z7
+	VMOVDQU64 Z0, Z8
+
+add8:
+	MOVQ DI, R13
+	CMPQ R13, R8
+	JGE  added8
+
+row8:
+	MOVQ       (AX)(R13*8), DX
+	VMOVDQU64  (R11)(DX*8), Z9
+	VMINPD     Z9, Z1, Z10
+	VMINPD     Z1, Z9, Z1
+	VPORQ      Z1, Z10, Z1
+	VMOVDQU64  64(R11)(DX*8), Z9
+	VMINPD     Z9, Z2, Z10
+	VMINPD     Z2, Z9, Z2
+	VPORQ      Z2, Z10, Z2
+	VMOVDQU64  128(R11)(DX*8), Z9
+	VMINPD     Z9, Z3, Z10
+	VMINPD     Z3, Z9, Z3
+	VPORQ      Z3, Z10, Z3
+	VMOVDQU64  192(R11)(DX*8), Z9
+	VMINPD     Z9, Z4, Z10
+	VMINPD     Z4, Z9, Z4
+	VPORQ      Z4, Z10, Z4
+	VMOVDQU64  256(R11)(DX*8), Z9
+	VMINPD     Z9, Z5, Z10
+	VMINPD     Z5, Z9, Z5
+	VPORQ      Z5, Z10, Z5
+	VMOVDQU64  320(R11)(DX*8), Z9
+	VMINPD     Z9, Z6, Z10
+	VMINPD     Z6, Z9, Z6
+	VPORQ      Z6, Z10, Z6
+	VMOVDQU64  384(R11)(DX*8), Z9
+	VMINPD     Z9, Z7, Z10
+	VMINPD     Z7, Z9, Z7
+	VPORQ      Z7, Z10, Z7
+	VMOVDQU64  448(R11)(DX*8), Z9
+	VMINPD     Z9, Z8, Z10
+	VMINPD     Z8, Z9, Z8
+	VPORQ      Z8, Z10, Z8
+	LEAQ       4(R13), DX
+	CMPQ       DX, BX
+	CMOVQGE    R13, DX
+	MOVQ       (AX)(DX*8), DX
+	PREFETCHT0 (R11)(DX*8)
+	PREFETCHT0 64(R11)(DX*8)
+	PREFETCHT0 128(R11)(DX*8)
+	PREFETCHT0 192(R11)(DX*8)
+	PREFETCHT0 256(R11)(DX*8)
+	PREFETCHT0 320(R11)(DX*8)
+	PREFETCHT0 384(R11)(DX*8)
+	PREFETCHT0 448(R11)(DX*8)
+	INCQ       R13
+	CMPQ       R13, R8
+	JLT        row8
+
+added8:
+	CMPQ R8, ends_cap+88(FP)
+	JLT  store8
+	MOVQ x_cap+40(FP), R13
+	XORL DX, DX
+
+join8:
+	SHRQ      $0x01, R13
+	JCC       store8
+	VMOVDQU64 (R10)(DX*1), Z9
+	VMINPD    Z1, Z9, Z10
+	VMINPD    Z9, Z1, Z1
+	VPORQ     Z1, Z10, Z1
+	VMOVDQU64 64(R10)(DX*1), Z9
+	VMINPD    Z2, Z9, Z10
+	VMINPD    Z9, Z2, Z2
+	VPORQ     Z2, Z10, Z2
+	VMOVDQU64 128(R10)(DX*1), Z9
+	VMINPD    Z3, Z9, Z10
+	VMINPD    Z9, Z3, Z3
+	VPORQ     Z3, Z10, Z3
+	VMOVDQU64 192(R10)(DX*1), Z9
+	VMINPD    Z4, Z9, Z10
+	VMINPD    Z9, Z4, Z4
+	VPORQ     Z4, Z10, Z4
+	VMOVDQU64 256(R10)(DX*1), Z9
+	VMINPD    Z5, Z9, Z10
+	VMINPD    Z9, Z5, Z5
+	VPORQ     Z5, Z10, Z5
+	VMOVDQU64 320(R10)(DX*1), Z9
+	VMINPD    Z6, Z9, Z10
+	VMINPD    Z9, Z6, Z6
+	VPORQ     Z6, Z10, Z6
+	VMOVDQU64 384(R10)(DX*1), Z9
+	VMINPD    Z7, Z9, Z10
+	VMINPD    Z9, Z7, Z7
+	VPORQ     Z7, Z10, Z7
+	VMOVDQU64 448(R10)(DX*1), Z9
+	VMINPD    Z8, Z9, Z10
+	VMINPD    Z9, Z8, Z8
+	VPORQ     Z8, Z10, Z8
+	ADDQ      dst_cap+16(FP), DX
+	JMP       join8
+
+store8:
+	VMOVDQU64 Z1, (R10)(R9*1)
+	VMOVDQU64 Z2, 64(R10)(R9*1)
+	VMOVDQU64 Z3, 128(R10)(R9*1)
+	VMOVDQU64 Z4, 192(R10)(R9*1)
+	VMOVDQU64 Z5, 256(R10)(R9*1)
+	VMOVDQU64 Z6, 320(R10)(R9*1)
+	VMOVDQU64 Z7, 384(R10)(R9*1)
+	VMOVDQU64 Z8, 448(R10)(R9*1)
+	ADDQ      $+512, R10
+	ADDQ      $+512, R11
+	SUBQ      $+64, R12
+	JGE       many8
+
+few8:
+	ADDQ $+64, R12
+	JLE  next
+	SUBQ $+32, R12
+	JLT  few4
+
+many4:
+	CMPQ      DI, rows_cap+64(FP)
+	JEQ       begin4
+	VMOVDQU64 (R10)(R9*1), Z1
+	VMOVDQU64 64(R10)(R9*1), Z2
+	VMOVDQU64 128(R10)(R9*1), Z3
+	VMOVDQU64 192(R10)(R9*1), Z4
+	JMP       add4
+
+begin4:
 	VMOVDQU64 Z0, Z1
 	VMOVDQU64 Z0, Z2
 	VMOVDQU64 Z0, Z3
 	VMOVDQU64 Z0, Z4
 
-addmany:
+add4:
 	MOVQ DI, R13
 	CMPQ R13, R8
-	JGE  addedmany
+	JGE  added4
 
-rowmany:
+row4:
 	MOVQ       (AX)(R13*8), DX
 	VMOVDQU64  (R11)(DX*8), Z5
 	VMINPD     Z5, Z1, Z6
@@ -2725,17 +3517,17 @@ rowmany:
 	PREFETCHT0 192(R11)(DX*8)
 	INCQ       R13
 	CMPQ       R13, R8
-	JLT        rowmany
+	JLT        row4
 
-addedmany:
+added4:
 	CMPQ R8, ends_cap+88(FP)
-	JLT  storemany
+	JLT  store4
 	MOVQ x_cap+40(FP), R13
 	XORL DX, DX
 
-joinmany:
+join4:
 	SHRQ      $0x01, R13
-	JCC       storemany
+	JCC       store4
 	VMOVDQU64 (R10)(DX*1), Z5
 	VMINPD    Z1, Z5, Z6
 	VMINPD    Z5, Z1, Z1
@@ -2753,9 +3545,9 @@ joinmany:
 	VMINPD    Z5, Z4, Z4
 	VPORQ     Z4, Z6, Z4
 	ADDQ      dst_cap+16(FP), DX
-	JMP       joinmany
+	JMP       join4
 
-storemany:
+store4:
 	VMOVDQU64 Z1, (R10)(R9*1)
 	VMOVDQU64 Z2, 64(R10)(R9*1)
 	VMOVDQU64 Z3, 128(R10)(R9*1)
@@ -2763,9 +3555,9 @@ storemany:
 	ADDQ      $+256, R10
 	ADDQ      $+256, R11
 	SUBQ      $+32, R12
-	JGE       many
+	JGE       many4
 
-few:
+few4:
 	ADDQ $+32, R12
 	JLE  next
 

@@ -14,6 +14,14 @@ import (
 
 const columnRows = 4
 
+// abreast is how many vectors of columns are added up side by side, where there are as many.
+func (x *x86) abreast() int {
+	if x.wide {
+		return 2 * unroll
+	}
+	return unroll
+}
+
 // goingDown writes the loops over lanes, a few rows, columns and those rows.
 func (x *x86) goingDown() {
 	c, kind, sum := x.c, x.k.args[1].kind, x.k.args[0].kind
@@ -22,7 +30,7 @@ func (x *x86) goingDown() {
 	lanes := c.Load(c.Param("ends").Len(), c.GP64())
 	ends := x.base[3].(reg.GPVirtual)
 	start := x.k.start(x)
-	for range unroll {
+	for range x.abreast() {
 		x.sums = append(x.sums, x.register(x.bytes))
 	}
 	var kept [4]operand.Mem // in the place of arguments that nobody reads, as registers are few
@@ -134,14 +142,17 @@ func (x *x86) goingDown() {
 	c.Load(c.Param("dst").Base(), to)
 	c.Load(c.Param("x").Base(), column)
 	c.Load(c.Param("w"), left)
-	c.SUBQ(operand.I32(unroll*x.lanes), left)
-	c.JLT(operand.LabelRef("few"))
-	c.Label("many")
-	some("many", unroll*x.lanes)
-	c.JGE(operand.LabelRef("many"))
-	c.Label("few")
-	c.ADDQ(operand.I32(unroll*x.lanes), left)
-	c.JLE(operand.LabelRef("next"))
+	for n := x.abreast(); n >= unroll; n /= 2 {
+		label := fmt.Sprint(n)
+		c.SUBQ(operand.I32(n*x.lanes), left)
+		c.JLT(operand.LabelRef("few" + label))
+		c.Label("many" + label)
+		some(label, n*x.lanes)
+		c.JGE(operand.LabelRef("many" + label))
+		c.Label("few" + label)
+		c.ADDQ(operand.I32(n*x.lanes), left)
+		c.JLE(operand.LabelRef("next"))
+	}
 	c.Label("one")
 	if x.single = !x.wide; x.single {
 		some("one", 1)
