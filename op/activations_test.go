@@ -156,6 +156,15 @@ func TestPow(t *testing.T) {
 			}
 		}
 	}
+	squared := make([]float32, 0, 100) // many at a time, with numbers of all kinds among them
+	for i := range 100 {
+		squared = append(squared, math.Float32frombits(uint32(i)*0x02a7c2d5))
+	}
+	for i, got := range Pow(tensor.FromSlice(squared), tensor.Scalar[float32](2)).Elems() {
+		if want := num.Pow32(squared[i], 2); math.Float32bits(got) != math.Float32bits(want) {
+			t.Errorf("%v squared: %v, want %v", squared[i], got, want)
+		}
+	}
 	run := func(x, y tensor.Any) tensor.Any {
 		return must1(powOp.Run(&Call{Inputs: []tensor.Any{x, y}, Opset: 15}))
 	}

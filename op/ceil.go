@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opti
 	return apply1(&ceil, &a, opts)
 }
 
-var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]},
+var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Ceil, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]},
 	fixed: &fixed1{FP8x23: num.CeilFixed[num.FP8x23], FP16x16: num.CeilFixed[num.FP16x16], FP32x32: num.CeilFixed[num.FP32x32], FP64x64: num.CeilFixed[num.FP64x64]}}
 
 // ceilRow defines Ceil.

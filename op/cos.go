@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 	return apply1(&cos, &a, opts)
 }
 
-var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64},
+var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, fast: &simd.Cos, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64},
 	fixed: &fixed1{FP8x23: num.CosFixed[num.FP8x23], FP16x16: num.CosFixed[num.FP16x16], FP32x32: num.CosFixed[num.FP32x32], FP64x64: num.CosFixed[num.FP64x64]}}
 
 // cosRow32 and cosRow64 define Cos.

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 	return apply1(&floor, &a, opts)
 }
 
-var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]},
+var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Floor, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]},
 	fixed: &fixed1{FP8x23: num.FloorFixed[num.FP8x23], FP16x16: num.FloorFixed[num.FP16x16], FP32x32: num.FloorFixed[num.FP32x32], FP64x64: num.FloorFixed[num.FP64x64]}}
 
 // floorRow defines Floor.

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -32,6 +33,14 @@ func powRow[T num.Integer](dst, a, b []T) {
 
 func powRow32(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
+	twos := 0
+	for twos < len(b) && b[twos] == 2 {
+		twos++
+	}
+	if r := simd.Square.Best(); r != nil && twos == len(b) { // Pow32 multiplies, too
+		r.F32(dst, a)
+		return
+	}
 	for i := range dst {
 		dst[i] = num.Pow32(a[i], b[i])
 	}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts .
 	return apply1(&reciprocal, &a, opts)
 }
 
-var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, cost: 4,
+var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, fast: &simd.Reciprocal, cost: 4,
 	rows:  rows1{F32: reciprocalRow[float32], F64: reciprocalRow[float64]},
 	fixed: &fixed1{FP8x23: num.ReciprocalFixed[num.FP8x23], FP16x16: num.ReciprocalFixed[num.FP16x16], FP32x32: num.ReciprocalFixed[num.FP32x32], FP64x64: num.ReciprocalFixed[num.FP64x64]}}
 

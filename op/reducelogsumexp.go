@@ -48,9 +48,7 @@ func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 					}
 				}
 				if !math.IsInf(top, 0) {
-					for i := range v {
-						v[i] = num.Exp64(v[i] - top)
-					}
+					exponentials(v, v, top)
 					top += num.Log64(sumRow(v))
 				}
 				to.setFloat(k, top)

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 	return apply1(&sin, &a, opts)
 }
 
-var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64},
+var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, fast: &simd.Sin, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64},
 	fixed: &fixed1{FP8x23: num.SinFixed[num.FP8x23], FP16x16: num.SinFixed[num.FP16x16], FP32x32: num.SinFixed[num.FP32x32], FP64x64: num.SinFixed[num.FP64x64]}}
 
 // sinRow32 and sinRow64 define Sin.

@@ -45,7 +45,11 @@ func exponentials[T num.Float](dst, a []T, top T) {
 	case []float32:
 		expRow32(dst, dst)
 	case []float64:
-		expRow64(dst, dst)
+		if r := simd.Exp.Best(); r != nil {
+			r.F64(dst, dst)
+		} else {
+			expRow64(dst, dst)
+		}
 	}
 }
 
@@ -112,7 +116,7 @@ func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor
 		a = a.Clone()
 	}
 	cost := 20
-	if dtype.Of[T]() != dtype.Float64 && simd.Exp.Best() != nil {
+	if simd.Exp.Best() != nil {
 		cost = quick(cost)
 	}
 	alongAxis(job{name: name, ctx: s.ctx(), cost: cost}, &a, axis, tail, &dst, f32, f64)

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Optio
 	return apply1(&tan, &a, opts)
 }
 
-var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64},
+var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, fast: &simd.Tan, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64},
 	fixed: &fixed1{FP8x23: num.TanFixed[num.FP8x23], FP16x16: num.TanFixed[num.FP16x16], FP32x32: num.TanFixed[num.FP32x32], FP64x64: num.TanFixed[num.FP64x64]}}
 
 // tanRow32 and tanRow64 define Tan.

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 	return apply1(&trunc, &a, opts)
 }
 
-var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]},
+var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, fast: &simd.Trunc, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]},
 	fixed: &fixed1{FP8x23: num.TruncFixed[num.FP8x23], FP16x16: num.TruncFixed[num.FP16x16], FP32x32: num.TruncFixed[num.FP32x32], FP64x64: num.TruncFixed[num.FP64x64]}}
 
 // truncRow defines Trunc.

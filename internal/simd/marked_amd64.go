@@ -4,6 +4,7 @@ package simd
 
 import (
 	"math"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/num"
@@ -12,10 +13,13 @@ import (
 // Erf and its like have rows that compute nearly all elements and mark the others, which
 // package num does then.
 var (
-	Erf      = Levels[*Rows1]{cpu.AVX2: {F32: erfAVX2}, cpu.AVX512: {F32: erfAVX512}}
-	Gelu     = Levels[*Rows1]{cpu.AVX2: {F32: geluAVX2}, cpu.AVX512: {F32: geluAVX512}}
-	GeluTanh = Levels[*Rows1]{cpu.AVX2: {F32: geluTanhAVX2}, cpu.AVX512: {F32: geluTanhAVX512}}
-	Mish     = Levels[*Rows1]{cpu.AVX2: {F32: mishAVX2}, cpu.AVX512: {F32: mishAVX512}}
+	Erf      = Levels[*Rows1]{cpu.AVX2: unmarked(erfMarkedAVX2, num.Erf32), cpu.AVX512: unmarked(erfMarkedAVX512, num.Erf32)}
+	Gelu     = Levels[*Rows1]{cpu.AVX2: unmarked(geluMarkedAVX2, num.Gelu32), cpu.AVX512: unmarked(geluMarkedAVX512, num.Gelu32)}
+	GeluTanh = Levels[*Rows1]{cpu.AVX2: unmarked(geluTanhMarkedAVX2, num.GeluTanh32), cpu.AVX512: unmarked(geluTanhMarkedAVX512, num.GeluTanh32)}
+	Mish     = Levels[*Rows1]{cpu.AVX2: unmarked(mishMarkedAVX2, num.Mish32), cpu.AVX512: unmarked(mishMarkedAVX512, num.Mish32)}
+	Sin      = Levels[*Rows1]{cpu.AVX2: unmarked(sinMarkedAVX2, num.Sin32), cpu.AVX512: unmarked(sinMarkedAVX512, num.Sin32)}
+	Cos      = Levels[*Rows1]{cpu.AVX2: unmarked(cosMarkedAVX2, num.Cos32), cpu.AVX512: unmarked(cosMarkedAVX512, num.Cos32)}
+	Tan      = Levels[*Rows1]{cpu.AVX2: unmarked(tanMarkedAVX2, num.Tan32), cpu.AVX512: unmarked(tanMarkedAVX512, num.Tan32)}
 )
 
 const (
@@ -23,76 +27,19 @@ const (
 	markedLen = 512
 )
 
-func erfAVX2(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		erfMarkedAVX2(y[:n], a)
-		settle(dst[:n], a, y[:n], num.Erf32)
-	}
-}
+var marks = sync.Pool{New: func() any { return new([markedLen]float32) }}
 
-func erfAVX512(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		erfMarkedAVX512(y[:n], a)
-		settle(dst[:n], a, y[:n], num.Erf32)
-	}
-}
-
-func geluAVX2(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		geluMarkedAVX2(y[:n], a)
-		settle(dst[:n], a, y[:n], num.Gelu32)
-	}
-}
-
-func geluAVX512(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		geluMarkedAVX512(y[:n], a)
-		settle(dst[:n], a, y[:n], num.Gelu32)
-	}
-}
-
-func geluTanhAVX2(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		geluTanhMarkedAVX2(y[:n], a)
-		settle(dst[:n], a, y[:n], num.GeluTanh32)
-	}
-}
-
-func geluTanhAVX512(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		geluTanhMarkedAVX512(y[:n], a)
-		settle(dst[:n], a, y[:n], num.GeluTanh32)
-	}
-}
-
-func mishAVX2(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		mishMarkedAVX2(y[:n], a)
-		settle(dst[:n], a, y[:n], num.Mish32)
-	}
-}
-
-func mishAVX512(dst, a []float32) {
-	var y [markedLen]float32
-	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-		n = min(len(dst), markedLen)
-		mishMarkedAVX512(y[:n], a)
-		settle(dst[:n], a, y[:n], num.Mish32)
-	}
+// unmarked returns the row that computes what row marks by f.
+func unmarked(row func(dst, a []float32), f func(float32) float32) *Rows1 {
+	return &Rows1{F32: func(dst, a []float32) {
+		y := marks.Get().(*[markedLen]float32)
+		for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+			n = min(len(dst), markedLen)
+			row(y[:n], a)
+			settle(dst[:n], a, y[:n], f)
+		}
+		marks.Put(y)
+	}}
 }
 
 // settle copies y to dst, which may be a, and computes what is marked.

@@ -3,4 +3,4 @@
 package simd
 
 // As those of amd64.
-var Erf, Gelu, GeluTanh, Mish Levels[*Rows1]
+var Erf, Gelu, GeluTanh, Mish, Sin, Cos, Tan Levels[*Rows1]

@@ -224,6 +224,17 @@ func TestRows1(t *testing.T) {
 		check1(t, "negF64", Neg[l].F64, flipped[float64](1<<63))
 		check1(t, "sqrtF32", Sqrt[l].F32, root[float32])
 		check1(t, "sqrtF64", Sqrt[l].F64, root[float64])
+		check1(t, "reciprocalF32", Reciprocal[l].F32, func(a float32) float32 { return canonical(1 / a) })
+		check1(t, "reciprocalF64", Reciprocal[l].F64, func(a float64) float64 { return canonical(1 / a) })
+		check1(t, "squareF32", Square[l].F32, func(a float32) float32 { return canonical(a * a) })
+		check1(t, "squareF64", Square[l].F64, func(a float64) float64 { return canonical(a * a) })
+		for name, of := range map[string]struct {
+			rows *Rows1
+			want func(float64) float64
+		}{"round": {Round[l], math.RoundToEven}, "floor": {Floor[l], math.Floor}, "ceil": {Ceil[l], math.Ceil}, "trunc": {Trunc[l], math.Trunc}} {
+			check1(t, name+"F32", of.rows.F32, func(a float32) float32 { return canonical(float32(of.want(float64(a)))) })
+			check1(t, name+"F64", of.rows.F64, func(a float64) float64 { return canonical(of.want(a)) })
+		}
 	})
 }
 
@@ -237,6 +248,9 @@ func TestFunctions(t *testing.T) {
 		check1(t, "geluMarked", Gelu[l].F32, num.Gelu32)
 		check1(t, "geluTanhMarked", GeluTanh[l].F32, num.GeluTanh32)
 		check1(t, "mishMarked", Mish[l].F32, num.Mish32)
+		check1(t, "sinMarked", Sin[l].F32, num.Sin32)
+		check1(t, "cosMarked", Cos[l].F32, num.Cos32)
+		check1(t, "tanMarked", Tan[l].F32, num.Tan32)
 	})
 }
 

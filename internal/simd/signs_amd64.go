@@ -86,6 +86,78 @@ func sqrtF64AVX2(dst []float64, a []float64)
 func sqrtF64AVX512(dst []float64, a []float64)
 
 //go:noescape
+func reciprocalF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func reciprocalF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func reciprocalF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func reciprocalF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func squareF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func squareF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func squareF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func squareF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func roundF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func roundF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func roundF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func roundF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func floorF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func floorF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func floorF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func floorF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func ceilF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func ceilF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func ceilF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func ceilF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func truncF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func truncF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func truncF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func truncF64AVX512(dst []float64, a []float64)
+
+//go:noescape
 func reluI8AVX2(dst []int8, a []int8)
 
 //go:noescape

@@ -2441,6 +2441,2478 @@ done:
 	VZEROUPPER
 	RET
 
+DATA c3f8000003f800000<>+0(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+8(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+16(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+24(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+32(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+40(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+48(SB)/8, $0x3f8000003f800000
+DATA c3f8000003f800000<>+56(SB)/8, $0x3f8000003f800000
+GLOBL c3f8000003f800000<>(SB), RODATA|NOPTR, $64
+
+// func reciprocalF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·reciprocalF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c3f8000003f800000<>+0(SB), Y0
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y1
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   32(DX)(BX*4), Y3
+	VMOVUPS   64(DX)(BX*4), Y4
+	VMOVUPS   96(DX)(BX*4), Y5
+	VDIVPS    Y2, Y0, Y2
+	VDIVPS    Y3, Y0, Y3
+	VDIVPS    Y4, Y0, Y4
+	VDIVPS    Y5, Y0, Y9
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVNTDQ  Y2, (CX)(BX*4)
+	VMOVNTDQ  Y3, 32(CX)(BX*4)
+	VMOVNTDQ  Y4, 64(CX)(BX*4)
+	VMOVNTDQ  Y5, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y2
+	VMOVUPS   32(DX)(BX*4), Y3
+	VMOVUPS   64(DX)(BX*4), Y4
+	VMOVUPS   96(DX)(BX*4), Y5
+	VDIVPS    Y2, Y0, Y2
+	VDIVPS    Y3, Y0, Y3
+	VDIVPS    Y4, Y0, Y4
+	VDIVPS    Y5, Y0, Y9
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y4, Y4, Y8
+	VCMPPS    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVUPS   Y2, (CX)(BX*4)
+	VMOVUPS   Y3, 32(CX)(BX*4)
+	VMOVUPS   Y4, 64(CX)(BX*4)
+	VMOVUPS   Y5, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y2
+	VDIVPS    Y2, Y0, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X6
+	VDIVPS    Y6, Y0, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVD     X2, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reciprocalF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·reciprocalF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c3f8000003f800000<>+0(SB), Z0
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z4
+	VMOVDQU64 192(DX)(BX*4), Z5
+	VDIVPS    Z2, Z0, Z2
+	VDIVPS    Z3, Z0, Z3
+	VDIVPS    Z4, Z0, Z4
+	VDIVPS    Z5, Z0, Z5
+	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*4)
+	VMOVNTDQ  Z3, 64(CX)(BX*4)
+	VMOVNTDQ  Z4, 128(CX)(BX*4)
+	VMOVNTDQ  Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VMOVDQU64 64(DX)(BX*4), Z3
+	VMOVDQU64 128(DX)(BX*4), Z4
+	VMOVDQU64 192(DX)(BX*4), Z5
+	VDIVPS    Z2, Z0, Z2
+	VDIVPS    Z3, Z0, Z3
+	VDIVPS    Z4, Z0, Z4
+	VDIVPS    Z5, Z0, Z5
+	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
+	VMOVDQU64 Z2, (CX)(BX*4)
+	VMOVDQU64 Z3, 64(CX)(BX*4)
+	VMOVDQU64 Z4, 128(CX)(BX*4)
+	VMOVDQU64 Z5, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z2
+	VDIVPS    Z2, Z0, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z2
+	VDIVPS      Z2, Z0, Z0
+	VCMPPS      $0x03, Z0, Z0, K2
+	VMOVDQU32   Z1, K2, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA c3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+32(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+40(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+48(SB)/8, $0x3ff0000000000000
+DATA c3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
+GLOBL c3ff0000000000000<>(SB), RODATA|NOPTR, $64
+
+// func reciprocalF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·reciprocalF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c3ff0000000000000<>+0(SB), Y0
+	VMOVUPS c7ff8000000000000<>+0(SB), Y1
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y3
+	VMOVUPS   64(DX)(BX*8), Y4
+	VMOVUPS   96(DX)(BX*8), Y5
+	VDIVPD    Y2, Y0, Y2
+	VDIVPD    Y3, Y0, Y3
+	VDIVPD    Y4, Y0, Y4
+	VDIVPD    Y5, Y0, Y9
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y4, Y4, Y8
+	VCMPPD    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVNTDQ  Y2, (CX)(BX*8)
+	VMOVNTDQ  Y3, 32(CX)(BX*8)
+	VMOVNTDQ  Y4, 64(CX)(BX*8)
+	VMOVNTDQ  Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y3
+	VMOVUPS   64(DX)(BX*8), Y4
+	VMOVUPS   96(DX)(BX*8), Y5
+	VDIVPD    Y2, Y0, Y2
+	VDIVPD    Y3, Y0, Y3
+	VDIVPD    Y4, Y0, Y4
+	VDIVPD    Y5, Y0, Y9
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y4, Y4, Y8
+	VCMPPD    $0x03, Y9, Y9, Y10
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y7, Y1, Y3, Y3
+	VPBLENDVB Y8, Y1, Y4, Y4
+	VPBLENDVB Y10, Y1, Y9, Y5
+	VMOVUPS   Y2, (CX)(BX*8)
+	VMOVUPS   Y3, 32(CX)(BX*8)
+	VMOVUPS   Y4, 64(CX)(BX*8)
+	VMOVUPS   Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y2
+	VDIVPD    Y2, Y0, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X6
+	VDIVPD    Y6, Y0, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVQ     X2, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reciprocalF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·reciprocalF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c3ff0000000000000<>+0(SB), Z0
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VDIVPD    Z2, Z0, Z2
+	VDIVPD    Z3, Z0, Z3
+	VDIVPD    Z4, Z0, Z4
+	VDIVPD    Z5, Z0, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*8)
+	VMOVNTDQ  Z3, 64(CX)(BX*8)
+	VMOVNTDQ  Z4, 128(CX)(BX*8)
+	VMOVNTDQ  Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VDIVPD    Z2, Z0, Z2
+	VDIVPD    Z3, Z0, Z3
+	VDIVPD    Z4, Z0, Z4
+	VDIVPD    Z5, Z0, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVDQU64 Z2, (CX)(BX*8)
+	VMOVDQU64 Z3, 64(CX)(BX*8)
+	VMOVDQU64 Z4, 128(CX)(BX*8)
+	VMOVDQU64 Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VDIVPD    Z2, Z0, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	VDIVPD      Z2, Z0, Z0
+	VCMPPD      $0x03, Z0, Z0, K2
+	VMOVDQU64   Z1, K2, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func squareF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·squareF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VMULPS    Y1, Y1, Y1
+	VMULPS    Y2, Y2, Y2
+	VMULPS    Y3, Y3, Y3
+	VMULPS    Y4, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*4)
+	VMOVNTDQ  Y2, 32(CX)(BX*4)
+	VMOVNTDQ  Y3, 64(CX)(BX*4)
+	VMOVNTDQ  Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VMULPS    Y1, Y1, Y1
+	VMULPS    Y2, Y2, Y2
+	VMULPS    Y3, Y3, Y3
+	VMULPS    Y4, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*4)
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMULPS    Y1, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X5
+	VMULPS    Y5, Y5, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func squareF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·squareF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VMULPS    Z1, Z1, Z1
+	VMULPS    Z2, Z2, Z2
+	VMULPS    Z3, Z3, Z3
+	VMULPS    Z4, Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*4)
+	VMOVNTDQ  Z2, 64(CX)(BX*4)
+	VMOVNTDQ  Z3, 128(CX)(BX*4)
+	VMOVNTDQ  Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMOVDQU64 64(DX)(BX*4), Z2
+	VMOVDQU64 128(DX)(BX*4), Z3
+	VMOVDQU64 192(DX)(BX*4), Z4
+	VMULPS    Z1, Z1, Z1
+	VMULPS    Z2, Z2, Z2
+	VMULPS    Z3, Z3, Z3
+	VMULPS    Z4, Z4, Z4
+	VCMPPS    $0x03, Z1, Z1, K1
+	VCMPPS    $0x03, Z2, Z2, K2
+	VCMPPS    $0x03, Z3, Z3, K3
+	VCMPPS    $0x03, Z4, Z4, K4
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU32 Z0, K2, Z2
+	VMOVDQU32 Z0, K3, Z3
+	VMOVDQU32 Z0, K4, Z4
+	VMOVDQU64 Z1, (CX)(BX*4)
+	VMOVDQU64 Z2, 64(CX)(BX*4)
+	VMOVDQU64 Z3, 128(CX)(BX*4)
+	VMOVDQU64 Z4, 192(CX)(BX*4)
+	ADDQ      $+64, BX
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*4), Z1
+	VMULPS    Z1, Z1, Z1
+	VCMPPS    $0x03, Z1, Z1, K1
+	VMOVDQU32 Z0, K1, Z1
+	VMOVDQU64 Z1, (CX)(BX*4)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VMULPS      Z1, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VMOVDQU32   Z0, K2, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func squareF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·squareF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VMULPD    Y1, Y1, Y1
+	VMULPD    Y2, Y2, Y2
+	VMULPD    Y3, Y3, Y3
+	VMULPD    Y4, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VMULPD    Y1, Y1, Y1
+	VMULPD    Y2, Y2, Y2
+	VMULPD    Y3, Y3, Y3
+	VMULPD    Y4, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMULPD    Y1, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X5
+	VMULPD    Y5, Y5, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func squareF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·squareF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VMULPD    Z1, Z1, Z1
+	VMULPD    Z2, Z2, Z2
+	VMULPD    Z3, Z3, Z3
+	VMULPD    Z4, Z4, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVNTDQ  Z1, (CX)(BX*8)
+	VMOVNTDQ  Z2, 64(CX)(BX*8)
+	VMOVNTDQ  Z3, 128(CX)(BX*8)
+	VMOVNTDQ  Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMOVDQU64 64(DX)(BX*8), Z2
+	VMOVDQU64 128(DX)(BX*8), Z3
+	VMOVDQU64 192(DX)(BX*8), Z4
+	VMULPD    Z1, Z1, Z1
+	VMULPD    Z2, Z2, Z2
+	VMULPD    Z3, Z3, Z3
+	VMULPD    Z4, Z4, Z4
+	VCMPPD    $0x03, Z1, Z1, K1
+	VCMPPD    $0x03, Z2, Z2, K2
+	VCMPPD    $0x03, Z3, Z3, K3
+	VCMPPD    $0x03, Z4, Z4, K4
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z0, K2, Z2
+	VMOVDQU64 Z0, K3, Z3
+	VMOVDQU64 Z0, K4, Z4
+	VMOVDQU64 Z1, (CX)(BX*8)
+	VMOVDQU64 Z2, 64(CX)(BX*8)
+	VMOVDQU64 Z3, 128(CX)(BX*8)
+	VMOVDQU64 Z4, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z1
+	VMULPD    Z1, Z1, Z1
+	VCMPPD    $0x03, Z1, Z1, K1
+	VMOVDQU64 Z0, K1, Z1
+	VMOVDQU64 Z1, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VMULPD      Z1, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func roundF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·roundF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x08, Y1, Y1
+	VROUNDPS  $0x08, Y2, Y2
+	VROUNDPS  $0x08, Y3, Y3
+	VROUNDPS  $0x08, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*4)
+	VMOVNTDQ  Y2, 32(CX)(BX*4)
+	VMOVNTDQ  Y3, 64(CX)(BX*4)
+	VMOVNTDQ  Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x08, Y1, Y1
+	VROUNDPS  $0x08, Y2, Y2
+	VROUNDPS  $0x08, Y3, Y3
+	VROUNDPS  $0x08, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*4)
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VROUNDPS  $0x08, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X5
+	VROUNDPS  $0x08, Y5, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func roundF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·roundF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x08, Z1, Z1
+	VRNDSCALEPS $0x08, Z2, Z2
+	VRNDSCALEPS $0x08, Z3, Z3
+	VRNDSCALEPS $0x08, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*4)
+	VMOVNTDQ    Z2, 64(CX)(BX*4)
+	VMOVNTDQ    Z3, 128(CX)(BX*4)
+	VMOVNTDQ    Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x08, Z1, Z1
+	VRNDSCALEPS $0x08, Z2, Z2
+	VRNDSCALEPS $0x08, Z3, Z3
+	VRNDSCALEPS $0x08, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*4)
+	VMOVDQU64   Z2, 64(CX)(BX*4)
+	VMOVDQU64   Z3, 128(CX)(BX*4)
+	VMOVDQU64   Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VRNDSCALEPS $0x08, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K1
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VRNDSCALEPS $0x08, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VMOVDQU32   Z0, K2, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func roundF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·roundF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x08, Y1, Y1
+	VROUNDPD  $0x08, Y2, Y2
+	VROUNDPD  $0x08, Y3, Y3
+	VROUNDPD  $0x08, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x08, Y1, Y1
+	VROUNDPD  $0x08, Y2, Y2
+	VROUNDPD  $0x08, Y3, Y3
+	VROUNDPD  $0x08, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y1
+	VROUNDPD  $0x08, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X5
+	VROUNDPD  $0x08, Y5, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func roundF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·roundF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x08, Z1, Z1
+	VRNDSCALEPD $0x08, Z2, Z2
+	VRNDSCALEPD $0x08, Z3, Z3
+	VRNDSCALEPD $0x08, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*8)
+	VMOVNTDQ    Z2, 64(CX)(BX*8)
+	VMOVNTDQ    Z3, 128(CX)(BX*8)
+	VMOVNTDQ    Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x08, Z1, Z1
+	VRNDSCALEPD $0x08, Z2, Z2
+	VRNDSCALEPD $0x08, Z3, Z3
+	VRNDSCALEPD $0x08, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*8)
+	VMOVDQU64   Z2, 64(CX)(BX*8)
+	VMOVDQU64   Z3, 128(CX)(BX*8)
+	VMOVDQU64   Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VRNDSCALEPD $0x08, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K1
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JGE         one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VRNDSCALEPD $0x08, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floorF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·floorF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x09, Y1, Y1
+	VROUNDPS  $0x09, Y2, Y2
+	VROUNDPS  $0x09, Y3, Y3
+	VROUNDPS  $0x09, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*4)
+	VMOVNTDQ  Y2, 32(CX)(BX*4)
+	VMOVNTDQ  Y3, 64(CX)(BX*4)
+	VMOVNTDQ  Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x09, Y1, Y1
+	VROUNDPS  $0x09, Y2, Y2
+	VROUNDPS  $0x09, Y3, Y3
+	VROUNDPS  $0x09, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*4)
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VROUNDPS  $0x09, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X5
+	VROUNDPS  $0x09, Y5, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func floorF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·floorF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x09, Z1, Z1
+	VRNDSCALEPS $0x09, Z2, Z2
+	VRNDSCALEPS $0x09, Z3, Z3
+	VRNDSCALEPS $0x09, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*4)
+	VMOVNTDQ    Z2, 64(CX)(BX*4)
+	VMOVNTDQ    Z3, 128(CX)(BX*4)
+	VMOVNTDQ    Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x09, Z1, Z1
+	VRNDSCALEPS $0x09, Z2, Z2
+	VRNDSCALEPS $0x09, Z3, Z3
+	VRNDSCALEPS $0x09, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*4)
+	VMOVDQU64   Z2, 64(CX)(BX*4)
+	VMOVDQU64   Z3, 128(CX)(BX*4)
+	VMOVDQU64   Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VRNDSCALEPS $0x09, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K1
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VRNDSCALEPS $0x09, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VMOVDQU32   Z0, K2, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func floorF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·floorF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x09, Y1, Y1
+	VROUNDPD  $0x09, Y2, Y2
+	VROUNDPD  $0x09, Y3, Y3
+	VROUNDPD  $0x09, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x09, Y1, Y1
+	VROUNDPD  $0x09, Y2, Y2
+	VROUNDPD  $0x09, Y3, Y3
+	VROUNDPD  $0x09, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y1
+	VROUNDPD  $0x09, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X5
+	VROUNDPD  $0x09, Y5, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func floorF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·floorF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x09, Z1, Z1
+	VRNDSCALEPD $0x09, Z2, Z2
+	VRNDSCALEPD $0x09, Z3, Z3
+	VRNDSCALEPD $0x09, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*8)
+	VMOVNTDQ    Z2, 64(CX)(BX*8)
+	VMOVNTDQ    Z3, 128(CX)(BX*8)
+	VMOVNTDQ    Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x09, Z1, Z1
+	VRNDSCALEPD $0x09, Z2, Z2
+	VRNDSCALEPD $0x09, Z3, Z3
+	VRNDSCALEPD $0x09, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*8)
+	VMOVDQU64   Z2, 64(CX)(BX*8)
+	VMOVDQU64   Z3, 128(CX)(BX*8)
+	VMOVDQU64   Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VRNDSCALEPD $0x09, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K1
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JGE         one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VRNDSCALEPD $0x09, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func ceilF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x0a, Y1, Y1
+	VROUNDPS  $0x0a, Y2, Y2
+	VROUNDPS  $0x0a, Y3, Y3
+	VROUNDPS  $0x0a, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*4)
+	VMOVNTDQ  Y2, 32(CX)(BX*4)
+	VMOVNTDQ  Y3, 64(CX)(BX*4)
+	VMOVNTDQ  Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x0a, Y1, Y1
+	VROUNDPS  $0x0a, Y2, Y2
+	VROUNDPS  $0x0a, Y3, Y3
+	VROUNDPS  $0x0a, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*4)
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VROUNDPS  $0x0a, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X5
+	VROUNDPS  $0x0a, Y5, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func ceilF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x0a, Z1, Z1
+	VRNDSCALEPS $0x0a, Z2, Z2
+	VRNDSCALEPS $0x0a, Z3, Z3
+	VRNDSCALEPS $0x0a, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*4)
+	VMOVNTDQ    Z2, 64(CX)(BX*4)
+	VMOVNTDQ    Z3, 128(CX)(BX*4)
+	VMOVNTDQ    Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x0a, Z1, Z1
+	VRNDSCALEPS $0x0a, Z2, Z2
+	VRNDSCALEPS $0x0a, Z3, Z3
+	VRNDSCALEPS $0x0a, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*4)
+	VMOVDQU64   Z2, 64(CX)(BX*4)
+	VMOVDQU64   Z3, 128(CX)(BX*4)
+	VMOVDQU64   Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VRNDSCALEPS $0x0a, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K1
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VRNDSCALEPS $0x0a, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VMOVDQU32   Z0, K2, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func ceilF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x0a, Y1, Y1
+	VROUNDPD  $0x0a, Y2, Y2
+	VROUNDPD  $0x0a, Y3, Y3
+	VROUNDPD  $0x0a, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x0a, Y1, Y1
+	VROUNDPD  $0x0a, Y2, Y2
+	VROUNDPD  $0x0a, Y3, Y3
+	VROUNDPD  $0x0a, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y1
+	VROUNDPD  $0x0a, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X5
+	VROUNDPD  $0x0a, Y5, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func ceilF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x0a, Z1, Z1
+	VRNDSCALEPD $0x0a, Z2, Z2
+	VRNDSCALEPD $0x0a, Z3, Z3
+	VRNDSCALEPD $0x0a, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*8)
+	VMOVNTDQ    Z2, 64(CX)(BX*8)
+	VMOVNTDQ    Z3, 128(CX)(BX*8)
+	VMOVNTDQ    Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x0a, Z1, Z1
+	VRNDSCALEPD $0x0a, Z2, Z2
+	VRNDSCALEPD $0x0a, Z3, Z3
+	VRNDSCALEPD $0x0a, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*8)
+	VMOVDQU64   Z2, 64(CX)(BX*8)
+	VMOVDQU64   Z3, 128(CX)(BX*8)
+	VMOVDQU64   Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VRNDSCALEPD $0x0a, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K1
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JGE         one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VRNDSCALEPD $0x0a, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func truncF32AVX2(dst []float32, a []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·truncF32AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+32, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x0b, Y1, Y1
+	VROUNDPS  $0x0b, Y2, Y2
+	VROUNDPS  $0x0b, Y3, Y3
+	VROUNDPS  $0x0b, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*4)
+	VMOVNTDQ  Y2, 32(CX)(BX*4)
+	VMOVNTDQ  Y3, 64(CX)(BX*4)
+	VMOVNTDQ  Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*4), Y1
+	VMOVUPS   32(DX)(BX*4), Y2
+	VMOVUPS   64(DX)(BX*4), Y3
+	VMOVUPS   96(DX)(BX*4), Y4
+	VROUNDPS  $0x0b, Y1, Y1
+	VROUNDPS  $0x0b, Y2, Y2
+	VROUNDPS  $0x0b, Y3, Y3
+	VROUNDPS  $0x0b, Y4, Y8
+	VCMPPS    $0x03, Y1, Y1, Y4
+	VCMPPS    $0x03, Y2, Y2, Y6
+	VCMPPS    $0x03, Y3, Y3, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*4)
+	VMOVUPS   Y2, 32(CX)(BX*4)
+	VMOVUPS   Y3, 64(CX)(BX*4)
+	VMOVUPS   Y4, 96(CX)(BX*4)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*4), Y1
+	VROUNDPS  $0x0b, Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(BX*4), X5
+	VROUNDPS  $0x0b, Y5, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVD     X1, (CX)(BX*4)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func truncF32AVX512(dst []float32, a []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·truncF32AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x0b, Z1, Z1
+	VRNDSCALEPS $0x0b, Z2, Z2
+	VRNDSCALEPS $0x0b, Z3, Z3
+	VRNDSCALEPS $0x0b, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*4)
+	VMOVNTDQ    Z2, 64(CX)(BX*4)
+	VMOVNTDQ    Z3, 128(CX)(BX*4)
+	VMOVNTDQ    Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VMOVDQU64   64(DX)(BX*4), Z2
+	VMOVDQU64   128(DX)(BX*4), Z3
+	VMOVDQU64   192(DX)(BX*4), Z4
+	VRNDSCALEPS $0x0b, Z1, Z1
+	VRNDSCALEPS $0x0b, Z2, Z2
+	VRNDSCALEPS $0x0b, Z3, Z3
+	VRNDSCALEPS $0x0b, Z4, Z4
+	VCMPPS      $0x03, Z1, Z1, K1
+	VCMPPS      $0x03, Z2, Z2, K2
+	VCMPPS      $0x03, Z3, Z3, K3
+	VCMPPS      $0x03, Z4, Z4, K4
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU32   Z0, K2, Z2
+	VMOVDQU32   Z0, K3, Z3
+	VMOVDQU32   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*4)
+	VMOVDQU64   Z2, 64(CX)(BX*4)
+	VMOVDQU64   Z3, 128(CX)(BX*4)
+	VMOVDQU64   Z4, 192(CX)(BX*4)
+	ADDQ        $+64, BX
+	SUBQ        $+64, AX
+	JGE         many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*4), Z1
+	VRNDSCALEPS $0x0b, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K1
+	VMOVDQU32   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*4)
+	ADDQ        $+16, BX
+	SUBQ        $+16, AX
+	JGE         one
+
+rest:
+	ADDQ        $+16, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z1
+	VRNDSCALEPS $0x0b, Z1, Z1
+	VCMPPS      $0x03, Z1, Z1, K2
+	VMOVDQU32   Z0, K2, Z1
+	VMOVDQU32   Z1, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func truncF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·truncF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c7ff8000000000000<>+0(SB), Y0
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x0b, Y1, Y1
+	VROUNDPD  $0x0b, Y2, Y2
+	VROUNDPD  $0x0b, Y3, Y3
+	VROUNDPD  $0x0b, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVNTDQ  Y1, (CX)(BX*8)
+	VMOVNTDQ  Y2, 32(CX)(BX*8)
+	VMOVNTDQ  Y3, 64(CX)(BX*8)
+	VMOVNTDQ  Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	SFENCE
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y1
+	VMOVUPS   32(DX)(BX*8), Y2
+	VMOVUPS   64(DX)(BX*8), Y3
+	VMOVUPS   96(DX)(BX*8), Y4
+	VROUNDPD  $0x0b, Y1, Y1
+	VROUNDPD  $0x0b, Y2, Y2
+	VROUNDPD  $0x0b, Y3, Y3
+	VROUNDPD  $0x0b, Y4, Y8
+	VCMPPD    $0x03, Y1, Y1, Y4
+	VCMPPD    $0x03, Y2, Y2, Y6
+	VCMPPD    $0x03, Y3, Y3, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y4, Y0, Y1, Y1
+	VPBLENDVB Y6, Y0, Y2, Y2
+	VPBLENDVB Y7, Y0, Y3, Y3
+	VPBLENDVB Y9, Y0, Y8, Y4
+	VMOVUPS   Y1, (CX)(BX*8)
+	VMOVUPS   Y2, 32(CX)(BX*8)
+	VMOVUPS   Y3, 64(CX)(BX*8)
+	VMOVUPS   Y4, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y1
+	VROUNDPD  $0x0b, Y1, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X5
+	VROUNDPD  $0x0b, Y5, Y1
+	VCMPPD    $0x03, Y1, Y1, Y2
+	VPBLENDVB Y2, Y0, Y1, Y1
+	VMOVQ     X1, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func truncF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·truncF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z0
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x0b, Z1, Z1
+	VRNDSCALEPD $0x0b, Z2, Z2
+	VRNDSCALEPD $0x0b, Z3, Z3
+	VRNDSCALEPD $0x0b, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVNTDQ    Z1, (CX)(BX*8)
+	VMOVNTDQ    Z2, 64(CX)(BX*8)
+	VMOVNTDQ    Z3, 128(CX)(BX*8)
+	VMOVNTDQ    Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         past
+	SFENCE
+	JMP         single
+
+many:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VMOVDQU64   64(DX)(BX*8), Z2
+	VMOVDQU64   128(DX)(BX*8), Z3
+	VMOVDQU64   192(DX)(BX*8), Z4
+	VRNDSCALEPD $0x0b, Z1, Z1
+	VRNDSCALEPD $0x0b, Z2, Z2
+	VRNDSCALEPD $0x0b, Z3, Z3
+	VRNDSCALEPD $0x0b, Z4, Z4
+	VCMPPD      $0x03, Z1, Z1, K1
+	VCMPPD      $0x03, Z2, Z2, K2
+	VCMPPD      $0x03, Z3, Z3, K3
+	VCMPPD      $0x03, Z4, Z4, K4
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z0, K2, Z2
+	VMOVDQU64   Z0, K3, Z3
+	VMOVDQU64   Z0, K4, Z4
+	VMOVDQU64   Z1, (CX)(BX*8)
+	VMOVDQU64   Z2, 64(CX)(BX*8)
+	VMOVDQU64   Z3, 128(CX)(BX*8)
+	VMOVDQU64   Z4, 192(CX)(BX*8)
+	ADDQ        $+32, BX
+	SUBQ        $+32, AX
+	JGE         many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64   (DX)(BX*8), Z1
+	VRNDSCALEPD $0x0b, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K1
+	VMOVDQU64   Z0, K1, Z1
+	VMOVDQU64   Z1, (CX)(BX*8)
+	ADDQ        $+8, BX
+	SUBQ        $+8, AX
+	JGE         one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z1
+	VRNDSCALEPD $0x0b, Z1, Z1
+	VCMPPD      $0x03, Z1, Z1, K2
+	VMOVDQU64   Z0, K2, Z1
+	VMOVDQU64   Z1, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
 // func reluI8AVX2(dst []int8, a []int8)
 // Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48

@@ -6,116 +6,14 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/cpu"
 
+var Abs = Levels[*Rows1]{
+	cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
+	cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
+}
+
 var Add = Levels[*Rows2]{
 	cpu.AVX2:   {I8: addI8AVX2, U8: addU8AVX2, I16: addI16AVX2, U16: addU16AVX2, I32: addI32AVX2, U32: addU32AVX2, I64: addI64AVX2, U64: addU64AVX2, F32: addF32AVX2, F64: addF64AVX2},
 	cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512},
-}
-
-var Sub = Levels[*Rows2]{
-	cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
-	cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
-}
-
-var Mul = Levels[*Rows2]{
-	cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
-	cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
-}
-
-var Div = Levels[*Rows2]{
-	cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
-	cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
-}
-
-var MulAdd = Levels[*Rows3]{
-	cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2},
-	cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
-}
-
-var Max = Levels[*Rows2]{
-	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
-	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
-}
-
-var Min = Levels[*Rows2]{
-	cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
-	cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
-}
-
-// TrySubNumber32 calls what the level in use has and reports whether there is something.
-func TrySubNumber32(dst []float32, a []float32, p float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		subNumber32AVX2(dst, a, p)
-		return true
-	case cpu.AVX512:
-		subNumber32AVX512(dst, a, p)
-		return true
-	}
-	return false
-}
-
-var SubNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
-	cpu.AVX2:   subNumber32AVX2,
-	cpu.AVX512: subNumber32AVX512,
-}
-
-// TryDivNumber32 calls what the level in use has and reports whether there is something.
-func TryDivNumber32(dst []float32, a []float32, p float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		divNumber32AVX2(dst, a, p)
-		return true
-	case cpu.AVX512:
-		divNumber32AVX512(dst, a, p)
-		return true
-	}
-	return false
-}
-
-var DivNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
-	cpu.AVX2:   divNumber32AVX2,
-	cpu.AVX512: divNumber32AVX512,
-}
-
-// TrySubNumber64 calls what the level in use has and reports whether there is something.
-func TrySubNumber64(dst []float64, a []float64, p float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		subNumber64AVX2(dst, a, p)
-		return true
-	case cpu.AVX512:
-		subNumber64AVX512(dst, a, p)
-		return true
-	}
-	return false
-}
-
-var SubNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
-	cpu.AVX2:   subNumber64AVX2,
-	cpu.AVX512: subNumber64AVX512,
-}
-
-// TryDivNumber64 calls what the level in use has and reports whether there is something.
-func TryDivNumber64(dst []float64, a []float64, p float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		divNumber64AVX2(dst, a, p)
-		return true
-	case cpu.AVX512:
-		divNumber64AVX512(dst, a, p)
-		return true
-	}
-	return false
-}
-
-var DivNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
-	cpu.AVX2:   divNumber64AVX2,
-	cpu.AVX512: divNumber64AVX512,
-}
-
-var Clip = Levels[*RowsP]{
-	cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
-	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
 }
 
 // TryAffine32 calls what the level in use has and reports whether there is something.
@@ -154,59 +52,76 @@ var Affine64 = Levels[func(dst []float64, a []float64, mean float64, factor floa
 	cpu.AVX512: affine64AVX512,
 }
 
-var Abs = Levels[*Rows1]{
-	cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
-	cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
+// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMaxRow32AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMaxRow32AVX512(key, at, a, i)
+		return true
+	}
+	return false
 }
 
-var Neg = Levels[*Rows1]{
-	cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2},
-	cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512},
+var ArgMaxRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
+	cpu.AVX2:   argMaxRow32AVX2,
+	cpu.AVX512: argMaxRow32AVX512,
 }
 
-var Sqrt = Levels[*Rows1]{
-	cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
-	cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
+// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMaxRow64AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMaxRow64AVX512(key, at, a, i)
+		return true
+	}
+	return false
 }
 
-var Relu = Levels[*Rows1]{
-	cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F32: reluF32AVX2, F64: reluF64AVX2},
-	cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F32: reluF32AVX512, F64: reluF64AVX512},
+var ArgMaxRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
+	cpu.AVX2:   argMaxRow64AVX2,
+	cpu.AVX512: argMaxRow64AVX512,
 }
 
-var Equal = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
-	cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
+// TryArgMinRow32 calls what the level in use has and reports whether there is something.
+func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMinRow32AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMinRow32AVX512(key, at, a, i)
+		return true
+	}
+	return false
 }
 
-var Less = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
-	cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},
+var ArgMinRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
+	cpu.AVX2:   argMinRow32AVX2,
+	cpu.AVX512: argMinRow32AVX512,
 }
 
-var LessOrEqual = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2},
-	cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512},
+// TryArgMinRow64 calls what the level in use has and reports whether there is something.
+func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		argMinRow64AVX2(key, at, a, i)
+		return true
+	case cpu.AVX512:
+		argMinRow64AVX512(key, at, a, i)
+		return true
+	}
+	return false
 }
 
-var NotEqual = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2},
-	cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512},
-}
-
-var GreaterOrEqual = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2},
-	cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
-}
-
-var Greater = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2},
-	cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512},
-}
-
-var Where = Levels[*RowsWhere]{
-	cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2},
-	cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
+var ArgMinRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
+	cpu.AVX2:   argMinRow64AVX2,
+	cpu.AVX512: argMinRow64AVX512,
 }
 
 // TryCanon32 calls what the level in use has and reports whether there is something.
@@ -245,132 +160,101 @@ var Canon64 = Levels[func(dst []float64)]{
 	cpu.AVX512: canon64AVX512,
 }
 
-// TryWidenF32 calls what the level in use has and reports whether there is something.
-func TryWidenF32(dst []float64, a []float32) bool {
+var Ceil = Levels[*Rows1]{
+	cpu.AVX2:   {F32: ceilF32AVX2, F64: ceilF64AVX2},
+	cpu.AVX512: {F32: ceilF32AVX512, F64: ceilF64AVX512},
+}
+
+var Clip = Levels[*RowsP]{
+	cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
+	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
+}
+
+// TryCosMarked calls what the level in use has and reports whether there is something.
+func TryCosMarked(dst []float32, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		widenF32AVX2(dst, a)
+		cosMarkedAVX2(dst, a)
 		return true
 	case cpu.AVX512:
-		widenF32AVX512(dst, a)
+		cosMarkedAVX512(dst, a)
 		return true
 	}
 	return false
 }
 
-var WidenF32 = Levels[func(dst []float64, a []float32)]{
-	cpu.AVX2:   widenF32AVX2,
-	cpu.AVX512: widenF32AVX512,
+var CosMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   cosMarkedAVX2,
+	cpu.AVX512: cosMarkedAVX512,
 }
 
-// TryNarrowF64 calls what the level in use has and reports whether there is something.
-func TryNarrowF64(dst []float32, a []float64) bool {
+var Div = Levels[*Rows2]{
+	cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
+	cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
+}
+
+// TryDivNumber32 calls what the level in use has and reports whether there is something.
+func TryDivNumber32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		narrowF64AVX2(dst, a)
+		divNumber32AVX2(dst, a, p)
 		return true
 	case cpu.AVX512:
-		narrowF64AVX512(dst, a)
+		divNumber32AVX512(dst, a, p)
 		return true
 	}
 	return false
 }
 
-var NarrowF64 = Levels[func(dst []float32, a []float64)]{
-	cpu.AVX2:   narrowF64AVX2,
-	cpu.AVX512: narrowF64AVX512,
+var DivNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
+	cpu.AVX2:   divNumber32AVX2,
+	cpu.AVX512: divNumber32AVX512,
 }
 
-// TryWidenBF16 calls what the level in use has and reports whether there is something.
-func TryWidenBF16(dst []float32, a []uint16) bool {
+// TryDivNumber64 calls what the level in use has and reports whether there is something.
+func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		widenBF16AVX2(dst, a)
+		divNumber64AVX2(dst, a, p)
 		return true
 	case cpu.AVX512:
-		widenBF16AVX512(dst, a)
+		divNumber64AVX512(dst, a, p)
 		return true
 	}
 	return false
 }
 
-var WidenBF16 = Levels[func(dst []float32, a []uint16)]{
-	cpu.AVX2:   widenBF16AVX2,
-	cpu.AVX512: widenBF16AVX512,
+var DivNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
+	cpu.AVX2:   divNumber64AVX2,
+	cpu.AVX512: divNumber64AVX512,
 }
 
-// TryNarrowBF16 calls what the level in use has and reports whether there is something.
-func TryNarrowBF16(dst []uint16, a []float32) bool {
+var Equal = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
+	cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
+}
+
+// TryErfMarked calls what the level in use has and reports whether there is something.
+func TryErfMarked(dst []float32, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		narrowBF16AVX2(dst, a)
+		erfMarkedAVX2(dst, a)
 		return true
 	case cpu.AVX512:
-		narrowBF16AVX512(dst, a)
+		erfMarkedAVX512(dst, a)
 		return true
 	}
 	return false
 }
 
-var NarrowBF16 = Levels[func(dst []uint16, a []float32)]{
-	cpu.AVX2:   narrowBF16AVX2,
-	cpu.AVX512: narrowBF16AVX512,
-}
-
-// TryWidenF16 calls what the level in use has and reports whether there is something.
-func TryWidenF16(dst []float32, a []uint16) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		widenF16AVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		widenF16AVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var WidenF16 = Levels[func(dst []float32, a []uint16)]{
-	cpu.AVX2:   widenF16AVX2,
-	cpu.AVX512: widenF16AVX512,
-}
-
-// TryNarrowF16 calls what the level in use has and reports whether there is something.
-func TryNarrowF16(dst []uint16, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		narrowF16AVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		narrowF16AVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var NarrowF16 = Levels[func(dst []uint16, a []float32)]{
-	cpu.AVX2:   narrowF16AVX2,
-	cpu.AVX512: narrowF16AVX512,
+var ErfMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   erfMarkedAVX2,
+	cpu.AVX512: erfMarkedAVX512,
 }
 
 var Exp = Levels[*Rows1]{
-	cpu.AVX2:   {F32: expF32AVX2},
-	cpu.AVX512: {F32: expF32AVX512},
-}
-
-var Log = Levels[*Rows1]{
-	cpu.AVX2:   {F32: logF32AVX2},
-	cpu.AVX512: {F32: logF32AVX512},
-}
-
-var Tanh = Levels[*Rows1]{
-	cpu.AVX2:   {F32: tanhF32AVX2},
-	cpu.AVX512: {F32: tanhF32AVX512},
-}
-
-var Sigmoid = Levels[*Rows1]{
-	cpu.AVX2:   {F32: sigmoidF32AVX2},
-	cpu.AVX512: {F32: sigmoidF32AVX512},
+	cpu.AVX2:   {F32: expF32AVX2, F64: expF64AVX2},
+	cpu.AVX512: {F32: expF32AVX512, F64: expF64AVX512},
 }
 
 // TryExpLess32 calls what the level in use has and reports whether there is something.
@@ -391,22 +275,69 @@ var ExpLess32 = Levels[func(dst []float32, a []float32, p float32)]{
 	cpu.AVX512: expLess32AVX512,
 }
 
-// TryErfMarked calls what the level in use has and reports whether there is something.
-func TryErfMarked(dst []float32, a []float32) bool {
+var FastExp = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastExpF32AVX2},
+	cpu.AVX512: {F32: fastExpF32AVX512},
+}
+
+var FastLog = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastLogF32AVX2},
+	cpu.AVX512: {F32: fastLogF32AVX512},
+}
+
+var FastSigmoid = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastSigmoidF32AVX2},
+	cpu.AVX512: {F32: fastSigmoidF32AVX512},
+}
+
+var FastTanh = Levels[*Rows1]{
+	cpu.AVX2:   {F32: fastTanhF32AVX2},
+	cpu.AVX512: {F32: fastTanhF32AVX512},
+}
+
+// TryFirstLines32 calls what the level in use has and reports whether there is something.
+func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	best = best[:len(dst)]
 	switch cpu.Current() {
 	case cpu.AVX2:
-		erfMarkedAVX2(dst, a)
+		firstLines32AVX2(dst, best, x, step, n)
 		return true
 	case cpu.AVX512:
-		erfMarkedAVX512(dst, a)
+		firstLines32AVX512(dst, best, x, step, n)
 		return true
 	}
 	return false
 }
 
-var ErfMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   erfMarkedAVX2,
-	cpu.AVX512: erfMarkedAVX512,
+var FirstLines32 = Levels[func(dst []int64, best []float32, x []float32, step, n int)]{
+	cpu.AVX2:   firstLines32AVX2,
+	cpu.AVX512: firstLines32AVX512,
+}
+
+// TryFirstLines64 calls what the level in use has and reports whether there is something.
+func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	best = best[:len(dst)]
+	switch cpu.Current() {
+	case cpu.AVX2:
+		firstLines64AVX2(dst, best, x, step, n)
+		return true
+	case cpu.AVX512:
+		firstLines64AVX512(dst, best, x, step, n)
+		return true
+	}
+	return false
+}
+
+var FirstLines64 = Levels[func(dst []int64, best []float64, x []float64, step, n int)]{
+	cpu.AVX2:   firstLines64AVX2,
+	cpu.AVX512: firstLines64AVX512,
+}
+
+var Floor = Levels[*Rows1]{
+	cpu.AVX2:   {F32: floorF32AVX2, F64: floorF64AVX2},
+	cpu.AVX512: {F32: floorF32AVX512, F64: floorF64AVX512},
 }
 
 // TryGeluMarked calls what the level in use has and reports whether there is something.
@@ -445,97 +376,34 @@ var GeluTanhMarked = Levels[func(dst []float32, a []float32)]{
 	cpu.AVX512: geluTanhMarkedAVX512,
 }
 
-// TryMishMarked calls what the level in use has and reports whether there is something.
-func TryMishMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		mishMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		mishMarkedAVX512(dst, a)
-		return true
-	}
-	return false
+var Greater = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2},
+	cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512},
 }
 
-var MishMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   mishMarkedAVX2,
-	cpu.AVX512: mishMarkedAVX512,
+var GreaterOrEqual = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2},
+	cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
 }
 
-var FastExp = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastExpF32AVX2},
-	cpu.AVX512: {F32: fastExpF32AVX512},
+var Less = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
+	cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},
 }
 
-var FastLog = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastLogF32AVX2},
-	cpu.AVX512: {F32: fastLogF32AVX512},
+var LessOrEqual = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2},
+	cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512},
 }
 
-var FastTanh = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastTanhF32AVX2},
-	cpu.AVX512: {F32: fastTanhF32AVX512},
+var Log = Levels[*Rows1]{
+	cpu.AVX2:   {F32: logF32AVX2, F64: logF64AVX2},
+	cpu.AVX512: {F32: logF32AVX512, F64: logF64AVX512},
 }
 
-var FastSigmoid = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastSigmoidF32AVX2},
-	cpu.AVX512: {F32: fastSigmoidF32AVX512},
-}
-
-// TrySumLanes32 calls what the level in use has and reports whether there is something.
-func TrySumLanes32(lane *[32]float64, x []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sumLanes32AVX2(lane, x)
-		return true
-	case cpu.AVX512:
-		sumLanes32AVX512(lane, x)
-		return true
-	}
-	return false
-}
-
-var SumLanes32 = Levels[func(lane *[32]float64, x []float32)]{
-	cpu.AVX2:   sumLanes32AVX2,
-	cpu.AVX512: sumLanes32AVX512,
-}
-
-// TrySquareLanes32 calls what the level in use has and reports whether there is something.
-func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		squareLanes32AVX2(lane, x, shift)
-		return true
-	case cpu.AVX512:
-		squareLanes32AVX512(lane, x, shift)
-		return true
-	}
-	return false
-}
-
-var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
-	cpu.AVX2:   squareLanes32AVX2,
-	cpu.AVX512: squareLanes32AVX512,
-}
-
-// TrySumColumns32 calls what the level in use has and reports whether there is something.
-func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
-	columnsWithin(len(dst), len(x), rows, ends, w)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sumColumns32AVX2(dst, x, rows, ends, w)
-		return true
-	case cpu.AVX512:
-		sumColumns32AVX512(dst, x, rows, ends, w)
-		return true
-	}
-	return false
-}
-
-var SumColumns32 = Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   sumColumns32AVX2,
-	cpu.AVX512: sumColumns32AVX512,
+var Max = Levels[*Rows2]{
+	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
+	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
 }
 
 // TryMaxColumns32 calls what the level in use has and reports whether there is something.
@@ -557,80 +425,6 @@ var MaxColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []
 	cpu.AVX512: maxColumns32AVX512,
 }
 
-// TryMinColumns32 calls what the level in use has and reports whether there is something.
-func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
-	columnsWithin(len(dst), len(x), rows, ends, w)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		minColumns32AVX2(dst, x, rows, ends, w)
-		return true
-	case cpu.AVX512:
-		minColumns32AVX512(dst, x, rows, ends, w)
-		return true
-	}
-	return false
-}
-
-var MinColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   minColumns32AVX2,
-	cpu.AVX512: minColumns32AVX512,
-}
-
-// TrySumLanes64 calls what the level in use has and reports whether there is something.
-func TrySumLanes64(lane *[32]float64, x []float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sumLanes64AVX2(lane, x)
-		return true
-	case cpu.AVX512:
-		sumLanes64AVX512(lane, x)
-		return true
-	}
-	return false
-}
-
-var SumLanes64 = Levels[func(lane *[32]float64, x []float64)]{
-	cpu.AVX2:   sumLanes64AVX2,
-	cpu.AVX512: sumLanes64AVX512,
-}
-
-// TrySquareLanes64 calls what the level in use has and reports whether there is something.
-func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		squareLanes64AVX2(lane, x, shift)
-		return true
-	case cpu.AVX512:
-		squareLanes64AVX512(lane, x, shift)
-		return true
-	}
-	return false
-}
-
-var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
-	cpu.AVX2:   squareLanes64AVX2,
-	cpu.AVX512: squareLanes64AVX512,
-}
-
-// TrySumColumns64 calls what the level in use has and reports whether there is something.
-func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
-	columnsWithin(len(dst), len(x), rows, ends, w)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sumColumns64AVX2(dst, x, rows, ends, w)
-		return true
-	case cpu.AVX512:
-		sumColumns64AVX512(dst, x, rows, ends, w)
-		return true
-	}
-	return false
-}
-
-var SumColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   sumColumns64AVX2,
-	cpu.AVX512: sumColumns64AVX512,
-}
-
 // TryMaxColumns64 calls what the level in use has and reports whether there is something.
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
@@ -648,116 +442,6 @@ func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 var MaxColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
 	cpu.AVX2:   maxColumns64AVX2,
 	cpu.AVX512: maxColumns64AVX512,
-}
-
-// TryMinColumns64 calls what the level in use has and reports whether there is something.
-func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
-	columnsWithin(len(dst), len(x), rows, ends, w)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		minColumns64AVX2(dst, x, rows, ends, w)
-		return true
-	case cpu.AVX512:
-		minColumns64AVX512(dst, x, rows, ends, w)
-		return true
-	}
-	return false
-}
-
-var MinColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   minColumns64AVX2,
-	cpu.AVX512: minColumns64AVX512,
-}
-
-// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
-func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		argMaxRow32AVX2(key, at, a, i)
-		return true
-	case cpu.AVX512:
-		argMaxRow32AVX512(key, at, a, i)
-		return true
-	}
-	return false
-}
-
-var ArgMaxRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
-	cpu.AVX2:   argMaxRow32AVX2,
-	cpu.AVX512: argMaxRow32AVX512,
-}
-
-// TryArgMinRow32 calls what the level in use has and reports whether there is something.
-func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		argMinRow32AVX2(key, at, a, i)
-		return true
-	case cpu.AVX512:
-		argMinRow32AVX512(key, at, a, i)
-		return true
-	}
-	return false
-}
-
-var ArgMinRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
-	cpu.AVX2:   argMinRow32AVX2,
-	cpu.AVX512: argMinRow32AVX512,
-}
-
-// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
-func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		argMaxRow64AVX2(key, at, a, i)
-		return true
-	case cpu.AVX512:
-		argMaxRow64AVX512(key, at, a, i)
-		return true
-	}
-	return false
-}
-
-var ArgMaxRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
-	cpu.AVX2:   argMaxRow64AVX2,
-	cpu.AVX512: argMaxRow64AVX512,
-}
-
-// TryArgMinRow64 calls what the level in use has and reports whether there is something.
-func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		argMinRow64AVX2(key, at, a, i)
-		return true
-	case cpu.AVX512:
-		argMinRow64AVX512(key, at, a, i)
-		return true
-	}
-	return false
-}
-
-var ArgMinRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
-	cpu.AVX2:   argMinRow64AVX2,
-	cpu.AVX512: argMinRow64AVX512,
-}
-
-// TrySumLines32 calls what the level in use has and reports whether there is something.
-func TrySumLines32(dst []float64, x []float32, step, n int) bool {
-	linesWithin(len(dst), len(x), step, n)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sumLines32AVX2(dst, x, step, n)
-		return true
-	case cpu.AVX512:
-		sumLines32AVX512(dst, x, step, n)
-		return true
-	}
-	return false
-}
-
-var SumLines32 = Levels[func(dst []float64, x []float32, step, n int)]{
-	cpu.AVX2:   sumLines32AVX2,
-	cpu.AVX512: sumLines32AVX512,
 }
 
 // TryMaxLines32 calls what the level in use has and reports whether there is something.
@@ -779,64 +463,6 @@ var MaxLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
 	cpu.AVX512: maxLines32AVX512,
 }
 
-// TryMinLines32 calls what the level in use has and reports whether there is something.
-func TryMinLines32(dst []float32, x []float32, step, n int) bool {
-	linesWithin(len(dst), len(x), step, n)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		minLines32AVX2(dst, x, step, n)
-		return true
-	case cpu.AVX512:
-		minLines32AVX512(dst, x, step, n)
-		return true
-	}
-	return false
-}
-
-var MinLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
-	cpu.AVX2:   minLines32AVX2,
-	cpu.AVX512: minLines32AVX512,
-}
-
-// TryFirstLines32 calls what the level in use has and reports whether there is something.
-func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
-	linesWithin(len(dst), len(x), step, n)
-	best = best[:len(dst)]
-	switch cpu.Current() {
-	case cpu.AVX2:
-		firstLines32AVX2(dst, best, x, step, n)
-		return true
-	case cpu.AVX512:
-		firstLines32AVX512(dst, best, x, step, n)
-		return true
-	}
-	return false
-}
-
-var FirstLines32 = Levels[func(dst []int64, best []float32, x []float32, step, n int)]{
-	cpu.AVX2:   firstLines32AVX2,
-	cpu.AVX512: firstLines32AVX512,
-}
-
-// TrySumLines64 calls what the level in use has and reports whether there is something.
-func TrySumLines64(dst []float64, x []float64, step, n int) bool {
-	linesWithin(len(dst), len(x), step, n)
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sumLines64AVX2(dst, x, step, n)
-		return true
-	case cpu.AVX512:
-		sumLines64AVX512(dst, x, step, n)
-		return true
-	}
-	return false
-}
-
-var SumLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
-	cpu.AVX2:   sumLines64AVX2,
-	cpu.AVX512: sumLines64AVX512,
-}
-
 // TryMaxLines64 calls what the level in use has and reports whether there is something.
 func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
@@ -854,6 +480,68 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 var MaxLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
 	cpu.AVX2:   maxLines64AVX2,
 	cpu.AVX512: maxLines64AVX512,
+}
+
+var Min = Levels[*Rows2]{
+	cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
+	cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
+}
+
+// TryMinColumns32 calls what the level in use has and reports whether there is something.
+func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minColumns32AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		minColumns32AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var MinColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   minColumns32AVX2,
+	cpu.AVX512: minColumns32AVX512,
+}
+
+// TryMinColumns64 calls what the level in use has and reports whether there is something.
+func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minColumns64AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		minColumns64AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var MinColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   minColumns64AVX2,
+	cpu.AVX512: minColumns64AVX512,
+}
+
+// TryMinLines32 calls what the level in use has and reports whether there is something.
+func TryMinLines32(dst []float32, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		minLines32AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		minLines32AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var MinLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
+	cpu.AVX2:   minLines32AVX2,
+	cpu.AVX512: minLines32AVX512,
 }
 
 // TryMinLines64 calls what the level in use has and reports whether there is something.
@@ -875,22 +563,418 @@ var MinLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
 	cpu.AVX512: minLines64AVX512,
 }
 
-// TryFirstLines64 calls what the level in use has and reports whether there is something.
-func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
-	linesWithin(len(dst), len(x), step, n)
-	best = best[:len(dst)]
+// TryMishMarked calls what the level in use has and reports whether there is something.
+func TryMishMarked(dst []float32, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
-		firstLines64AVX2(dst, best, x, step, n)
+		mishMarkedAVX2(dst, a)
 		return true
 	case cpu.AVX512:
-		firstLines64AVX512(dst, best, x, step, n)
+		mishMarkedAVX512(dst, a)
 		return true
 	}
 	return false
 }
 
-var FirstLines64 = Levels[func(dst []int64, best []float64, x []float64, step, n int)]{
-	cpu.AVX2:   firstLines64AVX2,
-	cpu.AVX512: firstLines64AVX512,
+var MishMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   mishMarkedAVX2,
+	cpu.AVX512: mishMarkedAVX512,
+}
+
+var Mul = Levels[*Rows2]{
+	cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
+	cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
+}
+
+var MulAdd = Levels[*Rows3]{
+	cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2},
+	cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
+}
+
+// TryNarrowBF16 calls what the level in use has and reports whether there is something.
+func TryNarrowBF16(dst []uint16, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		narrowBF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		narrowBF16AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var NarrowBF16 = Levels[func(dst []uint16, a []float32)]{
+	cpu.AVX2:   narrowBF16AVX2,
+	cpu.AVX512: narrowBF16AVX512,
+}
+
+// TryNarrowF16 calls what the level in use has and reports whether there is something.
+func TryNarrowF16(dst []uint16, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		narrowF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		narrowF16AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var NarrowF16 = Levels[func(dst []uint16, a []float32)]{
+	cpu.AVX2:   narrowF16AVX2,
+	cpu.AVX512: narrowF16AVX512,
+}
+
+// TryNarrowF64 calls what the level in use has and reports whether there is something.
+func TryNarrowF64(dst []float32, a []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		narrowF64AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		narrowF64AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var NarrowF64 = Levels[func(dst []float32, a []float64)]{
+	cpu.AVX2:   narrowF64AVX2,
+	cpu.AVX512: narrowF64AVX512,
+}
+
+var Neg = Levels[*Rows1]{
+	cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2},
+	cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512},
+}
+
+var NotEqual = Levels[*RowsCmp]{
+	cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2},
+	cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512},
+}
+
+var Reciprocal = Levels[*Rows1]{
+	cpu.AVX2:   {F32: reciprocalF32AVX2, F64: reciprocalF64AVX2},
+	cpu.AVX512: {F32: reciprocalF32AVX512, F64: reciprocalF64AVX512},
+}
+
+var Relu = Levels[*Rows1]{
+	cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F32: reluF32AVX2, F64: reluF64AVX2},
+	cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F32: reluF32AVX512, F64: reluF64AVX512},
+}
+
+var Round = Levels[*Rows1]{
+	cpu.AVX2:   {F32: roundF32AVX2, F64: roundF64AVX2},
+	cpu.AVX512: {F32: roundF32AVX512, F64: roundF64AVX512},
+}
+
+var Sigmoid = Levels[*Rows1]{
+	cpu.AVX2:   {F32: sigmoidF32AVX2, F64: sigmoidF64AVX2},
+	cpu.AVX512: {F32: sigmoidF32AVX512, F64: sigmoidF64AVX512},
+}
+
+// TrySinMarked calls what the level in use has and reports whether there is something.
+func TrySinMarked(dst []float32, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sinMarkedAVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		sinMarkedAVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var SinMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   sinMarkedAVX2,
+	cpu.AVX512: sinMarkedAVX512,
+}
+
+var Sqrt = Levels[*Rows1]{
+	cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
+	cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
+}
+
+var Square = Levels[*Rows1]{
+	cpu.AVX2:   {F32: squareF32AVX2, F64: squareF64AVX2},
+	cpu.AVX512: {F32: squareF32AVX512, F64: squareF64AVX512},
+}
+
+// TrySquareLanes32 calls what the level in use has and reports whether there is something.
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		squareLanes32AVX2(lane, x, shift)
+		return true
+	case cpu.AVX512:
+		squareLanes32AVX512(lane, x, shift)
+		return true
+	}
+	return false
+}
+
+var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
+	cpu.AVX2:   squareLanes32AVX2,
+	cpu.AVX512: squareLanes32AVX512,
+}
+
+// TrySquareLanes64 calls what the level in use has and reports whether there is something.
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		squareLanes64AVX2(lane, x, shift)
+		return true
+	case cpu.AVX512:
+		squareLanes64AVX512(lane, x, shift)
+		return true
+	}
+	return false
+}
+
+var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
+	cpu.AVX2:   squareLanes64AVX2,
+	cpu.AVX512: squareLanes64AVX512,
+}
+
+var Sub = Levels[*Rows2]{
+	cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
+	cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
+}
+
+// TrySubNumber32 calls what the level in use has and reports whether there is something.
+func TrySubNumber32(dst []float32, a []float32, p float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		subNumber32AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		subNumber32AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var SubNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
+	cpu.AVX2:   subNumber32AVX2,
+	cpu.AVX512: subNumber32AVX512,
+}
+
+// TrySubNumber64 calls what the level in use has and reports whether there is something.
+func TrySubNumber64(dst []float64, a []float64, p float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		subNumber64AVX2(dst, a, p)
+		return true
+	case cpu.AVX512:
+		subNumber64AVX512(dst, a, p)
+		return true
+	}
+	return false
+}
+
+var SubNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
+	cpu.AVX2:   subNumber64AVX2,
+	cpu.AVX512: subNumber64AVX512,
+}
+
+// TrySumColumns32 calls what the level in use has and reports whether there is something.
+func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumColumns32AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		sumColumns32AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var SumColumns32 = Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   sumColumns32AVX2,
+	cpu.AVX512: sumColumns32AVX512,
+}
+
+// TrySumColumns64 calls what the level in use has and reports whether there is something.
+func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	columnsWithin(len(dst), len(x), rows, ends, w)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumColumns64AVX2(dst, x, rows, ends, w)
+		return true
+	case cpu.AVX512:
+		sumColumns64AVX512(dst, x, rows, ends, w)
+		return true
+	}
+	return false
+}
+
+var SumColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
+	cpu.AVX2:   sumColumns64AVX2,
+	cpu.AVX512: sumColumns64AVX512,
+}
+
+// TrySumLanes32 calls what the level in use has and reports whether there is something.
+func TrySumLanes32(lane *[32]float64, x []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLanes32AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		sumLanes32AVX512(lane, x)
+		return true
+	}
+	return false
+}
+
+var SumLanes32 = Levels[func(lane *[32]float64, x []float32)]{
+	cpu.AVX2:   sumLanes32AVX2,
+	cpu.AVX512: sumLanes32AVX512,
+}
+
+// TrySumLanes64 calls what the level in use has and reports whether there is something.
+func TrySumLanes64(lane *[32]float64, x []float64) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLanes64AVX2(lane, x)
+		return true
+	case cpu.AVX512:
+		sumLanes64AVX512(lane, x)
+		return true
+	}
+	return false
+}
+
+var SumLanes64 = Levels[func(lane *[32]float64, x []float64)]{
+	cpu.AVX2:   sumLanes64AVX2,
+	cpu.AVX512: sumLanes64AVX512,
+}
+
+// TrySumLines32 calls what the level in use has and reports whether there is something.
+func TrySumLines32(dst []float64, x []float32, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLines32AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		sumLines32AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var SumLines32 = Levels[func(dst []float64, x []float32, step, n int)]{
+	cpu.AVX2:   sumLines32AVX2,
+	cpu.AVX512: sumLines32AVX512,
+}
+
+// TrySumLines64 calls what the level in use has and reports whether there is something.
+func TrySumLines64(dst []float64, x []float64, step, n int) bool {
+	linesWithin(len(dst), len(x), step, n)
+	switch cpu.Current() {
+	case cpu.AVX2:
+		sumLines64AVX2(dst, x, step, n)
+		return true
+	case cpu.AVX512:
+		sumLines64AVX512(dst, x, step, n)
+		return true
+	}
+	return false
+}
+
+var SumLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
+	cpu.AVX2:   sumLines64AVX2,
+	cpu.AVX512: sumLines64AVX512,
+}
+
+// TryTanMarked calls what the level in use has and reports whether there is something.
+func TryTanMarked(dst []float32, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		tanMarkedAVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		tanMarkedAVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var TanMarked = Levels[func(dst []float32, a []float32)]{
+	cpu.AVX2:   tanMarkedAVX2,
+	cpu.AVX512: tanMarkedAVX512,
+}
+
+var Tanh = Levels[*Rows1]{
+	cpu.AVX2:   {F32: tanhF32AVX2, F64: tanhF64AVX2},
+	cpu.AVX512: {F32: tanhF32AVX512, F64: tanhF64AVX512},
+}
+
+var Trunc = Levels[*Rows1]{
+	cpu.AVX2:   {F32: truncF32AVX2, F64: truncF64AVX2},
+	cpu.AVX512: {F32: truncF32AVX512, F64: truncF64AVX512},
+}
+
+var Where = Levels[*RowsWhere]{
+	cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2},
+	cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
+}
+
+// TryWidenBF16 calls what the level in use has and reports whether there is something.
+func TryWidenBF16(dst []float32, a []uint16) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		widenBF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		widenBF16AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var WidenBF16 = Levels[func(dst []float32, a []uint16)]{
+	cpu.AVX2:   widenBF16AVX2,
+	cpu.AVX512: widenBF16AVX512,
+}
+
+// TryWidenF16 calls what the level in use has and reports whether there is something.
+func TryWidenF16(dst []float32, a []uint16) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		widenF16AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		widenF16AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var WidenF16 = Levels[func(dst []float32, a []uint16)]{
+	cpu.AVX2:   widenF16AVX2,
+	cpu.AVX512: widenF16AVX512,
+}
+
+// TryWidenF32 calls what the level in use has and reports whether there is something.
+func TryWidenF32(dst []float64, a []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		widenF32AVX2(dst, a)
+		return true
+	case cpu.AVX512:
+		widenF32AVX512(dst, a)
+		return true
+	}
+	return false
+}
+
+var WidenF32 = Levels[func(dst []float64, a []float32)]{
+	cpu.AVX2:   widenF32AVX2,
+	cpu.AVX512: widenF32AVX512,
 }

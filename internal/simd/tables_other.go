@@ -4,49 +4,9 @@
 
 package simd
 
+var Abs Levels[*Rows1]
+
 var Add Levels[*Rows2]
-
-var Sub Levels[*Rows2]
-
-var Mul Levels[*Rows2]
-
-var Div Levels[*Rows2]
-
-var MulAdd Levels[*Rows3]
-
-var Max Levels[*Rows2]
-
-var Min Levels[*Rows2]
-
-var SubNumber32 Levels[func(dst []float32, a []float32, p float32)]
-
-// TrySubNumber32 calls what the level in use has and reports whether there is something.
-func TrySubNumber32(dst []float32, a []float32, p float32) bool {
-	return false
-}
-
-var DivNumber32 Levels[func(dst []float32, a []float32, p float32)]
-
-// TryDivNumber32 calls what the level in use has and reports whether there is something.
-func TryDivNumber32(dst []float32, a []float32, p float32) bool {
-	return false
-}
-
-var SubNumber64 Levels[func(dst []float64, a []float64, p float64)]
-
-// TrySubNumber64 calls what the level in use has and reports whether there is something.
-func TrySubNumber64(dst []float64, a []float64, p float64) bool {
-	return false
-}
-
-var DivNumber64 Levels[func(dst []float64, a []float64, p float64)]
-
-// TryDivNumber64 calls what the level in use has and reports whether there is something.
-func TryDivNumber64(dst []float64, a []float64, p float64) bool {
-	return false
-}
-
-var Clip Levels[*RowsP]
 
 var Affine32 Levels[func(dst []float32, a []float32, mean float64, factor float64, bias float64)]
 
@@ -62,27 +22,33 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 	return false
 }
 
-var Abs Levels[*Rows1]
+var ArgMaxRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
 
-var Neg Levels[*Rows1]
+// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
+	return false
+}
 
-var Sqrt Levels[*Rows1]
+var ArgMaxRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
 
-var Relu Levels[*Rows1]
+// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
+func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
+	return false
+}
 
-var Equal Levels[*RowsCmp]
+var ArgMinRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
 
-var Less Levels[*RowsCmp]
+// TryArgMinRow32 calls what the level in use has and reports whether there is something.
+func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
+	return false
+}
 
-var LessOrEqual Levels[*RowsCmp]
+var ArgMinRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
 
-var NotEqual Levels[*RowsCmp]
-
-var GreaterOrEqual Levels[*RowsCmp]
-
-var Greater Levels[*RowsCmp]
-
-var Where Levels[*RowsWhere]
+// TryArgMinRow64 calls what the level in use has and reports whether there is something.
+func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
+	return false
+}
 
 var Canon32 Levels[func(dst []float32)]
 
@@ -98,55 +64,43 @@ func TryCanon64(dst []float64) bool {
 	return false
 }
 
-var WidenF32 Levels[func(dst []float64, a []float32)]
+var Ceil Levels[*Rows1]
 
-// TryWidenF32 calls what the level in use has and reports whether there is something.
-func TryWidenF32(dst []float64, a []float32) bool {
+var Clip Levels[*RowsP]
+
+var CosMarked Levels[func(dst []float32, a []float32)]
+
+// TryCosMarked calls what the level in use has and reports whether there is something.
+func TryCosMarked(dst []float32, a []float32) bool {
 	return false
 }
 
-var NarrowF64 Levels[func(dst []float32, a []float64)]
+var Div Levels[*Rows2]
 
-// TryNarrowF64 calls what the level in use has and reports whether there is something.
-func TryNarrowF64(dst []float32, a []float64) bool {
+var DivNumber32 Levels[func(dst []float32, a []float32, p float32)]
+
+// TryDivNumber32 calls what the level in use has and reports whether there is something.
+func TryDivNumber32(dst []float32, a []float32, p float32) bool {
 	return false
 }
 
-var WidenBF16 Levels[func(dst []float32, a []uint16)]
+var DivNumber64 Levels[func(dst []float64, a []float64, p float64)]
 
-// TryWidenBF16 calls what the level in use has and reports whether there is something.
-func TryWidenBF16(dst []float32, a []uint16) bool {
+// TryDivNumber64 calls what the level in use has and reports whether there is something.
+func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 	return false
 }
 
-var NarrowBF16 Levels[func(dst []uint16, a []float32)]
+var Equal Levels[*RowsCmp]
 
-// TryNarrowBF16 calls what the level in use has and reports whether there is something.
-func TryNarrowBF16(dst []uint16, a []float32) bool {
-	return false
-}
+var ErfMarked Levels[func(dst []float32, a []float32)]
 
-var WidenF16 Levels[func(dst []float32, a []uint16)]
-
-// TryWidenF16 calls what the level in use has and reports whether there is something.
-func TryWidenF16(dst []float32, a []uint16) bool {
-	return false
-}
-
-var NarrowF16 Levels[func(dst []uint16, a []float32)]
-
-// TryNarrowF16 calls what the level in use has and reports whether there is something.
-func TryNarrowF16(dst []uint16, a []float32) bool {
+// TryErfMarked calls what the level in use has and reports whether there is something.
+func TryErfMarked(dst []float32, a []float32) bool {
 	return false
 }
 
 var Exp Levels[*Rows1]
-
-var Log Levels[*Rows1]
-
-var Tanh Levels[*Rows1]
-
-var Sigmoid Levels[*Rows1]
 
 var ExpLess32 Levels[func(dst []float32, a []float32, p float32)]
 
@@ -155,12 +109,29 @@ func TryExpLess32(dst []float32, a []float32, p float32) bool {
 	return false
 }
 
-var ErfMarked Levels[func(dst []float32, a []float32)]
+var FastExp Levels[*Rows1]
 
-// TryErfMarked calls what the level in use has and reports whether there is something.
-func TryErfMarked(dst []float32, a []float32) bool {
+var FastLog Levels[*Rows1]
+
+var FastSigmoid Levels[*Rows1]
+
+var FastTanh Levels[*Rows1]
+
+var FirstLines32 Levels[func(dst []int64, best []float32, x []float32, step, n int)]
+
+// TryFirstLines32 calls what the level in use has and reports whether there is something.
+func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
 	return false
 }
+
+var FirstLines64 Levels[func(dst []int64, best []float64, x []float64, step, n int)]
+
+// TryFirstLines64 calls what the level in use has and reports whether there is something.
+func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
+	return false
+}
+
+var Floor Levels[*Rows1]
 
 var GeluMarked Levels[func(dst []float32, a []float32)]
 
@@ -176,74 +147,22 @@ func TryGeluTanhMarked(dst []float32, a []float32) bool {
 	return false
 }
 
-var MishMarked Levels[func(dst []float32, a []float32)]
+var Greater Levels[*RowsCmp]
 
-// TryMishMarked calls what the level in use has and reports whether there is something.
-func TryMishMarked(dst []float32, a []float32) bool {
-	return false
-}
+var GreaterOrEqual Levels[*RowsCmp]
 
-var FastExp Levels[*Rows1]
+var Less Levels[*RowsCmp]
 
-var FastLog Levels[*Rows1]
+var LessOrEqual Levels[*RowsCmp]
 
-var FastTanh Levels[*Rows1]
+var Log Levels[*Rows1]
 
-var FastSigmoid Levels[*Rows1]
-
-var SumLanes32 Levels[func(lane *[32]float64, x []float32)]
-
-// TrySumLanes32 calls what the level in use has and reports whether there is something.
-func TrySumLanes32(lane *[32]float64, x []float32) bool {
-	return false
-}
-
-var SquareLanes32 Levels[func(lane *[32]float64, x []float32, shift float64)]
-
-// TrySquareLanes32 calls what the level in use has and reports whether there is something.
-func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
-	return false
-}
-
-var SumColumns32 Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]
-
-// TrySumColumns32 calls what the level in use has and reports whether there is something.
-func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
-	return false
-}
+var Max Levels[*Rows2]
 
 var MaxColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
 
 // TryMaxColumns32 calls what the level in use has and reports whether there is something.
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
-	return false
-}
-
-var MinColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
-
-// TryMinColumns32 calls what the level in use has and reports whether there is something.
-func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
-	return false
-}
-
-var SumLanes64 Levels[func(lane *[32]float64, x []float64)]
-
-// TrySumLanes64 calls what the level in use has and reports whether there is something.
-func TrySumLanes64(lane *[32]float64, x []float64) bool {
-	return false
-}
-
-var SquareLanes64 Levels[func(lane *[32]float64, x []float64, shift float64)]
-
-// TrySquareLanes64 calls what the level in use has and reports whether there is something.
-func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
-	return false
-}
-
-var SumColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
-
-// TrySumColumns64 calls what the level in use has and reports whether there is something.
-func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
@@ -254,73 +173,10 @@ func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 	return false
 }
 
-var MinColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
-
-// TryMinColumns64 calls what the level in use has and reports whether there is something.
-func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
-	return false
-}
-
-var ArgMaxRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
-
-// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
-func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
-	return false
-}
-
-var ArgMinRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
-
-// TryArgMinRow32 calls what the level in use has and reports whether there is something.
-func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
-	return false
-}
-
-var ArgMaxRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
-
-// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
-func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
-	return false
-}
-
-var ArgMinRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
-
-// TryArgMinRow64 calls what the level in use has and reports whether there is something.
-func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
-	return false
-}
-
-var SumLines32 Levels[func(dst []float64, x []float32, step, n int)]
-
-// TrySumLines32 calls what the level in use has and reports whether there is something.
-func TrySumLines32(dst []float64, x []float32, step, n int) bool {
-	return false
-}
-
 var MaxLines32 Levels[func(dst []float32, x []float32, step, n int)]
 
 // TryMaxLines32 calls what the level in use has and reports whether there is something.
 func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
-	return false
-}
-
-var MinLines32 Levels[func(dst []float32, x []float32, step, n int)]
-
-// TryMinLines32 calls what the level in use has and reports whether there is something.
-func TryMinLines32(dst []float32, x []float32, step, n int) bool {
-	return false
-}
-
-var FirstLines32 Levels[func(dst []int64, best []float32, x []float32, step, n int)]
-
-// TryFirstLines32 calls what the level in use has and reports whether there is something.
-func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
-	return false
-}
-
-var SumLines64 Levels[func(dst []float64, x []float64, step, n int)]
-
-// TrySumLines64 calls what the level in use has and reports whether there is something.
-func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 	return false
 }
 
@@ -331,6 +187,29 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	return false
 }
 
+var Min Levels[*Rows2]
+
+var MinColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
+
+// TryMinColumns32 calls what the level in use has and reports whether there is something.
+func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var MinColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
+
+// TryMinColumns64 calls what the level in use has and reports whether there is something.
+func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var MinLines32 Levels[func(dst []float32, x []float32, step, n int)]
+
+// TryMinLines32 calls what the level in use has and reports whether there is something.
+func TryMinLines32(dst []float32, x []float32, step, n int) bool {
+	return false
+}
+
 var MinLines64 Levels[func(dst []float64, x []float64, step, n int)]
 
 // TryMinLines64 calls what the level in use has and reports whether there is something.
@@ -338,9 +217,163 @@ func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 	return false
 }
 
-var FirstLines64 Levels[func(dst []int64, best []float64, x []float64, step, n int)]
+var MishMarked Levels[func(dst []float32, a []float32)]
 
-// TryFirstLines64 calls what the level in use has and reports whether there is something.
-func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
+// TryMishMarked calls what the level in use has and reports whether there is something.
+func TryMishMarked(dst []float32, a []float32) bool {
+	return false
+}
+
+var Mul Levels[*Rows2]
+
+var MulAdd Levels[*Rows3]
+
+var NarrowBF16 Levels[func(dst []uint16, a []float32)]
+
+// TryNarrowBF16 calls what the level in use has and reports whether there is something.
+func TryNarrowBF16(dst []uint16, a []float32) bool {
+	return false
+}
+
+var NarrowF16 Levels[func(dst []uint16, a []float32)]
+
+// TryNarrowF16 calls what the level in use has and reports whether there is something.
+func TryNarrowF16(dst []uint16, a []float32) bool {
+	return false
+}
+
+var NarrowF64 Levels[func(dst []float32, a []float64)]
+
+// TryNarrowF64 calls what the level in use has and reports whether there is something.
+func TryNarrowF64(dst []float32, a []float64) bool {
+	return false
+}
+
+var Neg Levels[*Rows1]
+
+var NotEqual Levels[*RowsCmp]
+
+var Reciprocal Levels[*Rows1]
+
+var Relu Levels[*Rows1]
+
+var Round Levels[*Rows1]
+
+var Sigmoid Levels[*Rows1]
+
+var SinMarked Levels[func(dst []float32, a []float32)]
+
+// TrySinMarked calls what the level in use has and reports whether there is something.
+func TrySinMarked(dst []float32, a []float32) bool {
+	return false
+}
+
+var Sqrt Levels[*Rows1]
+
+var Square Levels[*Rows1]
+
+var SquareLanes32 Levels[func(lane *[32]float64, x []float32, shift float64)]
+
+// TrySquareLanes32 calls what the level in use has and reports whether there is something.
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
+	return false
+}
+
+var SquareLanes64 Levels[func(lane *[32]float64, x []float64, shift float64)]
+
+// TrySquareLanes64 calls what the level in use has and reports whether there is something.
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
+	return false
+}
+
+var Sub Levels[*Rows2]
+
+var SubNumber32 Levels[func(dst []float32, a []float32, p float32)]
+
+// TrySubNumber32 calls what the level in use has and reports whether there is something.
+func TrySubNumber32(dst []float32, a []float32, p float32) bool {
+	return false
+}
+
+var SubNumber64 Levels[func(dst []float64, a []float64, p float64)]
+
+// TrySubNumber64 calls what the level in use has and reports whether there is something.
+func TrySubNumber64(dst []float64, a []float64, p float64) bool {
+	return false
+}
+
+var SumColumns32 Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]
+
+// TrySumColumns32 calls what the level in use has and reports whether there is something.
+func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var SumColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
+
+// TrySumColumns64 calls what the level in use has and reports whether there is something.
+func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
+	return false
+}
+
+var SumLanes32 Levels[func(lane *[32]float64, x []float32)]
+
+// TrySumLanes32 calls what the level in use has and reports whether there is something.
+func TrySumLanes32(lane *[32]float64, x []float32) bool {
+	return false
+}
+
+var SumLanes64 Levels[func(lane *[32]float64, x []float64)]
+
+// TrySumLanes64 calls what the level in use has and reports whether there is something.
+func TrySumLanes64(lane *[32]float64, x []float64) bool {
+	return false
+}
+
+var SumLines32 Levels[func(dst []float64, x []float32, step, n int)]
+
+// TrySumLines32 calls what the level in use has and reports whether there is something.
+func TrySumLines32(dst []float64, x []float32, step, n int) bool {
+	return false
+}
+
+var SumLines64 Levels[func(dst []float64, x []float64, step, n int)]
+
+// TrySumLines64 calls what the level in use has and reports whether there is something.
+func TrySumLines64(dst []float64, x []float64, step, n int) bool {
+	return false
+}
+
+var TanMarked Levels[func(dst []float32, a []float32)]
+
+// TryTanMarked calls what the level in use has and reports whether there is something.
+func TryTanMarked(dst []float32, a []float32) bool {
+	return false
+}
+
+var Tanh Levels[*Rows1]
+
+var Trunc Levels[*Rows1]
+
+var Where Levels[*RowsWhere]
+
+var WidenBF16 Levels[func(dst []float32, a []uint16)]
+
+// TryWidenBF16 calls what the level in use has and reports whether there is something.
+func TryWidenBF16(dst []float32, a []uint16) bool {
+	return false
+}
+
+var WidenF16 Levels[func(dst []float32, a []uint16)]
+
+// TryWidenF16 calls what the level in use has and reports whether there is something.
+func TryWidenF16(dst []float32, a []uint16) bool {
+	return false
+}
+
+var WidenF32 Levels[func(dst []float64, a []float32)]
+
+// TryWidenF32 calls what the level in use has and reports whether there is something.
+func TryWidenF32(dst []float64, a []float32) bool {
 	return false
 }

@@ -12,7 +12,8 @@ import (
 // rows32 are the functions that have a row with an instruction set. They are checked against package num's, which are
 // checked against the correctly rounded values.
 var rows32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.Exp, "log32": &simd.Log, "tanh32": &simd.Tanh, "sigmoid32": &simd.Sigmoid,
-	"sqrt32": &simd.Sqrt, "erf32": &simd.Erf, "gelu32": &simd.Gelu, "gelutanh32": &simd.GeluTanh, "mish32": &simd.Mish}
+	"sqrt32": &simd.Sqrt, "erf32": &simd.Erf, "gelu32": &simd.Gelu, "gelutanh32": &simd.GeluTanh, "mish32": &simd.Mish,
+	"sin32": &simd.Sin, "cos32": &simd.Cos, "tan32": &simd.Tan}
 
 // rowOf returns the row of a function at a level, or nil.
 func rowOf(name string, level cpu.Level) func(dst, a []float32) {

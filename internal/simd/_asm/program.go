@@ -52,6 +52,16 @@ const (
 	unordered
 )
 
+// rounding is how a float becomes whole.
+type rounding uint8
+
+const (
+	toEven rounding = iota // the nearest, the even one of two
+	down
+	up
+	toZero
+)
+
 // value is a vector of elements, or of truth values: what cmp and mask return.
 type value struct {
 	kind kind
@@ -70,6 +80,7 @@ type machine interface {
 	mul(a, b value) value // not of 8-bit integers; of 64-bit ones in AVX-512 alone
 	div(a, b value) value
 	sqrt(a value) value
+	round(a value, how rounding) value
 	fma(a, b, c value) value         // a·b + c, rounded once
 	fnma(a, b, c value) value        // c − a·b, rounded once
 	max(a, b value) value            // +0 of two zeros; with a NaN, anything

@@ -177,6 +177,11 @@ func signs() (l list) {
 		return m.xor(a, m.constant(a.kind, a.kind.top()))
 	}, I8, I16, I32, I64, F32, F64)
 	l.row1("Sqrt", func(m machine, a value) value { return canon(m, m.sqrt(a)) }, F32, F64)
+	l.row1("Reciprocal", func(m machine, a value) value { return canon(m, m.div(number(m, a.kind, 1), a)) }, F32, F64)
+	l.row1("Square", func(m machine, a value) value { return canon(m, m.mul(a, a)) }, F32, F64)
+	for how, table := range []string{toEven: "Round", down: "Floor", up: "Ceil", toZero: "Trunc"} {
+		l.row1(table, func(m machine, a value) value { return canon(m, m.round(a, rounding(how))) }, F32, F64)
+	}
 	l.row1("Relu", func(m machine, a value) value {
 		zero := m.constant(a.kind, 0)
 		if a.kind.signed() {

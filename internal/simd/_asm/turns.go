@@ -148,24 +148,25 @@ func (x *x86) registers() int {
 	return 16
 }
 
-// affordable returns how many constants can be in registers: where there is a usual program, so many that as many vectors of a step as
-// can take turns do, and the allocator is content, which one finds out by asking it.
+// affordable returns how many constants can be in registers: so many that the allocator is content, which one finds out by asking it,
+// and where there is a usual program, that as many vectors of a step as can take turns do.
 func (x x86) affordable() int {
+	most := 8
 	switch {
-	case x.k.usual != nil:
-		best, turns := 0, 0
-		for x.few = 22; x.few >= 0; x.few-- {
-			y, c := x, build.NewContext()
-			y.write(c, make(map[string]operand.Mem))
-			if f, err := c.Result(); err == nil && y.turns > turns && pass.Compile.Execute(f) == nil && checked(f) == nil {
-				best, turns = x.few, y.turns
+	case x.wide, x.k.usual != nil:
+		most = 22
+	case x.k.join != nil: // accumulators take eight
+		most = 1
+	}
+	best, turns := 0, -1
+	for x.few = most; x.few >= 0; x.few-- {
+		y, c := x, build.NewContext()
+		y.write(c, make(map[string]operand.Mem))
+		if f, err := c.Result(); err == nil && y.turns > turns && pass.Compile.Execute(f) == nil && checked(f) == nil {
+			if best, turns = x.few, y.turns; x.k.usual == nil {
+				break
 			}
 		}
-		return best
-	case x.wide:
-		return 22
-	case x.k.join != nil: // accumulators take eight
-		return 1
 	}
-	return 8
+	return best
 }

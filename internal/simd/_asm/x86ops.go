@@ -34,6 +34,15 @@ func (x *x86) sqrt(a value) value {
 	return d
 }
 
+func (x *x86) round(a value, how rounding) value {
+	d, name := x.new(a.kind), "VROUND"
+	if x.wide {
+		name = "VRNDSCALE"
+	}
+	x.do(name+suffix(a.kind), operand.U8(8+uint8(how)), a.op, d.op)
+	return d
+}
+
 func (x *x86) fma(a, b, c value) value  { return x.fused("VFMADD213", a, b, c) }
 func (x *x86) fnma(a, b, c value) value { return x.fused("VFNMADD213", a, b, c) }
 
