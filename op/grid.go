@@ -46,6 +46,8 @@ func Kernels(o Op, d dtype.DType) (levels []string) {
 		switch o := o.(type) {
 		case *op1:
 			has = o.fast != nil && o.fast[l] != nil && rowSet1(o.fast[l], computed)
+		case *opP:
+			has = o.fast != nil && o.fast[l] != nil && (computed == dtype.Float32 && o.fast[l].F32 != nil || computed == dtype.Float64 && o.fast[l].F64 != nil)
 		case *op2:
 			has = o.fast != nil && o.fast[l] != nil && rowSet2(o.fast[l], computed)
 		case *cmp2:

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) ten
 	return apply1(&hardSwish, &a, opts)
 }
 
-var hardSwish = op1{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, rows: rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]}}
+var hardSwish = op1{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, fast: &simd.HardSwish, rows: rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]}}
 
 // hardSwishRow defines HardSwish.
 func hardSwishRow[T num.Float](dst, a []T) {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha f
 }
 
 var leakyRelu = opP{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},
-	rows:  rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]},
+	fast: &simd.LeakyRelu, rows: rowsP{F32: leakyReluRow[float32], F64: leakyReluRow[float64]},
 	fixed: &fixedP{FP8x23: leakyReluFixed[num.FP8x23], FP16x16: leakyReluFixed[num.FP16x16], FP32x32: leakyReluFixed[num.FP32x32], FP64x64: leakyReluFixed[num.FP64x64]}}
 
 // leakyReluRow defines LeakyRelu.

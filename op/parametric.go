@@ -76,7 +76,11 @@ func generalWith[T num.Elem](r *rowsP, fast *simd.Levels[*rowsP], wide [2]float3
 	}
 	d := dtype.Of[T]()
 	must(j.name, d.IsNarrow() && r.F32 != nil, d)
-	inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{with: r.F32, p: wide[0], q: wide[1]})
+	row := r.F32
+	if f := fastest(fast); f != nil {
+		row = f.F32
+	}
+	inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{with: row, p: wide[0], q: wide[1]})
 	return dst
 }
 
@@ -87,6 +91,7 @@ type opP struct {
 	def   [2]float32 // and these their defaults
 	cost  int
 	rows  rowsP // of floats
+	fast  *simd.Levels[*rowsP]
 	fixed *fixedP
 }
 
@@ -96,7 +101,7 @@ func applyP[T num.Elem](o *opP, a *tensor.Tensor[T], p, q float64, opts []Option
 	if dtype.Of[T]().IsFixed() {
 		return applyFixedP(o.name, o.fixed, a, fixedNumber[T](o.name, p), fixedNumber[T](o.name, q), opts)
 	}
-	return applyWith(o.name, o.cost, &o.rows, nil, a, floatAs[T](p), floatAs[T](q), [2]float32{float32(p), float32(q)}, opts)
+	return applyWith(o.name, o.cost, &o.rows, o.fast, a, floatAs[T](p), floatAs[T](q), [2]float32{float32(p), float32(q)}, opts)
 }
 
 // floatAs returns v as a float32 or float64; 0 for other types.

@@ -335,6 +335,42 @@ func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
 func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
 
 //go:noescape
+func hardSwishF32AVX2(dst []float32, a []float32)
+
+//go:noescape
+func hardSwishF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func hardSigmoidF32AVX2(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func hardSigmoidF32AVX512(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func leakyReluF32AVX2(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func leakyReluF32AVX512(dst []float32, a []float32, p float32, q float32)
+
+//go:noescape
+func hardSwishF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func hardSwishF64AVX512(dst []float64, a []float64)
+
+//go:noescape
+func hardSigmoidF64AVX2(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func hardSigmoidF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func leakyReluF64AVX2(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
+func leakyReluF64AVX512(dst []float64, a []float64, p float64, q float64)
+
+//go:noescape
 func affine32AVX2(dst []float32, a []float32, mean float64, factor float64, bias float64)
 
 //go:noescape

@@ -386,6 +386,21 @@ var GreaterOrEqual = Levels[*RowsCmp]{
 	cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
 }
 
+var HardSigmoid = Levels[*RowsP]{
+	cpu.AVX2:   {F32: hardSigmoidF32AVX2, F64: hardSigmoidF64AVX2},
+	cpu.AVX512: {F32: hardSigmoidF32AVX512, F64: hardSigmoidF64AVX512},
+}
+
+var HardSwish = Levels[*Rows1]{
+	cpu.AVX2:   {F32: hardSwishF32AVX2, F64: hardSwishF64AVX2},
+	cpu.AVX512: {F32: hardSwishF32AVX512, F64: hardSwishF64AVX512},
+}
+
+var LeakyRelu = Levels[*RowsP]{
+	cpu.AVX2:   {F32: leakyReluF32AVX2, F64: leakyReluF64AVX2},
+	cpu.AVX512: {F32: leakyReluF32AVX512, F64: leakyReluF64AVX512},
+}
+
 var Less = Levels[*RowsCmp]{
 	cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
 	cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},

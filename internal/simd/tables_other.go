@@ -151,6 +151,12 @@ var Greater Levels[*RowsCmp]
 
 var GreaterOrEqual Levels[*RowsCmp]
 
+var HardSigmoid Levels[*RowsP]
+
+var HardSwish Levels[*Rows1]
+
+var LeakyRelu Levels[*RowsP]
+
 var Less Levels[*RowsCmp]
 
 var LessOrEqual Levels[*RowsCmp]

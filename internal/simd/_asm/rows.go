@@ -148,6 +148,32 @@ func arithmetic() (l list) {
 		}})
 	}
 
+	for _, k := range []kind{F32, F64} { // activations by formulas, in float64 and rounded once but for LeakyRelu
+		narrow := func(m machine, v value) value {
+			if k == F32 {
+				v = m.convert(F32, v)
+			}
+			return v
+		}
+		l.add(kernel{table: "HardSwish", form: "Rows1", field: k.String(), args: one(k, k), inner: F64, body: func(m machine) {
+			a := m.load(1)
+			v := wide(m, a)
+			y := narrow(m, m.div(m.mul(v, m.add(v, f64(m, 3))), f64(m, 6)))
+			y = m.sel(m.cmp(ge, a, number(m, k, 3)), a, y)
+			y = m.sel(m.cmp(le, a, number(m, k, -3)), number(m, k, math.Copysign(0, -1)), y)
+			m.store(0, canon(m, y))
+		}})
+		numbers := append(one(k, k), arg{"p", k, true}, arg{"q", k, true})
+		l.add(kernel{table: "HardSigmoid", form: "RowsP", field: k.String(), args: numbers, inner: F64, body: func(m machine) {
+			v := m.add(m.mul(wide(m, m.load(2)), wide(m, m.load(1))), wide(m, m.load(3)))
+			m.store(0, canon(m, narrow(m, largest(m, f64(m, 0), smallest(m, f64(m, 1), v)))))
+		}})
+		l.add(kernel{table: "LeakyRelu", form: "RowsP", field: k.String(), args: numbers, body: func(m machine) {
+			a := m.load(1)
+			m.store(0, canon(m, m.sel(m.cmp(lt, a, number(m, k, 0)), m.mul(a, m.load(2)), a)))
+		}})
+	}
+
 	for _, k := range []kind{F32, F64} { // (a − mean) · factor + bias in float64, rounded once
 		args := append(one(k, k), arg{"mean", F64, true}, arg{"factor", F64, true}, arg{"bias", F64, true})
 		l.add(kernel{table: "Affine" + k.String()[1:], args: args, body: func(m machine) {
