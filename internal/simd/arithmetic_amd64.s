@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func addI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·addI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -46,7 +46,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -107,7 +106,7 @@ TEXT ·addU8AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI8AVX2(SB)
 
 // func addI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -148,7 +147,6 @@ past:
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -205,7 +203,7 @@ TEXT ·addU8AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI8AVX512(SB)
 
 // func addI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·addI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -246,7 +244,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -307,7 +304,7 @@ TEXT ·addU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI16AVX2(SB)
 
 // func addI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -348,7 +345,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -405,7 +401,7 @@ TEXT ·addU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI16AVX512(SB)
 
 // func addI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·addI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -446,7 +442,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -505,7 +500,7 @@ TEXT ·addU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI32AVX2(SB)
 
 // func addI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -546,7 +541,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -603,7 +597,7 @@ TEXT ·addU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·addI32AVX512(SB)
 
 // func addI64AVX2(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·addI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -644,7 +638,6 @@ past:
 	ADDQ     $+16, SI
 	SUBQ     $+16, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -703,7 +696,7 @@ TEXT ·addU64AVX2(SB), NOSPLIT, $0-72
 	JMP ·addI64AVX2(SB)
 
 // func addI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -744,7 +737,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -811,7 +803,7 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func addF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·addF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -861,7 +853,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -928,7 +919,7 @@ done:
 	RET
 
 // func addF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -978,7 +969,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1053,7 +1043,7 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func addF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·addF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1103,7 +1093,6 @@ past:
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1170,7 +1159,7 @@ done:
 	RET
 
 // func addF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·addF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1220,7 +1209,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1285,7 +1273,7 @@ done:
 	RET
 
 // func subI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·subI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1326,7 +1314,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1387,7 +1374,7 @@ TEXT ·subU8AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI8AVX2(SB)
 
 // func subI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1428,7 +1415,6 @@ past:
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1485,7 +1471,7 @@ TEXT ·subU8AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI8AVX512(SB)
 
 // func subI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·subI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1526,7 +1512,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1587,7 +1572,7 @@ TEXT ·subU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI16AVX2(SB)
 
 // func subI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1628,7 +1613,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1685,7 +1669,7 @@ TEXT ·subU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI16AVX512(SB)
 
 // func subI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·subI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1726,7 +1710,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1785,7 +1768,7 @@ TEXT ·subU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI32AVX2(SB)
 
 // func subI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1826,7 +1809,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1883,7 +1865,7 @@ TEXT ·subU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI32AVX512(SB)
 
 // func subI64AVX2(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·subI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1924,7 +1906,6 @@ past:
 	ADDQ     $+16, SI
 	SUBQ     $+16, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1983,7 +1964,7 @@ TEXT ·subU64AVX2(SB), NOSPLIT, $0-72
 	JMP ·subI64AVX2(SB)
 
 // func subI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2024,7 +2005,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2081,7 +2061,7 @@ TEXT ·subU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·subI64AVX512(SB)
 
 // func subF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·subF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2131,7 +2111,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2198,7 +2177,7 @@ done:
 	RET
 
 // func subF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2248,7 +2227,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2313,7 +2291,7 @@ done:
 	RET
 
 // func subF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·subF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2363,7 +2341,6 @@ past:
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2430,7 +2407,7 @@ done:
 	RET
 
 // func subF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·subF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2480,7 +2457,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2545,7 +2521,7 @@ done:
 	RET
 
 // func mulI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·mulI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2586,7 +2562,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -2647,7 +2622,7 @@ TEXT ·mulU16AVX2(SB), NOSPLIT, $0-72
 	JMP ·mulI16AVX2(SB)
 
 // func mulI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2688,7 +2663,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2745,7 +2719,7 @@ TEXT ·mulU16AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI16AVX512(SB)
 
 // func mulI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·mulI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2786,7 +2760,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -2845,7 +2818,7 @@ TEXT ·mulU32AVX2(SB), NOSPLIT, $0-72
 	JMP ·mulI32AVX2(SB)
 
 // func mulI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2886,7 +2859,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2943,7 +2915,7 @@ TEXT ·mulU32AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI32AVX512(SB)
 
 // func mulI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·mulI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2984,7 +2956,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3041,7 +3012,7 @@ TEXT ·mulU64AVX512(SB), NOSPLIT, $0-72
 	JMP ·mulI64AVX512(SB)
 
 // func mulF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·mulF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3091,7 +3062,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3158,7 +3128,7 @@ done:
 	RET
 
 // func mulF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3208,7 +3178,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3273,7 +3242,7 @@ done:
 	RET
 
 // func mulF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·mulF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3323,7 +3292,6 @@ past:
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3390,7 +3358,7 @@ done:
 	RET
 
 // func mulF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3440,7 +3408,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3505,7 +3472,7 @@ done:
 	RET
 
 // func divF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·divF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3555,7 +3522,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3622,7 +3588,7 @@ done:
 	RET
 
 // func divF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3672,7 +3638,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3737,7 +3702,7 @@ done:
 	RET
 
 // func divF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·divF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3787,7 +3752,6 @@ past:
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3854,7 +3818,7 @@ done:
 	RET
 
 // func divF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·divF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3904,7 +3868,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3969,7 +3932,7 @@ done:
 	RET
 
 // func mulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·mulAddF32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4031,7 +3994,6 @@ past:
 	ADDQ      $+32, DI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4110,7 +4072,7 @@ done:
 	RET
 
 // func mulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulAddF32AVX512(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4172,7 +4134,6 @@ past:
 	ADDQ      $+64, DI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4249,7 +4210,7 @@ done:
 	RET
 
 // func mulAddF64AVX2(dst []float64, a []float64, b []float64, c []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·mulAddF64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4311,7 +4272,6 @@ past:
 	ADDQ      $+16, DI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4390,7 +4350,7 @@ done:
 	RET
 
 // func mulAddF64AVX512(dst []float64, a []float64, b []float64, c []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·mulAddF64AVX512(SB), NOSPLIT, $0-96
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4452,7 +4412,6 @@ past:
 	ADDQ      $+32, DI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4529,7 +4488,7 @@ done:
 	RET
 
 // func maxI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4570,7 +4529,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -4627,7 +4585,7 @@ done:
 	RET
 
 // func maxI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4668,7 +4626,6 @@ past:
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4721,7 +4678,7 @@ done:
 	RET
 
 // func maxI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4762,7 +4719,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -4819,7 +4775,7 @@ done:
 	RET
 
 // func maxI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4860,7 +4816,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4913,7 +4868,7 @@ done:
 	RET
 
 // func maxI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4954,7 +4909,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5009,7 +4963,7 @@ done:
 	RET
 
 // func maxI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5050,7 +5004,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5103,7 +5056,7 @@ done:
 	RET
 
 // func maxI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5144,7 +5097,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5197,7 +5149,7 @@ done:
 	RET
 
 // func maxU8AVX2(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5238,7 +5190,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5295,7 +5246,7 @@ done:
 	RET
 
 // func maxU8AVX512(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5336,7 +5287,6 @@ past:
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5389,7 +5339,7 @@ done:
 	RET
 
 // func maxU16AVX2(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxU16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5430,7 +5380,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5487,7 +5436,7 @@ done:
 	RET
 
 // func maxU16AVX512(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5528,7 +5477,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5581,7 +5529,7 @@ done:
 	RET
 
 // func maxU32AVX2(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxU32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5622,7 +5570,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5677,7 +5624,7 @@ done:
 	RET
 
 // func maxU32AVX512(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5718,7 +5665,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5771,7 +5717,7 @@ done:
 	RET
 
 // func maxU64AVX512(dst []uint64, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·maxU64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5812,7 +5758,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5865,7 +5810,7 @@ done:
 	RET
 
 // func maxF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5923,7 +5868,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6002,7 +5946,7 @@ done:
 	RET
 
 // func maxF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·maxF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6056,7 +6000,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6127,7 +6070,7 @@ done:
 	RET
 
 // func maxF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·maxF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6185,7 +6128,6 @@ past:
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6264,7 +6206,7 @@ done:
 	RET
 
 // func maxF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·maxF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6318,7 +6260,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6389,7 +6330,7 @@ done:
 	RET
 
 // func minI8AVX2(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minI8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6430,7 +6371,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -6487,7 +6427,7 @@ done:
 	RET
 
 // func minI8AVX512(dst []int8, a []int8, b []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6528,7 +6468,6 @@ past:
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6581,7 +6520,7 @@ done:
 	RET
 
 // func minI16AVX2(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minI16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6622,7 +6561,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -6679,7 +6617,7 @@ done:
 	RET
 
 // func minI16AVX512(dst []int16, a []int16, b []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6720,7 +6658,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6773,7 +6710,7 @@ done:
 	RET
 
 // func minI32AVX2(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6814,7 +6751,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -6869,7 +6805,7 @@ done:
 	RET
 
 // func minI32AVX512(dst []int32, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6910,7 +6846,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -6963,7 +6898,7 @@ done:
 	RET
 
 // func minI64AVX512(dst []int64, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7004,7 +6939,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7057,7 +6991,7 @@ done:
 	RET
 
 // func minU8AVX2(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7098,7 +7032,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -7155,7 +7088,7 @@ done:
 	RET
 
 // func minU8AVX512(dst []uint8, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7196,7 +7129,6 @@ past:
 	ADDQ      $+256, SI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7249,7 +7181,7 @@ done:
 	RET
 
 // func minU16AVX2(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minU16AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7290,7 +7222,6 @@ past:
 	ADDQ     $+64, SI
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -7347,7 +7278,7 @@ done:
 	RET
 
 // func minU16AVX512(dst []uint16, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU16AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7388,7 +7319,6 @@ past:
 	ADDQ      $+128, SI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7441,7 +7371,7 @@ done:
 	RET
 
 // func minU32AVX2(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minU32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7482,7 +7412,6 @@ past:
 	ADDQ     $+32, SI
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -7537,7 +7466,7 @@ done:
 	RET
 
 // func minU32AVX512(dst []uint32, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU32AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7578,7 +7507,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7631,7 +7559,7 @@ done:
 	RET
 
 // func minU64AVX512(dst []uint64, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·minU64AVX512(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7672,7 +7600,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7725,7 +7652,7 @@ done:
 	RET
 
 // func minF32AVX2(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7783,7 +7710,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7862,7 +7788,7 @@ done:
 	RET
 
 // func minF32AVX512(dst []float32, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·minF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -7916,7 +7842,6 @@ past:
 	ADDQ      $+64, SI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -7987,7 +7912,7 @@ done:
 	RET
 
 // func minF64AVX2(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·minF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -8045,7 +7970,6 @@ past:
 	ADDQ      $+16, SI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8124,7 +8048,7 @@ done:
 	RET
 
 // func minF64AVX512(dst []float64, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·minF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8178,7 +8102,6 @@ past:
 	ADDQ      $+32, SI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8249,7 +8172,7 @@ done:
 	RET
 
 // func subNumber32AVX2(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·subNumber32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8293,7 +8216,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8354,7 +8276,7 @@ done:
 	RET
 
 // func subNumber32AVX512(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
 TEXT ·subNumber32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8398,7 +8320,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8457,7 +8378,7 @@ done:
 	RET
 
 // func divNumber32AVX2(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·divNumber32AVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8501,7 +8422,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8562,7 +8482,7 @@ done:
 	RET
 
 // func divNumber32AVX512(dst []float32, a []float32, p float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
 TEXT ·divNumber32AVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8606,7 +8526,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8665,7 +8584,7 @@ done:
 	RET
 
 // func subNumber64AVX2(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·subNumber64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8709,7 +8628,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8770,7 +8688,7 @@ done:
 	RET
 
 // func subNumber64AVX512(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
 TEXT ·subNumber64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8814,7 +8732,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8873,7 +8790,7 @@ done:
 	RET
 
 // func divNumber64AVX2(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·divNumber64AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -8917,7 +8834,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -8978,7 +8894,7 @@ done:
 	RET
 
 // func divNumber64AVX512(dst []float64, a []float64, p float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
 TEXT ·divNumber64AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9022,7 +8938,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -9081,7 +8996,7 @@ done:
 	RET
 
 // func clipF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·clipF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9155,7 +9070,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -9258,7 +9172,7 @@ done:
 	RET
 
 // func clipF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE
 TEXT ·clipF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9324,7 +9238,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -9413,7 +9326,7 @@ done:
 	RET
 
 // func clipF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·clipF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9487,7 +9400,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -9590,7 +9502,7 @@ done:
 	RET
 
 // func clipF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
 TEXT ·clipF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -9656,7 +9568,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -9795,7 +9706,7 @@ DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
 GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 
 // func hardSwishF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·hardSwishF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -9874,7 +9785,6 @@ past:
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -9983,7 +9893,7 @@ done:
 	RET
 
 // func hardSwishF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·hardSwishF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10068,7 +9978,6 @@ past:
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -10200,7 +10109,7 @@ DATA c3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL c3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func hardSigmoidF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·hardSigmoidF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10309,7 +10218,6 @@ past:
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -10460,7 +10368,7 @@ done:
 	RET
 
 // func hardSigmoidF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VL, BMI2, CMOV, SSE
 TEXT ·hardSigmoidF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10565,7 +10473,6 @@ past:
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -10702,7 +10609,7 @@ done:
 	RET
 
 // func leakyReluF32AVX2(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE
+// Requires: AVX, AVX2, CMOV, SSE
 TEXT ·leakyReluF32AVX2(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10757,7 +10664,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -10830,7 +10736,7 @@ done:
 	RET
 
 // func leakyReluF32AVX512(dst []float32, a []float32, p float32, q float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE
 TEXT ·leakyReluF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -10888,7 +10794,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -10984,7 +10889,7 @@ DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func hardSwishF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·hardSwishF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -11054,7 +10959,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -11151,7 +11055,7 @@ done:
 	RET
 
 // func hardSwishF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·hardSwishF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11225,7 +11129,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -11326,7 +11229,7 @@ done:
 	RET
 
 // func hardSigmoidF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·hardSigmoidF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11418,7 +11321,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -11545,7 +11447,7 @@ done:
 	RET
 
 // func hardSigmoidF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
 TEXT ·hardSigmoidF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11629,7 +11531,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -11742,7 +11643,7 @@ done:
 	RET
 
 // func leakyReluF64AVX2(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·leakyReluF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11797,7 +11698,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -11870,7 +11770,7 @@ done:
 	RET
 
 // func leakyReluF64AVX512(dst []float64, a []float64, p float64, q float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+, SSE2
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, SSE2
 TEXT ·leakyReluF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -11928,7 +11828,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:

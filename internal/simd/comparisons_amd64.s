@@ -15,7 +15,7 @@ DATA c101010101010101<>+56(SB)/8, $0x0101010101010101
 GLOBL c101010101010101<>(SB), RODATA|NOPTR, $64
 
 // func equalI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·equalI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -73,7 +73,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -152,7 +151,7 @@ done:
 	RET
 
 // func equalI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -198,7 +197,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -257,7 +255,7 @@ done:
 	RET
 
 // func equalI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·equalI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -319,7 +317,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -404,7 +401,7 @@ done:
 	RET
 
 // func equalI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -450,7 +447,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -509,7 +505,7 @@ done:
 	RET
 
 // func equalU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·equalU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -555,7 +551,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -618,7 +613,7 @@ done:
 	RET
 
 // func equalU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·equalU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -664,7 +659,6 @@ past:
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        past
-	SFENCE
 	JMP        single
 
 many:
@@ -723,7 +717,7 @@ done:
 	RET
 
 // func equalF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·equalF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -781,7 +775,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -860,7 +853,7 @@ done:
 	RET
 
 // func equalF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -906,7 +899,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -965,7 +957,7 @@ done:
 	RET
 
 // func equalF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·equalF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1027,7 +1019,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1112,7 +1103,7 @@ done:
 	RET
 
 // func equalF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·equalF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1158,7 +1149,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1217,7 +1207,7 @@ done:
 	RET
 
 // func lessI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1275,7 +1265,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1354,7 +1343,7 @@ done:
 	RET
 
 // func lessI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1400,7 +1389,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1459,7 +1447,7 @@ done:
 	RET
 
 // func lessI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1521,7 +1509,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1606,7 +1593,7 @@ done:
 	RET
 
 // func lessI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1652,7 +1639,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1721,7 +1707,7 @@ DATA c8080808080808080<>+56(SB)/8, $0x8080808080808080
 GLOBL c8080808080808080<>(SB), RODATA|NOPTR, $64
 
 // func lessU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1776,7 +1762,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1851,7 +1836,7 @@ done:
 	RET
 
 // func lessU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·lessU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1897,7 +1882,6 @@ past:
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        past
-	SFENCE
 	JMP        single
 
 many:
@@ -1956,7 +1940,7 @@ done:
 	RET
 
 // func lessF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2014,7 +1998,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2093,7 +2076,7 @@ done:
 	RET
 
 // func lessF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2139,7 +2122,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2198,7 +2180,7 @@ done:
 	RET
 
 // func lessF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2260,7 +2242,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2345,7 +2326,7 @@ done:
 	RET
 
 // func lessF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2391,7 +2372,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2460,7 +2440,7 @@ DATA cffffffffffffffff<>+56(SB)/8, $0xffffffffffffffff
 GLOBL cffffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func lessOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2523,7 +2503,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2608,7 +2587,7 @@ done:
 	RET
 
 // func lessOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2654,7 +2633,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2713,7 +2691,7 @@ done:
 	RET
 
 // func lessOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2780,7 +2758,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2871,7 +2848,7 @@ done:
 	RET
 
 // func lessOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2917,7 +2894,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2976,7 +2952,7 @@ done:
 	RET
 
 // func lessOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3036,7 +3012,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -3117,7 +3092,7 @@ done:
 	RET
 
 // func lessOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·lessOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3163,7 +3138,6 @@ past:
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        past
-	SFENCE
 	JMP        single
 
 many:
@@ -3222,7 +3196,7 @@ done:
 	RET
 
 // func lessOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3280,7 +3254,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3359,7 +3332,7 @@ done:
 	RET
 
 // func lessOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3405,7 +3378,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3464,7 +3436,7 @@ done:
 	RET
 
 // func lessOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·lessOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3526,7 +3498,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3611,7 +3582,7 @@ done:
 	RET
 
 // func lessOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·lessOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3657,7 +3628,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3716,7 +3686,7 @@ done:
 	RET
 
 // func notEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3779,7 +3749,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3864,7 +3833,7 @@ done:
 	RET
 
 // func notEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3910,7 +3879,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3969,7 +3937,7 @@ done:
 	RET
 
 // func notEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4036,7 +4004,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4127,7 +4094,7 @@ done:
 	RET
 
 // func notEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4173,7 +4140,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4232,7 +4198,7 @@ done:
 	RET
 
 // func notEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4283,7 +4249,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -4352,7 +4317,7 @@ done:
 	RET
 
 // func notEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·notEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4398,7 +4363,6 @@ past:
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        past
-	SFENCE
 	JMP        single
 
 many:
@@ -4457,7 +4421,7 @@ done:
 	RET
 
 // func notEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4515,7 +4479,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4594,7 +4557,7 @@ done:
 	RET
 
 // func notEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4640,7 +4603,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4699,7 +4661,7 @@ done:
 	RET
 
 // func notEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·notEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4761,7 +4723,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4846,7 +4807,7 @@ done:
 	RET
 
 // func notEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·notEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4892,7 +4853,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4951,7 +4911,7 @@ done:
 	RET
 
 // func greaterOrEqualI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5014,7 +4974,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5099,7 +5058,7 @@ done:
 	RET
 
 // func greaterOrEqualI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5145,7 +5104,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5204,7 +5162,7 @@ done:
 	RET
 
 // func greaterOrEqualI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5271,7 +5229,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5362,7 +5319,7 @@ done:
 	RET
 
 // func greaterOrEqualI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5408,7 +5365,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5467,7 +5423,7 @@ done:
 	RET
 
 // func greaterOrEqualU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5527,7 +5483,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5608,7 +5563,7 @@ done:
 	RET
 
 // func greaterOrEqualU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterOrEqualU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5654,7 +5609,6 @@ past:
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        past
-	SFENCE
 	JMP        single
 
 many:
@@ -5713,7 +5667,7 @@ done:
 	RET
 
 // func greaterOrEqualF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5771,7 +5725,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5850,7 +5803,7 @@ done:
 	RET
 
 // func greaterOrEqualF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5896,7 +5849,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5955,7 +5907,7 @@ done:
 	RET
 
 // func greaterOrEqualF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterOrEqualF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6017,7 +5969,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6102,7 +6053,7 @@ done:
 	RET
 
 // func greaterOrEqualF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterOrEqualF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6148,7 +6099,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6207,7 +6157,7 @@ done:
 	RET
 
 // func greaterI32AVX2(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterI32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6265,7 +6215,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6344,7 +6293,7 @@ done:
 	RET
 
 // func greaterI32AVX512(dst []bool, a []int32, b []int32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6390,7 +6339,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6449,7 +6397,7 @@ done:
 	RET
 
 // func greaterI64AVX2(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterI64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6511,7 +6459,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6596,7 +6543,7 @@ done:
 	RET
 
 // func greaterI64AVX512(dst []bool, a []int64, b []int64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterI64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6642,7 +6589,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6701,7 +6647,7 @@ done:
 	RET
 
 // func greaterU8AVX2(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterU8AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6756,7 +6702,6 @@ past:
 	ADDQ     $+128, SI
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -6831,7 +6776,7 @@ done:
 	RET
 
 // func greaterU8AVX512(dst []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·greaterU8AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -6877,7 +6822,6 @@ past:
 	ADDQ       $+256, SI
 	SUBQ       $+256, AX
 	JGE        past
-	SFENCE
 	JMP        single
 
 many:
@@ -6936,7 +6880,7 @@ done:
 	RET
 
 // func greaterF32AVX2(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -6994,7 +6938,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -7073,7 +7016,7 @@ done:
 	RET
 
 // func greaterF32AVX512(dst []bool, a []float32, b []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -7119,7 +7062,6 @@ past:
 	ADDQ         $+64, SI
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -7178,7 +7120,7 @@ done:
 	RET
 
 // func greaterF64AVX2(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·greaterF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -7240,7 +7182,6 @@ past:
 	ADDQ         $+16, SI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -7325,7 +7266,7 @@ done:
 	RET
 
 // func greaterF64AVX512(dst []bool, a []float64, b []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·greaterF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -7371,7 +7312,6 @@ past:
 	ADDQ         $+32, SI
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:

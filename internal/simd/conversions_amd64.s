@@ -15,7 +15,7 @@ DATA c0<>+56(SB)/8, $0x0000000000000000
 GLOBL c0<>(SB), RODATA|NOPTR, $64
 
 // func whereU8AVX2(dst []uint8, mask []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·whereU8AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -69,7 +69,6 @@ past:
 	ADDQ      $+128, DI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -139,7 +138,7 @@ done:
 	RET
 
 // func whereU8AVX512(dst []uint8, mask []bool, a []uint8, b []uint8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·whereU8AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -192,7 +191,6 @@ past:
 	ADDQ      $+256, DI
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -257,7 +255,7 @@ done:
 	RET
 
 // func whereU16AVX2(dst []uint16, mask []bool, a []uint16, b []uint16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·whereU16AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -315,7 +313,6 @@ past:
 	ADDQ      $+64, DI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -391,7 +388,7 @@ done:
 	RET
 
 // func whereU16AVX512(dst []uint16, mask []bool, a []uint16, b []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·whereU16AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -444,7 +441,6 @@ past:
 	ADDQ      $+128, DI
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -509,7 +505,7 @@ done:
 	RET
 
 // func whereU32AVX2(dst []uint32, mask []bool, a []uint32, b []uint32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·whereU32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -567,7 +563,6 @@ past:
 	ADDQ      $+32, DI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -641,7 +636,7 @@ done:
 	RET
 
 // func whereU32AVX512(dst []uint32, mask []bool, a []uint32, b []uint32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·whereU32AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -694,7 +689,6 @@ past:
 	ADDQ      $+64, DI
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -759,7 +753,7 @@ done:
 	RET
 
 // func whereU64AVX2(dst []uint64, mask []bool, a []uint64, b []uint64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·whereU64AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -817,7 +811,6 @@ past:
 	ADDQ      $+16, DI
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -891,7 +884,7 @@ done:
 	RET
 
 // func whereU64AVX512(dst []uint64, mask []bool, a []uint64, b []uint64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·whereU64AVX512(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -944,7 +937,6 @@ past:
 	ADDQ      $+32, DI
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1269,7 +1261,7 @@ done:
 	RET
 
 // func widenF32AVX2(dst []float64, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·widenF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1311,7 +1303,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1372,7 +1363,7 @@ done:
 	RET
 
 // func widenF32AVX512(dst []float64, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·widenF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1414,7 +1405,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1473,7 +1463,7 @@ done:
 	RET
 
 // func narrowF64AVX2(dst []float32, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1515,7 +1505,6 @@ past:
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -1576,7 +1565,7 @@ done:
 	RET
 
 // func narrowF64AVX512(dst []float32, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1622,7 +1611,6 @@ past:
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -1681,7 +1669,7 @@ done:
 	RET
 
 // func widenBF16AVX2(dst []float32, a []uint16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·widenBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1718,7 +1706,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1774,7 +1761,7 @@ done:
 	RET
 
 // func widenBF16AVX512(dst []float32, a []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·widenBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1811,7 +1798,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1884,7 +1870,7 @@ DATA c100000001<>+56(SB)/8, $0x0000000100000001
 GLOBL c100000001<>(SB), RODATA|NOPTR, $64
 
 // func narrowBF16AVX2(dst []uint16, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1952,7 +1938,6 @@ past:
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2059,7 +2044,7 @@ DATA c7000500030001_8_f000d000b0009<>+56(SB)/8, $0x0000000000000000
 GLOBL c7000500030001_8_f000d000b0009<>(SB), RODATA|NOPTR, $64
 
 // func narrowBF16AVX512(dst []uint16, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2120,7 +2105,6 @@ past:
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2243,7 +2227,7 @@ DATA c800000008000<>+56(SB)/8, $0x0000800000008000
 GLOBL c800000008000<>(SB), RODATA|NOPTR, $64
 
 // func widenF16AVX2(dst []float32, a []uint16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·widenF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2317,7 +2301,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2421,7 +2404,7 @@ done:
 	RET
 
 // func widenF16AVX512(dst []float32, a []uint16)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·widenF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2495,7 +2478,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2596,7 +2578,7 @@ done:
 	RET
 
 // func narrowF16AVX2(dst []uint16, a []float32)
-// Requires: AVX, AVX2, CMOV, F16C, MMX+
+// Requires: AVX, AVX2, CMOV, F16C
 TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2638,7 +2620,6 @@ past:
 	ADDQ        $+32, BX
 	SUBQ        $+32, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -2699,7 +2680,7 @@ done:
 	RET
 
 // func narrowF16AVX512(dst []uint16, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
 TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2741,7 +2722,6 @@ past:
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:

@@ -403,7 +403,6 @@ past:
 	ADDQ         $+8, DI
 	SUBQ         $+8, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -667,7 +666,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, R8
 
 full:
@@ -1116,7 +1114,6 @@ past:
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -1470,7 +1467,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -2229,7 +2225,6 @@ past:
 	ADDQ         $+8, R8
 	SUBQ         $+8, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2543,7 +2538,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, R9
 
 full:
@@ -3080,7 +3074,6 @@ past:
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -3495,7 +3488,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -3965,7 +3957,7 @@ DATA c3fa0000000000000<>+56(SB)/8, $0x3fa0000000000000
 GLOBL c3fa0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func tanhF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+// Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4414,7 +4406,6 @@ past:
 	ADDQ         $+16, DI
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -5101,7 +5092,7 @@ DATA c3feea09e667f3bcd_8_3feea11473eb0187<>+56(SB)/8, $0x3fefa4afa2a490da
 GLOBL c3feea09e667f3bcd_8_3feea11473eb0187<>(SB), RODATA|NOPTR, $64
 
 // func tanhF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5533,7 +5524,6 @@ past:
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -6381,7 +6371,6 @@ past:
 	ADDQ         $+8, DI
 	SUBQ         $+8, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -6763,7 +6752,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, R8
 
 full:
@@ -7334,7 +7322,6 @@ past:
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -7849,7 +7836,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:

@@ -294,7 +294,6 @@ past:
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -456,7 +455,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, DI
 
 full:
@@ -728,7 +726,6 @@ past:
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -923,7 +920,6 @@ rest:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -1560,7 +1556,6 @@ past:
 	ADDQ        $+8, DI
 	SUBQ        $+8, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -1782,7 +1777,6 @@ element:
 	JMP         done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, R8
 
 full:
@@ -2133,7 +2127,6 @@ past:
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -2389,7 +2382,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -2796,7 +2788,6 @@ past:
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2980,7 +2971,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, DI
 
 full:
@@ -3261,7 +3251,6 @@ past:
 	ADDQ             $+32, BX
 	SUBQ             $+32, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -3490,7 +3479,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -3885,7 +3873,6 @@ past:
 	ADDQ         $+8, SI
 	SUBQ         $+8, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4114,7 +4101,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, DI
 
 full:
@@ -4445,7 +4431,6 @@ past:
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -4716,7 +4701,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:

@@ -270,7 +270,6 @@ past:
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -420,7 +419,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -666,7 +664,6 @@ past:
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -846,7 +843,6 @@ rest:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -1318,7 +1314,6 @@ past:
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -1496,7 +1491,6 @@ element:
 	JMP         done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -1779,7 +1773,6 @@ past:
 	ADDQ             $+64, BX
 	SUBQ             $+64, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -2020,7 +2013,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -2443,7 +2435,6 @@ past:
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -2634,7 +2625,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -2832,7 +2822,7 @@ DATA c3f4a64f03f248b3f_8_3f6f402b3f61b3ed<>+56(SB)/8, $0x3ef8953d3eb783d8
 GLOBL c3f4a64f03f248b3f_8_3f6f402b3f61b3ed<>(SB), RODATA|NOPTR, $64
 
 // func fastTanhF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·fastTanhF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2963,7 +2953,6 @@ past:
 	ADDQ        $+64, BX
 	SUBQ        $+64, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -3268,7 +3257,6 @@ past:
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
 	JGE          past
-	SFENCE
 	JMP          single
 
 many:
@@ -3526,7 +3514,6 @@ element:
 	JMP          done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:
@@ -3899,7 +3886,6 @@ past:
 	ADDQ             $+64, BX
 	SUBQ             $+64, AX
 	JGE              past
-	SFENCE
 	JMP              single
 
 many:
@@ -4212,7 +4198,6 @@ rest:
 	JMP              done
 
 doubtful:
-	SFENCE
 	MOVQ $+8, SI
 
 full:

@@ -15,7 +15,7 @@ DATA c0<>+56(SB)/8, $0x0000000000000000
 GLOBL c0<>(SB), RODATA|NOPTR, $64
 
 // func absI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·absI8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -53,7 +53,6 @@ past:
 	ADDQ     $+128, BX
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -109,7 +108,7 @@ done:
 	RET
 
 // func absI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI8AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -147,7 +146,6 @@ past:
 	ADDQ      $+256, BX
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -200,7 +198,7 @@ done:
 	RET
 
 // func absI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·absI16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -238,7 +236,6 @@ past:
 	ADDQ     $+64, BX
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -294,7 +291,7 @@ done:
 	RET
 
 // func absI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -332,7 +329,6 @@ past:
 	ADDQ      $+128, BX
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -385,7 +381,7 @@ done:
 	RET
 
 // func absI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·absI32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -423,7 +419,6 @@ past:
 	ADDQ     $+32, BX
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -478,7 +473,7 @@ done:
 	RET
 
 // func absI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -516,7 +511,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -569,7 +563,7 @@ done:
 	RET
 
 // func absI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absI64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -607,7 +601,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -670,7 +663,7 @@ DATA c7fffffff7fffffff<>+56(SB)/8, $0x7fffffff7fffffff
 GLOBL c7fffffff7fffffff<>(SB), RODATA|NOPTR, $64
 
 // func absF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·absF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -704,7 +697,6 @@ past:
 	ADDQ     $+32, BX
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -753,7 +745,7 @@ done:
 	RET
 
 // func absF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -787,7 +779,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -844,7 +835,7 @@ DATA c7fffffffffffffff<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL c7fffffffffffffff<>(SB), RODATA|NOPTR, $64
 
 // func absF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·absF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -878,7 +869,6 @@ past:
 	ADDQ     $+16, BX
 	SUBQ     $+16, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -927,7 +917,7 @@ done:
 	RET
 
 // func absF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·absF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -961,7 +951,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1008,7 +997,7 @@ done:
 	RET
 
 // func negI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·negI8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1042,7 +1031,6 @@ past:
 	ADDQ     $+128, BX
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1092,7 +1080,7 @@ done:
 	RET
 
 // func negI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI8AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1126,7 +1114,6 @@ past:
 	ADDQ      $+256, BX
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1173,7 +1160,7 @@ done:
 	RET
 
 // func negI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·negI16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1207,7 +1194,6 @@ past:
 	ADDQ     $+64, BX
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1257,7 +1243,7 @@ done:
 	RET
 
 // func negI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1291,7 +1277,6 @@ past:
 	ADDQ      $+128, BX
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1338,7 +1323,7 @@ done:
 	RET
 
 // func negI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·negI32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1372,7 +1357,6 @@ past:
 	ADDQ     $+32, BX
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1421,7 +1405,7 @@ done:
 	RET
 
 // func negI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1455,7 +1439,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1502,7 +1485,7 @@ done:
 	RET
 
 // func negI64AVX2(dst []int64, a []int64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·negI64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1536,7 +1519,6 @@ past:
 	ADDQ     $+16, BX
 	SUBQ     $+16, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1585,7 +1567,7 @@ done:
 	RET
 
 // func negI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negI64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1619,7 +1601,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1676,7 +1657,7 @@ DATA c8000000080000000<>+56(SB)/8, $0x8000000080000000
 GLOBL c8000000080000000<>(SB), RODATA|NOPTR, $64
 
 // func negF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·negF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1710,7 +1691,6 @@ past:
 	ADDQ     $+32, BX
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1759,7 +1739,7 @@ done:
 	RET
 
 // func negF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1793,7 +1773,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -1850,7 +1829,7 @@ DATA c8000000000000000<>+56(SB)/8, $0x8000000000000000
 GLOBL c8000000000000000<>(SB), RODATA|NOPTR, $64
 
 // func negF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·negF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1884,7 +1863,6 @@ past:
 	ADDQ     $+16, BX
 	SUBQ     $+16, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -1933,7 +1911,7 @@ done:
 	RET
 
 // func negF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·negF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1967,7 +1945,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2024,7 +2001,7 @@ DATA c7fc000007fc00000<>+56(SB)/8, $0x7fc000007fc00000
 GLOBL c7fc000007fc00000<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2066,7 +2043,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2127,7 +2103,7 @@ done:
 	RET
 
 // func sqrtF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2169,7 +2145,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2238,7 +2213,7 @@ DATA c7ff8000000000000<>+56(SB)/8, $0x7ff8000000000000
 GLOBL c7ff8000000000000<>(SB), RODATA|NOPTR, $64
 
 // func sqrtF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2280,7 +2255,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2341,7 +2315,7 @@ done:
 	RET
 
 // func sqrtF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2383,7 +2357,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2452,7 +2425,7 @@ DATA c3f8000003f800000<>+56(SB)/8, $0x3f8000003f800000
 GLOBL c3f8000003f800000<>(SB), RODATA|NOPTR, $64
 
 // func reciprocalF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reciprocalF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2495,7 +2468,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2556,7 +2528,7 @@ done:
 	RET
 
 // func reciprocalF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reciprocalF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2599,7 +2571,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2668,7 +2639,7 @@ DATA c3ff0000000000000<>+56(SB)/8, $0x3ff0000000000000
 GLOBL c3ff0000000000000<>(SB), RODATA|NOPTR, $64
 
 // func reciprocalF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reciprocalF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2711,7 +2682,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2772,7 +2742,7 @@ done:
 	RET
 
 // func reciprocalF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reciprocalF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2815,7 +2785,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2874,7 +2843,7 @@ done:
 	RET
 
 // func squareF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·squareF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2916,7 +2885,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -2977,7 +2945,7 @@ done:
 	RET
 
 // func squareF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·squareF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3019,7 +2987,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3078,7 +3045,7 @@ done:
 	RET
 
 // func squareF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·squareF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3120,7 +3087,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3181,7 +3147,7 @@ done:
 	RET
 
 // func squareF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·squareF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3223,7 +3189,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3282,7 +3247,7 @@ done:
 	RET
 
 // func roundF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·roundF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3324,7 +3289,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3385,7 +3349,7 @@ done:
 	RET
 
 // func roundF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3427,7 +3391,6 @@ past:
 	ADDQ        $+64, BX
 	SUBQ        $+64, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -3486,7 +3449,7 @@ done:
 	RET
 
 // func roundF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·roundF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3528,7 +3491,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3589,7 +3551,7 @@ done:
 	RET
 
 // func roundF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·roundF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3631,7 +3593,6 @@ past:
 	ADDQ        $+32, BX
 	SUBQ        $+32, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -3690,7 +3651,7 @@ done:
 	RET
 
 // func floorF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·floorF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3732,7 +3693,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3793,7 +3753,7 @@ done:
 	RET
 
 // func floorF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·floorF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -3835,7 +3795,6 @@ past:
 	ADDQ        $+64, BX
 	SUBQ        $+64, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -3894,7 +3853,7 @@ done:
 	RET
 
 // func floorF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·floorF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -3936,7 +3895,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -3997,7 +3955,7 @@ done:
 	RET
 
 // func floorF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·floorF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4039,7 +3997,6 @@ past:
 	ADDQ        $+32, BX
 	SUBQ        $+32, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -4098,7 +4055,7 @@ done:
 	RET
 
 // func ceilF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·ceilF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4140,7 +4097,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4201,7 +4157,7 @@ done:
 	RET
 
 // func ceilF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·ceilF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4243,7 +4199,6 @@ past:
 	ADDQ        $+64, BX
 	SUBQ        $+64, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -4302,7 +4257,7 @@ done:
 	RET
 
 // func ceilF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·ceilF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4344,7 +4299,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4405,7 +4359,7 @@ done:
 	RET
 
 // func ceilF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·ceilF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4447,7 +4401,6 @@ past:
 	ADDQ        $+32, BX
 	SUBQ        $+32, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -4506,7 +4459,7 @@ done:
 	RET
 
 // func truncF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·truncF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4548,7 +4501,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4609,7 +4561,7 @@ done:
 	RET
 
 // func truncF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·truncF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4651,7 +4603,6 @@ past:
 	ADDQ        $+64, BX
 	SUBQ        $+64, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -4710,7 +4661,7 @@ done:
 	RET
 
 // func truncF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·truncF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4752,7 +4703,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -4813,7 +4763,7 @@ done:
 	RET
 
 // func truncF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·truncF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -4855,7 +4805,6 @@ past:
 	ADDQ        $+32, BX
 	SUBQ        $+32, AX
 	JGE         past
-	SFENCE
 	JMP         single
 
 many:
@@ -4914,7 +4863,7 @@ done:
 	RET
 
 // func reluI8AVX2(dst []int8, a []int8)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reluI8AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -4948,7 +4897,6 @@ past:
 	ADDQ     $+128, BX
 	SUBQ     $+128, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -4998,7 +4946,7 @@ done:
 	RET
 
 // func reluI8AVX512(dst []int8, a []int8)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI8AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5032,7 +4980,6 @@ past:
 	ADDQ      $+256, BX
 	SUBQ      $+256, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5079,7 +5026,7 @@ done:
 	RET
 
 // func reluI16AVX2(dst []int16, a []int16)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reluI16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5113,7 +5060,6 @@ past:
 	ADDQ     $+64, BX
 	SUBQ     $+64, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5163,7 +5109,7 @@ done:
 	RET
 
 // func reluI16AVX512(dst []int16, a []int16)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5197,7 +5143,6 @@ past:
 	ADDQ      $+128, BX
 	SUBQ      $+128, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5244,7 +5189,7 @@ done:
 	RET
 
 // func reluI32AVX2(dst []int32, a []int32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reluI32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5278,7 +5223,6 @@ past:
 	ADDQ     $+32, BX
 	SUBQ     $+32, AX
 	JGE      past
-	SFENCE
 	JMP      single
 
 many:
@@ -5327,7 +5271,7 @@ done:
 	RET
 
 // func reluI32AVX512(dst []int32, a []int32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5361,7 +5305,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5408,7 +5351,7 @@ done:
 	RET
 
 // func reluI64AVX512(dst []int64, a []int64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluI64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5442,7 +5385,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5489,7 +5431,7 @@ done:
 	RET
 
 // func reluF32AVX2(dst []float32, a []float32)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5536,7 +5478,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5603,7 +5544,7 @@ done:
 	RET
 
 // func reluF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5650,7 +5591,6 @@ past:
 	ADDQ      $+64, BX
 	SUBQ      $+64, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5716,7 +5656,7 @@ done:
 	RET
 
 // func reluF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV, MMX+
+// Requires: AVX, AVX2, CMOV
 TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -5763,7 +5703,6 @@ past:
 	ADDQ      $+16, BX
 	SUBQ      $+16, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:
@@ -5830,7 +5769,7 @@ done:
 	RET
 
 // func reluF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -5877,7 +5816,6 @@ past:
 	ADDQ      $+32, BX
 	SUBQ      $+32, AX
 	JGE       past
-	SFENCE
 	JMP       single
 
 many:

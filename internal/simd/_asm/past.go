@@ -64,9 +64,6 @@ func (x *x86) streaming(n reg.Register) {
 	c.ADDQ(operand.I32(step), x.index)
 	c.SUBQ(operand.I32(step), n)
 	c.JGE(operand.LabelRef("past"))
-	if !x.k.kept {
-		c.SFENCE() // such stores are seen in any order
-	}
 	c.JMP(operand.LabelRef("single"))
 }
 

@@ -217,9 +217,6 @@ func (x *x86) rowing(n reg.Register) {
 	if k.usual != nil {
 		c.JMP(operand.LabelRef("done"))
 		c.Label("doubtful") // as the next steps may be
-		if k.streams() && !k.kept {
-			c.SFENCE()
-		}
 		steps := c.GP64()
 		c.MOVQ(operand.I32(8), steps)
 		c.Label("full")
