@@ -28,13 +28,20 @@ func build(t *testing.T, pkg string, flags ...string) string {
 	return exe
 }
 
-// linkedOperators returns the operators of which a program holds a table, a function or a row.
-func linkedOperators(t *testing.T, exe string) []string {
+// nm returns what go tool nm prints of a program.
+func nm(t *testing.T, exe string) []byte {
 	t.Helper()
 	out, err := exec.Command("go", "tool", "nm", exe).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+// linkedOperators returns the operators of which a program holds a table, a function or a row.
+func linkedOperators(t *testing.T, exe string) []string {
+	t.Helper()
+	out := nm(t, exe)
 	symbols := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`(?m) `+regexp.QuoteMeta(modulePath)+`/op\.(\w+)`).FindAllSubmatch(out, -1) {
 		if string(m[1]) != "split" { // over threads; the operator's own are Split and splitOp
@@ -64,9 +71,13 @@ func TestAddOnlyProgram(t *testing.T) {
 	if err := exec.Command(stripped).Run(); err != nil {
 		t.Errorf("the program doesn't run: %v", err)
 	}
-	linked := linkedOperators(t, build(t, "./testdata/addonly"))
+	exe := build(t, "./testdata/addonly")
+	linked := linkedOperators(t, exe)
 	if !slices.Equal(linked, []string{"Add"}) {
 		t.Errorf("the program holds the operators %v, want Add alone: something it calls refers to their tables", linked)
+	}
+	if k := regexp.MustCompile(`internal/simd\.(tanh|erf|sin)\w+`).Find(nm(t, exe)); k != nil {
+		t.Errorf("the program holds the kernel %s: a table of package simd is filled at start", k)
 	}
 	t.Logf("%d bytes stripped", info.Size())
 }

@@ -156,13 +156,16 @@ func TestPow(t *testing.T) {
 			}
 		}
 	}
-	squared := make([]float32, 0, 100) // many at a time, with numbers of all kinds among them
-	for i := range 100 {
-		squared = append(squared, math.Float32frombits(uint32(i)*0x02a7c2d5))
-	}
-	for i, got := range Pow(tensor.FromSlice(squared), tensor.Scalar[float32](2)).Elems() {
-		if want := num.Pow32(squared[i], 2); math.Float32bits(got) != math.Float32bits(want) {
-			t.Errorf("%v squared: %v, want %v", squared[i], got, want)
+	squared := []float32{0, 3, -5, float32(math.Copysign(0, -1)), 1e-42, 0x1p-75, 1e30, float32(math.Inf(-1)), math.Float32frombits(0xffc12345)}
+	for _, to := range []tensor.Tensor[float32]{tensor.Scalar[float32](2), tensor.Full[float32](2, 1, 9), tensor.Full[float32](2, 1, 1)} {
+		got := Pow(tensor.FromSlice(squared), to)
+		if rank := to.Rank(); got.Rank() != max(rank, 1) {
+			t.Errorf("to %v: shape %v", to, got.Shape())
+		}
+		for i, got := range got.Elems() {
+			if want := num.Pow32(squared[i], 2); math.Float32bits(got) != math.Float32bits(want) {
+				t.Errorf("%v squared: %v, want %v", squared[i], got, want)
+			}
 		}
 	}
 	run := func(x, y tensor.Any) tensor.Any {

@@ -258,12 +258,11 @@ func sumColumns[T num.Float](s *summers, x []T, from int, down *sequence, start,
 	n, step := 0, down.offset(sumLanes)
 	for l := range ends {
 		i := start + int(bits.Reverse8(uint8(l))>>(8-levels))
-		for at := from + down.offset(i); i < end; i, at = i+sumLanes, at+step {
-			if down.rank > 1 {
+		for at := from + down.offset(i); i < end; n++ {
+			rows[n] = int64(at)
+			if i, at = i+sumLanes, at+step; down.rank > 1 { // the rows aren't one step apart
 				at = from + down.offset(i)
 			}
-			rows[n] = int64(at)
-			n++
 		}
 		ends[l] = int64(n)
 	}

@@ -47,7 +47,7 @@ func Kernels(o Op, d dtype.DType) (levels []string) {
 		case *op1:
 			has = o.fast != nil && o.fast[l] != nil && rowSet1(o.fast[l], computed)
 		case *opP:
-			has = o.fast != nil && o.fast[l] != nil && (computed == dtype.Float32 && o.fast[l].F32 != nil || computed == dtype.Float64 && o.fast[l].F64 != nil)
+			has = o.fast != nil && rowSetP(o.fast[l], computed)
 		case *op2:
 			has = o.fast != nil && o.fast[l] != nil && rowSet2(o.fast[l], computed)
 		case *cmp2:
@@ -71,8 +71,9 @@ func productFast(d dtype.DType, l cpu.Level) bool {
 	return d.IsFloat() && simd.Product32[l] != nil
 }
 
-func clipFast(d dtype.DType, l cpu.Level) bool {
-	r := simd.Clip[l]
+func clipFast(d dtype.DType, l cpu.Level) bool { return rowSetP(simd.Clip[l], d) }
+
+func rowSetP(r *rowsP, d dtype.DType) bool {
 	return r != nil && (d == dtype.Float64 && r.F64 != nil || d.IsFloat() && d != dtype.Float64 && r.F32 != nil)
 }
 

@@ -77,7 +77,7 @@ func generalWith[T num.Elem](r *rowsP, fast *simd.Levels[*rowsP], wide [2]float3
 	d := dtype.Of[T]()
 	must(j.name, d.IsNarrow() && r.F32 != nil, d)
 	row := r.F32
-	if f := fastest(fast); f != nil {
+	if f := fastest(fast); f != nil && f.F32 != nil {
 		row = f.F32
 	}
 	inFloat32(*j, &dst, ins, 1, &kernel[float32, float32]{with: row, p: wide[0], q: wide[1]})

@@ -14,8 +14,19 @@ import (
 // negative number has whole powers alone, and 0 no negative ones: these are errors. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
 func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	if isTwo(&b) && b.Rank() <= a.Rank() {
+		return apply1(&powTwo, &a, opts)
+	}
 	return apply2(&pow, &a, &b, opts)
 }
+
+// isTwo reports whether b is the number 2 of float32, for which Pow32 multiplies.
+func isTwo[T num.Elem](b *tensor.Tensor[T]) bool {
+	x, ok := any(b).(*tensor.Tensor[float32])
+	return ok && x.Len() == 1 && !isLazy(x) && x.Item() == 2
+}
+
+var powTwo = op1{about: about{name: "Pow"}, fast: &simd.Square, rows: rows1{F32: squareRow[float32]}}
 
 var pow = op2{about: about{name: "Pow"}, cost: 60,
 	rows: rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
@@ -33,14 +44,6 @@ func powRow[T num.Integer](dst, a, b []T) {
 
 func powRow32(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	twos := 0
-	for twos < len(b) && b[twos] == 2 {
-		twos++
-	}
-	if r := simd.Square.Best(); r != nil && twos == len(b) { // Pow32 multiplies, too
-		r.F32(dst, a)
-		return
-	}
 	for i := range dst {
 		dst[i] = num.Pow32(a[i], b[i])
 	}

@@ -11,15 +11,36 @@ import (
 )
 
 // Erf and its like have rows that compute nearly all elements and mark the others, which
-// package num does then.
+// package num does then. (The literals capture nothing: so the tables are data, and a program has those that it uses.)
 var (
-	Erf      = Levels[*Rows1]{cpu.AVX2: unmarked(erfMarkedAVX2, num.Erf32), cpu.AVX512: unmarked(erfMarkedAVX512, num.Erf32)}
-	Gelu     = Levels[*Rows1]{cpu.AVX2: unmarked(geluMarkedAVX2, num.Gelu32), cpu.AVX512: unmarked(geluMarkedAVX512, num.Gelu32)}
-	GeluTanh = Levels[*Rows1]{cpu.AVX2: unmarked(geluTanhMarkedAVX2, num.GeluTanh32), cpu.AVX512: unmarked(geluTanhMarkedAVX512, num.GeluTanh32)}
-	Mish     = Levels[*Rows1]{cpu.AVX2: unmarked(mishMarkedAVX2, num.Mish32), cpu.AVX512: unmarked(mishMarkedAVX512, num.Mish32)}
-	Sin      = Levels[*Rows1]{cpu.AVX2: unmarked(sinMarkedAVX2, num.Sin32), cpu.AVX512: unmarked(sinMarkedAVX512, num.Sin32)}
-	Cos      = Levels[*Rows1]{cpu.AVX2: unmarked(cosMarkedAVX2, num.Cos32), cpu.AVX512: unmarked(cosMarkedAVX512, num.Cos32)}
-	Tan      = Levels[*Rows1]{cpu.AVX2: unmarked(tanMarkedAVX2, num.Tan32), cpu.AVX512: unmarked(tanMarkedAVX512, num.Tan32)}
+	Erf = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, erfMarkedAVX2, num.Erf32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, erfMarkedAVX512, num.Erf32) }},
+	}
+	Gelu = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, geluMarkedAVX2, num.Gelu32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, geluMarkedAVX512, num.Gelu32) }},
+	}
+	GeluTanh = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, geluTanhMarkedAVX2, num.GeluTanh32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, geluTanhMarkedAVX512, num.GeluTanh32) }},
+	}
+	Mish = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, mishMarkedAVX2, num.Mish32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, mishMarkedAVX512, num.Mish32) }},
+	}
+	Sin = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedAVX2, num.Sin32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, sinMarkedAVX512, num.Sin32) }},
+	}
+	Cos = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedAVX2, num.Cos32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, cosMarkedAVX512, num.Cos32) }},
+	}
+	Tan = Levels[*Rows1]{
+		cpu.AVX2:   {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedAVX2, num.Tan32) }},
+		cpu.AVX512: {F32: func(dst, a []float32) { unmark(dst, a, tanMarkedAVX512, num.Tan32) }},
+	}
 )
 
 const (
@@ -29,17 +50,15 @@ const (
 
 var marks = sync.Pool{New: func() any { return new([markedLen]float32) }}
 
-// unmarked returns the row that computes what row marks by f.
-func unmarked(row func(dst, a []float32), f func(float32) float32) *Rows1 {
-	return &Rows1{F32: func(dst, a []float32) {
-		y := marks.Get().(*[markedLen]float32)
-		for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
-			n = min(len(dst), markedLen)
-			row(y[:n], a)
-			settle(dst[:n], a, y[:n], f)
-		}
-		marks.Put(y)
-	}}
+// unmark computes what row marks by f.
+func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float32) {
+	y := marks.Get().(*[markedLen]float32)
+	for n := 0; len(dst) > 0; dst, a = dst[n:], a[n:] {
+		n = min(len(dst), markedLen)
+		row(y[:n], a)
+		settle(dst[:n], a, y[:n], f)
+	}
+	marks.Put(y)
 }
 
 // settle copies y to dst, which may be a, and computes what is marked.

@@ -12,8 +12,9 @@ import (
 
 // Past returns dst marked, as the result of a row that is large and isn't read again soon: the row stores it past the caches, which
 // then needn't read first the lines of memory that are overwritten. The mark is a bit of the capacity, so dst[i:j] has it too;
-// rows without an instruction set don't look at it. Other threads see such stores after Fence alone, one for many rows: after each it took
-// longer than a row of a few thousand elements. A marked slice must not be appended to.
+// rows without an instruction set don't look at it. Other threads see such stores only after Fence, which is called once after many
+// rows; a goroutine that moves to another core in between is no matter, as locked instructions wait for the stores, too. A marked slice
+// must not be appended to.
 func Past[T any](dst []T) []T { return marked(dst, 1<<62) }
 
 // Ahead returns dst marked with what a row of a function fetches into the caches while it computes: one that goes past them, or that

@@ -482,8 +482,8 @@ func checkColumns[A, T float32 | float64](t *testing.T, name string, start A, f 
 	t.Run(name, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		const most = 5000
-		mem, out := guard(t, most*int(bytesOf[T]())), guard(t, 6*100*int(bytesOf[A]()))
-		for w := 0; w <= 100; w++ {
+		mem, out := guard(t, most*int(bytesOf[T]())), guard(t, 6*300*int(bytesOf[A]()))
+		for w := 0; w <= 300; w += 1 + w/100*7 {
 			x := elements[T](mem, w+r.IntN(most-w), 0)
 			if fill(r, x); w%3 > 0 { // no infinities, NaNs or edges, after which all are alike
 				for i := range x {

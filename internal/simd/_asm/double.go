@@ -8,7 +8,7 @@ import "math"
 func doubles() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {
 		k := kernel{table: name, form: "Rows1", field: "F64", args: one(F64, F64),
-			body: func(m machine) { m.store(0, canon(m, body(m, m.load(1)))) }}
+			body: func(m machine) { m.store(0, body(m, m.load(1))) }}
 		if usual != nil {
 			k.usual = func(m machine) { m.store(0, usual(m, m.load(1))) }
 		}
@@ -39,19 +39,19 @@ var powerTable = func() (t [16]uint64) {
 	return t
 }()
 
-// reduced64 writes x as k ln2/16 + r, and returns k in the low bits of n, and what r and t = x − k ln2/16 hold at first.
-func reduced64(m machine, x value) (n, k, t, r value) {
-	k = m.fma(x, f64(m, 0x1.71547652b82fep4), f64(m, shifter))
+// reduced64 writes x as k ln2/16 + r + rl, and returns k in the low bits of n.
+func reduced64(m machine, x value) (n, r, rl value) {
+	k := m.fma(x, f64(m, 0x1.71547652b82fep4), f64(m, shifter))
 	n = m.as(I64, k)
 	k = m.sub(k, f64(m, shifter))
-	t = m.fnma(k, f64(m, 0x1.62e42fefap-5), x)
-	return n, k, t, m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), t)
+	t := m.fnma(k, f64(m, 0x1.62e42fefap-5), x)
+	r = m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), t)
+	return n, r, m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), m.sub(t, r))
 }
 
 // expParts64 returns exp(x) as hi + lo, times 2^(n/16) with the last four bits of n cleared.
 func expParts64(m machine, x value) (hi, lo, n value) {
-	n, k, t, r := reduced64(m, x)
-	rl := m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), m.sub(t, r))
+	n, r, rl := reduced64(m, x)
 	s := m.add(r, rl)
 	r, rl = s, m.add(m.sub(r, s), rl)
 	q := horner(m, r, 0.5, 0x1.555555555558bp-3, 0x1.55555554e3c28p-5, 0x1.1111110a00bb5p-7, 0x1.6c17fcaaa74fdp-10, 0x1.a02714c883034p-13)
@@ -109,14 +109,10 @@ var (
 
 // logOf returns log(a) + k0 ln2 of a normal positive a.
 func logOf(m machine, a, k0 value) value {
-	const first, bias = 0x3fe6800000000000, 1 << 62 // as in logParts
-	b := m.sub(m.as(I64, a), i64(m, first-bias))
-	k := m.sub(m.as(F64, m.or(m.shr(b, 52), f64(m, 0x1p52))), f64(m, 0x1p52+1024))
+	k, v, index := logParts(m, a)
 	if k0.op != nil {
 		k = m.add(k, k0)
 	}
-	v := m.as(F64, m.add(m.and(b, i64(m, 1<<52-1)), i64(m, first)))
-	index := m.shr(b, 48)
 	inv := m.as(F64, m.lookup(index, &inverses))
 	p := m.mul(v, inv)
 	rl := m.fma(v, inv, m.xor(p, m.constant(F64, 1<<63)))
@@ -156,8 +152,7 @@ func tanh64(m machine, x value) value {
 	magnitude := func() value { return m.and(x, m.constant(F64, 1<<63-1)) }
 	a := magnitude()
 	z := m.sel(m.cmp(ge, a, f64(m, 19.0625)), f64(m, 22), a) // where the result is 1
-	n, k, d, r := reduced64(m, m.add(z, z))
-	rl := m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), m.sub(d, r))
+	n, r, rl := reduced64(m, m.add(z, z))
 	h := m.mul(r, f64(m, 0.5))
 	mid := m.fma(h, r, r)
 	q := horner(m, r, 0x1.5555555555558p-3, 0x1.555555555557ap-5, 0x1.111111109fe38p-7, 0x1.6c16c164ffde6p-10, 0x1.a01b70e85e8bdp-13,
@@ -187,7 +182,7 @@ func tanh64(m machine, x value) value {
 	s := m.mul(a, a)
 	near := m.fma(m.mul(s, a), horner(m, s, -0x1.555555555554bp-2, 0x1.11111110df973p-3, -0x1.ba1b9867d2e98p-5, 0x1.65f6aec5c2637p-6), a)
 	y = m.sel(m.cmp(lt, a, f64(m, 0x1p-5)), near, y)
-	return m.or(y, m.and(x, m.constant(F64, 1<<63)))
+	return canon(m, m.or(y, m.and(x, m.constant(F64, 1<<63))))
 }
 
 // sigmoidOf returns 1 / (1 + exp(−x)), from the parts of exp(−|x|), which isn't below 2^-1000.

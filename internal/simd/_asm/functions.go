@@ -156,21 +156,25 @@ func words(xs ...float64) (w [16]uint64) {
 	return w
 }
 
-// logParts writes a = 2^k v with v from 0.703 to 1.406. r is v·inv − 1, exactly, with the inverse at an index of logTable, so that
-// log(v) = log(1+r) − log(inv).
-func logParts(m machine, a value) (k, r, index value) {
+// logParts writes a float64, positive and normal, as 2^k v with v from 0.703 to 1.406, the sixteenth of which the low bits of index name.
+func logParts(m machine, x value) (k, v, index value) {
 	const first, bias = 0x3fe6800000000000, 1 << 62 // of v; 1024 in the place of an exponent
-	b := m.sub(m.as(I64, m.convert(F64, a)), i64(m, first-bias))
+	b := m.sub(m.as(I64, x), i64(m, first-bias))
 	k = m.sub(m.as(F64, m.or(m.shr(b, 52), f64(m, 0x1p52))), f64(m, 0x1p52+1024))
-	v := m.as(F64, m.add(m.and(b, i64(m, 1<<52-1)), i64(m, first)))
-	index = m.shr(b, 48)
-	r = m.fma(v, m.as(F64, m.lookup(index, &logTable[0])), f64(m, -1))
-	return k, r, index
+	v = m.as(F64, m.add(m.and(b, i64(m, 1<<52-1)), i64(m, first)))
+	return k, v, m.shr(b, 48)
+}
+
+// logRest returns k of a float32, an index of logTable, and r = v·inv − 1, exactly, with the inverse there, so that
+// log(v) = log(1+r) − log(inv).
+func logRest(m machine, a value) (k, r, index value) {
+	k, v, index := logParts(m, m.convert(F64, a))
+	return k, m.fma(v, m.as(F64, m.lookup(index, &logTable[0])), f64(m, -1)), index
 }
 
 // log adds up exactly what it can, and the rest to odd.
 func log(m machine, a value) value {
-	k, r, index := logParts(m, a)
+	k, r, index := logRest(m, a)
 	w := m.fma(k, f64(m, 0x1.62e42fefa38p-1), m.as(F64, m.lookup(index, &logTable[1]))) // exact
 	// (log(1+r) − r)/r², minimax of degree 8: 2^-61 of log(1+r)
 	q := horner(m, r, -0.5, 0x1.5555555555521p-2, -0x1.fffffffffffap-3, 0x1.9999999af751bp-3, -0x1.5555555695eabp-3, 0x1.2492357975d4dp-3,
@@ -187,7 +191,7 @@ func log(m machine, a value) value {
 // usualLog is of positive normal arguments. What a hardly differs from 1 by is lost to no sum, as w is 0 there.
 func usualLog(m machine, a value) value {
 	positiveNormal(m, a)
-	k, r, index := logParts(m, a)
+	k, r, index := logRest(m, a)
 	w := m.fma(k, f64(m, math.Ln2), m.as(F64, m.lookup(index, &logTable[1])))
 	q := horner(m, r, -0x1.000000001555bp-1, 0x1.5555555256debp-2, -0x1.fffff4205abbbp-3, 0x1.9999f81f9deabp-3, -0x1.55bcbcc09bc59p-3,
 		0x1.2371915870c96p-3) // (log(1+r) − r)/r², minimax: 2^-44.2 of log(1+r)

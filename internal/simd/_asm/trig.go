@@ -3,7 +3,7 @@ package main
 import "math"
 
 // The trigonometric functions of float32, in float64 steps: a = k·π/2 + r with |r| about π/4 at most, the sine and the cosine of r by their
-// series, and one of them by k. Arguments from 2^14 on, whose k is long, have the mark of normal.go.
+// series, and one of them by k. Arguments beyond 2^14, whose k is long, have the mark of normal.go.
 
 func trigonometric() (l list) {
 	f := func(table string, tiny bool, of func(m machine, k, s, c value) value) {
