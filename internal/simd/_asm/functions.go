@@ -1,6 +1,9 @@
 package main
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package num
 // whatever the method; internal/verify compares them on all inputs. The methods are those of num, except where a table
@@ -70,11 +73,27 @@ func expParts(m machine, z value) (t, p value) {
 	return t, p
 }
 
-// usualExp needs no limits where e to a is far from those of float64.
+// nearest returns the n that is nearest to z·perUnit, and 2^(n/16). In doubt is what isn't from −far to far, a power of two.
+func nearest(m machine, z value, perUnit float64, far int) (n, t value) {
+	middle := float64(shifter + far)
+	k := m.fma(z, f64(m, perUnit), f64(m, middle))
+	m.strange(m.as(U64, k), math.Float64bits(shifter), bits.Len(uint(far)))
+	i := m.as(I64, k) // n + far, of which 2^(n/16) lacks far in its exponent
+	table := exp2Table
+	for j := range table {
+		table[j] -= uint64(far) << 48
+	}
+	return m.sub(k, f64(m, middle)), m.as(F64, m.add(m.lookup(i, &table), m.shl(i, 48)))
+}
+
+// usualExp has ln2/16 as a number of 53 bits, whose product with n the difference to z is exact of, and what it lacks.
 func usualExp(m machine, a value) value {
-	within(m, a, 700)
-	t, p := expParts(m, m.convert(F64, a))
-	return m.convert(F32, m.fma(t, p, t))
+	z := m.convert(F64, a)
+	n, t := nearest(m, z, 0x1.71547652b82fep4, 1<<13)
+	s := m.fnma(n, f64(m, 0x1.62e42fefa39efp-5), z)
+	r := m.fnma(n, f64(m, 0x1.abc9e3b398038p-60), s)
+	q := horner(m, s, 0.5, 0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, 0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10)
+	return m.convert(F32, m.fma(t, m.fma(m.mul(s, s), q, r), t))
 }
 
 func exp(m machine, a value) value {
@@ -96,22 +115,24 @@ func tanh(m machine, a value) value {
 	return m.or(m.convert(F32, y), m.and(a, sign))
 }
 
-// usualTanh takes negative arguments as they are.
+// usualTanh takes negative arguments as they are, and −0 comes out by itself. What ln2/32 lacks is lost beside a.
 func usualTanh(m machine, a value) value {
-	within(m, a, 300)
 	z := m.convert(F64, a)
-	t, p := expParts(m, m.add(z, z))
-	e := m.fma(t, p, m.sub(t, f64(m, 1)))
-	y := m.div(e, m.add(e, f64(m, 2)))
-	return m.or(m.convert(F32, y), m.and(a, m.constant(F32, 1<<31))) // that of −0
+	n, t := nearest(m, z, 0x1.71547652b82fep5, 1<<13)
+	r := m.fnma(n, f64(m, 0x1.62e42fefa39efp-6), z)
+	q := horner(m, r, 2, 2, 0x1.555555548d8bap0, 0x1.5555554f3c29dp-1, 0x1.11123c84d772dp-2, 0x1.6c1f6f10350d8p-4) // (exp(2r) − 1)/r
+	e := m.fms(m.mul(t, r), q, m.sub(f64(m, 1), t))
+	return m.convert(F32, m.div(e, m.add(e, f64(m, 2))))
 }
 
-// usualSigmoid is 1/(1+e) with e = exp(−a).
+// usualSigmoid is 1/(1+e) with e = exp(−a), of what its float32 is normal of.
 func usualSigmoid(m machine, a value) value {
-	within(m, a, 80)
-	x := m.convert(F64, a)
-	t, p := expParts(m, m.xor(x, m.constant(F64, 1<<63)))
-	return settled(m, m.div(f64(m, 1), m.add(f64(m, 1), m.fma(t, p, t))))
+	z := m.convert(F64, a)
+	n, t := nearest(m, z, -0x1.71547652b82fep4, 1<<10)
+	r := m.fma(n, f64(m, 0x1.62e42fefa39efp-5), z) // −a is n·ln2/16 less that
+	q := horner(m, r, 0.5, -0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, -0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10)
+	p := m.fms(m.mul(r, r), q, r)
+	return settled(m, m.div(f64(m, 1), m.fma(t, p, m.add(t, f64(m, 1)))))
 }
 
 // sigmoid is 1/(1+e) with e = exp(−a). Near 0 the results are close to halfway points and the direction must not be

@@ -83,6 +83,7 @@ type machine interface {
 	round(a value, how rounding) value
 	fma(a, b, c value) value         // a·b + c, rounded once
 	fnma(a, b, c value) value        // c − a·b, rounded once
+	fms(a, b, c value) value         // a·b − c, rounded once
 	max(a, b value) value            // +0 of two zeros; with a NaN, anything
 	min(a, b value) value            // −0 of two zeros; with a NaN, anything
 	peak(a, b value, up bool) value  // max (up) or min; with a NaN, some NaN: of floats
@@ -110,7 +111,10 @@ type machine interface {
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
 	pick(index value, t [16]float32) value   // an F32, by the low four bits of one; in AVX-512 alone
 
-	doubt(v value, most uint64) // of a kernel's usual program: where v, U32 or in a U64 the low half, is above most, what it computes isn't used
+	// What a kernel's usual program computes isn't used where v, U32 or in a U64 the low half, is above most; where more than the low bits of v,
+	// a U64, differ from those of usual.
+	doubt(v value, most uint64)
+	strange(v value, usual uint64, low int)
 }
 
 func f32(m machine, x float32) value { return m.constant(F32, uint64(math.Float32bits(x))) }

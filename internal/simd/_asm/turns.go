@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"slices"
 
 	"github.com/mmcloughlin/avo/build"
@@ -28,6 +29,18 @@ func (x *x86) trying(label, doubtful string) (turns int) {
 	turns = x.together(label, x.k.usual)
 	x.trial = false
 	for _, d := range x.doubts {
+		if d.low > 0 {
+			high := x.constant(U64, math.MaxUint64<<d.low).op
+			if x.wide {
+				differs := x.c.K()
+				x.do("VPTESTMQ", high, d.op, differs)
+				x.c.KORTESTB(differs, differs)
+			} else {
+				x.do("VPTEST", high, d.op)
+			}
+			x.c.JNE(operand.LabelRef(doubtful))
+			continue
+		}
 		most := x.part(x.constant(U64, d.most|d.most<<32).op, d.kind)
 		if x.wide {
 			above := x.c.K()
@@ -66,11 +79,30 @@ func (x *x86) put() {
 // doubt keeps the largest of the step.
 func (x *x86) doubt(v value, most uint64) {
 	if x.off == 0 {
-		x.doubts = append(x.doubts, doubt{x.copied(v), most})
+		x.doubts = append(x.doubts, doubt{value: x.copied(v), most: most})
 		return
 	}
 	d := x.doubts[x.doubted]
 	x.do("VPMAXUD", v.op, d.op, d.op)
+	x.doubted++
+}
+
+func (x *x86) strange(v value, usual uint64, low int) {
+	u := x.constant(U64, usual)
+	if x.off == 0 {
+		d := x.xor(v, u)
+		if !x.wide { // as many instructions as for the other vectors, for their turns
+			d = x.copied(d)
+		}
+		x.doubts = append(x.doubts, doubt{value: d, low: low})
+		return
+	}
+	d := x.doubts[x.doubted]
+	if x.wide { // or with the exclusive or
+		x.do("VPTERNLOGQ", operand.U8(0xf6), u.op, v.op, d.op)
+	} else {
+		x.do("VPOR", x.xor(v, u).op, d.op, d.op)
+	}
 	x.doubted++
 }
 

@@ -49,9 +49,11 @@ type constant struct {
 	words []uint64
 }
 
+// doubt is the largest of what should be at most most, or what differs from the usual, of which the low bits may.
 type doubt struct {
 	value
 	most uint64
+	low  int
 }
 
 // stored is a value that waits: for argument arg, from element off on.

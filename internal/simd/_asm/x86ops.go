@@ -45,6 +45,7 @@ func (x *x86) round(a value, how rounding) value {
 
 func (x *x86) fma(a, b, c value) value  { return x.fused("VFMADD213", a, b, c) }
 func (x *x86) fnma(a, b, c value) value { return x.fused("VFNMADD213", a, b, c) }
+func (x *x86) fms(a, b, c value) value  { return x.fused("VFMSUB213", a, b, c) }
 
 func (x *x86) fused(name string, a, b, c value) value {
 	d := x.copied(a)
