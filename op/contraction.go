@@ -260,20 +260,16 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 					if stream && w%lanes == 0 {
 						how = simd.StreamSums
 					}
-					most := g.tiles.Rows(w)
-					for i, t := 0, 0; i < mn; i += t {
-						t = tileRows(mn-i, most)
-						ai, aRow, aCol := a, g.aRow, g.aCol
-						if packA {
-							ai, aRow, aCol = as[i*kn:], kn, 1
-						} else if kn > 0 {
-							ai = a[(r0+i)*g.aRow+k0*g.aCol:]
-						}
-						if ci := c[(r0+i)*g.cRow+x0+j:]; parts != nil {
-							parts.TileOfParts(ci, g.cRow, ai, aRow, aCol, bj, more, split, made.offs[:kn], made.most, t, w, how)
-						} else {
-							g.tiles.Tile(ci, g.cRow, ai, aRow, aCol, bj, ldb, t, w, kn, how)
-						}
+					ai, aRow, aCol := a, g.aRow, g.aCol
+					if packA {
+						ai, aRow, aCol = as, kn, 1
+					} else if kn > 0 {
+						ai = a[r0*g.aRow+k0*g.aCol:]
+					}
+					if cj := c[r0*g.cRow+x0+j:]; parts != nil {
+						parts.TilesOfParts(cj, g.cRow, ai, aRow, aCol, bj, more, split, made.offs[:kn], made.most, mn, w, how)
+					} else {
+						g.tiles.Tiles(cj, g.cRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
 					}
 				}
 				if g.finish != nil && k0+gemmK >= g.k {

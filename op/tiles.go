@@ -16,8 +16,8 @@ type tiler[T num.Native] interface {
 	Columns() (most, lanes int)
 	// Rows returns how many rows a tile of n columns has at most.
 	Rows(n int) int
-	// Tile is num.FMABlock32, and stores its sums as mode says.
-	Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode)
+	// Tiles is num.FMABlock32 for tiles one below the other, and stores their sums as mode says.
+	Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode)
 	// Gather copies src[offs[i]+j] to dst[i·ldd+j] for j < n, at most cols; most is the
 	// largest offset.
 	Gather(dst []T, ldd int, src []T, offs []int, most, n int)
@@ -37,7 +37,7 @@ type streamer[T num.Native] interface {
 // part or two: split of n elements from b[offs[l]] on and the others from more[offs[l]] on.
 type joiner[T num.Native] interface {
 	TakesParts(split, n int) bool
-	TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode simd.Mode)
+	TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode simd.Mode)
 }
 
 // tilesOf returns the tiler of the level in use.
@@ -77,25 +77,30 @@ func (p *pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int
 	}
 }
 
-func (p *pureTiles[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
+func (p *pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
+	canon := canonOf[T]()
+	var sums []T
 	if mode == simd.AddSums {
-		s := panelsOf(m*n*dtype.Of[T]().Size() + 256)
+		s := panelsOf(min(m, p.Rows(n))*n*dtype.Of[T]().Size() + 256)
 		defer panelPool.Put(s)
 		rest := s.Bytes()
-		sums := conv.Carve[T](&rest, m*n)
-		p.mac(sums, n, a, aRow, aCol, b, ldb, m, n, k)
-		for i := range m {
-			row := c[i*ldc : i*ldc+n]
-			for j, v := range sums[i*n : (i+1)*n] {
-				row[j] += v
+		sums = conv.Carve[T](&rest, min(m, p.Rows(n))*n)
+		defer runtime.KeepAlive(s)
+	}
+	for r := 0; r < m; r += p.Rows(n) {
+		mn := min(p.Rows(n), m-r)
+		if c, a := c[r*ldc:], a[min(r*aRow, len(a)):]; sums == nil {
+			p.mac(c, ldc, a, aRow, aCol, b, ldb, mn, n, k)
+		} else {
+			p.mac(sums, n, a, aRow, aCol, b, ldb, mn, n, k)
+			for i := range mn {
+				row := c[i*ldc : i*ldc+n]
+				for j, v := range sums[i*n : (i+1)*n] {
+					row[j] += v
+				}
 			}
 		}
-		runtime.KeepAlive(s)
-	} else {
-		p.mac(c, ldc, a, aRow, aCol, b, ldb, m, n, k)
-	}
-	if canon := canonOf[T](); canon != nil {
-		for i := range m {
+		for i := r; canon != nil && i < r+mn; i++ {
 			canon(c[i*ldc : i*ldc+n])
 		}
 	}

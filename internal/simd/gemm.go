@@ -13,11 +13,11 @@ type Product[T float32 | float64] struct {
 }
 
 type (
-	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, mode int, more *T, split int, offs *int)
+	tileFunc[T any] func(c *T, ldc int, a *T, aRow, aCol int, b *T, ldb, n, k, times, mode int, more *T, split int, offs *int)
 	rowFunc[T any]  func(c *T, a *T, aStep int, b *T, offs *int, n int)
 )
 
-// Mode says what Tile does with its sums.
+// Mode says what Tiles does with its sums.
 type Mode int
 
 const (
@@ -32,11 +32,11 @@ func (p *Product[T]) Columns() (most, lanes int) { return len(p.tiles) * p.lanes
 // Rows returns how many rows a tile of n columns has at most.
 func (p *Product[T]) Rows(n int) int { return len(p.tiles[(n-1)/p.lanes]) }
 
-// Tile computes m by n sums over k products, within the largest tile: of a[i*aRow+l*aCol] and b[l*ldb+j], into
+// Tiles computes m by n sums over k products, n within the widest tile: of a[i*aRow+l*aCol] and b[l*ldb+j], into
 // c[i*ldc+j]. It panics when an index is out of range, and reads and writes nothing else. Strides are not negative.
-func (p *Product[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode Mode) {
-	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || m > p.Rows(n) || min(ldc, aRow, aCol, ldb, k) < 0 {
-		panic("simd.Product.Tile: extents out of range")
+func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode Mode) {
+	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || min(ldc, aRow, aCol, ldb, k) < 0 {
+		panic("simd.Product.Tiles: extents out of range")
 	}
 	var ap, bp *T
 	if k > 0 {
@@ -44,10 +44,26 @@ func (p *Product[T]) Tile(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, 
 		ap, bp = &a[0], &b[0]
 	}
 	_ = c[(m-1)*ldc+n-1]
-	p.tiles[(n-1)/p.lanes][m-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, int(mode), nil, 0, nil)
+	tiles := p.tiles[(n-1)/p.lanes]
+	rows, times, fewer := evenly(m, len(tiles))
+	tiles[rows-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, times, int(mode), nil, 0, nil)
+	if done := times * rows; fewer > 0 {
+		if k > 0 {
+			ap = &a[done*aRow]
+		}
+		tiles[rows-2](&c[done*ldc], ldc, ap, aRow, aCol, bp, ldb, n, k, fewer, int(mode), nil, 0, nil)
+	}
 }
 
-// TakesParts reports whether there are kernels for TileOfParts with these.
+// evenly says in how many tiles of at most most rows m rows go: times of them have so many rows, and fewer one less.
+func evenly(m, most int) (rows, times, fewer int) {
+	tiles := (m + most - 1) / most
+	rows = (m + tiles - 1) / tiles
+	times = m - tiles*(rows-1)
+	return rows, times, tiles - times
+}
+
+// TakesParts reports whether there are kernels for TilesOfParts with these.
 func (p *Product[T]) TakesParts(split, n int) bool {
 	if split < n {
 		return p.masks && n > (len(p.tiles)-1)*p.lanes
@@ -55,12 +71,12 @@ func (p *Product[T]) TakesParts(split, n int) bool {
 	return p.masks || n%p.lanes == 0
 }
 
-// TileOfParts is Tile for rows of b in two parts: split of n elements from b[offs[l]] on, at least one, and the others from
+// TilesOfParts is Tiles for rows of b in two parts: split of n elements from b[offs[l]] on, at least one, and the others from
 // more[offs[l]] on. The offsets are from 0 to most.
-func (p *Product[T]) TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
+func (p *Product[T]) TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
 	k := len(offs)
-	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || m > p.Rows(n) || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) {
-		panic("simd.Product.TileOfParts: extents out of range")
+	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) {
+		panic("simd.Product.TilesOfParts: extents out of range")
 	}
 	_, _, _ = a[(m-1)*aRow+(k-1)*aCol], b[most+split-1], c[(m-1)*ldc+n-1]
 	// Lanes that are masked out are best where memory is: looking for what is missing takes long.
@@ -69,7 +85,12 @@ func (p *Product[T]) TileOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more 
 		_ = more[most+n-split-1]
 		rest = &more[0]
 	}
-	p.tiles[(n-1)/p.lanes][m-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, int(mode), rest, split, &offs[0])
+	tiles := p.tiles[(n-1)/p.lanes]
+	rows, times, fewer := evenly(m, len(tiles))
+	tiles[rows-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, times, int(mode), rest, split, &offs[0])
+	if done := times * rows; fewer > 0 {
+		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, aCol, &b[0], 0, n, k, fewer, int(mode), rest, split, &offs[0])
+	}
 }
 
 // AddRows sets c[j] = fma(a[l*aStep], b[offs[l]+j], c[j]) for each l in order, and j < len(c). NaNs stay as they come.

@@ -22,15 +22,17 @@ DATA gemmMask32AVX2<>+56(SB)/4, $+0
 DATA gemmMask32AVX2<>+60(SB)/4, $+0
 GLOBL gemmMask32AVX2<>(SB), RODATA|NOPTR, $64
 
-// func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm1x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -44,7 +46,7 @@ TEXT ·gemm1x1_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -55,9 +57,9 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -70,7 +72,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -90,7 +92,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -107,7 +109,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -118,7 +120,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -142,28 +144,41 @@ numbers:
 	CMPQ    CX, $+8
 	JNE     part
 	VMOVUPS Y0, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm2x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -177,7 +192,7 @@ TEXT ·gemm2x1_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -191,9 +206,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -208,7 +223,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -230,7 +245,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -249,7 +264,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -260,7 +275,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -291,32 +306,45 @@ numbers:
 	VMOVUPS Y0, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Y1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y1, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Y1, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm3x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -330,7 +358,7 @@ TEXT ·gemm3x1_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -347,9 +375,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -366,7 +394,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -390,7 +418,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -411,7 +439,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -422,7 +450,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -462,8 +490,8 @@ numbers:
 	VMOVUPS Y1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Y2, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
@@ -471,8 +499,8 @@ part:
 	VMASKMOVPS Y1, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y2, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -480,18 +508,31 @@ stream:
 	VMOVNTPS Y1, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Y2, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm4x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -506,7 +547,7 @@ TEXT ·gemm4x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -526,9 +567,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -547,7 +588,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -573,7 +614,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -596,7 +637,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -607,7 +648,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -654,8 +695,8 @@ numbers:
 	VMOVUPS Y2, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Y3, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
@@ -665,8 +706,8 @@ part:
 	VMASKMOVPS Y2, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y3, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -676,18 +717,31 @@ stream:
 	VMOVNTPS Y2, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Y3, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm5x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -702,7 +756,7 @@ TEXT ·gemm5x1_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -725,9 +779,9 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -748,7 +802,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -776,7 +830,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -801,7 +855,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -812,7 +866,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -868,8 +922,8 @@ numbers:
 	VMOVUPS Y3, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Y4, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
@@ -881,8 +935,8 @@ part:
 	VMASKMOVPS Y3, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y4, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -894,18 +948,31 @@ stream:
 	VMOVNTPS Y3, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Y4, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm6x1_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -921,7 +988,7 @@ TEXT ·gemm6x1_32AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -947,9 +1014,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -972,7 +1039,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1002,7 +1069,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1029,7 +1096,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1040,7 +1107,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -1103,8 +1170,8 @@ numbers:
 	VMOVUPS Y4, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Y5, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPS Y0, Y15, (AX)
@@ -1118,8 +1185,8 @@ part:
 	VMASKMOVPS Y4, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPS Y5, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -1133,18 +1200,31 @@ stream:
 	VMOVNTPS Y4, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Y5, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm1x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -1158,7 +1238,7 @@ TEXT ·gemm1x2_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -1170,9 +1250,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -1187,7 +1267,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1209,7 +1289,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1228,7 +1308,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1239,7 +1319,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -1268,30 +1348,43 @@ numbers:
 	JNE     part
 	VMOVUPS Y0, (AX)
 	VMOVUPS Y1, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPS    Y0, (AX)
 	VMASKMOVPS Y1, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
 	VMOVNTPS Y1, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm2x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -1305,7 +1398,7 @@ TEXT ·gemm2x2_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -1321,9 +1414,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -1341,7 +1434,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1366,7 +1459,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1388,7 +1481,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1399,7 +1492,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -1442,8 +1535,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPS    Y0, (AX)
@@ -1451,8 +1544,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPS    Y2, (AX)
 	VMASKMOVPS Y3, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -1460,18 +1553,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Y2, (AX)
 	VMOVNTPS Y3, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm3x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -1485,7 +1591,7 @@ TEXT ·gemm3x2_32AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -1505,9 +1611,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -1528,7 +1634,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1556,7 +1662,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1581,7 +1687,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1592,7 +1698,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -1649,8 +1755,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Y4, (AX)
 	VMOVUPS Y5, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPS    Y0, (AX)
@@ -1661,8 +1767,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPS    Y4, (AX)
 	VMASKMOVPS Y5, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -1673,18 +1779,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Y4, (AX)
 	VMOVNTPS Y5, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm4x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -1699,7 +1818,7 @@ TEXT ·gemm4x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -1723,9 +1842,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -1749,7 +1868,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1780,7 +1899,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1808,7 +1927,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -1819,7 +1938,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -1890,8 +2009,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Y6, (AX)
 	VMOVUPS Y7, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPS    Y0, (AX)
@@ -1905,8 +2024,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPS    Y6, (AX)
 	VMASKMOVPS Y7, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -1920,18 +2039,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Y6, (AX)
 	VMOVNTPS Y7, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm5x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -1946,7 +2078,7 @@ TEXT ·gemm5x2_32AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -1974,9 +2106,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -2003,7 +2135,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2037,7 +2169,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2068,7 +2200,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2079,7 +2211,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -2164,8 +2296,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Y8, (AX)
 	VMOVUPS Y9, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPS    Y0, (AX)
@@ -2182,8 +2314,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPS    Y8, (AX)
 	VMASKMOVPS Y9, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -2200,18 +2332,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Y8, (AX)
 	VMOVNTPS Y9, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm6x2_32AVX2(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	LEAQ       gemmMask32AVX2<>+32(SB), R13
-	SHLQ       $0x02, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+8, CX
+	LEAQ    gemmMask32AVX2<>+32(SB), R13
+	SHLQ    $0x02, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -2227,7 +2372,7 @@ TEXT ·gemm6x2_32AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -2259,9 +2404,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -2291,7 +2436,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2328,7 +2473,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2362,7 +2507,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2373,7 +2518,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -2472,8 +2617,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Y10, (AX)
 	VMOVUPS Y11, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPS    Y0, (AX)
@@ -2493,8 +2638,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPS    Y10, (AX)
 	VMASKMOVPS Y11, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPS Y0, (AX)
@@ -2514,6 +2659,17 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Y10, (AX)
 	VMOVNTPS Y11, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -2923,15 +3079,17 @@ DATA gemmMask64AVX2<>+48(SB)/8, $+0
 DATA gemmMask64AVX2<>+56(SB)/8, $+0
 GLOBL gemmMask64AVX2<>(SB), RODATA|NOPTR, $64
 
-// func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm1x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -2945,7 +3103,7 @@ TEXT ·gemm1x1_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -2956,9 +3114,9 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -2971,7 +3129,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -2991,7 +3149,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3008,7 +3166,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3019,7 +3177,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -3043,28 +3201,41 @@ numbers:
 	CMPQ    CX, $+4
 	JNE     part
 	VMOVUPD Y0, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm2x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -3078,7 +3249,7 @@ TEXT ·gemm2x1_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -3092,9 +3263,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -3109,7 +3280,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3131,7 +3302,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3150,7 +3321,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3161,7 +3332,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -3192,32 +3363,45 @@ numbers:
 	VMOVUPD Y0, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Y1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y1, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Y1, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm3x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -3231,7 +3415,7 @@ TEXT ·gemm3x1_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -3248,9 +3432,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -3267,7 +3451,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3291,7 +3475,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3312,7 +3496,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3323,7 +3507,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -3363,8 +3547,8 @@ numbers:
 	VMOVUPD Y1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Y2, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
@@ -3372,8 +3556,8 @@ part:
 	VMASKMOVPD Y1, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y2, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -3381,18 +3565,31 @@ stream:
 	VMOVNTPD Y1, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Y2, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm4x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -3407,7 +3604,7 @@ TEXT ·gemm4x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -3427,9 +3624,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -3448,7 +3645,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3474,7 +3671,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3497,7 +3694,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3508,7 +3705,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -3555,8 +3752,8 @@ numbers:
 	VMOVUPD Y2, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Y3, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
@@ -3566,8 +3763,8 @@ part:
 	VMASKMOVPD Y2, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y3, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -3577,18 +3774,31 @@ stream:
 	VMOVNTPD Y2, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Y3, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm5x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -3603,7 +3813,7 @@ TEXT ·gemm5x1_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -3626,9 +3836,9 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -3649,7 +3859,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3677,7 +3887,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3702,7 +3912,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3713,7 +3923,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -3769,8 +3979,8 @@ numbers:
 	VMOVUPD Y3, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Y4, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
@@ -3782,8 +3992,8 @@ part:
 	VMASKMOVPD Y3, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y4, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -3795,18 +4005,31 @@ stream:
 	VMOVNTPD Y3, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Y4, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm6x1_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+0, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -3822,7 +4045,7 @@ TEXT ·gemm6x1_64AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -3848,9 +4071,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -3873,7 +4096,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3903,7 +4126,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3930,7 +4153,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -3941,7 +4164,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -4004,8 +4227,8 @@ numbers:
 	VMOVUPD Y4, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Y5, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMASKMOVPD Y0, Y15, (AX)
@@ -4019,8 +4242,8 @@ part:
 	VMASKMOVPD Y4, Y15, (AX)
 	ADDQ       BX, AX
 	VMASKMOVPD Y5, Y15, (AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -4034,18 +4257,31 @@ stream:
 	VMOVNTPD Y4, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Y5, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm1x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+4, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -4059,7 +4295,7 @@ TEXT ·gemm1x2_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -4071,9 +4307,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -4088,7 +4324,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4110,7 +4346,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4129,7 +4365,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4140,7 +4376,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -4169,30 +4405,43 @@ numbers:
 	JNE     part
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPD    Y0, (AX)
 	VMASKMOVPD Y1, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
 	VMOVNTPD Y1, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm2x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+4, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -4206,7 +4455,7 @@ TEXT ·gemm2x2_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -4222,9 +4471,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -4242,7 +4491,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4267,7 +4516,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4289,7 +4538,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4300,7 +4549,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -4343,8 +4592,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Y2, (AX)
 	VMOVUPD Y3, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPD    Y0, (AX)
@@ -4352,8 +4601,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPD    Y2, (AX)
 	VMASKMOVPD Y3, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -4361,18 +4610,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Y2, (AX)
 	VMOVNTPD Y3, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm3x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+4, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -4386,7 +4648,7 @@ TEXT ·gemm3x2_64AVX2(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -4406,9 +4668,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -4429,7 +4691,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4457,7 +4719,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4482,7 +4744,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4493,7 +4755,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -4550,8 +4812,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Y4, (AX)
 	VMOVUPD Y5, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPD    Y0, (AX)
@@ -4562,8 +4824,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPD    Y4, (AX)
 	VMASKMOVPD Y5, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -4574,18 +4836,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Y4, (AX)
 	VMOVNTPD Y5, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm4x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+4, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -4600,7 +4875,7 @@ TEXT ·gemm4x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -4624,9 +4899,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -4650,7 +4925,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4681,7 +4956,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4709,7 +4984,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4720,7 +4995,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -4791,8 +5066,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Y6, (AX)
 	VMOVUPD Y7, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPD    Y0, (AX)
@@ -4806,8 +5081,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPD    Y6, (AX)
 	VMASKMOVPD Y7, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -4821,18 +5096,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Y6, (AX)
 	VMOVNTPD Y7, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm5x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+4, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -4847,7 +5135,7 @@ TEXT ·gemm5x2_64AVX2(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -4875,9 +5163,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -4904,7 +5192,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4938,7 +5226,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4969,7 +5257,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -4980,7 +5268,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -5065,8 +5353,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Y8, (AX)
 	VMOVUPD Y9, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPD    Y0, (AX)
@@ -5083,8 +5371,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPD    Y8, (AX)
 	VMASKMOVPD Y9, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -5101,18 +5389,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Y8, (AX)
 	VMOVNTPD Y9, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm6x2_64AVX2(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+4, CX
-	LEAQ       gemmMask64AVX2<>+32(SB), R13
-	SHLQ       $0x03, CX
-	SUBQ       CX, R13
-	VMOVUPS    (R13), Y15
+TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-112
+	MOVQ    n+56(FP), CX
+	SUBQ    $+4, CX
+	LEAQ    gemmMask64AVX2<>+32(SB), R13
+	SHLQ    $0x03, CX
+	SUBQ    CX, R13
+	VMOVUPS (R13), Y15
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -5128,7 +5429,7 @@ TEXT ·gemm6x2_64AVX2(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -5160,9 +5461,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -5192,7 +5493,7 @@ listed:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5229,7 +5530,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5263,7 +5564,7 @@ nextWhole:
 	JZ           wholeDone
 	TESTB        $0x0f, CL
 	JNZ          nextWhole
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          nextWhole
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5274,7 +5575,7 @@ wholeDone:
 
 done:
 	MOVQ       c+0(FP), AX
-	MOVQ       mode+72(FP), CX
+	MOVQ       mode+80(FP), CX
 	CMPQ       CX, $+1
 	JNE        canon
 	MOVQ       AX, R13
@@ -5373,8 +5674,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Y10, (AX)
 	VMOVUPD Y11, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 part:
 	VMOVUPD    Y0, (AX)
@@ -5394,8 +5695,8 @@ part:
 	ADDQ       BX, AX
 	VMOVUPD    Y10, (AX)
 	VMASKMOVPD Y11, Y15, 32(AX)
-	VZEROUPPER
-	RET
+	ADDQ       BX, AX
+	JMP        below
 
 stream:
 	VMOVNTPD Y0, (AX)
@@ -5415,6 +5716,17 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Y10, (AX)
 	VMOVNTPD Y11, 32(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -5776,15 +6088,17 @@ next:
 	VZEROUPPER
 	RET
 
-// func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm1x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -5798,7 +6112,7 @@ TEXT ·gemm1x1_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -5809,9 +6123,9 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -5824,7 +6138,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5845,7 +6159,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5853,7 +6167,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -5874,23 +6188,36 @@ numbers:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPS Z0, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm2x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -5904,7 +6231,7 @@ TEXT ·gemm2x1_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -5918,9 +6245,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -5935,7 +6262,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5958,7 +6285,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -5966,7 +6293,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -5994,25 +6321,38 @@ numbers:
 	VMOVUPS Z0, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z1, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z1, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm3x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -6026,7 +6366,7 @@ TEXT ·gemm3x1_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -6043,9 +6383,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -6062,7 +6402,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6087,7 +6427,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6095,7 +6435,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -6132,8 +6472,8 @@ numbers:
 	VMOVUPS Z1, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z2, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -6141,18 +6481,31 @@ stream:
 	VMOVNTPS Z1, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z2, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm4x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -6167,7 +6520,7 @@ TEXT ·gemm4x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -6187,9 +6540,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -6208,7 +6561,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6235,7 +6588,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6243,7 +6596,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -6287,8 +6640,8 @@ numbers:
 	VMOVUPS Z2, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z3, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -6298,18 +6651,31 @@ stream:
 	VMOVNTPS Z2, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z3, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm5x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -6324,7 +6690,7 @@ TEXT ·gemm5x1_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -6347,9 +6713,9 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -6370,7 +6736,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6399,7 +6765,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6407,7 +6773,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -6460,8 +6826,8 @@ numbers:
 	VMOVUPS Z3, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z4, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -6473,18 +6839,31 @@ stream:
 	VMOVNTPS Z3, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z4, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm6x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -6500,7 +6879,7 @@ TEXT ·gemm6x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -6526,9 +6905,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -6551,7 +6930,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6582,7 +6961,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6590,7 +6969,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -6650,8 +7029,8 @@ numbers:
 	VMOVUPS Z4, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z5, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -6665,18 +7044,31 @@ stream:
 	VMOVNTPS Z4, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z5, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm7x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -6692,7 +7084,7 @@ TEXT ·gemm7x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
@@ -6721,9 +7113,9 @@ start:
 	VXORPS X6, X6, X6
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -6748,7 +7140,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6781,7 +7173,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6789,7 +7181,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -6858,8 +7250,8 @@ numbers:
 	VMOVUPS Z5, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z6, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -6875,18 +7267,31 @@ stream:
 	VMOVNTPS Z5, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z6, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x07, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm8x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -6903,7 +7308,7 @@ TEXT ·gemm8x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
@@ -6935,9 +7340,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -6964,7 +7369,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -6999,7 +7404,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7007,7 +7412,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -7083,8 +7488,8 @@ numbers:
 	VMOVUPS Z6, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z7, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -7102,18 +7507,31 @@ stream:
 	VMOVNTPS Z6, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z7, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x08, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm9x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -7130,7 +7548,7 @@ TEXT ·gemm9x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
@@ -7165,9 +7583,9 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -7196,7 +7614,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7233,7 +7651,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7241,7 +7659,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -7326,8 +7744,8 @@ numbers:
 	VMOVUPS Z7, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z8, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -7347,18 +7765,31 @@ stream:
 	VMOVNTPS Z7, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z8, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x09, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm10x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -7377,7 +7808,7 @@ TEXT ·gemm10x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
@@ -7415,9 +7846,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -7449,7 +7880,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7489,7 +7920,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7497,7 +7928,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -7589,8 +8020,8 @@ numbers:
 	VMOVUPS Z8, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z9, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -7612,18 +8043,31 @@ stream:
 	VMOVNTPS Z8, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z9, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0a, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm11x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -7642,7 +8086,7 @@ TEXT ·gemm11x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
@@ -7683,9 +8127,9 @@ start:
 	VXORPS X10, X10, X10
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -7719,7 +8163,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7761,7 +8205,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -7769,7 +8213,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -7870,8 +8314,8 @@ numbers:
 	VMOVUPS Z9, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z10, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -7895,18 +8339,31 @@ stream:
 	VMOVNTPS Z9, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z10, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0b, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm12x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -7925,7 +8382,7 @@ TEXT ·gemm12x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
@@ -7969,9 +8426,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -8007,7 +8464,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -8051,7 +8508,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -8059,7 +8516,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -8167,8 +8624,8 @@ numbers:
 	VMOVUPS Z10, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z11, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -8194,18 +8651,31 @@ stream:
 	VMOVNTPS Z10, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z11, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0c, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm13x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -8224,7 +8694,7 @@ TEXT ·gemm13x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
@@ -8271,9 +8741,9 @@ start:
 	VXORPS X12, X12, X12
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -8311,7 +8781,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -8357,7 +8827,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -8365,7 +8835,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -8482,8 +8952,8 @@ numbers:
 	VMOVUPS Z11, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z12, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -8511,18 +8981,31 @@ stream:
 	VMOVNTPS Z11, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z12, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0d, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm14x1_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -8541,7 +9024,7 @@ TEXT ·gemm14x1_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
@@ -8591,9 +9074,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -8633,7 +9116,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -8681,7 +9164,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -8689,7 +9172,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -8813,8 +9296,8 @@ numbers:
 	VMOVUPS Z12, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPS Z13, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -8844,18 +9327,31 @@ stream:
 	VMOVNTPS Z12, (AX)
 	ADDQ     BX, AX
 	VMOVNTPS Z13, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0e, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm1x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -8869,7 +9365,7 @@ TEXT ·gemm1x2_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -8882,9 +9378,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -8899,7 +9395,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -8923,7 +9419,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -8932,7 +9428,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -8958,24 +9454,37 @@ numbers:
 	JEQ     stream
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z1, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm2x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -8989,7 +9498,7 @@ TEXT ·gemm2x2_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -9007,9 +9516,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -9027,7 +9536,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9055,7 +9564,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9064,7 +9573,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -9104,8 +9613,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z2, (AX)
 	VMOVUPS Z3, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -9113,18 +9622,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z2, (AX)
 	VMOVNTPS Z3, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm3x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -9138,7 +9660,7 @@ TEXT ·gemm3x2_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -9161,9 +9683,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -9184,7 +9706,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9215,7 +9737,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9224,7 +9746,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -9278,8 +9800,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z4, (AX)
 	VMOVUPS Z5, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -9290,18 +9812,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z4, (AX)
 	VMOVNTPS Z5, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm4x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -9316,7 +9851,7 @@ TEXT ·gemm4x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -9344,9 +9879,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -9370,7 +9905,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9404,7 +9939,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9413,7 +9948,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -9481,8 +10016,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -9496,18 +10031,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z6, (AX)
 	VMOVNTPS Z7, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm5x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -9522,7 +10070,7 @@ TEXT ·gemm5x2_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -9555,9 +10103,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -9584,7 +10132,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9621,7 +10169,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9630,7 +10178,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -9712,8 +10260,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z8, (AX)
 	VMOVUPS Z9, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -9730,18 +10278,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z8, (AX)
 	VMOVNTPS Z9, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm6x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -9757,7 +10318,7 @@ TEXT ·gemm6x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -9795,9 +10356,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -9827,7 +10388,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9867,7 +10428,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -9876,7 +10437,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -9972,8 +10533,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z10, (AX)
 	VMOVUPS Z11, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -9993,18 +10554,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z10, (AX)
 	VMOVNTPS Z11, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm7x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -10020,7 +10594,7 @@ TEXT ·gemm7x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
@@ -10063,9 +10637,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -10098,7 +10672,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -10141,7 +10715,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -10150,7 +10724,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -10260,8 +10834,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z13, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -10284,18 +10858,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z12, (AX)
 	VMOVNTPS Z13, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x07, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm8x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -10312,7 +10899,7 @@ TEXT ·gemm8x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
@@ -10360,9 +10947,9 @@ start:
 	VXORPS X15, X15, X15
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -10398,7 +10985,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -10444,7 +11031,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -10453,7 +11040,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -10577,8 +11164,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z14, (AX)
 	VMOVUPS Z15, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -10604,18 +11191,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z14, (AX)
 	VMOVNTPS Z15, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x08, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm9x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -10632,7 +11232,7 @@ TEXT ·gemm9x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
@@ -10685,9 +11285,9 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -10726,7 +11326,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -10775,7 +11375,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -10784,7 +11384,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -10922,8 +11522,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z16, (AX)
 	VMOVUPS Z17, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -10952,18 +11552,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z16, (AX)
 	VMOVNTPS Z17, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x09, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm10x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -10982,7 +11595,7 @@ TEXT ·gemm10x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
@@ -11040,9 +11653,9 @@ start:
 	VXORPS X19, X19, X19
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -11085,7 +11698,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -11138,7 +11751,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -11147,7 +11760,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -11299,8 +11912,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z19, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -11332,18 +11945,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z18, (AX)
 	VMOVNTPS Z19, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0a, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm11x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -11362,7 +11988,7 @@ TEXT ·gemm11x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
@@ -11425,9 +12051,9 @@ start:
 	VXORPS X21, X21, X21
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -11473,7 +12099,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -11529,7 +12155,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -11538,7 +12164,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -11704,8 +12330,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z20, (AX)
 	VMOVUPS Z21, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -11740,18 +12366,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z20, (AX)
 	VMOVNTPS Z21, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0b, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm12x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -11770,7 +12409,7 @@ TEXT ·gemm12x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
@@ -11838,9 +12477,9 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -11889,7 +12528,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -11948,7 +12587,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -11957,7 +12596,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -12137,8 +12776,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z22, (AX)
 	VMOVUPS Z23, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -12176,18 +12815,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z22, (AX)
 	VMOVNTPS Z23, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0c, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm13x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -12206,7 +12858,7 @@ TEXT ·gemm13x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
@@ -12279,9 +12931,9 @@ start:
 	VXORPS X25, X25, X25
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -12333,7 +12985,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -12395,7 +13047,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -12404,7 +13056,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -12598,8 +13250,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z24, (AX)
 	VMOVUPS Z25, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -12640,18 +13292,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z24, (AX)
 	VMOVNTPS Z25, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0d, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm14x2_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -12670,7 +13335,7 @@ TEXT ·gemm14x2_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
@@ -12748,9 +13413,9 @@ start:
 	VXORPS X27, X27, X27
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -12805,7 +13470,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -12870,7 +13535,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -12879,7 +13544,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -13087,8 +13752,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPS Z26, (AX)
 	VMOVUPS Z27, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -13132,18 +13797,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPS Z26, (AX)
 	VMOVNTPS Z27, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0e, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm1x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm1x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -13157,7 +13835,7 @@ TEXT ·gemm1x3_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -13172,14 +13850,14 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -13207,7 +13885,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13241,7 +13919,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13274,7 +13952,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13297,7 +13975,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13324,7 +14002,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13334,7 +14012,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -13367,25 +14045,38 @@ numbers:
 	VMOVUPS Z0, (AX)
 	VMOVUPS Z1, 64(AX)
 	VMOVUPS Z2, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
 	VMOVNTPS Z1, 64(AX)
 	VMOVNTPS Z2, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm2x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm2x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -13399,7 +14090,7 @@ TEXT ·gemm2x3_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -13421,14 +14112,14 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -13460,7 +14151,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13498,7 +14189,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13535,7 +14226,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13562,7 +14253,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13594,7 +14285,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13604,7 +14295,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -13656,8 +14347,8 @@ numbers:
 	VMOVUPS Z3, (AX)
 	VMOVUPS Z4, 64(AX)
 	VMOVUPS Z5, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -13667,18 +14358,31 @@ stream:
 	VMOVNTPS Z3, (AX)
 	VMOVNTPS Z4, 64(AX)
 	VMOVNTPS Z5, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm3x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm3x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -13692,7 +14396,7 @@ TEXT ·gemm3x3_32AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x02, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -13721,14 +14425,14 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -13764,7 +14468,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13806,7 +14510,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13847,7 +14551,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13878,7 +14582,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13915,7 +14619,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -13925,7 +14629,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -13998,8 +14702,8 @@ numbers:
 	VMOVUPS Z6, (AX)
 	VMOVUPS Z7, 64(AX)
 	VMOVUPS Z8, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -14013,18 +14717,31 @@ stream:
 	VMOVNTPS Z6, (AX)
 	VMOVNTPS Z7, 64(AX)
 	VMOVNTPS Z8, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm4x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm4x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -14039,7 +14756,7 @@ TEXT ·gemm4x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -14075,14 +14792,14 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -14122,7 +14839,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14168,7 +14885,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14213,7 +14930,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14248,7 +14965,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14289,7 +15006,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14299,7 +15016,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -14391,8 +15108,8 @@ numbers:
 	VMOVUPS Z9, (AX)
 	VMOVUPS Z10, 64(AX)
 	VMOVUPS Z11, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -14410,18 +15127,31 @@ stream:
 	VMOVNTPS Z9, (AX)
 	VMOVNTPS Z10, 64(AX)
 	VMOVNTPS Z11, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm5x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm5x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -14436,7 +15166,7 @@ TEXT ·gemm5x3_32AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -14479,14 +15209,14 @@ start:
 	VXORPS X14, X14, X14
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -14530,7 +15260,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14580,7 +15310,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14629,7 +15359,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14668,7 +15398,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14713,7 +15443,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -14723,7 +15453,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -14836,8 +15566,8 @@ numbers:
 	VMOVUPS Z12, (AX)
 	VMOVUPS Z13, 64(AX)
 	VMOVUPS Z14, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -14859,18 +15589,31 @@ stream:
 	VMOVNTPS Z12, (AX)
 	VMOVNTPS Z13, 64(AX)
 	VMOVNTPS Z14, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm6x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm6x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -14886,7 +15629,7 @@ TEXT ·gemm6x3_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -14936,14 +15679,14 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -14991,7 +15734,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15045,7 +15788,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15098,7 +15841,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15141,7 +15884,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15190,7 +15933,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15200,7 +15943,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -15332,8 +16075,8 @@ numbers:
 	VMOVUPS Z15, (AX)
 	VMOVUPS Z16, 64(AX)
 	VMOVUPS Z17, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -15359,18 +16102,31 @@ stream:
 	VMOVNTPS Z15, (AX)
 	VMOVNTPS Z16, 64(AX)
 	VMOVNTPS Z17, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm7x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm7x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -15386,7 +16142,7 @@ TEXT ·gemm7x3_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
@@ -15443,14 +16199,14 @@ start:
 	VXORPS X20, X20, X20
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -15502,7 +16258,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15560,7 +16316,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15617,7 +16373,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15664,7 +16420,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15717,7 +16473,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -15727,7 +16483,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -15880,8 +16636,8 @@ numbers:
 	VMOVUPS Z18, (AX)
 	VMOVUPS Z19, 64(AX)
 	VMOVUPS Z20, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -15911,18 +16667,31 @@ stream:
 	VMOVNTPS Z18, (AX)
 	VMOVNTPS Z19, 64(AX)
 	VMOVNTPS Z20, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x07, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm8x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm8x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -15939,7 +16708,7 @@ TEXT ·gemm8x3_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
@@ -16003,14 +16772,14 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -16066,7 +16835,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16128,7 +16897,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16189,7 +16958,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16240,7 +17009,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16297,7 +17066,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16307,7 +17076,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -16479,8 +17248,8 @@ numbers:
 	VMOVUPS Z21, (AX)
 	VMOVUPS Z22, 64(AX)
 	VMOVUPS Z23, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -16514,18 +17283,31 @@ stream:
 	VMOVNTPS Z21, (AX)
 	VMOVNTPS Z22, 64(AX)
 	VMOVNTPS Z23, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x08, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, mode int, more *float32, split int, offs *int)
+// func gemm9x3_32AVX512(c *float32, ldc int, a *float32, aRow int, aCol int, b *float32, ldb int, n int, k int, times int, mode int, more *float32, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x3_32AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+32, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm9x3_32AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+32, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x02, BX
@@ -16542,7 +17324,7 @@ TEXT ·gemm9x3_32AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
@@ -16613,14 +17395,14 @@ start:
 	VXORPS X26, X26, X26
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x02, R14
 	SUBQ   R14, AX
@@ -16680,7 +17462,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16746,7 +17528,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16811,7 +17593,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16866,7 +17648,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16927,7 +17709,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -16937,7 +17719,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -17130,8 +17912,8 @@ numbers:
 	VMOVUPS Z24, (AX)
 	VMOVUPS Z25, 64(AX)
 	VMOVUPS Z26, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPS Z0, (AX)
@@ -17169,6 +17951,17 @@ stream:
 	VMOVNTPS Z24, (AX)
 	VMOVNTPS Z25, 64(AX)
 	VMOVNTPS Z26, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x09, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
@@ -17647,15 +18440,17 @@ next:
 	VZEROUPPER
 	RET
 
-// func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm1x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -17669,7 +18464,7 @@ TEXT ·gemm1x1_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -17680,9 +18475,9 @@ start:
 	VXORPS X0, X0, X0
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -17695,7 +18490,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -17716,7 +18511,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -17724,7 +18519,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -17745,23 +18540,36 @@ numbers:
 	CMPQ    CX, $+2
 	JEQ     stream
 	VMOVUPD Z0, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm2x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -17775,7 +18583,7 @@ TEXT ·gemm2x1_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -17789,9 +18597,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -17806,7 +18614,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -17829,7 +18637,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -17837,7 +18645,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -17865,25 +18673,38 @@ numbers:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z1, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z1, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm3x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -17897,7 +18718,7 @@ TEXT ·gemm3x1_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -17914,9 +18735,9 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -17933,7 +18754,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -17958,7 +18779,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -17966,7 +18787,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -18003,8 +18824,8 @@ numbers:
 	VMOVUPD Z1, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z2, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -18012,18 +18833,31 @@ stream:
 	VMOVNTPD Z1, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z2, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm4x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -18038,7 +18872,7 @@ TEXT ·gemm4x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -18058,9 +18892,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -18079,7 +18913,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18106,7 +18940,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18114,7 +18948,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -18158,8 +18992,8 @@ numbers:
 	VMOVUPD Z2, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z3, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -18169,18 +19003,31 @@ stream:
 	VMOVNTPD Z2, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z3, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm5x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -18195,7 +19042,7 @@ TEXT ·gemm5x1_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -18218,9 +19065,9 @@ start:
 	VXORPS X4, X4, X4
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -18241,7 +19088,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18270,7 +19117,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18278,7 +19125,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -18331,8 +19178,8 @@ numbers:
 	VMOVUPD Z3, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z4, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -18344,18 +19191,31 @@ stream:
 	VMOVNTPD Z3, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z4, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm6x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -18371,7 +19231,7 @@ TEXT ·gemm6x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -18397,9 +19257,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -18422,7 +19282,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18453,7 +19313,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18461,7 +19321,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -18521,8 +19381,8 @@ numbers:
 	VMOVUPD Z4, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z5, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -18536,18 +19396,31 @@ stream:
 	VMOVNTPD Z4, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z5, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm7x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -18563,7 +19436,7 @@ TEXT ·gemm7x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
@@ -18592,9 +19465,9 @@ start:
 	VXORPS X6, X6, X6
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -18619,7 +19492,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18652,7 +19525,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18660,7 +19533,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -18729,8 +19602,8 @@ numbers:
 	VMOVUPD Z5, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z6, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -18746,18 +19619,31 @@ stream:
 	VMOVNTPD Z5, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z6, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x07, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm8x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -18774,7 +19660,7 @@ TEXT ·gemm8x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
@@ -18806,9 +19692,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -18835,7 +19721,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18870,7 +19756,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -18878,7 +19764,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -18954,8 +19840,8 @@ numbers:
 	VMOVUPD Z6, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z7, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -18973,18 +19859,31 @@ stream:
 	VMOVNTPD Z6, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z7, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x08, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm9x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -19001,7 +19900,7 @@ TEXT ·gemm9x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
@@ -19036,9 +19935,9 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -19067,7 +19966,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19104,7 +20003,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19112,7 +20011,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -19197,8 +20096,8 @@ numbers:
 	VMOVUPD Z7, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z8, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -19218,18 +20117,31 @@ stream:
 	VMOVNTPD Z7, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z8, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x09, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm10x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -19248,7 +20160,7 @@ TEXT ·gemm10x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
@@ -19286,9 +20198,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -19320,7 +20232,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19360,7 +20272,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19368,7 +20280,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -19460,8 +20372,8 @@ numbers:
 	VMOVUPD Z8, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z9, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -19483,18 +20395,31 @@ stream:
 	VMOVNTPD Z8, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z9, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0a, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm11x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -19513,7 +20438,7 @@ TEXT ·gemm11x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
@@ -19554,9 +20479,9 @@ start:
 	VXORPS X10, X10, X10
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -19590,7 +20515,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19632,7 +20557,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19640,7 +20565,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -19741,8 +20666,8 @@ numbers:
 	VMOVUPD Z9, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z10, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -19766,18 +20691,31 @@ stream:
 	VMOVNTPD Z9, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z10, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0b, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm12x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -19796,7 +20734,7 @@ TEXT ·gemm12x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
@@ -19840,9 +20778,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -19878,7 +20816,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19922,7 +20860,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -19930,7 +20868,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -20038,8 +20976,8 @@ numbers:
 	VMOVUPD Z10, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z11, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -20065,18 +21003,31 @@ stream:
 	VMOVNTPD Z10, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z11, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0c, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm13x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -20095,7 +21046,7 @@ TEXT ·gemm13x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
@@ -20142,9 +21093,9 @@ start:
 	VXORPS X12, X12, X12
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -20182,7 +21133,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -20228,7 +21179,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -20236,7 +21187,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -20353,8 +21304,8 @@ numbers:
 	VMOVUPD Z11, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z12, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -20382,18 +21333,31 @@ stream:
 	VMOVNTPD Z11, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z12, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0d, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm14x1_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+0, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+0, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -20412,7 +21376,7 @@ TEXT ·gemm14x1_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
@@ -20462,9 +21426,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -20504,7 +21468,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -20552,7 +21516,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	ADDQ         BX, R13
@@ -20560,7 +21524,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -20684,8 +21648,8 @@ numbers:
 	VMOVUPD Z12, K1, (AX)
 	ADDQ    BX, AX
 	VMOVUPD Z13, K1, (AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -20715,18 +21679,31 @@ stream:
 	VMOVNTPD Z12, (AX)
 	ADDQ     BX, AX
 	VMOVNTPD Z13, (AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0e, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm1x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -20740,7 +21717,7 @@ TEXT ·gemm1x2_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -20753,9 +21730,9 @@ start:
 	VXORPS X1, X1, X1
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -20770,7 +21747,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -20794,7 +21771,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -20803,7 +21780,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -20829,24 +21806,37 @@ numbers:
 	JEQ     stream
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
 	VMOVNTPD Z1, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm2x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -20860,7 +21850,7 @@ TEXT ·gemm2x2_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -20878,9 +21868,9 @@ start:
 	VXORPS X3, X3, X3
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -20898,7 +21888,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -20926,7 +21916,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -20935,7 +21925,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -20975,8 +21965,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z2, (AX)
 	VMOVUPD Z3, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -20984,18 +21974,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z2, (AX)
 	VMOVNTPD Z3, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm3x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -21009,7 +22012,7 @@ TEXT ·gemm3x2_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -21032,9 +22035,9 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -21055,7 +22058,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21086,7 +22089,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21095,7 +22098,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -21149,8 +22152,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z4, (AX)
 	VMOVUPD Z5, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -21161,18 +22164,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z4, (AX)
 	VMOVNTPD Z5, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm4x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -21187,7 +22203,7 @@ TEXT ·gemm4x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -21215,9 +22231,9 @@ start:
 	VXORPS X7, X7, X7
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -21241,7 +22257,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21275,7 +22291,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21284,7 +22300,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -21352,8 +22368,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z6, (AX)
 	VMOVUPD Z7, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -21367,18 +22383,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z6, (AX)
 	VMOVNTPD Z7, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm5x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -21393,7 +22422,7 @@ TEXT ·gemm5x2_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -21426,9 +22455,9 @@ start:
 	VXORPS X9, X9, X9
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -21455,7 +22484,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21492,7 +22521,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21501,7 +22530,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -21583,8 +22612,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z8, (AX)
 	VMOVUPD Z9, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -21601,18 +22630,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z8, (AX)
 	VMOVNTPD Z9, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm6x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -21628,7 +22670,7 @@ TEXT ·gemm6x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -21666,9 +22708,9 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -21698,7 +22740,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21738,7 +22780,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -21747,7 +22789,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -21843,8 +22885,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z10, (AX)
 	VMOVUPD Z11, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -21864,18 +22906,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z10, (AX)
 	VMOVNTPD Z11, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm7x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -21891,7 +22946,7 @@ TEXT ·gemm7x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
@@ -21934,9 +22989,9 @@ start:
 	VXORPS X13, X13, X13
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -21969,7 +23024,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -22012,7 +23067,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -22021,7 +23076,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -22131,8 +23186,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z12, (AX)
 	VMOVUPD Z13, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -22155,18 +23210,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z12, (AX)
 	VMOVNTPD Z13, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x07, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm8x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -22183,7 +23251,7 @@ TEXT ·gemm8x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
@@ -22231,9 +23299,9 @@ start:
 	VXORPS X15, X15, X15
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -22269,7 +23337,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -22315,7 +23383,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -22324,7 +23392,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -22448,8 +23516,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z14, (AX)
 	VMOVUPD Z15, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -22475,18 +23543,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z14, (AX)
 	VMOVNTPD Z15, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x08, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm9x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -22503,7 +23584,7 @@ TEXT ·gemm9x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
@@ -22556,9 +23637,9 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -22597,7 +23678,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -22646,7 +23727,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -22655,7 +23736,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -22793,8 +23874,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z16, (AX)
 	VMOVUPD Z17, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -22823,18 +23904,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z16, (AX)
 	VMOVNTPD Z17, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x09, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm10x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -22853,7 +23947,7 @@ TEXT ·gemm10x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000b0
 	JGE        start
@@ -22911,9 +24005,9 @@ start:
 	VXORPS X19, X19, X19
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -22956,7 +24050,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -23009,7 +24103,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -23018,7 +24112,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -23170,8 +24264,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z18, (AX)
 	VMOVUPD Z19, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -23203,18 +24297,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z18, (AX)
 	VMOVNTPD Z19, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0a, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm11x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -23233,7 +24340,7 @@ TEXT ·gemm11x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000c0
 	JGE        start
@@ -23296,9 +24403,9 @@ start:
 	VXORPS X21, X21, X21
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -23344,7 +24451,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -23400,7 +24507,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -23409,7 +24516,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -23575,8 +24682,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z20, (AX)
 	VMOVUPD Z21, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -23611,18 +24718,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z20, (AX)
 	VMOVNTPD Z21, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0b, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm12x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -23641,7 +24761,7 @@ TEXT ·gemm12x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000d0
 	JGE        start
@@ -23709,9 +24829,9 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -23760,7 +24880,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -23819,7 +24939,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -23828,7 +24948,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -24008,8 +25128,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z22, (AX)
 	VMOVUPD Z23, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -24047,18 +25167,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z22, (AX)
 	VMOVNTPD Z23, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0c, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm13x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -24077,7 +25210,7 @@ TEXT ·gemm13x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000e0
 	JGE        start
@@ -24150,9 +25283,9 @@ start:
 	VXORPS X25, X25, X25
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -24204,7 +25337,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -24266,7 +25399,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -24275,7 +25408,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -24469,8 +25602,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z24, (AX)
 	VMOVUPD Z25, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -24511,18 +25644,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z24, (AX)
 	VMOVNTPD Z25, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0d, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm14x2_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+8, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+8, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -24541,7 +25687,7 @@ TEXT ·gemm14x2_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (SI)(DI*8), R15
 	ADDQ       DI, R15
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000f0
 	JGE        start
@@ -24619,9 +25765,9 @@ start:
 	VXORPS X27, X27, X27
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 
 listed:
 	MOVQ         (R9), R14
@@ -24676,7 +25822,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -24741,7 +25887,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -24750,7 +25896,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -24958,8 +26104,8 @@ numbers:
 	ADDQ    BX, AX
 	VMOVUPD Z26, (AX)
 	VMOVUPD Z27, K1, 64(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -25003,18 +26149,31 @@ stream:
 	ADDQ     BX, AX
 	VMOVNTPD Z26, (AX)
 	VMOVNTPD Z27, 64(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x0e, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm1x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm1x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm1x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -25028,7 +26187,7 @@ TEXT ·gemm1x3_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000020
 	JGE        start
@@ -25043,14 +26202,14 @@ start:
 	VXORPS X2, X2, X2
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -25078,7 +26237,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25112,7 +26271,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25145,7 +26304,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25168,7 +26327,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25195,7 +26354,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25205,7 +26364,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -25238,25 +26397,38 @@ numbers:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, 64(AX)
 	VMOVUPD Z2, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
 	VMOVNTPD Z1, 64(AX)
 	VMOVNTPD Z2, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x01, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm2x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm2x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm2x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -25270,7 +26442,7 @@ TEXT ·gemm2x3_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000030
 	JGE        start
@@ -25292,14 +26464,14 @@ start:
 	VXORPS X5, X5, X5
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -25331,7 +26503,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25369,7 +26541,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25406,7 +26578,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25433,7 +26605,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25465,7 +26637,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25475,7 +26647,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -25527,8 +26699,8 @@ numbers:
 	VMOVUPD Z3, (AX)
 	VMOVUPD Z4, 64(AX)
 	VMOVUPD Z5, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -25538,18 +26710,31 @@ stream:
 	VMOVNTPD Z3, (AX)
 	VMOVNTPD Z4, 64(AX)
 	VMOVNTPD Z5, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x02, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm3x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm3x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm3x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -25563,7 +26748,7 @@ TEXT ·gemm3x3_64AVX512(SB), NOSPLIT, $0-104
 	SHLQ       $0x03, R9
 	MOVQ       k+64(FP), CX
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000040
 	JGE        start
@@ -25592,14 +26777,14 @@ start:
 	VXORPS X8, X8, X8
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -25635,7 +26820,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25677,7 +26862,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25718,7 +26903,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25749,7 +26934,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25786,7 +26971,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -25796,7 +26981,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -25869,8 +27054,8 @@ numbers:
 	VMOVUPD Z6, (AX)
 	VMOVUPD Z7, 64(AX)
 	VMOVUPD Z8, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -25884,18 +27069,31 @@ stream:
 	VMOVNTPD Z6, (AX)
 	VMOVNTPD Z7, 64(AX)
 	VMOVNTPD Z8, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x03, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm4x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm4x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm4x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -25910,7 +27108,7 @@ TEXT ·gemm4x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000050
 	JGE        start
@@ -25946,14 +27144,14 @@ start:
 	VXORPS X11, X11, X11
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -25993,7 +27191,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26039,7 +27237,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26084,7 +27282,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26119,7 +27317,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26160,7 +27358,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26170,7 +27368,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -26262,8 +27460,8 @@ numbers:
 	VMOVUPD Z9, (AX)
 	VMOVUPD Z10, 64(AX)
 	VMOVUPD Z11, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -26281,18 +27479,31 @@ stream:
 	VMOVNTPD Z9, (AX)
 	VMOVNTPD Z10, 64(AX)
 	VMOVNTPD Z11, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x04, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm5x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm5x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm5x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -26307,7 +27518,7 @@ TEXT ·gemm5x3_64AVX512(SB), NOSPLIT, $0-104
 	MOVQ       k+64(FP), CX
 	LEAQ       (DI)(DI*2), R11
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000060
 	JGE        start
@@ -26350,14 +27561,14 @@ start:
 	VXORPS X14, X14, X14
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -26401,7 +27612,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26451,7 +27662,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26500,7 +27711,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26539,7 +27750,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26584,7 +27795,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26594,7 +27805,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -26707,8 +27918,8 @@ numbers:
 	VMOVUPD Z12, (AX)
 	VMOVUPD Z13, 64(AX)
 	VMOVUPD Z14, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -26730,18 +27941,31 @@ stream:
 	VMOVNTPD Z12, (AX)
 	VMOVNTPD Z13, 64(AX)
 	VMOVNTPD Z14, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x05, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm6x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm6x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm6x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -26757,7 +27981,7 @@ TEXT ·gemm6x3_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000070
 	JGE        start
@@ -26807,14 +28031,14 @@ start:
 	VXORPS X17, X17, X17
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -26862,7 +28086,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26916,7 +28140,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -26969,7 +28193,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27012,7 +28236,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27061,7 +28285,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27071,7 +28295,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -27203,8 +28427,8 @@ numbers:
 	VMOVUPD Z15, (AX)
 	VMOVUPD Z16, 64(AX)
 	VMOVUPD Z17, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -27230,18 +28454,31 @@ stream:
 	VMOVNTPD Z15, (AX)
 	VMOVNTPD Z16, 64(AX)
 	VMOVNTPD Z17, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x06, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm7x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm7x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm7x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -27257,7 +28494,7 @@ TEXT ·gemm7x3_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*2), R11
 	LEAQ       (DI)(DI*4), R12
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000080
 	JGE        start
@@ -27314,14 +28551,14 @@ start:
 	VXORPS X20, X20, X20
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -27373,7 +28610,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27431,7 +28668,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27488,7 +28725,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27535,7 +28772,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27588,7 +28825,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27598,7 +28835,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -27751,8 +28988,8 @@ numbers:
 	VMOVUPD Z18, (AX)
 	VMOVUPD Z19, 64(AX)
 	VMOVUPD Z20, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -27782,18 +29019,31 @@ stream:
 	VMOVNTPD Z18, (AX)
 	VMOVNTPD Z19, 64(AX)
 	VMOVNTPD Z20, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x07, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm8x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm8x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm8x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -27810,7 +29060,7 @@ TEXT ·gemm8x3_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x00000090
 	JGE        start
@@ -27874,14 +29124,14 @@ start:
 	VXORPS X23, X23, X23
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -27937,7 +29187,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -27999,7 +29249,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28060,7 +29310,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28111,7 +29361,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28168,7 +29418,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28178,7 +29428,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -28350,8 +29600,8 @@ numbers:
 	VMOVUPD Z21, (AX)
 	VMOVUPD Z22, 64(AX)
 	VMOVUPD Z23, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -28385,18 +29635,31 @@ stream:
 	VMOVNTPD Z21, (AX)
 	VMOVNTPD Z22, 64(AX)
 	VMOVNTPD Z23, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x08, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 
-// func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, mode int, more *float64, split int, offs *int)
+// func gemm9x3_64AVX512(c *float64, ldc int, a *float64, aRow int, aCol int, b *float64, ldb int, n int, k int, times int, mode int, more *float64, split int, offs *int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·gemm9x3_64AVX512(SB), NOSPLIT, $0-104
-	MOVQ       n+56(FP), CX
-	SUBQ       $+16, CX
-	MOVQ       $-1, R13
-	SHLQ       CL, R13
-	NOTQ       R13
-	KMOVW      R13, K1
+TEXT ·gemm9x3_64AVX512(SB), NOSPLIT, $0-112
+	MOVQ  n+56(FP), CX
+	SUBQ  $+16, CX
+	MOVQ  $-1, R13
+	SHLQ  CL, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+tile:
 	MOVQ       c+0(FP), AX
 	MOVQ       ldc+8(FP), BX
 	SHLQ       $0x03, BX
@@ -28413,7 +29676,7 @@ TEXT ·gemm9x3_64AVX512(SB), NOSPLIT, $0-104
 	LEAQ       (DI)(DI*4), R12
 	LEAQ       (DI)(R11*2), R10
 	MOVQ       AX, R13
-	CMPQ       mode+72(FP), $+2
+	CMPQ       mode+80(FP), $+2
 	JEQ        start
 	CMPQ       CX, $0x000000a0
 	JGE        start
@@ -28484,14 +29747,14 @@ start:
 	VXORPS X26, X26, X26
 	TESTQ  CX, CX
 	JZ     done
-	CMPQ   offs+96(FP), $+0
+	CMPQ   offs+104(FP), $+0
 	JE     rows
-	MOVQ   offs+96(FP), R9
+	MOVQ   offs+104(FP), R9
 	MOVQ   n+56(FP), R14
-	CMPQ   split+88(FP), R14
+	CMPQ   split+96(FP), R14
 	JEQ    listed
-	MOVQ   split+88(FP), CX
-	MOVQ   more+80(FP), AX
+	MOVQ   split+96(FP), CX
+	MOVQ   more+88(FP), AX
 	MOVQ   CX, R14
 	SHLQ   $0x03, R14
 	SUBQ   R14, AX
@@ -28551,7 +29814,7 @@ parts0:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts0
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts0
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28617,7 +29880,7 @@ parts1:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts1
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts1
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28682,7 +29945,7 @@ parts2:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          parts2
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          parts2
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28737,7 +30000,7 @@ listed:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          listed
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          listed
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28798,7 +30061,7 @@ next:
 	JZ           done
 	TESTB        $0x0f, CL
 	JNZ          next
-	CMPQ         mode+72(FP), $+2
+	CMPQ         mode+80(FP), $+2
 	JEQ          next
 	PREFETCHT0   (R13)
 	PREFETCHT0   64(R13)
@@ -28808,7 +30071,7 @@ next:
 
 done:
 	MOVQ      c+0(FP), AX
-	MOVQ      mode+72(FP), CX
+	MOVQ      mode+80(FP), CX
 	CMPQ      CX, $+1
 	JNE       canon
 	MOVQ      AX, R13
@@ -29001,8 +30264,8 @@ numbers:
 	VMOVUPD Z24, (AX)
 	VMOVUPD Z25, 64(AX)
 	VMOVUPD Z26, K1, 128(AX)
-	VZEROUPPER
-	RET
+	ADDQ    BX, AX
+	JMP     below
 
 stream:
 	VMOVNTPD Z0, (AX)
@@ -29040,6 +30303,17 @@ stream:
 	VMOVNTPD Z24, (AX)
 	VMOVNTPD Z25, 64(AX)
 	VMOVNTPD Z26, 128(AX)
+	ADDQ     BX, AX
+
+below:
+	DECQ   times+72(FP)
+	JZ     last
+	MOVQ   AX, c+0(FP)
+	IMUL3Q $0x09, DI, DI
+	ADDQ   DI, a+16(FP)
+	JMP    tile
+
+last:
 	VZEROUPPER
 	RET
 

@@ -35,7 +35,7 @@ func benchTile[T float32 | float64](b *testing.B, p *Product[T]) {
 				for range 20 {
 					from := time.Now()
 					for range 20 {
-						p.Tile(c, cols, x, 1, m, y, cols, m, cols, k, AddSums)
+						p.Tiles(c, cols, x, 1, m, y, cols, m, cols, k, AddSums)
 					}
 					best = max(best, float64(20*2*m*cols*k)/float64(time.Since(from).Nanoseconds()))
 				}

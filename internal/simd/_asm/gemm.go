@@ -100,7 +100,7 @@ func offset(i int, base, base9, s, s3, s5, s7 reg.GPPhysical) op.Mem {
 	panic("no such row")
 }
 
-// tile writes the function of one tile. It keeps all sums in registers:
+// tile writes the function of tiles one below the other. It keeps all sums of one in registers:
 //
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
@@ -114,7 +114,7 @@ func (g *product) tile(rows, vectors int) {
 	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
 	g.Attributes(attr.NOSPLIT)
 	g.Pragma("noescape")
-	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, mode int, more *%[1]s, split int, offs *int)", elem))
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, mode int, more *%[1]s, split int, offs *int)", elem))
 	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
 	cPtr, ldc, a, a9, aRow, a3, a5, a7, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R15, reg.RDI, reg.R11, reg.R12, reg.R10, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
 	more, offs, off, ahead := cPtr, ldb, reg.R14, reg.R14
@@ -152,6 +152,7 @@ func (g *product) tile(rows, vectors int) {
 		}
 	}
 
+	g.Label("tile")
 	g.Load(g.Param("c"), cPtr)
 	g.Load(g.Param("ldc"), ldc)
 	g.SHLQ(shift, ldc)
@@ -396,12 +397,8 @@ func (g *product) tile(rows, vectors int) {
 					ps(g, g.VMASKMOVPS, g.VMASKMOVPD)(acc(i, v), ymask, to)
 				}
 			}
-			if i < rows-1 {
-				g.ADDQ(ldc, cPtr)
-			}
+			g.ADDQ(ldc, cPtr)
 		}
-		g.VZEROUPPER()
-		g.RET()
 	}
 	g.CMPQ(mode, op.I8(2))
 	g.JEQ(op.LabelRef("stream"))
@@ -410,11 +407,26 @@ func (g *product) tile(rows, vectors int) {
 		g.CMPQ(mode, op.I8(int8(vectors*lanes)))
 		g.JNE(op.LabelRef("part"))
 		store("full")
+		g.JMP(op.LabelRef("below"))
 		g.Label("part")
 	}
 	store("part")
+	g.JMP(op.LabelRef("below"))
 	g.Label("stream")
 	store("stream")
+	g.Label("below") // the next tile's c and a go where those of this one were
+	times, _ := g.Param("times").Resolve()
+	g.DECQ(times.Addr)
+	g.JZ(op.LabelRef("last"))
+	nextC, _ := g.Param("c").Resolve()
+	nextA, _ := g.Param("a").Resolve()
+	g.MOVQ(cPtr, nextC.Addr)
+	g.IMUL3Q(op.U8(uint64(rows)), aRow, aRow)
+	g.ADDQ(aRow, nextA.Addr)
+	g.JMP(op.LabelRef("tile"))
+	g.Label("last")
+	g.VZEROUPPER()
+	g.RET()
 }
 
 // streamed writes the function that takes rows of b, one after the other, into sums that are in memory:
