@@ -181,11 +181,11 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		return
 	}
 	nc, mc := evenly(n, gemmB/g.size/gemmK, cols), evenly(m, gemmA/g.size/gemmK, rows)
-	// The tiles take rows of b and any strides of a. A copy pays when it is read often and what it is of
-	// doesn't stay in the caches.
+	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
+	// only when its rows aren't runs: of those a tile reads a line at a time, and the caches keep it until it is used up.
 	often := m > 3*rows && n > 3*cols
 	packB := g.from != nil || g.bCol != 1 || often && float64(m)*float64(n)*float64(g.k) >= gemmLarge/float64(g.size)
-	packA := often && lanes > 1 && (g.aCol != 1 || n >= 8*cols)
+	packA := often && lanes > 1 && g.aCol != 1
 	kb := min(g.k, gemmK)
 	kept := nc // columns of b that are packed and kept; with one block of a, a panel that a source makes is used but once
 	if g.from != nil && m <= mc {

@@ -57,6 +57,9 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 
 // evenly says in how many tiles of at most most rows m rows go: times of them have so many rows, and fewer one less.
 func evenly(m, most int) (rows, times, fewer int) {
+	if m <= most {
+		return m, 1, 0
+	}
 	tiles := (m + most - 1) / most
 	rows = (m + tiles - 1) / tiles
 	times = m - tiles*(rows-1)
