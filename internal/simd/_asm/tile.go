@@ -1,0 +1,332 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// tile writes the function of tiles one below the other. It keeps all sums of one in registers:
+//
+//	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
+//
+// for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to
+// add to c, 2 to store whole vectors past the caches.
+//
+// If offs isn't nil, it has the offsets of the rows of b, which are in two parts: split elements from b[offs[l]] on, and the
+// rest from more[offs[l]] on. There is but one part in the narrower tiles, and with AVX2, where it is whole vectors.
+func (g *product) tile(rows, vectors int) {
+	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
+	g.Function(fmt.Sprintf("gemm%dx%d_%s", rows, vectors, g.suffix))
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(c *%s, ldc int, a *%[1]s, aRow, aCol int, b *%[1]s, ldb, n, k, times, mode int, more *%[1]s, split int, offs *int)", elem))
+	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
+	cPtr, ldc, a, a9, aRow, a3, a5, a7, aCol, b, ldb, k, at := reg.RAX, reg.RBX, reg.RSI, reg.R15, reg.RDI, reg.R11, reg.R12, reg.R10, reg.R8, reg.RDX, reg.R9, reg.RCX, reg.R13
+	more, offs, off, ahead := cPtr, ldb, reg.R14, reg.R14
+	acc := func(i, v int) reg.VecPhysical { return g.vec(i*vectors + v) }
+	used := rows * vectors
+	bv := func(v int) reg.VecPhysical { return g.vec(used + v) }
+	full := g.width == 64 // masks cost nothing
+
+	// The mask first: n - (vectors-1)·lanes elements.
+	lanes := g.width / g.size
+	g.Load(g.Param("n"), k)
+	g.SUBQ(op.I8(int8((vectors-1)*lanes)), k)
+	var ymask reg.VecPhysical
+	if full {
+		g.MOVQ(op.I32(-1), at)
+		g.SHLQ(reg.CL, at) // k is CX
+		g.NOTQ(at)
+		g.KMOVW(at.As32(), reg.K1)
+	} else {
+		ymask = g.vec(15)
+		g.LEAQ(g.mask.Offset(g.width), at)
+		g.SHLQ(shift, k)
+		g.SUBQ(k, at)
+		g.VMOVUPS(op.Mem{Base: at}, ymask)
+	}
+	load := func(v int, from op.Mem, to reg.VecPhysical) {
+		from.Disp += v * g.width
+		switch {
+		case v < vectors-1:
+			ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
+		case full:
+			ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K1, to)
+		default:
+			ps(g, g.VMASKMOVPS, g.VMASKMOVPD)(from, ymask, to)
+		}
+	}
+
+	g.Label("tile")
+	g.Load(g.Param("c"), cPtr)
+	g.Load(g.Param("ldc"), ldc)
+	g.SHLQ(shift, ldc)
+	g.Load(g.Param("a"), a)
+	g.Load(g.Param("aRow"), aRow)
+	g.SHLQ(shift, aRow)
+	g.Load(g.Param("aCol"), aCol)
+	g.SHLQ(shift, aCol)
+	g.Load(g.Param("b"), b)
+	g.Load(g.Param("ldb"), ldb)
+	g.SHLQ(shift, ldb)
+	g.Load(g.Param("k"), k)
+	if rows > 3 {
+		g.LEAQ(op.Mem{Base: aRow, Index: aRow, Scale: 2}, a3)
+	}
+	if rows > 5 {
+		g.LEAQ(op.Mem{Base: aRow, Index: aRow, Scale: 4}, a5)
+	}
+	if rows > 7 {
+		g.LEAQ(op.Mem{Base: aRow, Index: a3, Scale: 2}, a7)
+	}
+	if rows > 9 {
+		g.LEAQ(op.Mem{Base: a, Index: aRow, Scale: 8}, a9)
+		g.ADDQ(aRow, a9)
+	}
+	// The rows of c go to the caches while the sums are made, one every so many steps if there are steps enough: all at once they would hold up
+	// the loads of a and b. Those that are stored past the caches don't.
+	const apart = 16
+	how := g.arg("mode")
+	fetch := func() {
+		for x := 0; x < vectors*g.width; x += 64 {
+			g.PREFETCHT0(op.Mem{Base: at, Disp: x})
+		}
+		g.ADDQ(ldc, at)
+	}
+	g.MOVQ(cPtr, at)
+	g.CMPQ(how, op.I8(2))
+	g.JEQ(op.LabelRef("start"))
+	g.CMPQ(k, op.U32(uint32(apart*(rows+1))))
+	g.JGE(op.LabelRef("start"))
+	for range rows {
+		fetch()
+	}
+	g.Label("start")
+	for i := range used {
+		g.VXORPS(g.vec(i).AsX(), g.vec(i).AsX(), g.vec(i).AsX())
+	}
+	g.TESTQ(k, k)
+	g.JZ(op.LabelRef("done"))
+	// A row of b fills lines that the first-level cache doesn't keep until the next tile: those that come are fetched.
+	const lead = 8
+	spare := 2
+	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), listed bool) {
+		cold := full && !listed
+		if cold {
+			g.LEAQ(op.Mem{Base: b, Index: ldb, Scale: lead}, ahead)
+		}
+		g.Label(next)
+		from := op.Mem{Base: b}
+		if listed {
+			g.MOVQ(op.Mem{Base: offs}, off)
+			from.Index, from.Scale = off, uint8(g.size)
+		}
+		for v := range vectors {
+			load(v, from, bv(v))
+		}
+		for i := range rows {
+			x := g.vec(used + vectors + i%spare)
+			ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(offset(i, a, a9, aRow, a3, a5, a7), x)
+			for v := range vectors {
+				ps(g, g.VFMADD231PS, g.VFMADD231PD)(bv(v), x, acc(i, v))
+			}
+			if cold && i < vectors {
+				g.PREFETCHT0(op.Mem{Base: ahead, Disp: i * g.width})
+			}
+		}
+		g.ADDQ(aCol, a)
+		if rows > 9 {
+			g.ADDQ(aCol, a9)
+		}
+		if listed {
+			g.ADDQ(op.I8(8), offs)
+		} else {
+			g.ADDQ(ldb, b)
+			if cold {
+				g.ADDQ(ldb, ahead)
+			}
+		}
+		g.DECQ(k)
+		g.JZ(op.LabelRef(done))
+		g.TESTB(op.U8(apart-1), k.As8())
+		g.JNZ(op.LabelRef(next))
+		g.CMPQ(how, op.I8(2))
+		g.JEQ(op.LabelRef(next))
+		fetch()
+		g.JMP(op.LabelRef(next))
+	}
+	whole := func(v int, from op.Mem, to reg.VecPhysical) {
+		from.Disp += v * g.width
+		ps(g, g.VMOVUPS, g.VMOVUPD)(from, to)
+	}
+	g.CMPQ(g.arg("offs"), op.I8(0))
+	g.JE(op.LabelRef("rows"))
+	g.Load(g.Param("offs"), offs)
+	if full && vectors == len(g.rows) {
+		// The parts meet in one vector, which is loaded from both, under masks.
+		g.Load(g.Param("n"), off)
+		g.CMPQ(g.arg("split"), off)
+		g.JEQ(op.LabelRef("listed"))
+		g.Load(g.Param("split"), reg.RCX)
+		g.Load(g.Param("more"), more)
+		g.MOVQ(reg.RCX, off)
+		g.SHLQ(shift, off)
+		g.SUBQ(off, more)
+		for v := range vectors {
+			if v < vectors-1 {
+				g.CMPQ(reg.RCX, op.I8(int8((v+1)*lanes)))
+				g.JGT(op.LabelRef(fmt.Sprintf("beyond%d", v)))
+			}
+			if v > 0 {
+				g.SUBQ(op.I8(int8(v*lanes)), reg.RCX)
+			}
+			g.MOVQ(op.I32(-1), off)
+			g.SHLQ(reg.CL, off)
+			g.KMOVW(off.As32(), reg.K3)
+			g.KNOTW(reg.K3, reg.K2)
+			if v == vectors-1 {
+				g.KANDW(reg.K1, reg.K3, reg.K3)
+			}
+			g.Load(g.Param("k"), k)
+			loop(fmt.Sprintf("parts%d", v), "done", func(u int, from op.Mem, to reg.VecPhysical) {
+				if u > v {
+					from.Base = more
+				}
+				if u != v {
+					load(u, from, to)
+					return
+				}
+				from.Disp += v * g.width
+				ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K2, to)
+				from.Base = more
+				ps(g, g.VMOVUPS, g.VMOVUPD)(from, reg.K3, to)
+			}, true)
+			if v < vectors-1 {
+				g.Label(fmt.Sprintf("beyond%d", v))
+			}
+		}
+	}
+	if full {
+		loop("listed", "done", load, true)
+	} else {
+		loop("listed", "wholeDone", whole, true)
+	}
+	g.Label("rows")
+	if !full { // a load under a mask costs a little here, and a register
+		g.CMPQ(g.arg("n"), op.I8(int8(vectors*lanes)))
+		g.JE(op.LabelRef("whole"))
+		spare = 1
+	}
+	loop("next", "done", load, false)
+	if !full {
+		g.Label("whole")
+		spare = 2
+		loop("nextWhole", "wholeDone", whole, false)
+		g.Label("wholeDone") // and the mask again, of a whole vector
+		g.VPCMPEQD(ymask, ymask, ymask)
+	}
+	g.Label("done")
+	g.Load(g.Param("c"), cPtr)
+
+	mode := k
+	g.Load(g.Param("mode"), mode)
+	t1, t2 := g.vec(used), g.vec(used+1) // free by now
+	g.CMPQ(mode, op.I8(1))
+	g.JNE(op.LabelRef("canon"))
+	g.MOVQ(cPtr, at)
+	for i := range rows {
+		for v := range vectors {
+			load(v, op.Mem{Base: at}, t1)
+			ps(g, g.VADDPS, g.VADDPD)(acc(i, v), t1, acc(i, v))
+		}
+		if i < rows-1 {
+			g.ADDQ(ldc, at)
+		}
+	}
+	g.Label("canon")
+	// Two sums at a time: NaNs are rare, and looked for one by one only where there are some.
+	for i := 0; i < used; i += 2 {
+		x, y := g.vec(i), g.vec(min(i+1, used-1))
+		switch {
+		case full && i == 0:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, reg.K2)
+		case full:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, reg.K3)
+			g.KORW(reg.K3, reg.K2, reg.K2)
+		case i == 0:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, t2)
+		default:
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), y, x, t1)
+			g.VORPS(t1, t2, t2)
+		}
+	}
+	if full {
+		g.KORTESTW(reg.K2, reg.K2)
+	} else {
+		g.VPTEST(t2, t2)
+	}
+	g.JZ(op.LabelRef("numbers"))
+	if g.size == 4 {
+		g.MOVL(op.U32(0x7fc00000), at.As32())
+		g.VMOVD(at.As32(), t2.AsX())
+	} else {
+		g.MOVQ(op.U64(0x7ff8000000000000), at)
+		g.VMOVQ(at, t2.AsX())
+	}
+	ps(g, g.VBROADCASTSS, g.VBROADCASTSD)(t2.AsX(), t2)
+	for i := range used {
+		if full {
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), g.vec(i), g.vec(i), reg.K2)
+			ps(g, g.VMOVAPS, g.VMOVAPD)(t2, reg.K2, g.vec(i))
+		} else {
+			ps(g, g.VCMPPS, g.VCMPPD)(op.U8(3), g.vec(i), g.vec(i), t1)
+			ps(g, g.VBLENDVPS, g.VBLENDVPD)(t1, t2, g.vec(i), g.vec(i))
+		}
+	}
+	g.Label("numbers")
+	store := func(kind string) {
+		for i := range rows {
+			for v := range vectors {
+				to := op.Mem{Base: cPtr, Disp: v * g.width}
+				switch {
+				case kind == "stream":
+					ps(g, g.VMOVNTPS, g.VMOVNTPD)(acc(i, v), to)
+				case v < vectors-1 || kind == "full":
+					ps(g, g.VMOVUPS, g.VMOVUPD)(acc(i, v), to)
+				case full:
+					ps(g, g.VMOVUPS, g.VMOVUPD)(acc(i, v), reg.K1, to)
+				default:
+					ps(g, g.VMASKMOVPS, g.VMASKMOVPD)(acc(i, v), ymask, to)
+				}
+			}
+			g.ADDQ(ldc, cPtr)
+		}
+	}
+	g.CMPQ(mode, op.I8(2))
+	g.JEQ(op.LabelRef("stream"))
+	if !full { // a store under a mask is slow here
+		g.Load(g.Param("n"), mode)
+		g.CMPQ(mode, op.I8(int8(vectors*lanes)))
+		g.JNE(op.LabelRef("part"))
+		store("full")
+		g.JMP(op.LabelRef("below"))
+		g.Label("part")
+	}
+	store("part")
+	g.JMP(op.LabelRef("below"))
+	g.Label("stream")
+	store("stream")
+	g.Label("below") // the next tile's c and a go where those of this one were
+	g.DECQ(g.arg("times"))
+	g.JZ(op.LabelRef("last"))
+	g.MOVQ(cPtr, g.arg("c"))
+	g.IMUL3Q(op.U8(uint64(rows)), aRow, aRow)
+	g.ADDQ(aRow, g.arg("a"))
+	g.JMP(op.LabelRef("tile"))
+	g.Label("last")
+	g.VZEROUPPER()
+	g.RET()
+}
