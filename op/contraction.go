@@ -182,7 +182,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	}
 	nc, mc := evenly(n, gemmB/g.size/gemmK, cols), evenly(m, gemmA/g.size/gemmK, rows)
 	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
-	// only when its rows aren't runs: of those a tile reads a line at a time, and the caches keep it until it is used up.
+	// only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
 	often := m > 3*rows && n > 3*cols
 	packB := g.from != nil || g.bCol != 1 || often && float64(m)*float64(n)*float64(g.k) >= gemmLarge/float64(g.size)
 	packA := often && lanes > 1 && g.aCol != 1
@@ -195,14 +195,20 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	var p *panels
 	var made blockOfB[T]
 	if packA || packB {
-		extra := 0
+		room, extra := kb*max(kept, cols), 0
 		for x0 := 0; g.from != nil && x0 < n; x0 += nc {
 			extra = max(extra, g.from.room(x+x0, min(nc, n-x0)))
 		}
-		p = panelsOf((kb*max(kept, cols)+kb*mc+extra)*g.size + 256)
+		if packA {
+			room += kb * mc
+		}
+		p = panelsOf((room+extra)*g.size + 256)
 		defer panelPool.Put(p)
 		rest := p.Bytes()
-		bs, as = conv.Carve[T](&rest, kb*max(kept, cols)), conv.Carve[T](&rest, kb*mc)
+		bs = conv.Carve[T](&rest, kb*max(kept, cols))
+		if packA {
+			as = conv.Carve[T](&rest, kb*mc)
+		}
 		made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.bRow
@@ -343,16 +349,12 @@ func evenly(n, most, tile int) int {
 	return min(n, roundUp((n+blocks-1)/blocks, tile))
 }
 
-// tileRows returns how many of m rows the next tile takes, so that all take about
+// tileCols returns how many of n columns the next tile takes, whole vectors of them where they are enough, so that all take about
 // the same.
-func tileRows(m, most int) int {
-	tiles := (m + most - 1) / most
-	return (m + tiles - 1) / tiles
-}
-
-// tileCols is tileRows for columns, whole vectors of them where they are enough.
 func tileCols(n, most, lanes int) int {
-	return min(n, lanes*tileRows((n+lanes-1)/lanes, most/lanes))
+	vectors := (n + lanes - 1) / lanes
+	tiles := (vectors*lanes + most - 1) / most
+	return min(n, lanes*((vectors+tiles-1)/tiles))
 }
 
 // skinny is block for so few rows that packing b would cost more than the

@@ -280,3 +280,33 @@ func TestGemm(t *testing.T) {
 	out := runs(t, "Gemm", &Call{Inputs: []tensor.Any{a.Transpose(), b, c}, Attrs: given{"alpha": float32(0.3), "beta": float32(0.7), "transA": int64(1)}})
 	same(t, "run-time form", out[0].(tensor.Tensor[num.BF16]), want)
 }
+
+// Products of integers have pure tiles, of which these are several below each other.
+func TestTallProductOfIntegers(t *testing.T) {
+	const m, n = 200, 5
+	for _, k := range []int{0, 3, 300} {
+		a, b := tensor.Empty[int32](m, k), tensor.Empty[int32](k, n)
+		for i := range m {
+			for l := range k {
+				a.Set(int32(i*l-7), i, l)
+			}
+		}
+		for l := range k {
+			for j := range n {
+				b.Set(int32(l+3*j), l, j)
+			}
+		}
+		c := MatMul(a, b)
+		for i := range m {
+			for j := range n {
+				want := int32(0)
+				for l := range k {
+					want += int32(i*l-7) * int32(l+3*j)
+				}
+				if got := c.At(i, j); got != want {
+					t.Fatalf("k %d: element (%d,%d) is %d, want %d", k, i, j, got, want)
+				}
+			}
+		}
+	}
+}

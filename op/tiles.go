@@ -1,8 +1,6 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
@@ -85,11 +83,10 @@ func (p *pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, 
 		defer panelPool.Put(s)
 		rest := s.Bytes()
 		sums = conv.Carve[T](&rest, min(m, p.Rows(n))*n)
-		defer runtime.KeepAlive(s)
 	}
 	for r := 0; r < m; r += p.Rows(n) {
 		mn := min(p.Rows(n), m-r)
-		if c, a := c[r*ldc:], a[min(r*aRow, len(a)):]; sums == nil {
+		if c, a := c[r*ldc:], a[min(r*aRow, len(a)):]; sums == nil { // without k there may be no a
 			p.mac(c, ldc, a, aRow, aCol, b, ldb, mn, n, k)
 		} else {
 			p.mac(sums, n, a, aRow, aCol, b, ldb, mn, n, k)

@@ -1,5 +1,7 @@
 package simd
 
+import mathbits "math/bits"
+
 // A Product holds the kernels of a matrix product of one element type at one level. They compute sums of at most one
 // block of k, in the order that num.FMABlock32 and FMABlock64 define, and store NaNs as the canonical one.
 type Product[T float32 | float64] struct {
@@ -33,19 +35,19 @@ func (p *Product[T]) Columns() (most, lanes int) { return len(p.tiles) * p.lanes
 func (p *Product[T]) Rows(n int) int { return len(p.tiles[(n-1)/p.lanes]) }
 
 // Tiles computes m by n sums over k products, n within the widest tile: of a[i*aRow+l*aCol] and b[l*ldb+j], into
-// c[i*ldc+j]. It panics when an index is out of range, and reads and writes nothing else. Strides are not negative.
+// c[i*ldc+j]. It panics when an index is out of range, and reads and writes nothing else. Strides are not negative. Nothing interrupts
+// it, not even the collector: m·k is to be small.
 func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode Mode) {
-	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || min(ldc, aRow, aCol, ldb, k) < 0 {
+	if n <= 0 || n > len(p.tiles)*p.lanes || m <= 0 || min(ldc, aRow, aCol, ldb, k) < 0 || exceeds(len(c), m, ldc, 1, 0, n) ||
+		k > 0 && (exceeds(len(a), m, aRow, k, aCol, 1) || exceeds(len(b), k, ldb, 1, 0, n)) {
 		panic("simd.Product.Tiles: extents out of range")
 	}
 	var ap, bp *T
 	if k > 0 {
-		_, _ = a[(m-1)*aRow+(k-1)*aCol], b[(k-1)*ldb+n-1]
 		ap, bp = &a[0], &b[0]
 	}
-	_ = c[(m-1)*ldc+n-1]
 	tiles := p.tiles[(n-1)/p.lanes]
-	rows, times, fewer := evenly(m, len(tiles))
+	rows, times, fewer := inTiles(m, len(tiles))
 	tiles[rows-1](&c[0], ldc, ap, aRow, aCol, bp, ldb, n, k, times, int(mode), nil, 0, nil)
 	if done := times * rows; fewer > 0 {
 		if k > 0 {
@@ -55,8 +57,17 @@ func (p *Product[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m,
 	}
 }
 
-// evenly says in how many tiles of at most most rows m rows go: times of them have so many rows, and fewer one less.
-func evenly(m, most int) (rows, times, fewer int) {
+// exceeds reports whether an index i·row + l·col + j with i < rows, l < cols and j < n is beyond the length of a slice. None of them is
+// negative, nor are rows, cols and n 0.
+func exceeds(length, rows, row, cols, col, n int) bool {
+	more, i := mathbits.Mul64(uint64(rows-1), uint64(row))
+	most, l := mathbits.Mul64(uint64(cols-1), uint64(col))
+	last, carry := mathbits.Add64(i, l, 0)
+	return more|most|carry != 0 || last >= uint64(length) || uint64(length)-last < uint64(n)
+}
+
+// inTiles says in how many tiles of at most most rows m rows go: times of them have so many rows, and fewer one less.
+func inTiles(m, most int) (rows, times, fewer int) {
 	if m <= most {
 		return m, 1, 0
 	}
@@ -78,18 +89,18 @@ func (p *Product[T]) TakesParts(split, n int) bool {
 // more[offs[l]] on. The offsets are from 0 to most.
 func (p *Product[T]) TilesOfParts(c []T, ldc int, a []T, aRow, aCol int, b, more []T, split int, offs []int, most, m, n int, mode Mode) {
 	k := len(offs)
-	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) {
+	if split <= 0 || n < split || n > len(p.tiles)*p.lanes || m <= 0 || k == 0 || min(ldc, aRow, aCol, most) < 0 || !p.TakesParts(split, n) ||
+		exceeds(len(c), m, ldc, 1, 0, n) || exceeds(len(a), m, aRow, k, aCol, 1) || most >= len(b) || len(b)-most < split {
 		panic("simd.Product.TilesOfParts: extents out of range")
 	}
-	_, _, _ = a[(m-1)*aRow+(k-1)*aCol], b[most+split-1], c[(m-1)*ldc+n-1]
 	// Lanes that are masked out are best where memory is: looking for what is missing takes long.
 	rest := &b[0]
 	if split < n {
-		_ = more[most+n-split-1]
+		_ = more[most:][n-split-1]
 		rest = &more[0]
 	}
 	tiles := p.tiles[(n-1)/p.lanes]
-	rows, times, fewer := evenly(m, len(tiles))
+	rows, times, fewer := inTiles(m, len(tiles))
 	tiles[rows-1](&c[0], ldc, &a[0], aRow, aCol, &b[0], 0, n, k, times, int(mode), rest, split, &offs[0])
 	if done := times * rows; fewer > 0 {
 		tiles[rows-2](&c[done*ldc], ldc, &a[done*aRow], aRow, aCol, &b[0], 0, n, k, fewer, int(mode), rest, split, &offs[0])

@@ -96,7 +96,7 @@ func atEnd[T any](t *testing.T, s []T) []T {
 	return out
 }
 
-// checkTile compares one tile with the definition, and what is around the tile with what was there; and the same tile of
+// checkTile compares tiles with the definition, and what is around them with what was there; and the same tiles of
 // rows of b in two parts.
 func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], def blockOf[T], m, n, k int, mode Mode) {
 	t.Helper()
@@ -189,6 +189,16 @@ func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) 
 		n := 1 + r.IntN(most)
 		checkTile(t, r, p, def, 1+r.IntN(4*p.Rows(n)), n, r.IntN(257), Mode(r.IntN(2)))
 	}
+	for v, tiles := range p.tiles { // every kernel that may go on to another tile
+		for m := len(tiles) + 1; m <= 3*len(tiles)+1; m++ {
+			t.Run(fmt.Sprint(v, m), func(t *testing.T) { // what is guarded goes with it
+				for mode := range StreamSums {
+					checkTile(t, r, p, def, m, (v+1)*p.lanes, r.IntN(40), mode)
+					checkTile(t, r, p, def, m, v*p.lanes+1+r.IntN(p.lanes), r.IntN(40), mode)
+				}
+			})
+		}
+	}
 }
 
 func TestTile(t *testing.T) {
@@ -201,18 +211,36 @@ func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]
 	r := rand.New(rand.NewPCG(8, 8))
 	_, lanes := p.Columns()
 	for v, tiles := range p.tiles {
-		for m := 1; m <= len(tiles); m++ {
-			const k = 16
-			n := (v + 1) * lanes
+		for m := 1; m <= 3*len(tiles)+1; m++ {
+			k, n := 16*r.IntN(2), (v+1)*lanes
+			ldc := n + r.IntN(2)*64
 			a, b := awkward[T](r, m*k, true), awkward[T](r, k*n, true)
-			c, want := elements[T](guard(t, 8*m*n), m*n, -1), make([]T, m*n)
-			def(want, n, a, k, 1, b, n, m, n, k)
-			p.Tiles(c, n, a, k, 1, b, n, m, n, k, StreamSums)
-			Fence()
-			for i := range want {
-				if g, w := bits(c[i]), canonBits(want[i]); g != w {
-					t.Fatalf("m=%d: element %d is %#x, want %#x", m, i, g, w)
+			c, want := elements[T](guard(t, 8*m*ldc), m*ldc, -1), make([]T, m*ldc)
+			def(want, ldc, a, k, 1, b, n, m, n, k)
+			check := func() {
+				t.Helper()
+				Fence()
+				for i := range want {
+					g, w := bits(c[i]), canonBits(want[i])
+					if i%ldc >= n {
+						w = bits(T(0))
+					}
+					if g != w {
+						t.Fatalf("m=%d n=%d ldc=%d: element %d is %#x, want %#x", m, n, ldc, i, g, w)
+					}
 				}
+			}
+			clear(c)
+			p.Tiles(c, ldc, a, k, 1, b, n, m, n, k, StreamSums)
+			check()
+			if k > 0 && p.TakesParts(n, n) {
+				offs := make([]int, k)
+				for l := range offs {
+					offs[l] = l * n
+				}
+				clear(c)
+				p.TilesOfParts(c, ldc, a, k, 1, b, nil, n, offs, (k-1)*n, m, n, StreamSums)
+				check()
 			}
 		}
 	}
@@ -322,6 +350,10 @@ func TestTileRefuses(t *testing.T) {
 		cols, _ := p.Columns()
 		for name, f := range map[string]func(){
 			"rows":       func() { p.Tiles(s, 1, s, 1, 1, s, 1, len(s)+1, 1, 1, StoreSums) },
+			"wrapped c":  func() { p.Tiles(s, 1<<32, s, 0, 1, s, 8, 1<<32+1, 8, 1, StoreSums) },
+			"wrapped a":  func() { p.Tiles(s, 1, s, 1<<32, 1<<32, s, 1, 1, 1, 1<<32+1, StoreSums) },
+			"wrapped b":  func() { p.Tiles(s, 1, s, 1, 0, s, 1<<32, 1, 1, 1<<32+1, StoreSums) },
+			"far part":   func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, 1, []int{0}, math.MaxInt, 1, 1, StoreSums) },
 			"columns":    func() { p.Tiles(s, 1, s, 1, 1, s, 1, 1, cols+1, 1, StoreSums) },
 			"nothing":    func() { p.Tiles(s, 1, s, 1, 1, s, 1, 0, 1, 1, StoreSums) },
 			"short a":    func() { p.Tiles(s, 1, s[:3], 1, 1, s, 1, 1, 1, 4, StoreSums) },

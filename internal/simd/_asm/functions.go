@@ -73,7 +73,8 @@ func expParts(m machine, z value) (t, p value) {
 	return t, p
 }
 
-// nearest returns the n that is nearest to z·perUnit, and 2^(n/16). In doubt is what isn't from −far to far, a power of two.
+// nearest returns the n that is nearest to z·perUnit, and 2^(n/16). In doubt are those that aren't from −far to far − 1; far is a power of
+// two from 16 to 2^13, where 2^(n/16) is normal.
 func nearest(m machine, z value, perUnit float64, far int) (n, t value) {
 	middle := float64(shifter + far)
 	k := m.fma(z, f64(m, perUnit), f64(m, middle))
@@ -86,7 +87,7 @@ func nearest(m machine, z value, perUnit float64, far int) (n, t value) {
 	return m.sub(k, f64(m, middle)), m.as(F64, m.add(m.lookup(i, &table), m.shl(i, 48)))
 }
 
-// usualExp has ln2/16 as a number of 53 bits, whose product with n the difference to z is exact of, and what it lacks.
+// usualExp reduces z by n times ln2/16 of 53 bits, which is exact, and then by n times what that lacks.
 func usualExp(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, 0x1.71547652b82fep4, 1<<13)
@@ -125,7 +126,7 @@ func usualTanh(m machine, a value) value {
 	return m.convert(F32, m.div(e, m.add(e, f64(m, 2))))
 }
 
-// usualSigmoid is 1/(1+e) with e = exp(−a), of what its float32 is normal of.
+// usualSigmoid is 1/(1+e) with e = exp(−a), for such a that it is a normal float32.
 func usualSigmoid(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, -0x1.71547652b82fep4, 1<<10)

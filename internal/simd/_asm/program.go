@@ -111,10 +111,9 @@ type machine interface {
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
 	pick(index value, t [16]float32) value   // an F32, by the low four bits of one; in AVX-512 alone
 
-	// What a kernel's usual program computes isn't used where v, U32 or in a U64 the low half, is above most; where more than the low bits of v,
-	// a U64, differ from those of usual.
-	doubt(v value, most uint64)
-	strange(v value, usual uint64, low int)
+	// What a kernel's usual program computes isn't used where one of these says so.
+	doubt(v value, most uint64)             // where v, U32 or in a U64 the low half, is above most
+	strange(v value, usual uint64, low int) // where a U64 differs from usual in other bits than the low ones
 }
 
 func f32(m machine, x float32) value { return m.constant(F32, uint64(math.Float32bits(x))) }
