@@ -20,7 +20,7 @@ const gemmK = 256 // k of a block: the rule, not a tuning
 
 // The sizes of what is packed, for a core with 1 MiB and its share of a last-level
 // cache: a block of a and a panel of b as wide as a tile stay in the second level,
-// from where the tile fetches them. A wider b is less packing of a.
+// from where the tile fetches them. A wider b is less reading of a.
 const (
 	fewRows = 4         // rows of a product for which b isn't packed unless it must be
 	gemmA   = 256 << 10 // bytes of a block of a

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Functions of float32, computed in float64. They are correctly rounded, so their bits are those of package num
@@ -27,11 +28,6 @@ func functions() (l list) {
 		usual: func(m machine) { m.store(0, usualExp(m, less(m))) },
 	})
 	return l
-}
-
-// within says that the usual program is for float32 of an absolute value of at most limit.
-func within(m machine, a value, limit float32) {
-	m.doubt(m.and(m.as(U32, a), m.constant(U32, 1<<31-1)), uint64(math.Float32bits(limit)))
 }
 
 // positiveNormal says that the usual program is for such float32.
@@ -60,6 +56,9 @@ var exp2Table = func() (t [16]uint64) {
 
 const shifter = 0x1.8p52 // adding it rounds to an integer, found in the low bits of the sum
 
+// expRest is (exp(r) − 1 − r)/r², minimax for |r| up to ln2/32.
+var expRest = []float64{0.5, 0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, 0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10}
+
 // expParts returns t and p so that exp(z) = t + t·p: t = 2^(n/16) with the n that is nearest to z·16/ln2.
 func expParts(m machine, z value) (t, p value) {
 	k := m.fma(z, f64(m, 0x1.71547652b82fep4), f64(m, shifter))
@@ -67,7 +66,7 @@ func expParts(m machine, z value) (t, p value) {
 	k = m.sub(k, f64(m, shifter))
 	r := m.fnma(k, f64(m, 0x1.62e42fefap-5), z)
 	r = m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), r)
-	q := horner(m, r, 0.5, 0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, 0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10)
+	q := horner(m, r, expRest...)
 	p = m.fma(m.mul(r, r), q, r)
 	t = m.as(F64, m.add(m.lookup(n, &exp2Table), m.shl(n, 48)))
 	return t, p
@@ -93,7 +92,7 @@ func usualExp(m machine, a value) value {
 	n, t := nearest(m, z, 0x1.71547652b82fep4, 1<<13)
 	s := m.fnma(n, f64(m, 0x1.62e42fefa39efp-5), z)
 	r := m.fnma(n, f64(m, 0x1.abc9e3b398038p-60), s)
-	q := horner(m, s, 0.5, 0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, 0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10)
+	q := horner(m, s, expRest...)
 	return m.convert(F32, m.fma(t, m.fma(m.mul(s, s), q, r), t))
 }
 
@@ -121,7 +120,11 @@ func usualTanh(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, 0x1.71547652b82fep5, 1<<13)
 	r := m.fnma(n, f64(m, 0x1.62e42fefa39efp-6), z)
-	q := horner(m, r, 2, 2, 0x1.555555548d8bap0, 0x1.5555554f3c29dp-1, 0x1.11123c84d772dp-2, 0x1.6c1f6f10350d8p-4) // (exp(2r) − 1)/r
+	twice := []float64{2} // (exp(2r) − 1)/r
+	for i, c := range expRest {
+		twice = append(twice, math.Ldexp(c, i+2))
+	}
+	q := horner(m, r, twice...)
 	e := m.fms(m.mul(t, r), q, m.sub(f64(m, 1), t))
 	return m.convert(F32, m.div(e, m.add(e, f64(m, 2))))
 }
@@ -131,7 +134,9 @@ func usualSigmoid(m machine, a value) value {
 	z := m.convert(F64, a)
 	n, t := nearest(m, z, -0x1.71547652b82fep4, 1<<10)
 	r := m.fma(n, f64(m, 0x1.62e42fefa39efp-5), z) // −a is n·ln2/16 less that
-	q := horner(m, r, 0.5, -0x1.555555548d8bap-3, 0x1.5555554f3c29dp-5, -0x1.11123c84d772dp-7, 0x1.6c1f6f10350d8p-10)
+	turned := slices.Clone(expRest)
+	turned[1], turned[3] = -turned[1], -turned[3]
+	q := horner(m, r, turned...)
 	p := m.fms(m.mul(r, r), q, r)
 	return settled(m, m.div(f64(m, 1), m.fma(t, p, m.add(t, f64(m, 1)))))
 }

@@ -38,6 +38,11 @@ func power(m machine, n value) value {
 	return m.as(F32, m.add(m.shl(n, 23), m.constant(I32, 127<<23)))
 }
 
+// within says that the usual program is for float32 of an absolute value of at most limit.
+func within(m machine, a value, limit float32) {
+	m.doubt(m.and(m.as(U32, a), m.constant(U32, 1<<31-1)), uint64(math.Float32bits(limit)))
+}
+
 func fastExp(m machine, a value, usual bool) value {
 	if usual {
 		within(m, a, 80)
