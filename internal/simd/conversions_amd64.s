@@ -1463,7 +1463,7 @@ done:
 	RET
 
 // func narrowF64AVX2(dst []float32, a []float64)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·narrowF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1502,6 +1502,8 @@ past:
 	VMOVNTDQ    Y1, (CX)(BX*4)
 	VINSERTI128 $0x01, X3, Y5, Y1
 	VMOVNTDQ    Y1, 32(CX)(BX*4)
+	PREFETCHT0  8192(DX)(BX*8)
+	PREFETCHT0  8256(DX)(BX*8)
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
 	JGE         past
@@ -1565,7 +1567,7 @@ done:
 	RET
 
 // func narrowF64AVX512(dst []float32, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·narrowF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -1608,6 +1610,10 @@ past:
 	VMOVNTDQ     Z1, (CX)(BX*4)
 	VINSERTI64X4 $0x01, Y3, Z5, Z1
 	VMOVNTDQ     Z1, 64(CX)(BX*4)
+	PREFETCHT0   8192(DX)(BX*8)
+	PREFETCHT0   8256(DX)(BX*8)
+	PREFETCHT0   8320(DX)(BX*8)
+	PREFETCHT0   8384(DX)(BX*8)
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
@@ -1870,7 +1876,7 @@ DATA c100000001<>+56(SB)/8, $0x0000000100000001
 GLOBL c100000001<>(SB), RODATA|NOPTR, $64
 
 // func narrowBF16AVX2(dst []uint16, a []float32)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2, CMOV, MMX+
 TEXT ·narrowBF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -1935,6 +1941,8 @@ past:
 	VMOVNTDQ     Y3, (CX)(BX*2)
 	VINSERTI128  $0x01, X7, Y8, Y3
 	VMOVNTDQ     Y3, 32(CX)(BX*2)
+	PREFETCHT0   8192(DX)(BX*4)
+	PREFETCHT0   8256(DX)(BX*4)
 	ADDQ         $+32, BX
 	SUBQ         $+32, AX
 	JGE          past
@@ -2044,7 +2052,7 @@ DATA c7000500030001_8_f000d000b0009<>+56(SB)/8, $0x0000000000000000
 GLOBL c7000500030001_8_f000d000b0009<>(SB), RODATA|NOPTR, $64
 
 // func narrowBF16AVX512(dst []uint16, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·narrowBF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2102,6 +2110,10 @@ past:
 	VMOVNTDQ     Z4, (CX)(BX*2)
 	VINSERTI64X4 $0x01, Y7, Z6, Z4
 	VMOVNTDQ     Z4, 64(CX)(BX*2)
+	PREFETCHT0   8192(DX)(BX*4)
+	PREFETCHT0   8256(DX)(BX*4)
+	PREFETCHT0   8320(DX)(BX*4)
+	PREFETCHT0   8384(DX)(BX*4)
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
 	JGE          past
@@ -2578,7 +2590,7 @@ done:
 	RET
 
 // func narrowF16AVX2(dst []uint16, a []float32)
-// Requires: AVX, AVX2, CMOV, F16C
+// Requires: AVX, AVX2, CMOV, F16C, MMX+
 TEXT ·narrowF16AVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
@@ -2617,6 +2629,8 @@ past:
 	VMOVNTDQ    Y1, (CX)(BX*2)
 	VINSERTI128 $0x01, X2, Y8, Y1
 	VMOVNTDQ    Y1, 32(CX)(BX*2)
+	PREFETCHT0  8192(DX)(BX*4)
+	PREFETCHT0  8256(DX)(BX*4)
 	ADDQ        $+32, BX
 	SUBQ        $+32, AX
 	JGE         past
@@ -2680,7 +2694,7 @@ done:
 	RET
 
 // func narrowF16AVX512(dst []uint16, a []float32)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·narrowF16AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2719,6 +2733,10 @@ past:
 	VMOVNTDQ     Z1, (CX)(BX*2)
 	VINSERTI64X4 $0x01, Y3, Z5, Z1
 	VMOVNTDQ     Z1, 64(CX)(BX*2)
+	PREFETCHT0   8192(DX)(BX*4)
+	PREFETCHT0   8256(DX)(BX*4)
+	PREFETCHT0   8320(DX)(BX*4)
+	PREFETCHT0   8384(DX)(BX*4)
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
 	JGE          past

@@ -279,10 +279,10 @@ again:
 	SHRQ  $0x30, R8
 	ANDQ  $0x3f, R8
 	JNE   named
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R8
 	JMP   past
 
 named:
@@ -878,10 +878,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
@@ -2049,10 +2049,10 @@ again:
 	SHRQ  $0x30, R9
 	ANDQ  $0x3f, R9
 	JNE   named
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R12
-	LEAQ  1024(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R12
+	LEAQ  8192(DX), R9
 	JMP   past
 
 named:
@@ -2768,10 +2768,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
@@ -6154,10 +6154,10 @@ again:
 	SHRQ  $0x30, R8
 	ANDQ  $0x3f, R8
 	JNE   named
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R8
 	JMP   past
 
 named:
@@ -6947,10 +6947,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:

@@ -244,10 +244,10 @@ again:
 	SHRQ  $0x30, R8
 	ANDQ  $0x3f, R8
 	JNE   named
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R8
 	JMP   past
 
 named:
@@ -646,10 +646,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
@@ -1512,10 +1512,10 @@ again:
 	SHRQ  $0x30, R8
 	ANDQ  $0x3f, R8
 	JNE   named
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R8
 	JMP   past
 
 named:
@@ -2037,10 +2037,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
@@ -2812,10 +2812,10 @@ again:
 	SHRQ  $0x30, R8
 	ANDQ  $0x3f, R8
 	JNE   named
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R8
 	JMP   past
 
 named:
@@ -3187,10 +3187,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
@@ -3882,10 +3882,10 @@ again:
 	SHRQ  $0x30, R8
 	ANDQ  $0x3f, R8
 	JNE   named
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), R10
-	LEAQ  1024(DX), R11
-	LEAQ  1024(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), R10
+	LEAQ  8192(DX), R11
+	LEAQ  8192(DX), R8
 	JMP   past
 
 named:
@@ -4364,10 +4364,10 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), DI
+	LEAQ  8192(DX), R8
+	LEAQ  8192(DX), R9
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:

@@ -200,19 +200,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y4
@@ -258,14 +252,11 @@ past:
 	VMULPS       Y7, Y10, Y6
 	VPMAXUD      c42a0000042a00000<>+0(SB), Y5, Y5
 	VPCMPEQD     c42a0000042a00000<>+0(SB), Y5, Y5
-	VPMOVMSKB    Y5, R10
-	CMPL         R10, $0xffffffff
+	VPMOVMSKB    Y5, DI
+	CMPL         DI, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y4, (CX)(BX*4)
 	VMOVNTDQ     Y6, 32(CX)(BX*4)
-	PREFETCHT0   (DI)(BX*4)
-	PREFETCHT0   (R8)(BX*4)
-	PREFETCHT0   (R9)(BX*4)
 	PREFETCHT0   (SI)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
@@ -544,19 +535,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64    (DX)(BX*4), Z15
@@ -645,21 +630,9 @@ past:
 	VMOVNTDQ     Z17, 64(CX)(BX*4)
 	VMOVNTDQ     Z18, 128(CX)(BX*4)
 	VMOVNTDQ     Z19, 192(CX)(BX*4)
-	PREFETCHT0   (DI)(BX*4)
-	PREFETCHT0   (R8)(BX*4)
-	PREFETCHT0   (R9)(BX*4)
 	PREFETCHT0   (SI)(BX*4)
-	PREFETCHT0   64(DI)(BX*4)
-	PREFETCHT0   64(R8)(BX*4)
-	PREFETCHT0   64(R9)(BX*4)
 	PREFETCHT0   64(SI)(BX*4)
-	PREFETCHT0   128(DI)(BX*4)
-	PREFETCHT0   128(R8)(BX*4)
-	PREFETCHT0   128(R9)(BX*4)
 	PREFETCHT0   128(SI)(BX*4)
-	PREFETCHT0   192(DI)(BX*4)
-	PREFETCHT0   192(R8)(BX*4)
-	PREFETCHT0   192(R9)(BX*4)
 	PREFETCHT0   192(SI)(BX*4)
 	ADDQ         $+64, BX
 	SUBQ         $+64, AX
@@ -1226,19 +1199,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS     (DX)(BX*4), Y0
@@ -1302,14 +1269,11 @@ past:
 	VADDPS      Y9, Y7, Y2
 	VPMAXUD     c7effffff7effffff<>+0(SB), Y1, Y1
 	VPCMPEQD    c7effffff7effffff<>+0(SB), Y1, Y1
-	VPMOVMSKB   Y1, R10
-	CMPL        R10, $0xffffffff
+	VPMOVMSKB   Y1, DI
+	CMPL        DI, $0xffffffff
 	JNE         doubtful
 	VMOVNTDQ    Y0, (CX)(BX*4)
 	VMOVNTDQ    Y2, 32(CX)(BX*4)
-	PREFETCHT0  (DI)(BX*4)
-	PREFETCHT0  (R8)(BX*4)
-	PREFETCHT0  (R9)(BX*4)
 	PREFETCHT0  (SI)(BX*4)
 	ADDQ        $+16, BX
 	SUBQ        $+16, AX
@@ -1615,19 +1579,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Z4
@@ -1754,21 +1712,9 @@ past:
 	VMOVNTDQ         Z6, 64(CX)(BX*4)
 	VMOVNTDQ         Z7, 128(CX)(BX*4)
 	VMOVNTDQ         Z8, 192(CX)(BX*4)
-	PREFETCHT0       (DI)(BX*4)
-	PREFETCHT0       (R8)(BX*4)
-	PREFETCHT0       (R9)(BX*4)
 	PREFETCHT0       (SI)(BX*4)
-	PREFETCHT0       64(DI)(BX*4)
-	PREFETCHT0       64(R8)(BX*4)
-	PREFETCHT0       64(R9)(BX*4)
 	PREFETCHT0       64(SI)(BX*4)
-	PREFETCHT0       128(DI)(BX*4)
-	PREFETCHT0       128(R8)(BX*4)
-	PREFETCHT0       128(R9)(BX*4)
 	PREFETCHT0       128(SI)(BX*4)
-	PREFETCHT0       192(DI)(BX*4)
-	PREFETCHT0       192(R8)(BX*4)
-	PREFETCHT0       192(R9)(BX*4)
 	PREFETCHT0       192(SI)(BX*4)
 	ADDQ             $+64, BX
 	SUBQ             $+64, AX
@@ -2332,19 +2278,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y7
@@ -2423,14 +2363,11 @@ past:
 	VPOR         Y8, Y10, Y8
 	VPMAXUD      c4220000042200000<>+0(SB), Y9, Y9
 	VPCMPEQD     c4220000042200000<>+0(SB), Y9, Y9
-	VPMOVMSKB    Y9, R10
-	CMPL         R10, $0xffffffff
+	VPMOVMSKB    Y9, DI
+	CMPL         DI, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y7, (CX)(BX*4)
 	VMOVNTDQ     Y8, 32(CX)(BX*4)
-	PREFETCHT0   (DI)(BX*4)
-	PREFETCHT0   (R8)(BX*4)
-	PREFETCHT0   (R9)(BX*4)
 	PREFETCHT0   (SI)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
@@ -2822,7 +2759,7 @@ DATA c3f4a64f03f248b3f_8_3f6f402b3f61b3ed<>+56(SB)/8, $0x3ef8953d3eb783d8
 GLOBL c3f4a64f03f248b3f_8_3f6f402b3f61b3ed<>(SB), RODATA|NOPTR, $64
 
 // func fastTanhF32AVX512(dst []float32, a []float32)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·fastTanhF32AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst_len+8(FP), AX
 	MOVQ         dst_base+0(FP), CX
@@ -2850,6 +2787,16 @@ TEXT ·fastTanhF32AVX512(SB), NOSPLIT, $0-48
 	JCC          many
 	TESTQ        $0x0000003f, CX
 	JNE          many
+	SHRQ         $0x30, SI
+	ANDQ         $0x3f, SI
+	JNE          named
+	LEAQ         8192(DX), SI
+	JMP          past
+
+named:
+	LEAQ ·fetches+0(SB), DI
+	SHLQ $0x05, SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64   (DX)(BX*4), Z12
@@ -2950,6 +2897,10 @@ past:
 	VMOVNTDQ    Z13, 64(CX)(BX*4)
 	VMOVNTDQ    Z14, 128(CX)(BX*4)
 	VMOVNTDQ    Z15, 192(CX)(BX*4)
+	PREFETCHT0  (SI)(BX*4)
+	PREFETCHT0  64(SI)(BX*4)
+	PREFETCHT0  128(SI)(BX*4)
+	PREFETCHT0  192(SI)(BX*4)
 	ADDQ        $+64, BX
 	SUBQ        $+64, AX
 	JGE         past
@@ -3157,19 +3108,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVUPS      (DX)(BX*4), Y0
@@ -3245,14 +3190,11 @@ past:
 	VFNMADD213PS Y9, Y5, Y4
 	VPMAXUD      c42a0000042a00000<>+0(SB), Y2, Y1
 	VPCMPEQD     c42a0000042a00000<>+0(SB), Y1, Y1
-	VPMOVMSKB    Y1, R10
-	CMPL         R10, $0xffffffff
+	VPMOVMSKB    Y1, DI
+	CMPL         DI, $0xffffffff
 	JNE          doubtful
 	VMOVNTDQ     Y0, (CX)(BX*4)
 	VMOVNTDQ     Y4, 32(CX)(BX*4)
-	PREFETCHT0   (DI)(BX*4)
-	PREFETCHT0   (R8)(BX*4)
-	PREFETCHT0   (R9)(BX*4)
 	PREFETCHT0   (SI)(BX*4)
 	ADDQ         $+16, BX
 	SUBQ         $+16, AX
@@ -3710,19 +3652,13 @@ again:
 	SHRQ  $0x30, SI
 	ANDQ  $0x3f, SI
 	JNE   named
-	LEAQ  1024(DX), DI
-	LEAQ  1024(DX), R8
-	LEAQ  1024(DX), R9
-	LEAQ  1024(DX), SI
+	LEAQ  8192(DX), SI
 	JMP   past
 
 named:
-	LEAQ ·fetches+0(SB), R10
+	LEAQ ·fetches+0(SB), DI
 	SHLQ $0x05, SI
-	MOVQ (R10)(SI*1), DI
-	MOVQ 8(R10)(SI*1), R8
-	MOVQ 16(R10)(SI*1), R9
-	MOVQ 24(R10)(SI*1), SI
+	MOVQ (DI)(SI*1), SI
 
 past:
 	VMOVDQU64        (DX)(BX*4), Z8
@@ -3867,21 +3803,9 @@ past:
 	VMOVNTDQ         Z16, 64(CX)(BX*4)
 	VMOVNTDQ         Z18, 128(CX)(BX*4)
 	VMOVNTDQ         Z19, 192(CX)(BX*4)
-	PREFETCHT0       (DI)(BX*4)
-	PREFETCHT0       (R8)(BX*4)
-	PREFETCHT0       (R9)(BX*4)
 	PREFETCHT0       (SI)(BX*4)
-	PREFETCHT0       64(DI)(BX*4)
-	PREFETCHT0       64(R8)(BX*4)
-	PREFETCHT0       64(R9)(BX*4)
 	PREFETCHT0       64(SI)(BX*4)
-	PREFETCHT0       128(DI)(BX*4)
-	PREFETCHT0       128(R8)(BX*4)
-	PREFETCHT0       128(R9)(BX*4)
 	PREFETCHT0       128(SI)(BX*4)
-	PREFETCHT0       192(DI)(BX*4)
-	PREFETCHT0       192(R8)(BX*4)
-	PREFETCHT0       192(R9)(BX*4)
 	PREFETCHT0       192(SI)(BX*4)
 	ADDQ             $+64, BX
 	SUBQ             $+64, AX

@@ -11,10 +11,10 @@ import (
 // loop of its own.
 
 // fetched is how many streams of memory a function fetches ahead, fetchAhead how far in bytes it looks along its operand where no others
-// are named.
+// are named: beyond the page, where a processor's own looking ahead ends.
 const (
 	fetched    = 4
-	fetchAhead = 1024
+	fetchAhead = 8192
 )
 
 // streams reports whether the kernel looks for a mark: where a result may be large and isn't read again.
@@ -28,6 +28,17 @@ func (k *kernel) streams() bool {
 		}
 	}
 	return k.form != ""
+}
+
+// fetches returns how many streams the kernel fetches while it computes: as many as memory can bring in that time.
+func (k *kernel) fetches() int {
+	switch {
+	case strings.HasPrefix(k.table, "Fast"):
+		return 1
+	case k.usual != nil:
+		return fetched
+	}
+	return 0
 }
 
 // streaming writes the main loop for a marked result, which lies at a multiple of what is stored at once: else the other loop serves.
@@ -44,8 +55,8 @@ func (x *x86) streaming(n reg.Register) {
 		c.JNE(operand.LabelRef("many"))
 	}
 	var ahead []reg.GPVirtual
-	if x.k.usual != nil {
-		ahead = x.ahead(mark)
+	if n := x.k.fetches(); n > 0 {
+		ahead = x.ahead(mark, n)
 	}
 	c.Label("past")
 	x.past = !x.k.kept
@@ -61,6 +72,11 @@ func (x *x86) streaming(n reg.Register) {
 			c.PREFETCHT0(operand.Mem{Base: r, Index: x.index, Scale: uint8(dst.kind.size()), Disp: line})
 		}
 	}
+	if a := x.k.args[1]; ahead == nil && len(x.k.args) == 2 && a.kind.size() > dst.kind.size() { // it reads more than it stores
+		for line := 0; line < step*a.kind.size(); line += 64 {
+			c.PREFETCHT0(operand.Mem{Base: x.base[1].(reg.Register), Index: x.index, Scale: uint8(a.kind.size()), Disp: fetchAhead + line})
+		}
+	}
 	c.ADDQ(operand.I32(step), x.index)
 	c.SUBQ(operand.I32(step), n)
 	c.JGE(operand.LabelRef("past"))
@@ -68,9 +84,9 @@ func (x *x86) streaming(n reg.Register) {
 }
 
 // ahead returns where what is fetched begins: by the number in the mark, or along the operand where there is none.
-func (x *x86) ahead(mark reg.Register) []reg.GPVirtual {
+func (x *x86) ahead(mark reg.Register, n int) []reg.GPVirtual {
 	c := x.c
-	streams := make([]reg.GPVirtual, fetched)
+	streams := make([]reg.GPVirtual, n)
 	for i := range streams {
 		streams[i] = c.GP64()
 	}
