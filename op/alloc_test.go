@@ -83,6 +83,9 @@ func TestIntoAllocatesNothing(t *testing.T) {
 		{"Softmax", func() { Softmax(a, 1, Into(dst)) }},
 		{"Softmax of a transposed operand", func() { Softmax(turned, -1, Into(dst)) }},
 		{"Identity", func() { Identity(a, Into(dst)) }},
+		{"a prepared chain", Prepare(Tanh(Add(Mul(Lazy(a), b), turned)), Into(dst))},
+		{"a prepared chain in place", Prepare(Exp(Sub(Lazy(dst), a)), Into(dst))},
+		{"a prepared chain with a whole part", Prepare(Add(Exp(Lazy(b)), a), Into(dst))},
 	} {
 		if n := testing.AllocsPerRun(20, c.f); n != 0 {
 			t.Errorf("%s: %v allocations", c.name, n)

@@ -167,6 +167,9 @@ func BenchmarkOverhead(b *testing.B) {
 		{"max first", func() { ReduceMax(a, first, Into(line)) }},
 		{"argmax last", func() { ArgMax(a, 1, false, Into(at)) }},
 		{"argmax first", func() { ArgMax(a, 0, false, Into(at)) }},
+		{"tanh(a·b + c), one by one", func() { Tanh(Add(Mul(a, a, Into(full)), a, Into(full)), Into(full)) }},
+		{"tanh(a·b + c), fused", func() { Fuse(Tanh(Add(Mul(Lazy(a), a), a)), Into(full)) }},
+		{"tanh(a·b + c), prepared", Prepare(Tanh(Add(Mul(Lazy(a), a), a)), Into(full))},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -281,6 +281,19 @@ func ExampleFuse() {
 	// [ 0.7615942  0.9640276 -0.7615942]
 }
 
+func ExamplePrepare() {
+	x, y := tensor.FromSlice([]float32{1, 2, 3}), tensor.New[float32](3)
+	step := op.Prepare(op.Add(op.Mul(op.Lazy(x), op.Scalar[float32](10)), op.Scalar[float32](1)), op.Into(y))
+	step()
+	fmt.Println(y)
+	x.Set(5, 0) // the operand changes, the plan stays
+	step()
+	fmt.Println(y)
+	// Output:
+	// [11. 21. 31.]
+	// [51. 21. 31.]
+}
+
 func ExampleLazy() {
 	a := op.Lazy(tensor.FromSlice([]float32{1, 4, 9}))
 	root := op.Sqrt(a) // noted, not computed

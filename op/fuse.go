@@ -42,16 +42,41 @@ func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 // a division of integers or a result of fixed point, are computed whole before the pass. A tensor that isn't
 // lazy is copied.
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+	dst, run := fused("Fuse", &y, read(opts))
+	run()
+	return dst
+}
+
+// Prepare returns a function that does what Fuse does, and plans it now: a call then
+// computes the chain from the elements that its operands have at the time, and costs
+// little more than the operators themselves, which pays where tensors are small and the chain is
+// computed often. Into is required and names the target of all calls, which go one after
+// the other; with Context they all heed it.
+func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 	s := read(opts)
-	a := argOf("Fuse", &y)
-	dst := target[T]("Fuse", &s, y.Shape())
-	f := fusion{settings: s, whole: map[*note]any{}}
+	if s.into == nil {
+		panic(fail("Prepare", tensor.ErrValue, "there is no target; name one with Into"))
+	}
+	_, run := fused("Prepare", &y, s)
+	return run
+}
+
+// fused returns the target of Fuse and what computes it.
+func fused[T num.Elem](name string, y *tensor.Tensor[T], s settings) (tensor.Tensor[T], func()) {
+	a := argOf(name, y)
+	dst := target[T](name, &s, y.Shape())
+	f := fusion{name: name, settings: s, whole: map[*note]any{}}
 	if a.by != nil && dst.LayoutRef().Flat() {
 		f.compute(a.by, &dst)
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
-		dst.CopyFrom(*f.settle(a).(*tensor.Tensor[T]))
+		f.copy(a.kind, &dst, f.settle(a))
 	}
-	return dst
+	calls := f.calls
+	return dst, func() {
+		for _, call := range calls {
+			call()
+		}
+	}
 }
 
 // A note is a call to be made; without run it stands for its argument.
@@ -109,13 +134,20 @@ func noted[R num.Elem](n note, opts []Option, ls ...*layout.Layout) tensor.Tenso
 	return tensor.Lazy[R](&n, n.shape...)
 }
 
-// A fusion is one call of Fuse.
+// A fusion is what one call of Fuse or Prepare plans.
 type fusion struct {
+	name string
 	settings
-	whole map[*note]any // what was computed before the pass
+	whole map[*note]any // what is computed before the pass
+	calls []func()      // in this order
 }
 
-// settle returns all elements of an operand, as *tensor.Tensor.
+// copy plans that the elements of a *tensor.Tensor are copied to another.
+func (f *fusion) copy(k kind, dst, src any) {
+	f.calls = append(f.calls, func() { k.copy(dst, src) })
+}
+
+// settle returns the tensor of all elements of an operand, as *tensor.Tensor, which has them when the plan is at this point.
 func (f *fusion) settle(a arg) any {
 	if a.by == nil {
 		return a.leaf
@@ -158,7 +190,7 @@ const (
 	fuseBytes = 384 << 10
 )
 
-// compute computes n into dst, a *tensor.Tensor of its shape.
+// compute plans that n is computed into dst, a *tensor.Tensor of its shape.
 func (f *fusion) compute(n *note, dst any) {
 	if elements(n.shape) == 0 {
 		return
@@ -168,7 +200,8 @@ func (f *fusion) compute(n *note, dst any) {
 		for i, a := range n.args {
 			in[i] = f.settle(a)
 		}
-		n.run(in, append([]Option{{into: dst, more: f.more}}, n.also...))
+		opts := append([]Option{{into: dst, more: f.more}}, n.also...)
+		f.calls = append(f.calls, func() { n.run(in, opts) })
 		return
 	}
 	p := f.pass(n, dst)
@@ -176,12 +209,15 @@ func (f *fusion) compute(n *note, dst any) {
 	for _, st := range p.steps {
 		cost += st.n.cost
 	}
-	blocks := elements(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
-	split("Fuse", f.ctx(), blocks, cost*p.rows*elements(p.shape[p.axis+1:]), p.work)
-	runtime.KeepAlive(p)
+	cost *= p.rows * elements(p.shape[p.axis+1:])
+	name, ctx, work := f.name, f.ctx(), p.work
+	f.calls = append(f.calls, func() {
+		split(name, ctx, p.blocks(), cost, work)
+		runtime.KeepAlive(p)
+	})
 }
 
-// pass plans the pass that computes n into dst, and computes what must be there before.
+// pass plans the pass that computes n into dst, and before it what it needs.
 func (f *fusion) pass(n *note, dst any) *pass {
 	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= conv.Large/n.kind.dtype().Size()}
 	slots, seen := map[any]int{}, map[*note]bool{}
@@ -196,7 +232,9 @@ func (f *fusion) pass(n *note, dst any) *pass {
 		over := conv.Overlap(a.kind.reach(t), n.kind.reach(dst))
 		p.past = p.past && !over
 		if !a.kind.flat(t) || over && !a.kind.is(t, dst) {
-			t = a.kind.clone(t)
+			whole := a.kind.like(t)
+			f.copy(a.kind, whole, t)
+			t = whole
 		}
 		p.leafs, p.kinds = append(p.leafs, t), append(p.kinds, a.kind)
 	}
@@ -321,6 +359,11 @@ func (p *pass) cut() {
 	p.rows = min(p.shape[p.axis], max(1, most/elements(p.shape[p.axis+1:])))
 }
 
+// blocks returns how many there are.
+func (p *pass) blocks() int {
+	return elements(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
+}
+
 // A worker is what one thread has of a pass.
 type worker struct {
 	slots, whole []any      // on the block and on all of it
@@ -370,6 +413,7 @@ func (p *pass) work(from, to int) {
 		last.flags = past | flags(fetch)<<ahead
 	}
 	down := (p.shape[p.axis] + p.rows - 1) / p.rows
+	all := p.blocks() == 1 // the block is whole, and uncut
 	for b := from; b < to; b++ {
 		for o, i := b/down, p.axis-1; i >= 0; i-- {
 			w.idx[i] = tensor.I(o % p.shape[i])
@@ -379,6 +423,9 @@ func (p *pass) work(from, to int) {
 		n := min(p.rows, p.shape[p.axis]-r)
 		w.idx[p.axis] = tensor.R(r, r+n)
 		for i, k := range p.kinds {
+			if all {
+				break
+			}
 			if i < len(p.leafs) || i == len(p.kinds)-1 {
 				k.cut(w.slots[i], w.whole[i], w.idx)
 			} else if w.rows != n {
@@ -418,7 +465,8 @@ type kind interface {
 	reach(t any) []byte                        // the memory that it spans
 	is(t, u any) bool                          // the same type, memory and layout
 	flat(t any) bool
-	clone(t any) any
+	like(t any) any // an empty one
+	copy(dst, src any)
 	mulAdd() func(in []any, opts []Option) // a · b + c, each rounded; nil if there is no row of both
 }
 
@@ -467,10 +515,12 @@ func (kindOf[T]) is(t, u any) bool {
 
 func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Flat() }
 
-func (kindOf[T]) clone(t any) any {
-	c := t.(*tensor.Tensor[T]).Clone()
-	return &c
+func (kindOf[T]) like(t any) any {
+	e := tensor.Empty[T](t.(*tensor.Tensor[T]).Shape()...)
+	return &e
 }
+
+func (kindOf[T]) copy(dst, src any) { dst.(*tensor.Tensor[T]).CopyFrom(*src.(*tensor.Tensor[T])) }
 
 func (kindOf[T]) mulAdd() func(in []any, opts []Option) {
 	var row any

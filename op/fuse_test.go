@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
@@ -125,6 +126,12 @@ func TestFuse(t *testing.T) {
 		for _, into := range []tensor.Tensor[float32]{tensor.Full[float32](9, y.now.Shape()...), tensor.Full[float32](9, y.now.Shape()...).Flip(),
 			tensor.Full[float32](9, append(y.now.Shape(), 3)...).Slice(allBut(y.now.Rank())...)} {
 			same(t, "Into", Fuse(y.later, Into(into)), y.now)
+			run := Prepare(y.later, Into(into))
+			for range 2 {
+				into.Fill(9)
+				run()
+				same(t, "prepared", into, y.now)
+			}
 		}
 		if t.Failed() {
 			r.Fatalf("shape %v", shape)
@@ -143,6 +150,61 @@ func TestFuseInPlace(t *testing.T) {
 	x = tensor.Arange[float32](0, 20000, 1)
 	want = Add(x.Flip(), x)
 	same(t, "backwards", Fuse(Add(Lazy(x.Flip()), x), Into(x)), want)
+}
+
+// A prepared chain computes with what its operands have at each call: also where a part of it is computed before
+// the pass, or an operand is copied because the target overlaps it.
+func TestPrepare(t *testing.T) {
+	type T = tensor.Tensor[float32]
+	x, row := tensor.New[float32](300, 200), tensor.New[float32](200)
+	square := tensor.New[float32](200, 200)
+	i := tensor.New[int32](300, 200)
+	dst, nested := tensor.New[float32](300, 200), tensor.FromLayout(make([]float32, 60000), layout.MustParse("(300,(2,100)):(200,(100,1))"))
+	as := func(t T) T { return t }
+	for _, c := range []struct {
+		name string
+		into T
+		f    func(lazy func(T) T) T
+	}{
+		{"one pass", dst, func(lazy func(T) T) T { return Tanh(Add(Mul(lazy(x), x), row)) }},
+		{"a row before", dst, func(lazy func(T) T) T { return Add(Exp(lazy(row)), x) }},
+		{"a division of integers before", dst, func(lazy func(T) T) T {
+			n := Cast[int32](Mul(lazy(x), Scalar[float32](50)))
+			return Add(Cast[float32](Div(n, Add(Abs(n), Scalar[int32](1)))), x)
+		}},
+		{"transposed", square, func(lazy func(T) T) T { return Neg(Add(lazy(square.Transpose()), row)) }},
+		{"in place", x, func(lazy func(T) T) T { return Mul(lazy(x), row) }},
+		{"one of the target's rows", x, func(lazy func(T) T) T { return Sub(lazy(x), x.Slice(tensor.I(7))) }},
+		{"nested", nested, func(lazy func(T) T) T { return Sub(lazy(x), row) }},
+		{"nothing to compute", dst, func(lazy func(T) T) T { return lazy(x) }},
+		{"not lazy", dst, func(lazy func(T) T) T { return x }},
+	} {
+		run := Prepare(c.f(Lazy[float32]), Into(c.into))
+		for seed := range 3 {
+			for _, a := range []T{x, row, square} {
+				a.CopyFrom(tensor.RandomNormal[float32](uint64(seed), 0, 1, a.Shape()...))
+			}
+			want := c.f(as).Clone()
+			run()
+			same(t, fmt.Sprint(c.name, ", call ", seed), c.into.Contiguous(), want.Contiguous())
+		}
+	}
+
+	n := tensor.Full[int32](5, 300, 200)
+	run := Prepare(Neg(Div(Lazy(n), i)), Into(i))
+	i.Fill(2)
+	run()
+	same(t, "quotients", i, tensor.Full[int32](-2, 300, 200))
+	i.Set(0, 3, 4)
+	if err := tensor.Try(run); !errors.Is(err, tensor.ErrValue) {
+		t.Errorf("a quotient by 0: %v", err)
+	}
+	if got := i.At(0, 0); got != -2 {
+		t.Errorf("a call that fails stored %d", got)
+	}
+	i.Fill(-1)
+	run()
+	same(t, "afterwards", i, tensor.Full[int32](5, 300, 200))
 }
 
 // What is common to two operands is computed once, and nothing that a chain doesn't need.
@@ -219,6 +281,12 @@ func TestFuseErrors(t *testing.T) {
 		{"no broadcast", tensor.ErrShape, func() { Add(Lazy(x), tensor.New[float32](2)) }},
 		{"Into of another shape", tensor.ErrShape, func() { Fuse(Neg(Lazy(x)), Into(tensor.New[float32](3, 2))) }},
 		{"zero", tensor.ErrValue, func() { Fuse(Add(Div(Lazy(i), Sub(i, Lazy(i))), i), Into(out)) }},
+		{"no target", tensor.ErrValue, func() { Prepare(Neg(Lazy(x))) }},
+		{"a target of another shape", tensor.ErrShape, func() { Prepare(Neg(Lazy(x)), Into(tensor.New[float32](3, 2))) }},
+		{"prepared and stopped", context.Canceled, func() {
+			y := tensor.New[float32](1 << 16)
+			Prepare(Exp(Lazy(y)), Into(y), Context(ctx))()
+		}},
 		{"stopped", context.Canceled, func() { Fuse(Exp(Lazy(tensor.New[float32](1<<16))), Context(ctx)) }},
 	} {
 		err := tensor.Try(c.f)

@@ -132,16 +132,7 @@ func elementwise[T number](dtype string, rows, cols int) (cs []benchCase) {
 	})
 	add("chain", 4*size, func() func() {
 		a, b, c := values[T](true, rows, cols), values[T](true, rows, cols), values[T](true, rows, cols)
-		into := op.Into(tensor.Empty[T](rows, cols))
-		return func() {
-			if rows*cols < 1<<18 { // everything is in the cache
-				t := op.Mul(a, b, into)
-				t = op.Add(t, c, into)
-				hasty(op.Tanh[T])(t, into)
-				return
-			}
-			op.Fuse(op.Tanh(op.Add(op.Mul(op.Lazy(a), b), c), quick...), into)
-		}
+		return op.Prepare(op.Tanh(op.Add(op.Mul(op.Lazy(a), b), c), quick...), op.Into(tensor.Empty[T](rows, cols)))
 	})
 	one("exp", true, hasty(op.Exp[T]))
 	one("log", false, hasty(op.Log[T]))
