@@ -10,14 +10,14 @@ func linesWithin(lines, all, step, n int) {
 // columnsWithin panics unless w columns of all rows, which begin where rows says, lie within so many elements, the ends
 // of lanes, of which there are some, go up to all rows, and there is room for the sums of 1, 2, 4 to all lanes.
 func columnsWithin(room, all int, rows, ends []int64, w int) {
-	var low, high, other int64 // low is negative if one of rows is
-	half := rows[len(rows)/2:] // in two chains, as each comparison waits for the one before
+	last := int64(all - w) // where a row may begin
+	low := last            // negative if that is, a row or its distance from there
+	half := rows[len(rows)/2:]
 	for i, r := range rows[:len(rows)/2] {
-		low |= r | half[i]
-		high, other = max(high, r), max(other, half[i])
+		low |= r | (last - r) | half[i] | (last - half[i])
 	}
 	for _, r := range half[len(rows)/2:] {
-		low, high = low|r, max(high, r)
+		low |= r | (last - r)
 	}
 	end, ordered := int64(0), true
 	for _, e := range ends {
@@ -27,7 +27,7 @@ func columnsWithin(room, all int, rows, ends []int64, w int) {
 	for n := len(ends); n > 1; n /= 2 {
 		levels++
 	}
-	if w < 0 || w > room/levels || low < 0 || max(high, other) > int64(all-w) || end != int64(len(rows)) || !ordered || len(ends) == 0 {
+	if w < 0 || w > room/levels || low < 0 || end != int64(len(rows)) || !ordered || len(ends) == 0 {
 		panic("simd: columns out of range")
 	}
 }
