@@ -25,7 +25,8 @@ import (
 // which Fuse computes. Those are the operators on elements at one place, as arithmetic,
 // comparisons, functions, Cast, Clip and Where; every other use of the elements of a lazy
 // tensor or of a view of it panics with an *Error and tensor.ErrLazy. a must not change
-// before Fuse is done.
+// before Fuse is done, or while what Prepare returned is at work. An operator without a lazy
+// operand computes at once, also within a chain.
 func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 	if by, _ := a.LazyBy(); by != nil {
 		return a
@@ -50,8 +51,10 @@ func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 // Prepare returns a function that does what Fuse does, and plans it now: a call then
 // computes the chain from the elements that its operands have at the time, and costs
 // little more than the operators themselves, which pays where tensors are small and the chain is
-// computed often. Into is required and names the target of all calls, which go one after
-// the other; with Context they all heed it.
+// computed often. Into is required and names the target of all calls; with Context they
+// all heed it. What was computed while the chain was written, as Exp(row) is unless row is lazy,
+// is not computed again. One goroutine at a time may call the function, which keeps operands, target
+// and what is between them; others, also of the same chain, may be at work if they have targets of their own.
 func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 	s := read(opts)
 	if s.into == nil {
@@ -128,7 +131,7 @@ func isLazy[T num.Elem](ts ...*tensor.Tensor[T]) bool {
 // noted returns the lazy result of n, whose operands have the layouts ls.
 func noted[R num.Elem](n note, opts []Option, ls ...*layout.Layout) tensor.Tensor[R] {
 	if s := read(opts); s.into != nil || s.more != nil {
-		panic(fail(n.name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse"))
+		panic(fail(n.name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse and Prepare"))
 	}
 	n.shape, n.kind, n.cost = broadcastShape(n.name, nil, ls...), kindOf[R]{}, max(n.cost, 1)
 	return tensor.Lazy[R](&n, n.shape...)
@@ -413,7 +416,7 @@ func (p *pass) work(from, to int) {
 		last.flags = past | flags(fetch)<<ahead
 	}
 	down := (p.shape[p.axis] + p.rows - 1) / p.rows
-	all := p.blocks() == 1 // the block is whole, and uncut
+	all := p.axis == 0 && p.blocks() == 1 // the block is whole: uncut it has as many axes as the tensors between the steps
 	for b := from; b < to; b++ {
 		for o, i := b/down, p.axis-1; i >= 0; i-- {
 			w.idx[i] = tensor.I(o % p.shape[i])

@@ -118,7 +118,7 @@ func chainTwin(t *rapid.T, shape []int, depth int, made *[]twin[float32]) (y twi
 
 func TestFuse(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		shape := rapid.SampledFrom([][]int{{}, {1}, {7}, {9000}, {3, 5}, {70, 66}, {2, 3000}, {3, 1, 4, 5}, {0, 3}, {2, 5000, 1}, {13, 700}}).Draw(r, "shape")
+		shape := rapid.SampledFrom([][]int{{}, {1}, {7}, {9000}, {3, 5}, {70, 66}, {2, 3000}, {3, 1, 4, 5}, {0, 3}, {2, 5000, 1}, {13, 700}, {1, 128, 128}, {1, 16384}, {1, 1, 100}}).Draw(r, "shape")
 		var made []twin[float32]
 		y := chainTwin(r, shape, rapid.IntRange(0, 4).Draw(r, "depth"), &made)
 		got := Fuse(y.later)
@@ -150,6 +150,19 @@ func TestFuseInPlace(t *testing.T) {
 	x = tensor.Arange[float32](0, 20000, 1)
 	want = Add(x.Flip(), x)
 	same(t, "backwards", Fuse(Add(Lazy(x.Flip()), x), Into(x)), want)
+}
+
+// A block as large as it may be, with axes of one element before it.
+func TestFuseOneBlock(t *testing.T) {
+	for _, shape := range [][]int{{1, 128, 128}, {1, 16384}, {1, 1, 128, 128}, {1, 4, 64, 64}, {1, 128, 1, 128}, {16384}, {1, 64, 300}} {
+		x := tensor.RandomNormal[float32](1, 0, 1, append(shape, 2)...).Slice(allBut(len(shape))...) // too strided to be a run
+		row := tensor.RandomNormal[float32](2, 0, 1, shape[len(shape)-1])
+		want, dst := Neg(Exp(Sub(x, row))), tensor.New[float32](shape...)
+		y := Neg(Exp(Sub(Lazy(x), row)))
+		same(t, fmt.Sprint("fused ", shape), Fuse(y), want)
+		Prepare(y, Into(dst))()
+		same(t, fmt.Sprint("prepared ", shape), dst, want)
+	}
 }
 
 // A prepared chain computes with what its operands have at each call: also where a part of it is computed before

@@ -30,7 +30,7 @@ func (k *kernel) streams() bool {
 	return k.form != ""
 }
 
-// fetches returns how many streams the kernel fetches while it computes: as many as memory can bring in that time.
+// fetches returns how many streams of a mark the kernel fetches while it computes: as many as memory can bring in that time.
 func (k *kernel) fetches() int {
 	switch {
 	case strings.HasPrefix(k.table, "Fast"):
