@@ -53,8 +53,9 @@ func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 // little more than the operators themselves, which pays where tensors are small and the chain is
 // computed often. Into is required and names the target of all calls; with Context they
 // all heed it. What was computed while the chain was written, as Exp(row) is unless row is lazy,
-// is not computed again. One goroutine at a time may call the function, which keeps operands, target
-// and what is between them; others, also of the same chain, may be at work if they have targets of their own.
+// is not computed again. The function keeps operands, target and what is between them, and one
+// goroutine at a time may call it; two functions, also of one chain, may be at work at once if each has a
+// target of its own.
 func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 	s := read(opts)
 	if s.into == nil {
@@ -74,9 +75,8 @@ func fused[T num.Elem](name string, y *tensor.Tensor[T], s settings) (tensor.Ten
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
 		f.copy(a.kind, &dst, f.settle(a))
 	}
-	calls := f.calls
 	return dst, func() {
-		for _, call := range calls {
+		for _, call := range f.calls {
 			call()
 		}
 	}
@@ -176,6 +176,7 @@ type pass struct {
 	shape  []int // of the result, or of all its elements in a row
 	axis   int   // the block's first
 	rows   int   // of a block along it
+	down   int   // blocks along it
 	steps  []step
 	leafs  []any  // the first slots, stretched to shape
 	follow []bool // which of them are runs of elements, so that blocks follow each other
@@ -213,9 +214,9 @@ func (f *fusion) compute(n *note, dst any) {
 		cost += st.n.cost
 	}
 	cost *= p.rows * elements(p.shape[p.axis+1:])
-	name, ctx, work := f.name, f.ctx(), p.work
+	blocks, ctx, work := elements(p.shape[:p.axis])*p.down, f.ctx(), p.work
 	f.calls = append(f.calls, func() {
-		split(name, ctx, p.blocks(), cost, work)
+		split(f.name, ctx, blocks, cost, work)
 		runtime.KeepAlive(p)
 	})
 }
@@ -235,7 +236,7 @@ func (f *fusion) pass(n *note, dst any) *pass {
 		over := conv.Overlap(a.kind.reach(t), n.kind.reach(dst))
 		p.past = p.past && !over
 		if !a.kind.flat(t) || over && !a.kind.is(t, dst) {
-			whole := a.kind.like(t)
+			whole := a.kind.empty(tensor.Shape(t.(tensor.Any)))
 			f.copy(a.kind, whole, t)
 			t = whole
 		}
@@ -360,11 +361,7 @@ func (p *pass) cut() {
 		most = min(most, max(64, splitCost/st.n.cost))
 	}
 	p.rows = min(p.shape[p.axis], max(1, most/elements(p.shape[p.axis+1:])))
-}
-
-// blocks returns how many there are.
-func (p *pass) blocks() int {
-	return elements(p.shape[:p.axis]) * ((p.shape[p.axis] + p.rows - 1) / p.rows)
+	p.down = (p.shape[p.axis] + p.rows - 1) / p.rows
 }
 
 // A worker is what one thread has of a pass.
@@ -415,27 +412,10 @@ func (p *pass) work(from, to int) {
 	if p.past {
 		last.flags = past | flags(fetch)<<ahead
 	}
-	down := (p.shape[p.axis] + p.rows - 1) / p.rows
-	all := p.axis == 0 && p.blocks() == 1 // the block is whole: uncut it has as many axes as the tensors between the steps
 	for b := from; b < to; b++ {
-		for o, i := b/down, p.axis-1; i >= 0; i-- {
-			w.idx[i] = tensor.I(o % p.shape[i])
-			o /= p.shape[i]
+		if p.axis > 0 || p.down > 1 { // else the block is all there is, and the slots hold it
+			p.place(w, b)
 		}
-		r := b % down * p.rows
-		n := min(p.rows, p.shape[p.axis]-r)
-		w.idx[p.axis] = tensor.R(r, r+n)
-		for i, k := range p.kinds {
-			if all {
-				break
-			}
-			if i < len(p.leafs) || i == len(p.kinds)-1 {
-				k.cut(w.slots[i], w.whole[i], w.idx)
-			} else if w.rows != n {
-				k.cut(w.slots[i], w.whole[i], []tensor.Index{tensor.R(0, n)})
-			}
-		}
-		w.rows = n
 		if fetch > 0 {
 			p.next(w, fetch)
 		}
@@ -443,6 +423,25 @@ func (p *pass) work(from, to int) {
 			st.n.run(w.ins[i], w.opts[i])
 		}
 	}
+}
+
+// place makes w's slots those of block b.
+func (p *pass) place(w *worker, b int) {
+	for o, i := b/p.down, p.axis-1; i >= 0; i-- {
+		w.idx[i] = tensor.I(o % p.shape[i])
+		o /= p.shape[i]
+	}
+	r := b % p.down * p.rows
+	n := min(p.rows, p.shape[p.axis]-r)
+	w.idx[p.axis] = tensor.R(r, r+n)
+	for i, k := range p.kinds {
+		if i < len(p.leafs) || i == len(p.kinds)-1 {
+			k.cut(w.slots[i], w.whole[i], w.idx)
+		} else if w.rows != n {
+			k.cut(w.slots[i], w.whole[i], []tensor.Index{tensor.R(0, n)})
+		}
+	}
+	w.rows = n
 }
 
 // next names what the last step fetches while it computes: the operands of the next block, which follow those of this one.
@@ -468,7 +467,6 @@ type kind interface {
 	reach(t any) []byte                        // the memory that it spans
 	is(t, u any) bool                          // the same type, memory and layout
 	flat(t any) bool
-	like(t any) any // an empty one
 	copy(dst, src any)
 	mulAdd() func(in []any, opts []Option) // a · b + c, each rounded; nil if there is no row of both
 }
@@ -517,11 +515,6 @@ func (kindOf[T]) is(t, u any) bool {
 }
 
 func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Flat() }
-
-func (kindOf[T]) like(t any) any {
-	e := tensor.Empty[T](t.(*tensor.Tensor[T]).Shape()...)
-	return &e
-}
 
 func (kindOf[T]) copy(dst, src any) { dst.(*tensor.Tensor[T]).CopyFrom(*src.(*tensor.Tensor[T])) }
 

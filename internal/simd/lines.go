@@ -12,11 +12,7 @@ func linesWithin(lines, all, step, n int) {
 func columnsWithin(room, all int, rows, ends []int64, w int) {
 	last := int64(all - w) // where a row may begin
 	low := last            // negative if that is, a row or its distance from there
-	half := rows[len(rows)/2:]
-	for i, r := range rows[:len(rows)/2] {
-		low |= r | (last - r) | half[i] | (last - half[i])
-	}
-	for _, r := range half[len(rows)/2:] {
+	for _, r := range rows {
 		low |= r | (last - r)
 	}
 	end, ordered := int64(0), true

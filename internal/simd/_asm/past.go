@@ -11,7 +11,7 @@ import (
 // loop of its own.
 
 // fetched is how many streams of memory a function fetches ahead, fetchAhead how far in bytes it looks along its operand where no others
-// are named: beyond the page, where a processor's own looking ahead ends.
+// are named: of 1, 2, 4 and 8 KiB the last two were best for fast functions, and the others didn't mind.
 const (
 	fetched    = 4
 	fetchAhead = 8192
