@@ -12,8 +12,8 @@ import (
 )
 
 // A lineFunc stores in dst what it makes of the lines of a, of n elements each and one after
-// the other; w is as long and for its own use, marked by simd.Ahead maybe. dst may be a, and marked by simd.Past: it is
-// written once, NaNs canonical.
+// the other; w is for its own use, at least a line long, and has room for twice as many as are worth doing at a time if there are as
+// many. dst may be a, and marked by simd.Past: it is written once, NaNs canonical.
 type lineFunc[T num.Float] func(dst, w, a []T, n int)
 
 // along is a call of lineFuncs on the lines of a tensor: those of narrow floats are
@@ -66,29 +66,33 @@ func (s *sequence) lines(lay *layout.Layout, axis, tail int) {
 	}
 }
 
-// work goes through as many lines at a time as a tile holds.
+// work goes through as many lines at a time as a tile holds, or all where they lie as a lineFunc wants them.
 func (l *along[T]) work(from, till int) {
 	most := max(1, runLen/l.n)
 	sc := scratch.Get().(*scratchpad)
 	defer scratch.Put(sc)
-	rest, room := sc.bytes[:], min(most, till-from)*l.n
+	rest := sc.bytes[:]
+	widen, narrow := widenOf[T](), narrowOf[T]()
+	direct := widen == nil && l.in.run()
+	if direct && l.to.run() {
+		at, end := from*l.n, till*l.n
+		x := l.dst[l.into+at : l.into+end]
+		if l.past {
+			x = simd.Past(x)
+		}
+		l.apply(x, carved[T](&rest, min(2*most, till-from)*l.n), l.src[l.from+at:l.from+end])
+		return
+	}
+	room := min(most, till-from) * l.n
 	var tile, w []T
 	if !l.to.run() {
 		tile = carved[T](&rest, room)
 	}
-	widen, narrow := widenOf[T](), narrowOf[T]()
 	var wide, more []float32
 	if widen == nil {
 		w = carved[T](&rest, room)
 	} else {
 		wide, more = carved[float32](&rest, room), carved[float32](&rest, room)
-	}
-	direct := widen == nil && l.in.run()
-	past := l.past && direct && tile == nil
-	var ahead simd.Fetch // of the next line
-	if past && most == 1 {
-		ahead = simd.NewFetch()
-		defer ahead.Free()
 	}
 	for i := from; i < till; i += most {
 		at, size := i*l.n, min(most, till-i)*l.n
@@ -99,27 +103,30 @@ func (l *along[T]) work(from, till int) {
 		x = x[:size]
 		a := x
 		if direct {
-			if a = l.src[l.from+at : l.from+at+size]; past {
-				x = simd.Past(x)
-			}
-			ahead.After(conv.Memory(a))
+			a = l.src[l.from+at : l.from+at+size]
 		} else {
 			gather(&l.in, x, l.src, l.from, at)
 		}
-		switch x := any(x).(type) {
-		case []float32:
-			l.f32(x, simd.Ahead(conv.As[float32](w[:size]), ahead), conv.As[float32](a), l.n)
-		case []float64:
-			l.f64(x, conv.As[float64](w[:size]), conv.As[float64](a), l.n)
-		}
-		if widen != nil {
+		if widen == nil {
+			l.apply(x, w, a)
+		} else {
 			widen(wide[:size], x)
-			l.f32(wide[:size], more[:size], wide[:size], l.n)
+			l.f32(wide[:size], more, wide[:size], l.n)
 			narrow(x, wide[:size])
 		}
 		if tile != nil {
 			scatter(&l.to, l.dst, x, l.into, at)
 		}
+	}
+}
+
+// apply calls the lineFunc of T.
+func (l *along[T]) apply(dst, w, a []T) {
+	switch dst := any(dst).(type) {
+	case []float32:
+		l.f32(dst, conv.As[float32](w), conv.As[float32](a), l.n)
+	case []float64:
+		l.f64(dst, conv.As[float64](w), conv.As[float64](a), l.n)
 	}
 }
 

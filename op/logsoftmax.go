@@ -16,6 +16,9 @@ func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis i
 
 // logSoftmaxLines defines LogSoftmax.
 func logSoftmaxLines[T num.Float](dst, w, a []T, n int) {
+	if softmaxLong(dst, w, a, n, true) {
+		return
+	}
 	var top [1]T
 	var sum [1]float64
 	for ; len(a) > 0; dst, a = dst[n:], a[n:] {

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
@@ -19,10 +21,13 @@ func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 
 // softmaxLines defines Softmax.
 func softmaxLines[T num.Float](dst, w, a []T, n int) {
+	if softmaxLong(dst, w, a, n, false) {
+		return
+	}
 	var tops [linesAtOnce]T
 	var sums [linesAtOnce]float64
 	for len(a) > 0 {
-		m := min(len(a)/n, linesAtOnce)
+		m := min(len(a)/n, len(w)/n, linesAtOnce)
 		largestLines(tops[:m], a, n)
 		for i, top := range tops[:m] {
 			exponentials(w[i*n:(i+1)*n], a[i*n:], top)
@@ -31,8 +36,63 @@ func softmaxLines[T num.Float](dst, w, a []T, n int) {
 		for i, s := range sums[:m] {
 			divideBy(dst[i*n:(i+1)*n], w[i*n:], T(s))
 		}
-		dst, w, a = dst[m*n:], w[m*n:], a[m*n:]
+		dst, a = dst[m*n:], a[m*n:]
 	}
+}
+
+// longLine is how long a line is that is worth calls of its own.
+const longLine = 512
+
+// softmaxLong is Softmax, or LogSoftmax, of long lines of float32 where there are kernels for it: beside the exponentials of a line,
+// which leave memory and what divides idle, they store the results of the line before and find the largest element of the next. They
+// pass over a NaN there, which the sum has.
+func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
+	dst, ok := any(to).([]float32)
+	if !ok || n < longLine || len(scratch) < 2*n || simd.Softmax32.Best() == nil {
+		return false
+	}
+	a, e, old := conv.As[float32](from), conv.As[float32](scratch)[:n], conv.As[float32](scratch)[n:2*n]
+	var lanes [32]float32
+	var top [1]float32 // of the line that comes
+	var sum [1]float64
+	var p, s float32 // of the line at hand, s the sum or its logarithm
+	largestLines(top[:], a, n)
+	for i := 0; i < len(a); i += n {
+		line, next, last := a[i:i+n], a[i:], p
+		if i+n < len(a) {
+			next = a[i+n:]
+		}
+		for j := range lanes {
+			lanes[j] = float32(math.Inf(-1))
+		}
+		p = top[0]
+		switch {
+		case i == 0:
+			exponentials(e, line, p)
+		case log:
+			simd.TryLogSoftmax32(e, line, p, dst[i-n:i], a[i-n:i], last, s, &lanes, next)
+		default:
+			simd.TrySoftmax32(e, line, p, dst[i-n:i], old, s, &lanes, next)
+		}
+		if i == 0 {
+			largestLines(top[:], next, n)
+		} else {
+			largestLines(top[:], lanes[:], len(lanes))
+		}
+		sumEach(sum[:], e, n, n)
+		if s = float32(sum[0]); log {
+			s = num.Log32(s)
+		}
+		e, old = old, e
+	}
+	dst, a = dst[len(dst)-n:], a[len(a)-n:]
+	if log {
+		subtract(e, a, p)
+		subtract(dst, e, s)
+	} else {
+		divideBy(dst, old, s)
+	}
+	return true
 }
 
 // exponentials stores Exp of a − top, rounded. Where both are −∞ that is NaN, as ∞ − ∞ is.

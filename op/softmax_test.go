@@ -125,6 +125,33 @@ func TestSoftmax(t *testing.T) {
 	t.Run("bfloat16", testSoft[num.BF16])
 }
 
+// Long lines, next to which are others with a NaN, with infinities and with nothing but −∞.
+func TestSoftmaxLong(t *testing.T) {
+	inf, odd := float32(math.Inf(1)), math.Float32frombits(0xffc12345)
+	for _, n := range []int{longLine - 1, longLine, longLine + 77, 4099} {
+		a := tensor.New[float32](9, n)
+		x, _ := a.Mutable()
+		r := rand.New(rand.NewPCG(3, uint64(n)))
+		for i := range x {
+			x[i] = float32(r.NormFloat64() * 20)
+		}
+		for line, specials := range [][]float32{1: {odd, 500}, 2: {-inf, 90}, 4: {inf, odd}, 5: {inf, -inf}, 7: {-inf}, 8: {odd, -1e30}} {
+			for i, v := range specials {
+				x[line*n+r.IntN(n/2)+i*n/2] = v
+			}
+		}
+		a.Slice(tensor.R(7, 8)).Fill(-inf)
+		for logs, f := range map[bool]func(tensor.Tensor[float32], int, ...Option) tensor.Tensor[float32]{false: Softmax[float32], true: LogSoftmax[float32]} {
+			want := definedSoft(a, 1, 1, logs)
+			what := fmt.Sprintf("9 lines of %d, logarithm %t", n, logs)
+			same(t, what, f(a, 1), want)
+			b := a.Clone()
+			same(t, what+", in place", f(b, 1, Into(b)), want)
+			same(t, what+", one", f(a.Slice(tensor.R(4, 5)), 1), want.Slice(tensor.R(4, 5)))
+		}
+	}
+}
+
 func TestSoftmaxSpecial(t *testing.T) {
 	inf, odd := math.Inf(1), math.Float64frombits(0xfff8000000000001)
 	nan := num.NaN64()

@@ -33,3 +33,15 @@ func expLess32AVX2(dst []float32, a []float32, p float32)
 
 //go:noescape
 func expLess32AVX512(dst []float32, a []float32, p float32)
+
+//go:noescape
+func softmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)
+
+//go:noescape
+func softmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)
+
+//go:noescape
+func logSoftmax32AVX2(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)
+
+//go:noescape
+func logSoftmax32AVX512(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)

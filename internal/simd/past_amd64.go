@@ -17,9 +17,9 @@ import (
 // must not be appended to.
 func Past[T any](dst []T) []T { return marked(dst, 1<<62) }
 
-// Ahead returns dst marked with what a row of a function fetches into the caches while it computes: one that goes past them, or that
-// of softmax, which doesn't. Functions within 2 ulp fetch the first stream alone. The streams begin at the row's first element, whatever
-// part of dst it computes. No Fetch is no mark.
+// Ahead returns dst, which is marked by Past, marked with what a row of a function fetches into the caches while it computes.
+// Functions within 2 ulp fetch the first stream alone. The streams begin at the row's first element, whatever part of dst it computes.
+// No Fetch is no mark.
 func Ahead[T any](dst []T, f Fetch) []T { return marked(dst, int(f)<<48) }
 
 // IsPast reports whether dst is marked by Past.

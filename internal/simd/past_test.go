@@ -3,11 +3,15 @@
 package simd
 
 import (
+	"math"
+	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // A Fetch is nobody else's until it is given back, and there is none when all are taken.
@@ -44,6 +48,57 @@ func TestFetch(t *testing.T) {
 	} else {
 		f.Free()
 	}
+}
+
+// Beside the exponentials of a line are the results of the line before, which compare looks at, and the largest of the next.
+func TestBeside(t *testing.T) {
+	levels(t, func(t *testing.T, l cpu.Level) {
+		var mem [2]guarded
+		for i := range mem {
+			mem[i] = guard(t, 4096)
+		}
+		inf := float32(math.Inf(1))
+		rnd := rand.New(rand.NewPCG(10, 11))
+		for _, p := range [][3]float32{{1.25, 3, 7}, {0, 0x1p-140, -2}, {-inf, -1e30, inf}, {2, float32(math.NaN()), 0}} {
+			all := func(a []float32, call func(e []float32, most *[32]float32, next []float32)) {
+				n := len(a)
+				e, next := elements[float32](mem[0], n, 4*(n%16)), elements[float32](mem[1], n, 4*(n%7))
+				fill(rnd, next)
+				wants, peak, most := make([]float32, n), -inf, [32]float32{}
+				for i := range a {
+					wants[i] = num.Exp32(a[i] - p[0])
+					if next[i] > peak {
+						peak = next[i]
+					}
+				}
+				for i := range most {
+					most[i] = -inf
+				}
+				call(e, &most, next)
+				for i := range e {
+					if bits(e[i]) != bits(wants[i]) {
+						t.Fatalf("e %d of %d: got %v, want %v", i, n, e[i], wants[i])
+					}
+				}
+				if got := slices.Max(most[:]); got != peak {
+					t.Fatalf("the largest of %v: got %v, want %v", next, got, peak)
+				}
+			}
+			check2(t, "softmax32", func(dst, a, b []float32) {
+				for i := range b {
+					b[i] = canonical(b[i])
+				}
+				all(a, func(e []float32, most *[32]float32, next []float32) {
+					Softmax32[l](e, a, p[0], dst, b, p[1], most, next)
+				})
+			}, func(_, b float32) float32 { return canonical(b / p[1]) })
+			check2(t, "logSoftmax32", func(dst, a, b []float32) {
+				all(a, func(e []float32, most *[32]float32, next []float32) {
+					LogSoftmax32[l](e, a, p[0], dst, b, p[1], p[2], most, next)
+				})
+			}, func(_, b float32) float32 { return canonical(b - p[1] - p[2]) })
+		}
+	})
 }
 
 // BenchmarkPast runs rows of 16M elements in pages of 2 MiB, with the result stored as usual and past the caches.

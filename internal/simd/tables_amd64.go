@@ -416,6 +416,24 @@ var Log = Levels[*Rows1]{
 	cpu.AVX512: {F32: logF32AVX512, F64: logF64AVX512},
 }
 
+// TryLogSoftmax32 calls what the level in use has and reports whether there is something.
+func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		logSoftmax32AVX2(dst, a, p, before, b, q, r, most, next)
+		return true
+	case cpu.AVX512:
+		logSoftmax32AVX512(dst, a, p, before, b, q, r, most, next)
+		return true
+	}
+	return false
+}
+
+var LogSoftmax32 = Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)]{
+	cpu.AVX2:   logSoftmax32AVX2,
+	cpu.AVX512: logSoftmax32AVX512,
+}
+
 var Max = Levels[*Rows2]{
 	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
 	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
@@ -706,6 +724,24 @@ func TrySinMarked(dst []float32, a []float32) bool {
 var SinMarked = Levels[func(dst []float32, a []float32)]{
 	cpu.AVX2:   sinMarkedAVX2,
 	cpu.AVX512: sinMarkedAVX512,
+}
+
+// TrySoftmax32 calls what the level in use has and reports whether there is something.
+func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
+	switch cpu.Current() {
+	case cpu.AVX2:
+		softmax32AVX2(dst, a, p, before, b, q, most, next)
+		return true
+	case cpu.AVX512:
+		softmax32AVX512(dst, a, p, before, b, q, most, next)
+		return true
+	}
+	return false
+}
+
+var Softmax32 = Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)]{
+	cpu.AVX2:   softmax32AVX2,
+	cpu.AVX512: softmax32AVX512,
 }
 
 var Sqrt = Levels[*Rows1]{

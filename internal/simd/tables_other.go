@@ -163,6 +163,13 @@ var LessOrEqual Levels[*RowsCmp]
 
 var Log Levels[*Rows1]
 
+var LogSoftmax32 Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)]
+
+// TryLogSoftmax32 calls what the level in use has and reports whether there is something.
+func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
+	return false
+}
+
 var Max Levels[*Rows2]
 
 var MaxColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
@@ -271,6 +278,13 @@ var SinMarked Levels[func(dst []float32, a []float32)]
 
 // TrySinMarked calls what the level in use has and reports whether there is something.
 func TrySinMarked(dst []float32, a []float32) bool {
+	return false
+}
+
+var Softmax32 Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)]
+
+// TrySoftmax32 calls what the level in use has and reports whether there is something.
+func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
 	return false
 }
 

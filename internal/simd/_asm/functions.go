@@ -23,10 +23,27 @@ func functions() (l list) {
 	f("Sigmoid", sigmoid, usualSigmoid)
 
 	less := func(m machine) value { return m.sub(m.load(1), m.load(2)) }
-	l.add(kernel{table: "ExpLess32", kept: true, args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
+	exp := kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
 		body:  func(m machine) { m.store(0, canon(m, exp(m, less(m)))) },
 		usual: func(m machine) { m.store(0, usualExp(m, less(m))) },
-	})
+	}
+	l.add(exp)
+	// Beside it, what is left to do for the line before and the largest of the next. Quotients are NaNs only of canonical ones.
+	beside := func(table string, last func(m machine) value, args ...arg) {
+		k := exp
+		k.table, k.past = table, len(exp.args)
+		k.args = append(append(slices.Clone(exp.args), arg{"before", F32, false}, arg{"b", F32, false}), args...)
+		k.still, k.ahead = len(k.args), len(k.args)+1
+		k.args = append(k.args, arg{"most", F32, false}, arg{"next", F32, false})
+		k.beside = func(m machine) {
+			m.store(k.past, last(m))
+			m.store(k.still, m.limit(m.load(k.ahead), m.load(k.still), true))
+		}
+		l.add(k)
+	}
+	q, r := arg{"q", F32, true}, arg{"r", F32, true}
+	beside("Softmax32", func(m machine) value { return m.div(m.load(4), m.load(5)) }, q)
+	beside("LogSoftmax32", func(m machine) value { return canon(m, m.sub(m.sub(m.load(4), m.load(5)), m.load(6))) }, q, r)
 	return l
 }
 

@@ -19,7 +19,7 @@ const (
 
 // streams reports whether the kernel looks for a mark: where a result may be large and isn't read again.
 func (k *kernel) streams() bool {
-	if k.kept {
+	if k.beside != nil {
 		return true
 	}
 	for _, name := range []string{"Widen", "Narrow", "SubNumber", "DivNumber"} {
@@ -33,6 +33,8 @@ func (k *kernel) streams() bool {
 // fetches returns how many streams of a mark the kernel fetches while it computes: as many as memory can bring in that time.
 func (k *kernel) fetches() int {
 	switch {
+	case k.ahead > 0:
+		return 0
 	case strings.HasPrefix(k.table, "Fast"):
 		return 1
 	case k.usual != nil:
@@ -42,30 +44,28 @@ func (k *kernel) fetches() int {
 }
 
 // streaming writes the main loop for a marked result, which lies at a multiple of what is stored at once: else the other loop serves.
-// The result of a kernel that is kept stays in the caches, and the loop is there for what it fetches.
 func (x *x86) streaming(n reg.Register) {
-	c, dst := x.c, x.k.args[0]
+	c, dst := x.c, x.k.args[x.k.past]
 	step := x.vectors() * x.lanes
 	c.Label("again")
 	mark := c.Load(c.Param(dst.name).Cap(), c.GP64())
-	if !x.k.kept {
-		c.BTQ(operand.U8(62), mark)
-		c.JCC(operand.LabelRef("many"))
-		c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[0])
-		c.JNE(operand.LabelRef("many"))
-	}
+	c.BTQ(operand.U8(62), mark)
+	c.JCC(operand.LabelRef("many"))
+	c.TESTQ(operand.U32(min(x.bytes, step*dst.kind.size())-1), x.base[x.k.past])
+	c.JNE(operand.LabelRef("many"))
 	var ahead []reg.GPVirtual
 	if n := x.k.fetches(); n > 0 {
 		ahead = x.ahead(mark, n)
 	}
 	c.Label("past")
-	x.past = !x.k.kept
+	x.past = true
 	if x.k.usual != nil {
 		x.trying("past", "doubtful")
 	} else {
 		x.together("past", x.k.body)
 		x.put()
 	}
+	x.besides()
 	x.past = false
 	for line := 0; line < step*dst.kind.size(); line += 64 {
 		for _, r := range ahead {
@@ -92,16 +92,12 @@ func (x *x86) ahead(mark reg.Register, n int) []reg.GPVirtual {
 	}
 	c.SHRQ(operand.U8(48), mark)
 	c.ANDQ(operand.U8(63), mark)
-	if x.k.kept {
-		c.JEQ(operand.LabelRef("many"))
-	} else {
-		c.JNE(operand.LabelRef("named"))
-		for _, s := range streams {
-			c.LEAQ(operand.Mem{Base: x.base[1].(reg.Register), Disp: fetchAhead}, s)
-		}
-		c.JMP(operand.LabelRef("past"))
-		c.Label("named")
+	c.JNE(operand.LabelRef("named"))
+	for _, s := range streams {
+		c.LEAQ(operand.Mem{Base: x.base[1].(reg.Register), Disp: fetchAhead}, s)
 	}
+	c.JMP(operand.LabelRef("past"))
+	c.Label("named")
 	table := c.GP64()
 	c.LEAQ(operand.NewDataAddr(operand.Symbol{Name: "·fetches"}, 0), table)
 	c.SHLQ(operand.U8(5), mark)

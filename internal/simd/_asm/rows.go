@@ -26,9 +26,16 @@ type kernel struct {
 	only  string       // the only level it is for, if there is one
 	same  []kernelName // functions of other element types that are the same instructions
 	body  func(m machine)
-	kept  bool            // the result is read again at once: it doesn't go past the caches
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
+
+	beside func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
+	past   int             // the parameter that goes past the caches if it is marked: the first, or a result of beside
+	still  int             // the parameter that is no row but an array of lanes, any one of which an element may meet; 0 if there is none
+	ahead  int             // the parameter of which more is fetched than is read; 0 if there is none
 }
+
+// stepLanes is how many elements a step has of a row of float32 that is computed in float64: four vectors of eight, or fewer.
+const stepLanes = 32
 
 type kernelName struct{ field, from, to string }
 
@@ -52,6 +59,8 @@ func (k *kernel) signature() string {
 		switch {
 		case k.fold > 0 && k.join == nil && len(s) == 0:
 			t = fmt.Sprintf("*[%d]%s", k.fold, t)
+		case k.still > 0 && len(s) == k.still:
+			t = fmt.Sprintf("*[%d]%s", stepLanes, t)
 		case !a.number:
 			t = "[]" + t
 		}

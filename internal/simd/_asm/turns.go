@@ -61,11 +61,30 @@ func (x *x86) trying(label, doubtful string) (turns int) {
 	return turns
 }
 
+// besides writes the program beside the body for a step, and fetches what is ahead.
+func (x *x86) besides() {
+	step, lanes := x.vectors()*x.lanes, x.lanes
+	if x.k.beside != nil {
+		x.lanes = min(step, x.bytes/x.k.args[x.k.past].kind.size())
+		for x.off = 0; x.off < step; x.off += x.lanes {
+			x.k.beside(x)
+		}
+		x.put()
+		x.lanes = lanes
+	}
+	if a := x.k.ahead; a > 0 {
+		size := x.k.args[a].kind.size()
+		for line := 0; line < step*size; line += 64 {
+			x.c.PREFETCHT0(operand.Mem{Base: x.base[a].(reg.Register), Index: x.index, Scale: uint8(size), Disp: fetchAhead + line})
+		}
+	}
+}
+
 // put stores what waits.
 func (x *x86) put() {
 	all := x.stores
 	x.stores = nil
-	if x.past {
+	if x.past && len(all) > 0 && all[0].arg == x.k.past {
 		x.putPast(all)
 	} else {
 		for _, s := range all {

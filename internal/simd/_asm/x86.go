@@ -117,7 +117,7 @@ func (x *x86) write(c *build.Context, memory map[string]operand.Mem) {
 			x.base[i] = r
 			continue
 		}
-		if i == 0 && k.fold > 0 && k.join == nil {
+		if i == 0 && k.fold > 0 && k.join == nil || i > 0 && i == k.still {
 			x.base[i] = c.Load(c.Param(a.name), c.GP64())
 			continue
 		}
@@ -186,14 +186,20 @@ func (x *x86) rowing(n reg.Register) {
 	} else {
 		x.together("many", k.body)
 	}
+	x.besides()
 	c.ADDQ(operand.I32(step), x.index)
 	c.SUBQ(operand.I32(step), n)
 	c.JGE(operand.LabelRef("many"))
 	c.Label("single")
 	c.ADDQ(operand.I32(step-lanes), n)
 	c.JLT(operand.LabelRef("rest"))
+	all := func() {
+		if k.body(x); k.beside != nil {
+			k.beside(x)
+		}
+	}
 	c.Label("one")
-	k.body(x)
+	all()
 	c.ADDQ(operand.I32(lanes), x.index)
 	c.SUBQ(operand.I32(lanes), n)
 	c.JGE(operand.LabelRef("one"))
@@ -207,11 +213,11 @@ func (x *x86) rowing(n reg.Register) {
 		mask := c.K()
 		c.KMOVQ(ones, mask)
 		x.some = mask
-		k.body(x)
+		all()
 	} else {
 		c.Label("element")
 		x.single = true
-		k.body(x)
+		all()
 		c.INCQ(x.index)
 		c.DECQ(n)
 		c.JNE(operand.LabelRef("element"))
@@ -224,6 +230,7 @@ func (x *x86) rowing(n reg.Register) {
 		c.Label("full")
 		x.some, x.single = nil, false
 		x.together("full", k.body)
+		x.besides()
 		c.ADDQ(operand.I32(step), x.index)
 		c.SUBQ(operand.I32(step), n)
 		c.JLT(operand.LabelRef("single"))
@@ -411,6 +418,9 @@ func (x *x86) op2(name string, a, b value) value {
 
 func (x *x86) at(i int) operand.Mem {
 	s := x.k.args[i].kind.size()
+	if i > 0 && i == x.k.still {
+		return operand.Mem{Base: x.base[i].(reg.Register), Disp: x.off * s}
+	}
 	return operand.Mem{Base: x.base[i].(reg.Register), Index: x.index, Scale: uint8(s), Disp: x.off * s}
 }
 
@@ -457,7 +467,7 @@ func (x *x86) element(k kind, from operand.Mem, to operand.Op) {
 }
 
 func (x *x86) store(i int, v value) {
-	if x.trial || x.past {
+	if x.trial || x.past && i == x.k.past {
 		x.stores = append(x.stores, stored{v, i, x.off})
 		return
 	}
