@@ -106,20 +106,37 @@ func sumEach[T num.Float](sums []float64, x []T, step, n int) {
 
 // sumOf returns the sum of x, blocks at a time, with an instruction set.
 func sumOf[T num.Float](x []T) float64 {
-	var sums [16]float64
+	var sums [sumGroup]float64
+	if len(x) <= sumGroup*sumBlock {
+		return sumOfGroup(&sums, x)
+	}
 	var s summer
 	for len(x) > 0 {
-		m, n := min(len(x)/sumBlock, len(sums)), sumBlock
-		if m == 0 {
-			m, n = 1, len(x)
-		}
-		trySums(sums[:m], x, n, n)
-		for _, v := range sums[:m] {
-			s.put(v)
-		}
-		x = x[m*n:]
+		m := min(len(x), sumGroup*sumBlock)
+		s.put(sumOfGroup(&sums, x[:m]))
+		x = x[m:]
 	}
 	return s.total()
+}
+
+// sumGroup is how many blocks sumOf adds up at a time, a power of two: the pairs of groups are pairs of blocks.
+const sumGroup = 16
+
+// sumOfGroup returns the sum of a group of blocks, the last of which may be shorter.
+func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
+	n := len(x) / sumBlock
+	trySums(sums[:n], x, sumBlock, sumBlock)
+	if rest := x[n*sumBlock:]; len(rest) > 0 {
+		trySums(sums[n:n+1], rest, len(rest), len(rest))
+		n++
+	}
+	for ; n > 1; n = (n + 1) / 2 {
+		for i := range n / 2 {
+			sums[i] = sums[2*i] + sums[2*i+1]
+		}
+		sums[n/2] = sums[n-1] // moves up where n is odd
+	}
+	return sums[0]
 }
 
 // settle rounds sums of n elements, or their means.

@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
@@ -81,10 +82,8 @@ func (s *summer) total() float64 {
 	}
 	var sum float64
 	first := true
-	for k := range s.block { // the smallest, rightmost group moves up until it meets its left neighbour
-		if s.count>>k&1 == 0 {
-			continue
-		}
+	for c := s.count; c != 0; c &= c - 1 { // the smallest, rightmost group moves up until it meets its left neighbour
+		k := bits.TrailingZeros64(c)
 		if first {
 			sum, first = s.block[k], false
 			continue

@@ -102,7 +102,7 @@ func TestLines(t *testing.T) {
 	inf32 := float32(inf)
 	old := together
 	defer func() { together = old }()
-	for _, together = range []int64{0, math.MaxInt64} {
+	for _, together = range [][2]int64{{0, 0}, {1500, 1500}, {math.MaxInt64, math.MaxInt64}} {
 		levels(t, func(t *testing.T, l cpu.Level) {
 			checkFolds(t, "sumLines32", 32, negZero, SumLines32[l], func(s float64, x float32) float64 { return s + float64(x) }, plus)
 			checkFolds(t, "sumLines64", 32, negZero, SumLines64[l], plus[float64], plus[float64])

@@ -18,7 +18,7 @@ func lines() (l list) {
 		x := arg{"x", k, false}
 		l.add(kernel{table: "SumLines" + bits, fold: 32, args: []arg{{"dst", F64, false}, x},
 			start: func(m machine) value { return f64(m, math.Copysign(0, -1)) }, join: machine.add,
-			body: func(m machine) { m.store(0, m.add(m.load(0), wide(m, m.load(1)))) }})
+			body: func(m machine) { m.store(0, m.accumulate(m.load(0), wide(m, m.load(1)))) }})
 		for _, f := range []struct {
 			table string
 			up    bool
@@ -37,9 +37,12 @@ func lines() (l list) {
 // linesAhead is how far in bytes what a line fetches is ahead of what it reads.
 const linesAhead = 8192
 
+// shortLine is how many elements a line has at least that is worth fetching ahead.
+const shortLine = 64
+
 // lining writes the loops over lines and their elements: of several at a time where there are registers for their
-// accumulators and lines are shorter than simd.together, so that their additions needn't wait for each other. Longer ones go one after
-// the other, as they lie in memory, and fetch what comes, at the end of a line the next one.
+// accumulators and lines are short or all of them no more than simd.together, so that their additions needn't wait for each other. Others
+// go one after the other, as they lie in memory, and fetch what comes, at the end of a line the next one.
 func (x *x86) lining(lines reg.Register) {
 	c, k := x.c, x.k
 	dst := x.base[0].(reg.GPVirtual)
@@ -124,8 +127,15 @@ func (x *x86) lining(lines reg.Register) {
 		c.SUBQ(operand.I32(at), lines)
 	}
 	if len(src) > 1 {
-		c.CMPQ(n, operand.NewDataAddr(operand.Symbol{Name: "·together"}, 0))
-		c.JGE(operand.LabelRef("apart"))
+		c.CMPQ(n, operand.I32(shortLine))
+		c.JLT(operand.LabelRef("together"))
+		all := c.GP64()
+		c.MOVQ(n, all)
+		c.IMUL3Q(operand.I32(size), all, all)
+		c.IMULQ(lines, all)
+		c.CMPQ(all, operand.NewDataAddr(operand.Symbol{Name: "·together"}, size/8*8))
+		c.JGT(operand.LabelRef("apart"))
+		c.Label("together")
 		c.SUBQ(operand.I32(len(src)), lines)
 		c.JLT(operand.LabelRef("few"))
 		some("", len(src))

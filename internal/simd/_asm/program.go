@@ -81,6 +81,7 @@ type machine interface {
 	div(a, b value) value
 	sqrt(a value) value
 	round(a value, how rounding) value
+	accumulate(sum, a value) value   // sum + a: of floats
 	fma(a, b, c value) value         // a·b + c, rounded once
 	fnma(a, b, c value) value        // c − a·b, rounded once
 	fms(a, b, c value) value         // a·b − c, rounded once

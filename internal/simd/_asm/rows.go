@@ -276,13 +276,13 @@ func sums() (l list) {
 	for _, k := range []kind{F32, F64} {
 		lane, x := arg{"lane", F64, false}, arg{"x", k, false}
 		l.add(kernel{table: "SumLanes" + k.String()[1:], fold: 32, args: []arg{lane, x}, body: func(m machine) {
-			m.store(0, m.add(m.load(0), wide(m, m.load(1))))
+			m.store(0, m.accumulate(m.load(0), wide(m, m.load(1))))
 		}})
 		l.add(kernel{table: "SquareLanes" + k.String()[1:], fold: 32, args: []arg{lane, x, {"shift", F64, true}}, body: func(m machine) {
 			d := m.sub(wide(m, m.load(1)), m.load(2))
 			m.store(0, m.fma(d, d, m.load(0)))
 		}})
-		down := func(table string, dst kind, from float64, join func(m machine, a, b value) value) {
+		down := func(table string, dst kind, from float64, join, body func(m machine, a, b value) value) {
 			l.add(kernel{table: table + k.String()[1:], fold: 1, down: true, args: []arg{{"dst", dst, false}, x, {"rows", I64, false}, {"ends", I64, false}},
 				start: func(m machine) value { return number(m, dst, from) }, join: join,
 				body: func(m machine) {
@@ -290,12 +290,14 @@ func sums() (l list) {
 					if dst == F64 {
 						a = wide(m, a)
 					}
-					m.store(0, join(m, m.load(0), a))
+					m.store(0, body(m, m.load(0), a))
 				}})
 		}
-		down("SumColumns", F64, math.Copysign(0, -1), machine.add)
-		down("MaxColumns", k, math.Inf(-1), func(m machine, a, b value) value { return m.peak(a, b, true) })
-		down("MinColumns", k, math.Inf(1), func(m machine, a, b value) value { return m.peak(a, b, false) })
+		down("SumColumns", F64, math.Copysign(0, -1), machine.add, machine.accumulate)
+		largest := func(m machine, a, b value) value { return m.peak(a, b, true) }
+		smallest := func(m machine, a, b value) value { return m.peak(a, b, false) }
+		down("MaxColumns", k, math.Inf(-1), largest, largest)
+		down("MinColumns", k, math.Inf(1), smallest, smallest)
 	}
 	positions(&l)
 	return l

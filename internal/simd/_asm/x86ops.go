@@ -53,6 +53,16 @@ func (x *x86) fused(name string, a, b, c value) value {
 	return d
 }
 
+// accumulate is a fused step, which a processor does with what multiplies: what adds also converts.
+func (x *x86) accumulate(sum, a value) value {
+	if !x.wide {
+		return x.add(sum, a)
+	}
+	d := x.copied(sum)
+	x.do("VFMADD231"+suffix(a.kind), x.loaded(number(x, a.kind, 1)).op, a.op, d.op)
+	return d
+}
+
 func (x *x86) max(a, b value) value { return x.extreme("MAX", 5, x.and, a, b) }
 func (x *x86) min(a, b value) value { return x.extreme("MIN", 4, x.or, a, b) }
 
