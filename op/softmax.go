@@ -27,7 +27,7 @@ func softmaxLines[T num.Float](dst, w, a []T, n int) {
 	var tops [linesAtOnce]T
 	var sums [linesAtOnce]float64
 	for len(a) > 0 {
-		m := min(len(a)/n, len(w)/n, linesAtOnce)
+		m := min(len(a)/n, max(1, runLen/n), linesAtOnce)
 		largestLines(tops[:m], a, n)
 		for i, top := range tops[:m] {
 			exponentials(w[i*n:(i+1)*n], a[i*n:], top)
@@ -45,7 +45,7 @@ const longLine = 512
 
 // softmaxLong is Softmax, or LogSoftmax, of long lines of float32 where there are kernels for it: beside the exponentials of a line,
 // which leave memory and what divides idle, they store the results of the line before and find the largest element of the next. They
-// pass over a NaN there, which the sum has.
+// ignore NaNs there: a NaN in a line makes its sum NaN, and so all its results.
 func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
 	dst, ok := any(to).([]float32)
 	if !ok || n < longLine || len(scratch) < 2*n || simd.Softmax32.Best() == nil {
