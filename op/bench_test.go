@@ -110,6 +110,7 @@ func BenchmarkMatrix(b *testing.B) {
 		{"argmax last", 4, func() { ArgMax(a, 1, false, Into(at)) }},
 		{"argmax first", 4, func() { ArgMax(a, 0, false, Into(at)) }},
 		{"softmax", 8, func() { Softmax(a, 1, Into(full)) }},
+		{"log softmax", 8, func() { LogSoftmax(a, 1, Into(full)) }},
 		{"exp", 8, func() { Exp(a, Into(full)) }},
 		{"tanh", 8, func() { Tanh(a, Into(full)) }},
 		{"add", 12, func() { Add(a, a, Into(full)) }},

@@ -12,8 +12,8 @@ import (
 )
 
 // A lineFunc stores in dst what it makes of the lines of a, of n elements each and one after
-// the other; w is for its own use, at least a line long, and has room for twice as many as are worth doing at a time if there are as
-// many. dst may be a, and marked by simd.Past: it is written once, NaNs canonical.
+// the other; w is for its own use and has room for as many of them as fit runLen elements, for one at least. dst may be a, and
+// marked by simd.Past: it is written once, NaNs canonical.
 type lineFunc[T num.Float] func(dst, w, a []T, n int)
 
 // along is a call of lineFuncs on the lines of a tensor: those of narrow floats are
@@ -80,7 +80,10 @@ func (l *along[T]) work(from, till int) {
 		if l.past {
 			x = simd.Past(x)
 		}
-		l.apply(x, carved[T](&rest, min(2*most, till-from)*l.n), l.src[l.from+at:l.from+end])
+		if dtype.Of[T]() == dtype.Float32 {
+			most = max(most, 2) // for softmaxLong
+		}
+		l.apply(x, carved[T](&rest, min(most, till-from)*l.n), l.src[l.from+at:l.from+end])
 		return
 	}
 	room := min(most, till-from) * l.n

@@ -58,25 +58,23 @@ func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
 	var p, s float32 // of the line at hand, s the sum or its logarithm
 	largestLines(top[:], a, n)
 	for i := 0; i < len(a); i += n {
-		line, next, last := a[i:i+n], a[i:], p
+		line, next, last := a[i:i+n], a[i:], p // the last line has none after it, and looks at itself
 		if i+n < len(a) {
 			next = a[i+n:]
 		}
-		for j := range lanes {
-			lanes[j] = float32(math.Inf(-1))
-		}
 		p = top[0]
-		switch {
-		case i == 0:
-			exponentials(e, line, p)
-		case log:
-			simd.TryLogSoftmax32(e, line, p, dst[i-n:i], a[i-n:i], last, s, &lanes, next)
-		default:
-			simd.TrySoftmax32(e, line, p, dst[i-n:i], old, s, &lanes, next)
-		}
 		if i == 0 {
+			exponentials(e, line, p)
 			largestLines(top[:], next, n)
 		} else {
+			for j := range lanes {
+				lanes[j] = float32(math.Inf(-1))
+			}
+			if log {
+				simd.TryLogSoftmax32(e, line, p, dst[i-n:i], a[i-n:i], last, s, &lanes, next)
+			} else {
+				simd.TrySoftmax32(e, line, p, dst[i-n:i], old, s, &lanes, next)
+			}
 			largestLines(top[:], lanes[:], len(lanes))
 		}
 		sumEach(sum[:], e, n, n)

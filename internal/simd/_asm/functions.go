@@ -23,16 +23,17 @@ func functions() (l list) {
 	f("Sigmoid", sigmoid, usualSigmoid)
 
 	less := func(m machine) value { return m.sub(m.load(1), m.load(2)) }
-	exp := kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
+	row := kernel{table: "ExpLess32", args: append(one(F32, F32), arg{"p", F32, true}), inner: F64,
 		body:  func(m machine) { m.store(0, canon(m, exp(m, less(m)))) },
 		usual: func(m machine) { m.store(0, usualExp(m, less(m))) },
 	}
-	l.add(exp)
-	// Beside it, what is left to do for the line before and the largest of the next. Quotients are NaNs only of canonical ones.
+	l.add(row)
+	// Beside it, what is left to do for the line before and the largest of the next. Of Softmax32, b and q have canonical NaNs alone, and
+	// q is neither 0 nor infinite: so its quotients need no second look.
 	beside := func(table string, last func(m machine) value, args ...arg) {
-		k := exp
-		k.table, k.past = table, len(exp.args)
-		k.args = append(append(slices.Clone(exp.args), arg{"before", F32, false}, arg{"b", F32, false}), args...)
+		k := row
+		k.table, k.past = table, len(row.args)
+		k.args = append(append(slices.Clone(row.args), arg{"before", F32, false}, arg{"b", F32, false}), args...)
 		k.still, k.ahead = len(k.args), len(k.args)+1
 		k.args = append(k.args, arg{"most", F32, false}, arg{"next", F32, false})
 		k.beside = func(m machine) {
