@@ -88,6 +88,7 @@ type note struct {
 	shape []int
 	args  []arg
 	two   *op2                          // the operator, if it is one of two operands
+	ofSum any                           // the row of a function of a · b + c, if it has one
 	run   func(in []any, opts []Option) // in are *tensor.Tensor, and so is the target in opts
 	also  []Option                      // beside Into
 	cost  int
@@ -274,7 +275,7 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 	}
 	joint, gone := map[*note]*note{}, map[*note]bool{}
 	for _, m := range order {
-		if n, part := m.mulAdd(uses, slots); n != nil {
+		if n, part := m.mulAdd(uses, slots, joint); n != nil {
 			joint[m], gone[part] = n, true
 		}
 	}
@@ -311,26 +312,38 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 	}
 }
 
-// mulAdd returns the product that n adds something to and a note for both, if there is a row of both and nobody else needs the
-// product, which then isn't stored and read again. What has a slot is there already.
-func (n *note) mulAdd(uses map[*note]int, slots map[any]int) (both, product *note) {
-	if n.two != &add {
-		return nil, nil
-	}
-	run := n.kind.mulAdd()
-	if run == nil {
-		return nil, nil
-	}
+// mulAdd returns one note for n and a part that nobody else needs, which then isn't stored and read again, if there is a row of both: n adds to a
+// product, or is a function of such a sum, which has a joint note then. What has a slot is there already.
+func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*note) (both, part *note) {
 	for i, a := range n.args {
-		m := a.by
-		if m == nil || m.two != &mul || uses[m] != 1 {
+		part := a.by
+		if _, ok := slots[part]; part == nil || ok || uses[part] != 1 {
 			continue
 		}
-		if _, ok := slots[m]; !ok {
-			return &note{args: append(slices.Clone(m.args), n.args[1-i]), run: run, cost: m.cost + n.cost, kind: n.kind}, m
+		both := &note{kind: n.kind}
+		if sum := joint[part]; sum != nil && part.two == &add {
+			both.args, both.cost = sum.args, sum.cost+n.cost
+			both.run = n.kind.three(n.ofSum, both.cost)
+		} else if n.two == &add && part.two == &mul {
+			both.args, both.cost = append(slices.Clone(part.args), n.args[1-i]), part.cost+n.cost
+			both.run = n.kind.three(rowMulAdd(n.kind.dtype()), both.cost)
+		}
+		if both.run != nil {
+			return both, part
 		}
 	}
 	return nil, nil
+}
+
+// rowMulAdd returns the row of a · b + c, each rounded, or nil.
+func rowMulAdd(d dtype.DType) any {
+	switch r := simd.MulAdd.Best(); {
+	case r != nil && d == dtype.Float32:
+		return r.F32
+	case r != nil && d == dtype.Float64:
+		return r.F64
+	}
+	return nil
 }
 
 // cut stretches the operands to the result's shape, and cuts that into blocks.
@@ -468,7 +481,7 @@ type kind interface {
 	is(t, u any) bool                          // the same type, memory and layout
 	flat(t any) bool
 	copy(dst, src any)
-	mulAdd() func(in []any, opts []Option) // a · b + c, each rounded; nil if there is no row of both
+	three(row any, cost int) func(in []any, opts []Option) // the call of a row of three operands; nil if it isn't one
 }
 
 type kindOf[T num.Elem] struct{}
@@ -518,24 +531,15 @@ func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Fla
 
 func (kindOf[T]) copy(dst, src any) { dst.(*tensor.Tensor[T]).CopyFrom(*src.(*tensor.Tensor[T])) }
 
-func (kindOf[T]) mulAdd() func(in []any, opts []Option) {
-	var row any
-	if r := simd.MulAdd.Best(); r != nil {
-		switch any((*T)(nil)).(type) {
-		case *float32:
-			row = r.F32
-		case *float64:
-			row = r.F64
-		}
-	}
+func (kindOf[T]) three(row any, cost int) func(in []any, opts []Option) {
 	three, ok := row.(func(dst, a, b, c []T))
-	if !ok {
+	if !ok || three == nil {
 		return nil
 	}
 	return func(in []any, opts []Option) {
 		ins := [3]*tensor.Tensor[T]{in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), in[2].(*tensor.Tensor[T])}
 		k := kernel[T, T]{three: three, past: true}
-		j := job{name: "Fuse", cost: quick(2)}
+		j := job{name: "Fuse", cost: cost}
 		j.heed(opts)
 		elementwise(j, opts[0].into.(*tensor.Tensor[T]), &ins, 3, &k, nil, nil)
 	}

@@ -79,7 +79,7 @@ func chainTwin(t *rapid.T, shape []int, depth int, made *[]twin[float32]) (y twi
 		b := chainTwin(t, shape, depth-1, made)
 		return twin[float32]{f(a.now, b.now), f(a.later, b.later)}
 	}
-	switch rapid.SampledFrom([]string{"Add", "Mul", "Max", "Pow", "Tanh", "Relu", "Clip", "Where", "Cast", "IsNaN", "Narrow", "Div of integers", "NextAfter"}).Draw(t, "op") {
+	switch rapid.SampledFrom([]string{"Add", "Mul", "Max", "Pow", "Tanh", "Relu", "Fast", "Clip", "Where", "Cast", "IsNaN", "Narrow", "Div of integers", "NextAfter"}).Draw(t, "op") {
 	case "Add":
 		y = two(Add[float32])
 	case "Mul":
@@ -94,6 +94,8 @@ func chainTwin(t *rapid.T, shape []int, depth int, made *[]twin[float32]) (y twi
 		y = twin[float32]{Tanh(a.now), Tanh(a.later)}
 	case "Relu":
 		y = twin[float32]{Relu(a.now), Relu(a.later)}
+	case "Fast":
+		y = twin[float32]{Sigmoid(a.now, Fast()), Sigmoid(a.later, Fast())}
 	case "Clip":
 		y = twin[float32]{Clip(a.now, -1, 1), Clip(a.later, -1, 1)}
 	case "Where":
@@ -230,7 +232,7 @@ func TestFuseOnce(t *testing.T) {
 	same(t, "shared", Fuse(y), Exp(tensor.Arange[float32](0, 10000, 1)))
 }
 
-// A product and a sum are one step where nobody else needs the product, and both are rounded.
+// A product and a sum are one step where nobody else needs the product, and both are rounded; so are some functions of such a sum.
 func TestFuseMulAdd(t *testing.T) {
 	type T = tensor.Tensor[float32]
 	made := func(seed float32) T {
@@ -257,6 +259,15 @@ func TestFuseMulAdd(t *testing.T) {
 		{"(a·b + c)·b + c", 2, 4, func(a T, lazy func(T) T) T { return Add(Mul(Add(Mul(a, b), c), b), c) }},
 		{"row·row + a", 1, 1, func(a T, lazy func(T) T) T { return Add(Mul(lazy(row), row), a) }},
 		{"a·b − c", 2, 2, func(a T, lazy func(T) T) T { return Sub(Mul(a, b), c) }},
+		{"relu(a·b + row)", 1, 3, func(a T, lazy func(T) T) T { return Relu(Add(Mul(a, b), row)) }},
+		{"fast exp(a·b + c)", 1, 3, func(a T, lazy func(T) T) T { return Exp(Add(Mul(a, b), c), Fast()) }},
+		{"fast log(fast sigmoid(c + a·b))", 2, 4, func(a T, lazy func(T) T) T { return Log(Sigmoid(Add(c, Mul(a, b)), Fast()), Fast()) }},
+		{"relu(y) + y, y = a·b + c", 3, 4, func(a T, lazy func(T) T) T { y := Add(Mul(a, b), c); return Add(Relu(y), y) }},
+		{"relu(a·b + c + c)", 3, 4, func(a T, lazy func(T) T) T { return Relu(Add(Add(Mul(a, b), c), c)) }},
+		{"relu(a·b + c)·b + c", 2, 5, func(a T, lazy func(T) T) T { return Add(Mul(Relu(Add(Mul(a, b), c)), b), c) }},
+		{"neg(a·b + c)", 2, 3, func(a T, lazy func(T) T) T { return Neg(Add(Mul(a, b), c)) }},
+		{"relu(row·row + row) + a", 1, 1, func(a T, lazy func(T) T) T { return Add(Relu(Add(Mul(lazy(row), row), row)), a) }},
+		{"tanh(a·b + c)", tanhSteps(), 3, func(a T, lazy func(T) T) T { return Tanh(Add(Mul(a, b), c)) }},
 	} {
 		y := w.f(Lazy(a), Lazy[float32])
 		same(t, w.name, Fuse(y), w.f(a, func(t T) T { return t }))
@@ -269,6 +280,14 @@ func TestFuseMulAdd(t *testing.T) {
 			t.Errorf("%s: %d steps, want %d", w.name, got, want)
 		}
 	}
+}
+
+// tanhSteps is how many steps a correctly rounded tanh of a product and a sum is: one where there is a row of all three.
+func tanhSteps() int {
+	if r := simd.Tanh.Best(); r != nil && r.MulAddF32 != nil {
+		return 1
+	}
+	return 2
 }
 
 func TestFuseErrors(t *testing.T) {

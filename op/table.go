@@ -229,8 +229,15 @@ func general1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], k *kernel[T
 	if isLazy(ins[0]) {
 		n := note{name: o.name, cost: j.cost, args: []arg{argOf(o.name, ins[0])},
 			run: func(in []any, opts []Option) { apply1(o, in[0].(*tensor.Tensor[T]), opts) }}
-		if n.alone = dtype.Of[T]().IsFixed(); n.alone || read(opts).fast {
+		fast := read(opts).fast
+		if n.alone = dtype.Of[T]().IsFixed(); n.alone || fast {
 			n.also = kept(opts)
+		}
+		if r := fastest(o.fast); r != nil {
+			n.ofSum = r.MulAddF32
+		}
+		if r := fastest(o.rough); r != nil && fast {
+			n.ofSum = r.MulAddF32
 		}
 		return noted[T](n, opts, ins[0].LayoutRef())
 	}

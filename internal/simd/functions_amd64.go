@@ -11,10 +11,16 @@ func expF32AVX2(dst []float32, a []float32)
 func expF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func expMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
 func logF32AVX2(dst []float32, a []float32)
 
 //go:noescape
 func logF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func logMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
 func tanhF32AVX2(dst []float32, a []float32)
@@ -23,10 +29,16 @@ func tanhF32AVX2(dst []float32, a []float32)
 func tanhF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func tanhMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
 func sigmoidF32AVX2(dst []float32, a []float32)
 
 //go:noescape
 func sigmoidF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func sigmoidMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
 func expLess32AVX2(dst []float32, a []float32, p float32)

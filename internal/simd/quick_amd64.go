@@ -11,19 +11,43 @@ func fastExpF32AVX2(dst []float32, a []float32)
 func fastExpF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func fastExpMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastExpMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
 func fastLogF32AVX2(dst []float32, a []float32)
 
 //go:noescape
 func fastLogF32AVX512(dst []float32, a []float32)
 
 //go:noescape
+func fastLogMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastLogMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
 func fastTanhF32AVX2(dst []float32, a []float32)
 
 //go:noescape
+func fastTanhMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
 func fastTanhF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func fastTanhMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
 func fastSigmoidF32AVX2(dst []float32, a []float32)
 
 //go:noescape
 func fastSigmoidF32AVX512(dst []float32, a []float32)
+
+//go:noescape
+func fastSigmoidMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+
+//go:noescape
+func fastSigmoidMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)

@@ -130,15 +130,27 @@ func TestRows2(t *testing.T) {
 // The product is rounded, and then the sum.
 func TestRows3(t *testing.T) {
 	levels(t, func(t *testing.T, l cpu.Level) {
-		check3(t, "mulAddF32", MulAdd[l].F32)
-		check3(t, "mulAddF64", MulAdd[l].F64)
+		check3(t, "mulAddF32", MulAdd[l].F32, canonical[float32])
+		check3(t, "mulAddF64", MulAdd[l].F64, canonical[float64])
+		for name, of := range map[string]*Rows1{"exp": Exp[l], "log": Log[l], "tanh": Tanh[l], "sigmoid": Sigmoid[l], "relu": Relu[l],
+			"fastExp": FastExp[l], "fastLog": FastLog[l], "fastTanh": FastTanh[l], "fastSigmoid": FastSigmoid[l]} {
+			check3(t, name+"MulAddF32", of.MulAddF32, func(sum float32) float32 {
+				y := [1]float32{sum}
+				of.F32(y[:], y[:])
+				return y[0]
+			})
+		}
 	})
 }
 
-func check3[T float32 | float64](t *testing.T, name string, f func(dst, a, b, c []T)) {
+// check3 is of a function of a product and a sum, each rounded.
+func check3[T float32 | float64](t *testing.T, name string, f func(dst, a, b, c []T), of func(sum T) T) {
+	if f == nil {
+		return
+	}
 	checked[name] = true
 	t.Run(name, func(t *testing.T) {
-		compare(t, 3, func(dst []T, in [3][]T) { f(dst, in[0], in[1], in[2]) }, func(in [3]T) T { return plus(T(in[0]*in[1]), in[2]) })
+		compare(t, 3, func(dst []T, in [3][]T) { f(dst, in[0], in[1], in[2]) }, func(in [3]T) T { return of(T(in[0]*in[1]) + in[2]) })
 	})
 }
 

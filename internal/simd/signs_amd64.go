@@ -179,13 +179,19 @@ func reluI32AVX512(dst []int32, a []int32)
 func reluI64AVX512(dst []int64, a []int64)
 
 //go:noescape
+func reluF64AVX2(dst []float64, a []float64)
+
+//go:noescape
+func reluF64AVX512(dst []float64, a []float64)
+
+//go:noescape
 func reluF32AVX2(dst []float32, a []float32)
 
 //go:noescape
 func reluF32AVX512(dst []float32, a []float32)
 
 //go:noescape
-func reluF64AVX2(dst []float64, a []float64)
+func reluMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
 
 //go:noescape
-func reluF64AVX512(dst []float64, a []float64)
+func reluMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)

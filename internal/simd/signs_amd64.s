@@ -5430,6 +5430,231 @@ done:
 	VZEROUPPER
 	RET
 
+// func reluF64AVX2(dst []float64, a []float64)
+// Requires: AVX, AVX2, CMOV
+TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    dst_base+0(FP), CX
+	MOVQ    a_base+24(FP), DX
+	MOVQ    a_len+32(FP), BX
+	CMPQ    BX, AX
+	CMOVQLT BX, AX
+	VMOVUPS c0<>+0(SB), Y0
+	VMOVUPS c7ff8000000000000<>+0(SB), Y1
+	XORL    BX, BX
+	SUBQ    $+16, AX
+	JLT     single
+	MOVQ    dst_cap+16(FP), SI
+	BTQ     $0x3e, SI
+	JCC     many
+	TESTQ   $0x0000001f, CX
+	JNE     many
+
+past:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y4
+	VMOVUPS   64(DX)(BX*8), Y6
+	VMOVUPS   96(DX)(BX*8), Y8
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VCMPPD    $0x02, Y0, Y4, Y5
+	VCMPPD    $0x02, Y0, Y6, Y7
+	VCMPPD    $0x02, Y0, Y8, Y9
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VPBLENDVB Y5, Y0, Y4, Y3
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y8
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y4, Y4, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y6, Y1, Y3, Y3
+	VPBLENDVB Y7, Y1, Y4, Y4
+	VPBLENDVB Y9, Y1, Y8, Y5
+	VMOVNTDQ  Y2, (CX)(BX*8)
+	VMOVNTDQ  Y3, 32(CX)(BX*8)
+	VMOVNTDQ  Y4, 64(CX)(BX*8)
+	VMOVNTDQ  Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       past
+	JMP       single
+
+many:
+	VMOVUPS   (DX)(BX*8), Y2
+	VMOVUPS   32(DX)(BX*8), Y4
+	VMOVUPS   64(DX)(BX*8), Y6
+	VMOVUPS   96(DX)(BX*8), Y8
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VCMPPD    $0x02, Y0, Y4, Y5
+	VCMPPD    $0x02, Y0, Y6, Y7
+	VCMPPD    $0x02, Y0, Y8, Y9
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VPBLENDVB Y5, Y0, Y4, Y3
+	VPBLENDVB Y7, Y0, Y6, Y4
+	VPBLENDVB Y9, Y0, Y8, Y8
+	VCMPPD    $0x03, Y2, Y2, Y5
+	VCMPPD    $0x03, Y3, Y3, Y6
+	VCMPPD    $0x03, Y4, Y4, Y7
+	VCMPPD    $0x03, Y8, Y8, Y9
+	VPBLENDVB Y5, Y1, Y2, Y2
+	VPBLENDVB Y6, Y1, Y3, Y3
+	VPBLENDVB Y7, Y1, Y4, Y4
+	VPBLENDVB Y9, Y1, Y8, Y5
+	VMOVUPS   Y2, (CX)(BX*8)
+	VMOVUPS   Y3, 32(CX)(BX*8)
+	VMOVUPS   Y4, 64(CX)(BX*8)
+	VMOVUPS   Y5, 96(CX)(BX*8)
+	ADDQ      $+16, BX
+	SUBQ      $+16, AX
+	JGE       many
+
+single:
+	ADDQ $+12, AX
+	JLT  rest
+
+one:
+	VMOVUPS   (DX)(BX*8), Y2
+	VCMPPD    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(BX*8)
+	ADDQ      $+4, BX
+	SUBQ      $+4, AX
+	JGE       one
+
+rest:
+	ADDQ $+4, AX
+	JEQ  done
+
+element:
+	VMOVQ     (DX)(BX*8), X10
+	VCMPPD    $0x02, Y0, Y10, Y2
+	VPBLENDVB Y2, Y0, Y10, Y2
+	VCMPPD    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVQ     X2, (CX)(BX*8)
+	INCQ      BX
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluF64AVX512(dst []float64, a []float64)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
+	XORL         BX, BX
+	SUBQ         $+32, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), SI
+	BTQ          $0x3e, SI
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+
+past:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VCMPPD    $0x02, Z0, Z2, K1
+	VCMPPD    $0x02, Z0, Z3, K2
+	VCMPPD    $0x02, Z0, Z4, K3
+	VCMPPD    $0x02, Z0, Z5, K4
+	VMOVDQU64 Z0, K1, Z2
+	VMOVDQU64 Z0, K2, Z3
+	VMOVDQU64 Z0, K3, Z4
+	VMOVDQU64 Z0, K4, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVNTDQ  Z2, (CX)(BX*8)
+	VMOVNTDQ  Z3, 64(CX)(BX*8)
+	VMOVNTDQ  Z4, 128(CX)(BX*8)
+	VMOVNTDQ  Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       past
+	JMP       single
+
+many:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VMOVDQU64 64(DX)(BX*8), Z3
+	VMOVDQU64 128(DX)(BX*8), Z4
+	VMOVDQU64 192(DX)(BX*8), Z5
+	VCMPPD    $0x02, Z0, Z2, K1
+	VCMPPD    $0x02, Z0, Z3, K2
+	VCMPPD    $0x02, Z0, Z4, K3
+	VCMPPD    $0x02, Z0, Z5, K4
+	VMOVDQU64 Z0, K1, Z2
+	VMOVDQU64 Z0, K2, Z3
+	VMOVDQU64 Z0, K3, Z4
+	VMOVDQU64 Z0, K4, Z5
+	VCMPPD    $0x03, Z2, Z2, K1
+	VCMPPD    $0x03, Z3, Z3, K2
+	VCMPPD    $0x03, Z4, Z4, K3
+	VCMPPD    $0x03, Z5, Z5, K4
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z1, K2, Z3
+	VMOVDQU64 Z1, K3, Z4
+	VMOVDQU64 Z1, K4, Z5
+	VMOVDQU64 Z2, (CX)(BX*8)
+	VMOVDQU64 Z3, 64(CX)(BX*8)
+	VMOVDQU64 Z4, 128(CX)(BX*8)
+	VMOVDQU64 Z5, 192(CX)(BX*8)
+	ADDQ      $+32, BX
+	SUBQ      $+32, AX
+	JGE       many
+
+single:
+	ADDQ $+24, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(BX*8), Z2
+	VCMPPD    $0x02, Z0, Z2, K1
+	VMOVDQU64 Z0, K1, Z2
+	VCMPPD    $0x03, Z2, Z2, K1
+	VMOVDQU64 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(BX*8)
+	ADDQ      $+8, BX
+	SUBQ      $+8, AX
+	JGE       one
+
+rest:
+	ADDQ        $+8, AX
+	JEQ         done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z2
+	VCMPPD      $0x02, Z0, Z2, K2
+	VMOVDQU64   Z0, K2, Z2
+	VCMPPD      $0x03, Z2, Z2, K2
+	VMOVDQU64   Z2, Z0
+	VMOVDQU64   Z1, K2, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
 // func reluF32AVX2(dst []float32, a []float32)
 // Requires: AVX, AVX2, CMOV
 TEXT ·reluF32AVX2(SB), NOSPLIT, $0-48
@@ -5655,195 +5880,142 @@ done:
 	VZEROUPPER
 	RET
 
-// func reluF64AVX2(dst []float64, a []float64)
-// Requires: AVX, AVX2, CMOV
-TEXT ·reluF64AVX2(SB), NOSPLIT, $0-48
+// func reluMulAddF32AVX2(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·reluMulAddF32AVX2(SB), NOSPLIT, $0-96
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    dst_base+0(FP), CX
 	MOVQ    a_base+24(FP), DX
 	MOVQ    a_len+32(FP), BX
 	CMPQ    BX, AX
 	CMOVQLT BX, AX
+	MOVQ    b_base+48(FP), BX
+	MOVQ    b_len+56(FP), SI
+	CMPQ    SI, AX
+	CMOVQLT SI, AX
+	MOVQ    c_base+72(FP), SI
+	MOVQ    c_len+80(FP), DI
+	CMPQ    DI, AX
+	CMOVQLT DI, AX
 	VMOVUPS c0<>+0(SB), Y0
-	VMOVUPS c7ff8000000000000<>+0(SB), Y1
-	XORL    BX, BX
-	SUBQ    $+16, AX
+	VMOVUPS c7fc000007fc00000<>+0(SB), Y1
+	XORL    DI, DI
+	SUBQ    $+32, AX
 	JLT     single
-	MOVQ    dst_cap+16(FP), SI
-	BTQ     $0x3e, SI
+	MOVQ    dst_cap+16(FP), R8
+	BTQ     $0x3e, R8
 	JCC     many
 	TESTQ   $0x0000001f, CX
 	JNE     many
+	SHRQ    $0x30, R8
+	ANDQ    $0x3f, R8
+	JNE     named
+	LEAQ    8192(DX), R9
+	LEAQ    8192(DX), R10
+	LEAQ    8192(DX), R8
+	JMP     past
+
+named:
+	LEAQ ·fetches+0(SB), R11
+	SHLQ $0x05, R8
+	MOVQ (R11)(R8*1), R9
+	MOVQ 8(R11)(R8*1), R10
+	MOVQ 16(R11)(R8*1), R8
 
 past:
-	VMOVUPS   (DX)(BX*8), Y2
-	VMOVUPS   32(DX)(BX*8), Y4
-	VMOVUPS   64(DX)(BX*8), Y6
-	VMOVUPS   96(DX)(BX*8), Y8
-	VCMPPD    $0x02, Y0, Y2, Y3
-	VCMPPD    $0x02, Y0, Y4, Y5
-	VCMPPD    $0x02, Y0, Y6, Y7
-	VCMPPD    $0x02, Y0, Y8, Y9
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VPBLENDVB Y5, Y0, Y4, Y3
-	VPBLENDVB Y7, Y0, Y6, Y4
+	VMOVUPS    (DX)(DI*4), Y2
+	VMOVUPS    32(DX)(DI*4), Y4
+	VMOVUPS    64(DX)(DI*4), Y6
+	VMOVUPS    96(DX)(DI*4), Y8
+	VMOVUPS    (BX)(DI*4), Y3
+	VMOVUPS    32(BX)(DI*4), Y5
+	VMOVUPS    64(BX)(DI*4), Y7
+	VMOVUPS    96(BX)(DI*4), Y9
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y5, Y4, Y3
+	VMULPS     Y7, Y6, Y4
+	VMULPS     Y9, Y8, Y8
+	VMOVUPS    (SI)(DI*4), Y5
+	VMOVUPS    32(SI)(DI*4), Y6
+	VMOVUPS    64(SI)(DI*4), Y7
+	VMOVUPS    96(SI)(DI*4), Y9
+	VADDPS     Y5, Y2, Y2
+	VADDPS     Y6, Y3, Y3
+	VADDPS     Y7, Y4, Y4
+	VADDPS     Y9, Y8, Y8
+	VCMPPS     $0x02, Y0, Y2, Y5
+	VCMPPS     $0x02, Y0, Y3, Y6
+	VCMPPS     $0x02, Y0, Y4, Y7
+	VCMPPS     $0x02, Y0, Y8, Y9
+	VPBLENDVB  Y5, Y0, Y2, Y2
+	VPBLENDVB  Y6, Y0, Y3, Y3
+	VPBLENDVB  Y7, Y0, Y4, Y4
+	VPBLENDVB  Y9, Y0, Y8, Y8
+	VCMPPS     $0x03, Y2, Y2, Y5
+	VCMPPS     $0x03, Y3, Y3, Y6
+	VCMPPS     $0x03, Y4, Y4, Y7
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VPBLENDVB  Y5, Y1, Y2, Y2
+	VPBLENDVB  Y6, Y1, Y3, Y3
+	VPBLENDVB  Y7, Y1, Y4, Y4
+	VPBLENDVB  Y9, Y1, Y8, Y5
+	VMOVNTDQ   Y2, (CX)(DI*4)
+	VMOVNTDQ   Y3, 32(CX)(DI*4)
+	VMOVNTDQ   Y4, 64(CX)(DI*4)
+	VMOVNTDQ   Y5, 96(CX)(DI*4)
+	PREFETCHT0 (R9)(DI*4)
+	PREFETCHT0 (R10)(DI*4)
+	PREFETCHT0 (R8)(DI*4)
+	PREFETCHT0 64(R9)(DI*4)
+	PREFETCHT0 64(R10)(DI*4)
+	PREFETCHT0 64(R8)(DI*4)
+	ADDQ       $+32, DI
+	SUBQ       $+32, AX
+	JGE        past
+	JMP        single
+
+many:
+	VMOVUPS   (DX)(DI*4), Y2
+	VMOVUPS   32(DX)(DI*4), Y4
+	VMOVUPS   64(DX)(DI*4), Y6
+	VMOVUPS   96(DX)(DI*4), Y8
+	VMOVUPS   (BX)(DI*4), Y3
+	VMOVUPS   32(BX)(DI*4), Y5
+	VMOVUPS   64(BX)(DI*4), Y7
+	VMOVUPS   96(BX)(DI*4), Y9
+	VMULPS    Y3, Y2, Y2
+	VMULPS    Y5, Y4, Y3
+	VMULPS    Y7, Y6, Y4
+	VMULPS    Y9, Y8, Y8
+	VMOVUPS   (SI)(DI*4), Y5
+	VMOVUPS   32(SI)(DI*4), Y6
+	VMOVUPS   64(SI)(DI*4), Y7
+	VMOVUPS   96(SI)(DI*4), Y9
+	VADDPS    Y5, Y2, Y2
+	VADDPS    Y6, Y3, Y3
+	VADDPS    Y7, Y4, Y4
+	VADDPS    Y9, Y8, Y8
+	VCMPPS    $0x02, Y0, Y2, Y5
+	VCMPPS    $0x02, Y0, Y3, Y6
+	VCMPPS    $0x02, Y0, Y4, Y7
+	VCMPPS    $0x02, Y0, Y8, Y9
+	VPBLENDVB Y5, Y0, Y2, Y2
+	VPBLENDVB Y6, Y0, Y3, Y3
+	VPBLENDVB Y7, Y0, Y4, Y4
 	VPBLENDVB Y9, Y0, Y8, Y8
-	VCMPPD    $0x03, Y2, Y2, Y5
-	VCMPPD    $0x03, Y3, Y3, Y6
-	VCMPPD    $0x03, Y4, Y4, Y7
-	VCMPPD    $0x03, Y8, Y8, Y9
+	VCMPPS    $0x03, Y2, Y2, Y5
+	VCMPPS    $0x03, Y3, Y3, Y6
+	VCMPPS    $0x03, Y4, Y4, Y7
+	VCMPPS    $0x03, Y8, Y8, Y9
 	VPBLENDVB Y5, Y1, Y2, Y2
 	VPBLENDVB Y6, Y1, Y3, Y3
 	VPBLENDVB Y7, Y1, Y4, Y4
 	VPBLENDVB Y9, Y1, Y8, Y5
-	VMOVNTDQ  Y2, (CX)(BX*8)
-	VMOVNTDQ  Y3, 32(CX)(BX*8)
-	VMOVNTDQ  Y4, 64(CX)(BX*8)
-	VMOVNTDQ  Y5, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       past
-	JMP       single
-
-many:
-	VMOVUPS   (DX)(BX*8), Y2
-	VMOVUPS   32(DX)(BX*8), Y4
-	VMOVUPS   64(DX)(BX*8), Y6
-	VMOVUPS   96(DX)(BX*8), Y8
-	VCMPPD    $0x02, Y0, Y2, Y3
-	VCMPPD    $0x02, Y0, Y4, Y5
-	VCMPPD    $0x02, Y0, Y6, Y7
-	VCMPPD    $0x02, Y0, Y8, Y9
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VPBLENDVB Y5, Y0, Y4, Y3
-	VPBLENDVB Y7, Y0, Y6, Y4
-	VPBLENDVB Y9, Y0, Y8, Y8
-	VCMPPD    $0x03, Y2, Y2, Y5
-	VCMPPD    $0x03, Y3, Y3, Y6
-	VCMPPD    $0x03, Y4, Y4, Y7
-	VCMPPD    $0x03, Y8, Y8, Y9
-	VPBLENDVB Y5, Y1, Y2, Y2
-	VPBLENDVB Y6, Y1, Y3, Y3
-	VPBLENDVB Y7, Y1, Y4, Y4
-	VPBLENDVB Y9, Y1, Y8, Y5
-	VMOVUPS   Y2, (CX)(BX*8)
-	VMOVUPS   Y3, 32(CX)(BX*8)
-	VMOVUPS   Y4, 64(CX)(BX*8)
-	VMOVUPS   Y5, 96(CX)(BX*8)
-	ADDQ      $+16, BX
-	SUBQ      $+16, AX
-	JGE       many
-
-single:
-	ADDQ $+12, AX
-	JLT  rest
-
-one:
-	VMOVUPS   (DX)(BX*8), Y2
-	VCMPPD    $0x02, Y0, Y2, Y3
-	VPBLENDVB Y3, Y0, Y2, Y2
-	VCMPPD    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVUPS   Y2, (CX)(BX*8)
-	ADDQ      $+4, BX
-	SUBQ      $+4, AX
-	JGE       one
-
-rest:
-	ADDQ $+4, AX
-	JEQ  done
-
-element:
-	VMOVQ     (DX)(BX*8), X10
-	VCMPPD    $0x02, Y0, Y10, Y2
-	VPBLENDVB Y2, Y0, Y10, Y2
-	VCMPPD    $0x03, Y2, Y2, Y3
-	VPBLENDVB Y3, Y1, Y2, Y2
-	VMOVQ     X2, (CX)(BX*8)
-	INCQ      BX
-	DECQ      AX
-	JNE       element
-
-done:
-	VZEROUPPER
-	RET
-
-// func reluF64AVX512(dst []float64, a []float64)
-// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·reluF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst_len+8(FP), AX
-	MOVQ         dst_base+0(FP), CX
-	MOVQ         a_base+24(FP), DX
-	MOVQ         a_len+32(FP), BX
-	CMPQ         BX, AX
-	CMOVQLT      BX, AX
-	VPBROADCASTQ c0<>+0(SB), Z0
-	VPBROADCASTQ c7ff8000000000000<>+0(SB), Z1
-	XORL         BX, BX
-	SUBQ         $+32, AX
-	JLT          single
-	MOVQ         dst_cap+16(FP), SI
-	BTQ          $0x3e, SI
-	JCC          many
-	TESTQ        $0x0000003f, CX
-	JNE          many
-
-past:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VMOVDQU64 64(DX)(BX*8), Z3
-	VMOVDQU64 128(DX)(BX*8), Z4
-	VMOVDQU64 192(DX)(BX*8), Z5
-	VCMPPD    $0x02, Z0, Z2, K1
-	VCMPPD    $0x02, Z0, Z3, K2
-	VCMPPD    $0x02, Z0, Z4, K3
-	VCMPPD    $0x02, Z0, Z5, K4
-	VMOVDQU64 Z0, K1, Z2
-	VMOVDQU64 Z0, K2, Z3
-	VMOVDQU64 Z0, K3, Z4
-	VMOVDQU64 Z0, K4, Z5
-	VCMPPD    $0x03, Z2, Z2, K1
-	VCMPPD    $0x03, Z3, Z3, K2
-	VCMPPD    $0x03, Z4, Z4, K3
-	VCMPPD    $0x03, Z5, Z5, K4
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z1, K2, Z3
-	VMOVDQU64 Z1, K3, Z4
-	VMOVDQU64 Z1, K4, Z5
-	VMOVNTDQ  Z2, (CX)(BX*8)
-	VMOVNTDQ  Z3, 64(CX)(BX*8)
-	VMOVNTDQ  Z4, 128(CX)(BX*8)
-	VMOVNTDQ  Z5, 192(CX)(BX*8)
-	ADDQ      $+32, BX
-	SUBQ      $+32, AX
-	JGE       past
-	JMP       single
-
-many:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VMOVDQU64 64(DX)(BX*8), Z3
-	VMOVDQU64 128(DX)(BX*8), Z4
-	VMOVDQU64 192(DX)(BX*8), Z5
-	VCMPPD    $0x02, Z0, Z2, K1
-	VCMPPD    $0x02, Z0, Z3, K2
-	VCMPPD    $0x02, Z0, Z4, K3
-	VCMPPD    $0x02, Z0, Z5, K4
-	VMOVDQU64 Z0, K1, Z2
-	VMOVDQU64 Z0, K2, Z3
-	VMOVDQU64 Z0, K3, Z4
-	VMOVDQU64 Z0, K4, Z5
-	VCMPPD    $0x03, Z2, Z2, K1
-	VCMPPD    $0x03, Z3, Z3, K2
-	VCMPPD    $0x03, Z4, Z4, K3
-	VCMPPD    $0x03, Z5, Z5, K4
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z1, K2, Z3
-	VMOVDQU64 Z1, K3, Z4
-	VMOVDQU64 Z1, K4, Z5
-	VMOVDQU64 Z2, (CX)(BX*8)
-	VMOVDQU64 Z3, 64(CX)(BX*8)
-	VMOVDQU64 Z4, 128(CX)(BX*8)
-	VMOVDQU64 Z5, 192(CX)(BX*8)
-	ADDQ      $+32, BX
+	VMOVUPS   Y2, (CX)(DI*4)
+	VMOVUPS   Y3, 32(CX)(DI*4)
+	VMOVUPS   Y4, 64(CX)(DI*4)
+	VMOVUPS   Y5, 96(CX)(DI*4)
+	ADDQ      $+32, DI
 	SUBQ      $+32, AX
 	JGE       many
 
@@ -5852,29 +6024,224 @@ single:
 	JLT  rest
 
 one:
-	VMOVDQU64 (DX)(BX*8), Z2
-	VCMPPD    $0x02, Z0, Z2, K1
-	VMOVDQU64 Z0, K1, Z2
-	VCMPPD    $0x03, Z2, Z2, K1
-	VMOVDQU64 Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(BX*8)
-	ADDQ      $+8, BX
+	VMOVUPS   (DX)(DI*4), Y2
+	VMOVUPS   (BX)(DI*4), Y3
+	VMULPS    Y3, Y2, Y2
+	VMOVUPS   (SI)(DI*4), Y3
+	VADDPS    Y3, Y2, Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVUPS   Y2, (CX)(DI*4)
+	ADDQ      $+8, DI
 	SUBQ      $+8, AX
 	JGE       one
 
 rest:
-	ADDQ        $+8, AX
+	ADDQ $+8, AX
+	JEQ  done
+
+element:
+	VMOVD     (DX)(DI*4), X10
+	VMOVD     (BX)(DI*4), X11
+	VMULPS    Y11, Y10, Y2
+	VMOVD     (SI)(DI*4), X10
+	VADDPS    Y10, Y2, Y2
+	VCMPPS    $0x02, Y0, Y2, Y3
+	VPBLENDVB Y3, Y0, Y2, Y2
+	VCMPPS    $0x03, Y2, Y2, Y3
+	VPBLENDVB Y3, Y1, Y2, Y2
+	VMOVD     X2, (CX)(DI*4)
+	INCQ      DI
+	DECQ      AX
+	JNE       element
+
+done:
+	VZEROUPPER
+	RET
+
+// func reluMulAddF32AVX512(dst []float32, a []float32, b []float32, c []float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV, MMX+
+TEXT ·reluMulAddF32AVX512(SB), NOSPLIT, $0-96
+	MOVQ         dst_len+8(FP), AX
+	MOVQ         dst_base+0(FP), CX
+	MOVQ         a_base+24(FP), DX
+	MOVQ         a_len+32(FP), BX
+	CMPQ         BX, AX
+	CMOVQLT      BX, AX
+	MOVQ         b_base+48(FP), BX
+	MOVQ         b_len+56(FP), SI
+	CMPQ         SI, AX
+	CMOVQLT      SI, AX
+	MOVQ         c_base+72(FP), SI
+	MOVQ         c_len+80(FP), DI
+	CMPQ         DI, AX
+	CMOVQLT      DI, AX
+	VPBROADCASTQ c0<>+0(SB), Z0
+	VPBROADCASTQ c7fc000007fc00000<>+0(SB), Z1
+	XORL         DI, DI
+	SUBQ         $+64, AX
+	JLT          single
+	MOVQ         dst_cap+16(FP), R8
+	BTQ          $0x3e, R8
+	JCC          many
+	TESTQ        $0x0000003f, CX
+	JNE          many
+	SHRQ         $0x30, R8
+	ANDQ         $0x3f, R8
+	JNE          named
+	LEAQ         8192(DX), R9
+	LEAQ         8192(DX), R10
+	LEAQ         8192(DX), R8
+	JMP          past
+
+named:
+	LEAQ ·fetches+0(SB), R11
+	SHLQ $0x05, R8
+	MOVQ (R11)(R8*1), R9
+	MOVQ 8(R11)(R8*1), R10
+	MOVQ 16(R11)(R8*1), R8
+
+past:
+	VMOVDQU64  (DX)(DI*4), Z2
+	VMOVDQU64  64(DX)(DI*4), Z4
+	VMOVDQU64  128(DX)(DI*4), Z6
+	VMOVDQU64  192(DX)(DI*4), Z8
+	VMOVDQU64  (BX)(DI*4), Z3
+	VMOVDQU64  64(BX)(DI*4), Z5
+	VMOVDQU64  128(BX)(DI*4), Z7
+	VMOVDQU64  192(BX)(DI*4), Z9
+	VMULPS     Z3, Z2, Z2
+	VMULPS     Z5, Z4, Z3
+	VMULPS     Z7, Z6, Z4
+	VMULPS     Z9, Z8, Z8
+	VMOVDQU64  (SI)(DI*4), Z5
+	VMOVDQU64  64(SI)(DI*4), Z6
+	VMOVDQU64  128(SI)(DI*4), Z7
+	VMOVDQU64  192(SI)(DI*4), Z9
+	VADDPS     Z5, Z2, Z2
+	VADDPS     Z6, Z3, Z3
+	VADDPS     Z7, Z4, Z4
+	VADDPS     Z9, Z8, Z5
+	VCMPPS     $0x02, Z0, Z2, K1
+	VCMPPS     $0x02, Z0, Z3, K2
+	VCMPPS     $0x02, Z0, Z4, K3
+	VCMPPS     $0x02, Z0, Z5, K4
+	VMOVDQU32  Z0, K1, Z2
+	VMOVDQU32  Z0, K2, Z3
+	VMOVDQU32  Z0, K3, Z4
+	VMOVDQU32  Z0, K4, Z5
+	VCMPPS     $0x03, Z2, Z2, K1
+	VCMPPS     $0x03, Z3, Z3, K2
+	VCMPPS     $0x03, Z4, Z4, K3
+	VCMPPS     $0x03, Z5, Z5, K4
+	VMOVDQU32  Z1, K1, Z2
+	VMOVDQU32  Z1, K2, Z3
+	VMOVDQU32  Z1, K3, Z4
+	VMOVDQU32  Z1, K4, Z5
+	VMOVNTDQ   Z2, (CX)(DI*4)
+	VMOVNTDQ   Z3, 64(CX)(DI*4)
+	VMOVNTDQ   Z4, 128(CX)(DI*4)
+	VMOVNTDQ   Z5, 192(CX)(DI*4)
+	PREFETCHT0 (R9)(DI*4)
+	PREFETCHT0 (R10)(DI*4)
+	PREFETCHT0 (R8)(DI*4)
+	PREFETCHT0 64(R9)(DI*4)
+	PREFETCHT0 64(R10)(DI*4)
+	PREFETCHT0 64(R8)(DI*4)
+	PREFETCHT0 128(R9)(DI*4)
+	PREFETCHT0 128(R10)(DI*4)
+	PREFETCHT0 128(R8)(DI*4)
+	PREFETCHT0 192(R9)(DI*4)
+	PREFETCHT0 192(R10)(DI*4)
+	PREFETCHT0 192(R8)(DI*4)
+	ADDQ       $+64, DI
+	SUBQ       $+64, AX
+	JGE        past
+	JMP        single
+
+many:
+	VMOVDQU64 (DX)(DI*4), Z2
+	VMOVDQU64 64(DX)(DI*4), Z4
+	VMOVDQU64 128(DX)(DI*4), Z6
+	VMOVDQU64 192(DX)(DI*4), Z8
+	VMOVDQU64 (BX)(DI*4), Z3
+	VMOVDQU64 64(BX)(DI*4), Z5
+	VMOVDQU64 128(BX)(DI*4), Z7
+	VMOVDQU64 192(BX)(DI*4), Z9
+	VMULPS    Z3, Z2, Z2
+	VMULPS    Z5, Z4, Z3
+	VMULPS    Z7, Z6, Z4
+	VMULPS    Z9, Z8, Z8
+	VMOVDQU64 (SI)(DI*4), Z5
+	VMOVDQU64 64(SI)(DI*4), Z6
+	VMOVDQU64 128(SI)(DI*4), Z7
+	VMOVDQU64 192(SI)(DI*4), Z9
+	VADDPS    Z5, Z2, Z2
+	VADDPS    Z6, Z3, Z3
+	VADDPS    Z7, Z4, Z4
+	VADDPS    Z9, Z8, Z5
+	VCMPPS    $0x02, Z0, Z2, K1
+	VCMPPS    $0x02, Z0, Z3, K2
+	VCMPPS    $0x02, Z0, Z4, K3
+	VCMPPS    $0x02, Z0, Z5, K4
+	VMOVDQU32 Z0, K1, Z2
+	VMOVDQU32 Z0, K2, Z3
+	VMOVDQU32 Z0, K3, Z4
+	VMOVDQU32 Z0, K4, Z5
+	VCMPPS    $0x03, Z2, Z2, K1
+	VCMPPS    $0x03, Z3, Z3, K2
+	VCMPPS    $0x03, Z4, Z4, K3
+	VCMPPS    $0x03, Z5, Z5, K4
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU32 Z1, K2, Z3
+	VMOVDQU32 Z1, K3, Z4
+	VMOVDQU32 Z1, K4, Z5
+	VMOVDQU64 Z2, (CX)(DI*4)
+	VMOVDQU64 Z3, 64(CX)(DI*4)
+	VMOVDQU64 Z4, 128(CX)(DI*4)
+	VMOVDQU64 Z5, 192(CX)(DI*4)
+	ADDQ      $+64, DI
+	SUBQ      $+64, AX
+	JGE       many
+
+single:
+	ADDQ $+48, AX
+	JLT  rest
+
+one:
+	VMOVDQU64 (DX)(DI*4), Z2
+	VMOVDQU64 (BX)(DI*4), Z3
+	VMULPS    Z3, Z2, Z2
+	VMOVDQU64 (SI)(DI*4), Z3
+	VADDPS    Z3, Z2, Z2
+	VCMPPS    $0x02, Z0, Z2, K1
+	VMOVDQU32 Z0, K1, Z2
+	VCMPPS    $0x03, Z2, Z2, K1
+	VMOVDQU32 Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(DI*4)
+	ADDQ      $+16, DI
+	SUBQ      $+16, AX
+	JGE       one
+
+rest:
+	ADDQ        $+16, AX
 	JEQ         done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z2
-	VCMPPD      $0x02, Z0, Z2, K2
-	VMOVDQU64   Z0, K2, Z2
-	VCMPPD      $0x03, Z2, Z2, K2
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU32.Z (DX)(DI*4), K1, Z2
+	VMOVDQU32.Z (BX)(DI*4), K1, Z3
+	VMULPS      Z3, Z2, Z2
+	VMOVDQU32.Z (SI)(DI*4), K1, Z3
+	VADDPS      Z3, Z2, Z2
+	VCMPPS      $0x02, Z0, Z2, K2
+	VMOVDQU32   Z0, K2, Z2
+	VCMPPS      $0x03, Z2, Z2, K2
 	VMOVDQU64   Z2, Z0
-	VMOVDQU64   Z1, K2, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	VMOVDQU32   Z1, K2, Z0
+	VMOVDQU32   Z0, K1, (CX)(DI*4)
 
 done:
 	VZEROUPPER

@@ -34,6 +34,8 @@ type Rows1 struct {
 	C128 func(dst, a []complex128)
 	B16  func(dst, a []uint16)
 	B8   func(dst, a []uint8)
+
+	MulAddF32 func(dst, a, b, c []float32) // F32 of a·b + c, each rounded: of a chain
 }
 
 // Rows2 is Rows1 for two operands.

@@ -254,7 +254,7 @@ var ErfMarked = Levels[func(dst []float32, a []float32)]{
 
 var Exp = Levels[*Rows1]{
 	cpu.AVX2:   {F32: expF32AVX2, F64: expF64AVX2},
-	cpu.AVX512: {F32: expF32AVX512, F64: expF64AVX512},
+	cpu.AVX512: {F32: expF32AVX512, MulAddF32: expMulAddF32AVX512, F64: expF64AVX512},
 }
 
 // TryExpLess32 calls what the level in use has and reports whether there is something.
@@ -276,23 +276,23 @@ var ExpLess32 = Levels[func(dst []float32, a []float32, p float32)]{
 }
 
 var FastExp = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastExpF32AVX2},
-	cpu.AVX512: {F32: fastExpF32AVX512},
+	cpu.AVX2:   {F32: fastExpF32AVX2, MulAddF32: fastExpMulAddF32AVX2},
+	cpu.AVX512: {F32: fastExpF32AVX512, MulAddF32: fastExpMulAddF32AVX512},
 }
 
 var FastLog = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastLogF32AVX2},
-	cpu.AVX512: {F32: fastLogF32AVX512},
+	cpu.AVX2:   {F32: fastLogF32AVX2, MulAddF32: fastLogMulAddF32AVX2},
+	cpu.AVX512: {F32: fastLogF32AVX512, MulAddF32: fastLogMulAddF32AVX512},
 }
 
 var FastSigmoid = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastSigmoidF32AVX2},
-	cpu.AVX512: {F32: fastSigmoidF32AVX512},
+	cpu.AVX2:   {F32: fastSigmoidF32AVX2, MulAddF32: fastSigmoidMulAddF32AVX2},
+	cpu.AVX512: {F32: fastSigmoidF32AVX512, MulAddF32: fastSigmoidMulAddF32AVX512},
 }
 
 var FastTanh = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastTanhF32AVX2},
-	cpu.AVX512: {F32: fastTanhF32AVX512},
+	cpu.AVX2:   {F32: fastTanhF32AVX2, MulAddF32: fastTanhMulAddF32AVX2},
+	cpu.AVX512: {F32: fastTanhF32AVX512, MulAddF32: fastTanhMulAddF32AVX512},
 }
 
 // TryFirstLines32 calls what the level in use has and reports whether there is something.
@@ -413,7 +413,7 @@ var LessOrEqual = Levels[*RowsCmp]{
 
 var Log = Levels[*Rows1]{
 	cpu.AVX2:   {F32: logF32AVX2, F64: logF64AVX2},
-	cpu.AVX512: {F32: logF32AVX512, F64: logF64AVX512},
+	cpu.AVX512: {F32: logF32AVX512, MulAddF32: logMulAddF32AVX512, F64: logF64AVX512},
 }
 
 // TryLogSoftmax32 calls what the level in use has and reports whether there is something.
@@ -694,8 +694,8 @@ var Reciprocal = Levels[*Rows1]{
 }
 
 var Relu = Levels[*Rows1]{
-	cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F32: reluF32AVX2, F64: reluF64AVX2},
-	cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F32: reluF32AVX512, F64: reluF64AVX512},
+	cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F64: reluF64AVX2, F32: reluF32AVX2, MulAddF32: reluMulAddF32AVX2},
+	cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F64: reluF64AVX512, F32: reluF32AVX512, MulAddF32: reluMulAddF32AVX512},
 }
 
 var Round = Levels[*Rows1]{
@@ -705,7 +705,7 @@ var Round = Levels[*Rows1]{
 
 var Sigmoid = Levels[*Rows1]{
 	cpu.AVX2:   {F32: sigmoidF32AVX2, F64: sigmoidF64AVX2},
-	cpu.AVX512: {F32: sigmoidF32AVX512, F64: sigmoidF64AVX512},
+	cpu.AVX512: {F32: sigmoidF32AVX512, MulAddF32: sigmoidMulAddF32AVX512, F64: sigmoidF64AVX512},
 }
 
 // TrySinMarked calls what the level in use has and reports whether there is something.
@@ -963,7 +963,7 @@ var TanMarked = Levels[func(dst []float32, a []float32)]{
 
 var Tanh = Levels[*Rows1]{
 	cpu.AVX2:   {F32: tanhF32AVX2, F64: tanhF64AVX2},
-	cpu.AVX512: {F32: tanhF32AVX512, F64: tanhF64AVX512},
+	cpu.AVX512: {F32: tanhF32AVX512, MulAddF32: tanhMulAddF32AVX512, F64: tanhF64AVX512},
 }
 
 var Trunc = Levels[*Rows1]{

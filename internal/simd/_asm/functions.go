@@ -12,7 +12,7 @@ import (
 
 func functions() (l list) {
 	f := func(name string, body, usual func(m machine, a value) value) {
-		l.add(kernel{table: name, form: "Rows1", field: "F32", args: one(F32, F32), inner: F64,
+		l.function(kernel{table: name, inner: F64,
 			body:  func(m machine) { m.store(0, canon(m, body(m, m.load(1)))) },
 			usual: func(m machine) { m.store(0, usual(m, m.load(1))) },
 		})

@@ -30,11 +30,14 @@ func (k *kernel) streams() bool {
 	return k.form != ""
 }
 
-// fetches returns how many streams of a mark the kernel fetches while it computes: as many as memory can bring in that time.
+// fetches returns how many streams of a mark the kernel fetches while it computes: as many as memory can bring in that time, and all the
+// operands of what is a chain by itself.
 func (k *kernel) fetches() int {
 	switch {
 	case k.ahead > 0:
 		return 0
+	case k.field == "MulAddF32":
+		return len(k.args) - 1
 	case strings.HasPrefix(k.table, "Fast"):
 		return 1
 	case k.usual != nil:

@@ -7,7 +7,7 @@ import "math"
 
 func quick() (l list) {
 	f := func(name, only string, body func(m machine, a value, usual bool) value) {
-		l.add(kernel{table: name, only: only, form: "Rows1", field: "F32", args: one(F32, F32),
+		l.function(kernel{table: name, only: only,
 			body:  func(m machine) { m.store(0, canon(m, body(m, m.load(1), false))) },
 			usual: func(m machine) { m.store(0, body(m, m.load(1), true)) },
 		})
@@ -15,7 +15,7 @@ func quick() (l list) {
 	f("FastExp", "", fastExp)
 	f("FastLog", "", fastLog)
 	f("FastTanh", "AVX2", fastTanh)
-	l.add(kernel{table: "FastTanh", only: "AVX512", form: "Rows1", field: "F32", args: one(F32, F32),
+	l.function(kernel{table: "FastTanh", only: "AVX512",
 		body: func(m machine) { m.store(0, pickedTanh(m, m.load(1))) }})
 	f("FastSigmoid", "", fastSigmoid)
 	return l

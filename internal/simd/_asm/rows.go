@@ -108,6 +108,30 @@ func (l *list) row2(table string, f func(m machine, a, b value) value, kinds ...
 
 func (l *list) add(k kernel) { *l = append(*l, k) }
 
+// function adds the row of a function of float32, and that of the same function of a product and a sum, which has three operands. The sum's
+// NaNs needn't be canonical, as the function's are. With AVX2 and in float64 fewer vectors take turns then, and nothing is gained.
+func (l *list) function(k kernel) {
+	k.form, k.field, k.args = "Rows1", "F32", one(F32, F32)
+	l.add(k)
+	if k.inner == F64 {
+		k.only = "AVX512"
+	}
+	k.field, k.args = "MulAddF32", append(two(F32, F32), arg{"c", F32, false})
+	body, usual := k.body, k.usual
+	k.body = func(m machine) { body(summed{m}) }
+	if usual != nil {
+		k.usual = func(m machine) { usual(summed{m}) }
+	}
+	l.add(k)
+}
+
+// summed is a machine whose first operand is a product and a sum, each rounded, of the three that there are.
+type summed struct{ machine }
+
+func (m summed) load(int) value {
+	return m.add(m.mul(m.machine.load(1), m.machine.load(2)), m.machine.load(3))
+}
+
 // unsigned makes the kernels of a table that are for signed integers serve the unsigned ones too.
 func (l list) unsigned(table string) {
 	for i := range l {
@@ -217,13 +241,15 @@ func signs() (l list) {
 	for how, table := range []string{toEven: "Round", down: "Floor", up: "Ceil", toZero: "Trunc"} {
 		l.row1(table, func(m machine, a value) value { return canon(m, m.round(a, rounding(how))) }, F32, F64)
 	}
-	l.row1("Relu", func(m machine, a value) value {
+	relu := func(m machine, a value) value {
 		zero := m.constant(a.kind, 0)
 		if a.kind.signed() {
 			return m.max(a, zero)
 		}
 		return canon(m, m.sel(m.cmp(le, a, zero), zero, a))
-	}, I8, I16, I32, I64, F32, F64)
+	}
+	l.row1("Relu", relu, I8, I16, I32, I64, F64)
+	l.function(kernel{table: "Relu", body: func(m machine) { m.store(0, relu(m, m.load(1))) }})
 	l.only512("Relu", I64)
 
 	return l
