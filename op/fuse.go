@@ -18,7 +18,7 @@ import (
 // does it block by block, so that what is between them stays in the cache. Each note
 // is an ordinary call with Into, on tensors of a block: there is no second
 // implementation of anything, and bits can't differ; only a float product and what
-// is added to it have a row of both.
+// is added to it have a row of both, and some functions have one of all three.
 
 // Lazy returns a for use in a chain: an elementwise operator that has such an operand
 // returns at once with a tensor of the right type and shape but without elements,

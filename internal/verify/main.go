@@ -8,7 +8,8 @@
 // in units in the last place. With -update the line goes to digests.txt, which the tests read. No name means all of them, which takes an hour
 // or two on two idle cores. The exit status is 1 if anything is wrong, or an error is above its limit.
 //
-// With -cpu avx2 or avx512 the rows of package simd are checked instead, on all 2^32 inputs; no name means all that there are. The digest is
+// With -cpu avx2 or avx512 the rows of package simd are checked instead, on all 2^32 inputs, those of a function and those of the same function of a
+// product and a sum; no name means all that there are. The digest is
 // the one that digests.txt has for the function, or the results are compared with package num's. With -fast besides it prints the
 // largest error of the rows that op.Fast selects, which may be 2 units in the last place.
 //
@@ -153,35 +154,36 @@ func checkRows(name string, functions []string, rough bool) int {
 	}
 	status, checked := 0, 0
 	for _, f := range functions32 {
-		if t := quick32[f.name]; rough && t != nil && (len(functions) == 0 || slices.Contains(functions, f.name)) {
-			checked++
-			worst, at := f.roughest(t[level].F32, 1)
-			if worst > 2 {
-				status = 1
-			}
-			fmt.Printf("%s %v fast: inputs 4294967296 worst %.3f ulp at %x\n", f.name, level, worst, at)
+		if len(functions) > 0 && !slices.Contains(functions, f.name) {
+			continue
 		}
 		if rough {
+			for i, row := range rowsOf(quick32[f.name], level) {
+				checked++
+				worst, at := f.roughest(row, 1)
+				if worst > 2 {
+					status = 1
+				}
+				fmt.Printf("%s%s %v fast: inputs 4294967296 worst %.3f ulp at %x\n", f.name, ofSum[i], level, worst, at)
+			}
 			continue
 		}
-		row := rowOf(f.name, level)
-		if row == nil || len(functions) > 0 && !slices.Contains(functions, f.name) {
-			continue
-		}
-		checked++
-		start := time.Now()
-		r := f.allRows(row, 1, false)
-		verdict := "the digest of digests.txt"
-		if !strings.Contains(lines[f.name], fmt.Sprintf(" wrong 0 digest %016x ", r.digest)) {
-			verdict = "not the digest of digests.txt"
-			r = f.allRows(row, 1, true)
-		}
-		if r.wrong > 0 || !strings.HasPrefix(verdict, "the") {
-			status = 1
-		}
-		fmt.Printf("%s %v inputs %d different %d digest %016x: %s (%.0f s)\n", f.name, level, r.count, r.wrong, r.digest, verdict, time.Since(start).Seconds())
-		for _, w := range r.examples {
-			fmt.Println("  ", w)
+		for i, row := range rowsOf(rows32[f.name], level) {
+			checked++
+			start := time.Now()
+			r := f.allRows(row, 1, false)
+			verdict := "the digest of digests.txt"
+			if !strings.Contains(lines[f.name], fmt.Sprintf(" wrong 0 digest %016x ", r.digest)) {
+				verdict = "not the digest of digests.txt"
+				r = f.allRows(row, 1, true)
+			}
+			if r.wrong > 0 || !strings.HasPrefix(verdict, "the") {
+				status = 1
+			}
+			fmt.Printf("%s%s %v inputs %d different %d digest %016x: %s (%.0f s)\n", f.name, ofSum[i], level, r.count, r.wrong, r.digest, verdict, time.Since(start).Seconds())
+			for _, w := range r.examples {
+				fmt.Println("  ", w)
+			}
 		}
 	}
 	if checked == 0 {

@@ -15,13 +15,25 @@ var rows32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.Exp, "log32": &
 	"sqrt32": &simd.Sqrt, "erf32": &simd.Erf, "gelu32": &simd.Gelu, "gelutanh32": &simd.GeluTanh, "mish32": &simd.Mish,
 	"sin32": &simd.Sin, "cos32": &simd.Cos, "tan32": &simd.Tan}
 
-// rowOf returns the row of a function at a level, or nil.
-func rowOf(name string, level cpu.Level) func(dst, a []float32) {
-	if t := rows32[name]; t != nil && t[level] != nil {
-		return t[level].F32
+// rowsOf returns the rows of a function in a table at a level: its own, if there is one, and that of a product and a sum, with numbers
+// that leave what it is of as it is, also −0.
+func rowsOf(t *simd.Levels[*simd.Rows1], level cpu.Level) (rows []func(dst, a []float32)) {
+	if t == nil || t[level] == nil {
+		return nil
 	}
-	return nil
+	rows = append(rows, t[level].F32)
+	if of := t[level].MulAddF32; of != nil {
+		one, zero := make([]float32, chunk), make([]float32, chunk)
+		for i := range one {
+			one[i], zero[i] = 1, float32(math.Copysign(0, -1))
+		}
+		rows = append(rows, func(dst, a []float32) { of(dst, a, one, zero) })
+	}
+	return rows
 }
+
+// ofSum names the rows of rowsOf.
+var ofSum = [2]string{"", " of a·b + c"}
 
 // quick32 are the rows of op.Fast.
 var quick32 = map[string]*simd.Levels[*simd.Rows1]{"exp32": &simd.FastExp, "log32": &simd.FastLog, "tanh32": &simd.FastTanh, "sigmoid32": &simd.FastSigmoid}

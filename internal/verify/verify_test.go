@@ -46,19 +46,17 @@ func TestDigests(t *testing.T) {
 func TestRows(t *testing.T) {
 	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
 		for _, f := range functions32 {
-			row := rowOf(f.name, level)
-			if row == nil {
-				continue
-			}
-			if r := f.allRows(row, some, true); r.wrong != 0 || r.count != 1<<23 {
-				t.Errorf("%v: %v %q", level, r, r.examples)
-			}
-			bad := func(dst, a []float32) {
-				row(dst, a)
-				dst[len(dst)/3] = math.Nextafter32(dst[len(dst)/3], 7)
-			}
-			if r := f.allRows(bad, some, true); r.wrong == 0 {
-				t.Errorf("%v: %s with a wrong result per row isn't found out", level, f.name)
+			for i, row := range rowsOf(rows32[f.name], level) {
+				if r := f.allRows(row, some, true); r.wrong != 0 || r.count != 1<<23 {
+					t.Errorf("%v%s: %v %q", level, ofSum[i], r, r.examples)
+				}
+				bad := func(dst, a []float32) {
+					row(dst, a)
+					dst[len(dst)/3] = math.Nextafter32(dst[len(dst)/3], 7)
+				}
+				if r := f.allRows(bad, some, true); r.wrong == 0 {
+					t.Errorf("%v: %s%s with a wrong result per row isn't found out", level, f.name, ofSum[i])
+				}
 			}
 		}
 	}
@@ -68,23 +66,21 @@ func TestRows(t *testing.T) {
 func TestRough(t *testing.T) {
 	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
 		for _, f := range functions32 {
-			rows := quick32[f.name]
-			if rows == nil {
-				continue
-			}
-			if worst, at := f.roughest(rows[level].F32, 997); worst > 2 || worst < 0.5 {
-				t.Errorf("%s %v: %g units at %g", f.name, level, worst, at)
-			}
-			off := func(dst, a []float32) {
-				rows[level].F32(dst, a)
-				for i, y := range dst {
-					if y > 1 {
-						dst[i] = math.Float32frombits(math.Float32bits(y) + 3)
+			for i, row := range rowsOf(quick32[f.name], level) {
+				if worst, at := f.roughest(row, 997); worst > 2 || worst < 0.5 {
+					t.Errorf("%s%s %v: %g units at %g", f.name, ofSum[i], level, worst, at)
+				}
+				off := func(dst, a []float32) {
+					row(dst, a)
+					for i, y := range dst {
+						if y > 1 {
+							dst[i] = math.Float32frombits(math.Float32bits(y) + 3)
+						}
 					}
 				}
-			}
-			if worst, _ := f.roughest(off, 997); f.name != "tanh32" && f.name != "sigmoid32" && worst < 2.5 {
-				t.Errorf("%s %v: a row that is 3 units off passes", f.name, level)
+				if worst, _ := f.roughest(off, 997); f.name != "tanh32" && f.name != "sigmoid32" && worst < 2.5 {
+					t.Errorf("%s%s %v: a row that is 3 units off passes", f.name, ofSum[i], level)
+				}
 			}
 		}
 	}
