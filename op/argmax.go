@@ -15,7 +15,7 @@ func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 	if last {
 		return reduceTo("ArgMax", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: greaterOf[T](), last: true} })
 	}
-	return reduceBy("ArgMax", a, []int{axis}, opts, placeReducer[T](false))
+	return reduceBy("ArgMax", &a, []int{axis}, opts, placeReducer[T](false))
 }
 
 var argMax = opN{about: about{name: "ArgMax", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1, fast: extremeFast,

@@ -15,7 +15,7 @@ func ArgMin[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 	if last {
 		return reduceTo("ArgMin", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: lessOf[T](), last: true} })
 	}
-	return reduceBy("ArgMin", a, []int{axis}, opts, placeReducer[T](true))
+	return reduceBy("ArgMin", &a, []int{axis}, opts, placeReducer[T](true))
 }
 
 var argMin = opN{about: about{name: "ArgMin", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1, fast: extremeFast,

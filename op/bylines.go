@@ -11,6 +11,7 @@ import (
 
 const (
 	linesAtOnce = 128
+	sumsAtOnce  = 64
 	fewLines    = 16
 )
 
@@ -68,23 +69,27 @@ func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
 	if !trySums[T](nil, nil, 0, 0) {
 		return false
 	}
-	if len(out) <= fewLines {
+	switch sums, ok := any(out).([]float64); {
+	case ok:
+		sumEach(sums, x, step, n)
+		settle(out, sums, n, mean)
+	case len(out) <= fewLines:
 		var sums [fewLines]float64
 		sumEach(sums[:len(out)], x, step, n)
 		settle(out, sums[:len(out)], n, mean)
-	} else {
+	default:
 		sumManyLines(out, x, step, n, mean)
 	}
 	return true
 }
 
-// sumManyLines is sumFloatLines with an array that few lines would take longer to clear than to add up.
+// sumManyLines is sumFloatLines with an array that few lines would take longer to clear than to add up; to clear a larger one takes longer than more calls.
 //
 //go:noinline
 func sumManyLines[T num.Float](out, x []T, step, n int, mean bool) {
-	var sums [linesAtOnce]float64
-	for i := 0; i < len(out); i += linesAtOnce {
-		m := min(len(out)-i, linesAtOnce)
+	var sums [sumsAtOnce]float64
+	for i := 0; i < len(out); i += sumsAtOnce {
+		m := min(len(out)-i, sumsAtOnce)
 		sumEach(sums[:m], x[i*step:], step, n)
 		settle(out[i:i+m], sums[:m], n, mean)
 	}
@@ -139,18 +144,23 @@ func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
 	return sums[0]
 }
 
-// settle rounds sums of n elements, or their means.
+// settle rounds sums of n elements, or their means. dst may be sums.
 func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
 	if mean && !simd.TryDivNumber64(sums, sums, float64(n)) {
 		for i := range sums {
 			sums[i] /= float64(n)
 		}
 	}
-	if _, ok := any((*T)(nil)).(*float32); ok && simd.TryNarrowF64(conv.As[float32](dst), sums) {
-		return
-	}
-	for i, v := range sums {
-		dst[i] = T(v)
+	switch dst := any(dst).(type) {
+	case []float32:
+		if simd.TryNarrowF64(dst, sums) {
+			return
+		}
+		for i, v := range sums {
+			dst[i] = float32(v)
+		}
+	case []float64:
+		copy(dst, sums)
 	}
 	canonicalRow(dst)
 }

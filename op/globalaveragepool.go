@@ -13,7 +13,7 @@ func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T],
 	if dtype.Of[T]().IsFixed() {
 		return reduceFixed("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), &fixedMean)
 	}
-	return reduceBy("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanReducer[T]{})
+	return reduceBy("GlobalAveragePool", &x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanReducer[T]{})
 }
 
 var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{1, 22}}, least: 1,

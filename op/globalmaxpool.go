@@ -10,7 +10,7 @@ import (
 // over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
 // GlobalMaxPool.
 func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return reduceBy("GlobalMaxPool", x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxReducer[T]{})
+	return reduceBy("GlobalMaxPool", &x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxReducer[T]{})
 }
 
 var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, least: 1,

@@ -244,15 +244,15 @@ func floatFolder[T num.Elem](f32 func() folder[float32, float64], f64 func() fol
 
 // reduceTo reduces a with the folders that fresh makes.
 func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fresh func() folder[T, R]) tensor.Tensor[R] {
-	return reduceBy(name, a, list, opts, folding[T, R](fresh))
+	return reduceBy(name, &a, list, opts, folding[T, R](fresh))
 }
 
 // reduceBy reduces a.
-func reduceBy[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
-	if t := ready[R](opts); t != nil && directly(&a, list, t, by) {
+func reduceBy[T, R num.Elem](name string, a *tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
+	if t := ready[R](opts); t != nil && directly(a, list, t, by) {
 		return *t
 	}
-	return reduceAny(name, &a, list, opts, by)
+	return reduceAny(name, a, list, opts, by)
 }
 
 // directly is reduceBy for an operand that is a run of elements, over neighbouring axes or

@@ -10,7 +10,7 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's smallest
 // value, −∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMax.
 func ReduceMax[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceBy("ReduceMax", a, axes, opts, maxReducer[T]{})
+	return reduceBy("ReduceMax", &a, axes, opts, maxReducer[T]{})
 }
 
 // maxReducer is the reducer of ReduceMax.

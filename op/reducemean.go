@@ -14,6 +14,9 @@ import (
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if t := ready[T](opts); t != nil && directly(&a, axes, t, meanReducer[T]{}) { // floats alone
+		return *t
+	}
 	d := dtype.Of[T]()
 	if d.IsFixed() {
 		return reduceFixed("ReduceMean", a, axes, opts, &fixedMean)
@@ -26,7 +29,7 @@ func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) te
 				return ReduceMean(a, axes, opts...)
 			})
 	}
-	return reduceBy("ReduceMean", a, axes, opts, meanReducer[T]{})
+	return reduceAny("ReduceMean", &a, axes, opts, meanReducer[T]{})
 }
 
 // meanReducer is the reducer of ReduceMean.

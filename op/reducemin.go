@@ -10,7 +10,7 @@ import (
 // if any is NaN, −0 < +0, and false < true. Of nothing it is the type's largest
 // value, +∞ where there is one. The reduced axes go, unless KeepDims. ONNX ReduceMin.
 func ReduceMin[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceBy("ReduceMin", a, axes, opts, minReducer[T]{})
+	return reduceBy("ReduceMin", &a, axes, opts, minReducer[T]{})
 }
 
 // minReducer is the reducer of ReduceMin.

@@ -13,6 +13,9 @@ import (
 // rounded once. Fixed point is added exactly: only the sum can be beyond the format.
 // The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	if t := ready[T](opts); t != nil && directly(&a, axes, t, sumReducer[T]{}) { // floats alone
+		return *t
+	}
 	d := dtype.Of[T]()
 	if d.IsFixed() {
 		return reduceFixed("ReduceSum", a, axes, opts, &fixedSum)
@@ -25,7 +28,7 @@ func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) ten
 				return ReduceSum(a, axes, opts...)
 			})
 	}
-	return reduceBy("ReduceSum", a, axes, opts, sumReducer[T]{})
+	return reduceAny("ReduceSum", &a, axes, opts, sumReducer[T]{})
 }
 
 // sumReducer is the reducer of ReduceSum.
