@@ -29,6 +29,8 @@ func TestIntoAllocatesNothing(t *testing.T) {
 	cube64, sides, place := tensor.Full[float64](2, 3, 40, 20), tensor.New[float32](3, 20), tensor.New[int64](3, 20)
 	long, longDst := tensor.Full[float32](1, 3*runLen+5), tensor.New[float32](3*runLen+5)
 	small, four, hfour, first, last := tensor.Full[float32](1, 4, 4), tensor.New[float32](4), tensor.New[int64](4), []int{0}, []int{1}
+	square, out44, vector := tensor.Full[float32](3, 4, 4), tensor.New[float32](4, 4), tensor.New[float32](4)
+	batched, spread, batches := tensor.Full[float32](1, 3, 1, 4, 5), tensor.Full[float32](1, 2, 5, 4), tensor.New[float32](3, 2, 4, 4)
 	for _, c := range []struct {
 		name string
 		f    func()
@@ -82,6 +84,11 @@ func TestIntoAllocatesNothing(t *testing.T) {
 		{"ArgMin by rows", func() { ArgMin(cube, 1, false, Into(place)) }},
 		{"Softmax", func() { Softmax(a, 1, Into(dst)) }},
 		{"Softmax of a transposed operand", func() { Softmax(turned, -1, Into(dst)) }},
+		{"MatMul", func() { MatMul(small, square, Into(out44)) }},
+		{"MatMul of a transposed operand", func() { MatMul(small.Transpose(), square, Into(out44)) }},
+		{"MatMul of a batch that stretches", func() { MatMul(batched, spread, Into(batches)) }},
+		{"MatMul of a row", func() { MatMul(four, square, Into(vector)) }},
+		{"Gemm with a bias and Relu", func() { Gemm(small, square, four, 1, 1, true, false, Rectify(), Into(out44)) }},
 		{"Identity", func() { Identity(a, Into(dst)) }},
 		{"a prepared chain", Prepare(Tanh(Add(Mul(Lazy(a), b), turned)), Into(dst))},
 		{"a prepared chain in place", Prepare(Exp(Sub(Lazy(dst), a)), Into(dst))},

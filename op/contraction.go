@@ -2,11 +2,13 @@ package op
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -43,9 +45,7 @@ type gemm[T num.Native] struct {
 	cRow, cCol int // one of them is 1, unless there is one row or one column
 
 	from source[T] // if not nil, stands for b
-	// finish, if not nil, goes over c[r:r+m, x:x+n] of a batch entry when its last
-	// block has been added.
-	finish func(batch, r, m, x, n int)
+	then after[T]
 
 	tiles tiler[T]
 	size  int // of an element
@@ -71,20 +71,46 @@ type blockOfB[T any] struct {
 	origin  int
 }
 
-// entries says where the entries of a batch begin: entry i is at origin and, for
-// each axis of the batch, its coordinate times the stride.
+// entries says where the entries of a batch begin.
 type entries struct {
-	origin   int
-	ext, str []int
+	origin int
+	sequence
 }
 
-func (e *entries) at(i int) int {
-	off := e.origin
-	for k := len(e.ext) - 1; k >= 0; k-- {
-		off += i % e.ext[k] * e.str[k]
-		i /= e.ext[k]
+func (e *entries) at(i int) int { return e.origin + e.offset(i) }
+
+// entriesOf returns the entries of loops, the last of which is the fastest.
+func entriesOf(origin int, loops ...loop) (e entries) {
+	e.origin = origin
+	e.clear()
+	for _, l := range slices.Backward(loops) {
+		e.around(l.ext, l.str)
 	}
-	return off
+	return e
+}
+
+// matrices makes e the matrices of a batch that a layout stretches to, and returns their strides. An
+// axis for the rows or the columns that isn't there has stride 1.
+func (e *entries) matrices(lay *layout.Layout, rows, cols bool, batch []int) (row, col int) {
+	axis := lay.Rank()
+	row, col = 1, 1
+	if cols {
+		axis--
+		col, _ = lay.Stride(axis)
+	}
+	if rows {
+		axis--
+		row, _ = lay.Stride(axis)
+	}
+	e.clear()
+	for _, ext := range slices.Backward(batch) {
+		str := 0
+		if axis--; axis >= 0 && lay.Dim(axis) > 1 {
+			str, _ = lay.Stride(axis)
+		}
+		e.around(ext, str)
+	}
+	return row, col
 }
 
 // panels holds what one worker packs.
@@ -124,11 +150,11 @@ func (g *gemm[T]) run() {
 	} else if g.m == 1 && g.cCol != 1 {
 		g.cRow = 1
 	}
-	if g.from == nil && g.finish == nil && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
+	if g.from == nil && !g.then.any() && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
 		g.a, g.aAt, g.aRow, g.aCol, g.b, g.bAt, g.bRow, g.bCol = g.b, g.bAt, g.bCol, g.bRow, g.a, g.aAt, g.aCol, g.aRow
 		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
 	}
-	steps := g.k
+	steps := max(1, g.k)
 	if lanes > 1 { // with instructions for it, some fifty times as fast
 		steps = max(1, g.k/20)
 	}
@@ -151,23 +177,29 @@ func (g *gemm[T]) run() {
 			workers = 0
 		}
 	}
-	down, across := (g.m+m-1)/m, (g.n+n-1)/n
-	if g.batch*down*across == 1 && g.ctx == nil {
-		g.block(0, 0, m, 0, n)
+	p := pieces{down: (g.m + m - 1) / m, across: (g.n + n - 1) / n, m: m, n: n}
+	count, cost := g.batch*p.down*p.across, m*n*steps
+	if g.ctx == nil && (count == 1 || g.little(count, cost)) {
+		g.some(p, 0, count)
 	} else {
-		g.split(down, across, m, n, m*n*steps)
+		g.split(p, count, cost)
 	}
 }
 
-// split computes the batch in pieces of m rows and n columns. It works on a copy, so
-// that the gemm of a product in one piece stays on the stack.
-func (g gemm[T]) split(down, across, m, n, cost int) {
-	split(g.name, g.ctx, g.batch*down*across, cost, func(from, to int) {
-		for u := from; u < to; u++ {
-			b, r, x := u/(across*down), u/across%down*m, u%across*n
-			g.block(b, r, min(m, g.m-r), x, min(n, g.n-x))
-		}
-	})
+// pieces says how each entry of a batch is divided: of m rows and n columns each, so many one below the other and side by side.
+type pieces struct{ down, across, m, n int }
+
+// split computes all pieces. It works on a copy, so that the gemm of a product that isn't split stays on the stack.
+func (g gemm[T]) split(p pieces, count, cost int) {
+	split(g.name, g.ctx, count, cost, func(from, to int) { g.some(p, from, to) })
+}
+
+// some computes pieces [from, to).
+func (g *gemm[T]) some(p pieces, from, to int) {
+	for u := from; u < to; u++ {
+		b, r, x := u/(p.across*p.down), u/p.across%p.down*p.m, u%p.across*p.n
+		g.block(b, r, min(p.m, g.m-r), x, min(p.n, g.n-x))
+	}
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
@@ -193,7 +225,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	}
 	var bs, as []T
 	var p *panels
-	var made blockOfB[T]
+	var made *blockOfB[T]
 	if packA || packB {
 		room, extra := kb*max(kept, cols), 0
 		for x0 := 0; g.from != nil && x0 < n; x0 += nc {
@@ -209,7 +241,9 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 		if packA {
 			as = conv.Carve[T](&rest, kb*mc)
 		}
-		made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
+		if g.from != nil {
+			made = &blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
+		}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.bRow
 		}
@@ -234,7 +268,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			}
 			if g.from != nil && kn > 0 {
 				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
-				g.from.ready(&made)
+				g.from.ready(made)
 			} else if packB && kn > 0 {
 				g.packRows(bs, b[k0*g.bRow+x0*g.bCol:], p.offs[:kn], nn)
 			}
@@ -256,10 +290,10 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 					var split int
 					if g.from != nil && kn > 0 {
 						var src []T
-						if src, more, split, parts = g.parts(&made, x+x0+j, w); parts != nil {
+						if src, more, split, parts = g.parts(made, x+x0+j, w); parts != nil {
 							bj = src
 						} else if r0 == 0 {
-							g.gather(bj, &made, x+x0+j, w)
+							g.gather(bj, made, x+x0+j, w)
 						}
 					}
 					how := mode
@@ -278,7 +312,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 						g.tiles.Tiles(cj, g.cRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
 					}
 				}
-				if g.finish != nil && k0+gemmK >= g.k {
+				if g.then.any() && k0+gemmK >= g.k {
 					g.finish(batch, r+r0, mn, x+x0, nn)
 				}
 			}
@@ -418,7 +452,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 				}
 			}
 		}
-		if g.finish != nil {
+		if g.then.any() {
 			g.finish(batch, r, m, x+x0, w)
 		}
 	}
@@ -465,7 +499,7 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 		}
 	}
 	canon(c)
-	if g.finish != nil {
+	if g.then.any() {
 		g.finish(batch, r, 1, x, n)
 	}
 	runtime.KeepAlive(p)

@@ -118,7 +118,7 @@ func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], 
 		bias = bias.Contiguous()
 		plus = bias.Run(bias.LayoutRef())
 	}
-	e.afterwards(&after[T]{plus, entries{0, []int{e.batch / g.group, g.group}, []int{0, g.m / g.group}}, 1, 0, rectify})
+	e.then = after[T]{plus, entriesOf(0, loop{e.batch / g.group, 0}, loop{g.group, g.m / g.group}), 1, 0, rectify}
 }
 
 // convolve computes a convolution as a contraction whose right side, the patches
@@ -133,13 +133,12 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	wd, w0 := w.Data()
 	cd, c0 := out.Mutable()
 	mg, cg := g.m/g.group, g.c/g.group
-	batch := []int{g.n, g.group}
 	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, tiles: tilesOf[T](),
-		a: wd, aRow: g.k, aCol: 1, aAt: entries{w0, batch, []int{0, mg * g.k}},
-		c: cd, cRow: g.patch, cCol: 1, cAt: entries{c0, batch, []int{g.m * g.patch, mg * g.patch}},
+		a: wd, aRow: g.k, aCol: 1, aAt: entriesOf(w0, loop{g.n, 0}, loop{g.group, mg * g.k}),
+		c: cd, cRow: g.patch, cCol: 1, cAt: entriesOf(c0, loop{g.n, g.m * g.patch}, loop{g.group, mg * g.patch}),
 	}
 	if g.pointwise() {
-		e.b, e.bRow, e.bCol, e.bAt = xd, g.patch, 1, entries{x0, batch, []int{g.c * g.patch, cg * g.patch}}
+		e.b, e.bRow, e.bCol, e.bAt = xd, g.patch, 1, entriesOf(x0, loop{g.n, g.c * g.patch}, loop{g.group, cg * g.patch})
 	} else {
 		e.from = patchesOf(&g, xd[x0:])
 	}

@@ -163,9 +163,9 @@ func spreadOut[T num.Float](j job, g spreading, x, w, bias, dst tensor.Tensor[T]
 	canon := canonOf[T]()
 	for n := range g.n {
 		e := gemm[T]{job: j, batch: g.group, m: rows, n: places, k: cg,
-			a: wd, aRow: 1, aCol: rows, aAt: entries{w0, []int{g.group}, []int{cg * rows}},
-			b: xd, bRow: places, bCol: 1, bAt: entries{x0 + n*g.c*places, []int{g.group}, []int{cg * places}},
-			c: cd, cRow: places, cCol: 1, cAt: entries{c0, []int{g.group}, []int{rows * places}}}
+			a: wd, aRow: 1, aCol: rows, aAt: entriesOf(w0, loop{g.group, cg * rows}),
+			b: xd, bRow: places, bCol: 1, bAt: entriesOf(x0+n*g.c*places, loop{g.group, cg * places}),
+			c: cd, cRow: places, cCol: 1, cAt: entriesOf(c0, loop{g.group, rows * places})}
 		e.run()
 		split(j.name, j.ctx, g.m, volume*max(places, 1)+area, func(from, to int) {
 			sums := make([]float64, area)

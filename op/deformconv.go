@@ -89,9 +89,9 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 			}
 		})
 		e := gemm[T]{job: j, batch: g.group, m: mg, n: g.patch, k: kg,
-			a: wd, aRow: kg, aCol: 1, aAt: entries{w0, []int{g.group}, []int{mg * kg}},
-			b: at, bRow: g.patch, bCol: 1, bAt: entries{0, []int{g.group}, []int{kg * g.patch}},
-			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entries{0, []int{g.group}, []int{mg * g.patch}}}
+			a: wd, aRow: kg, aCol: 1, aAt: entriesOf(w0, loop{g.group, mg * kg}),
+			b: at, bRow: g.patch, bCol: 1, bAt: entriesOf(0, loop{g.group, kg * g.patch}),
+			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entriesOf(0, loop{g.group, mg * g.patch})}
 		afterConv(&e, g, bias, false)
 		e.run()
 	}

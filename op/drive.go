@@ -425,14 +425,19 @@ var scratch = sync.Pool{New: func() any { return new(scratchpad) }}
 
 // broadcastShape appends the shape that operands stretch to together.
 func broadcastShape(name string, shape []int, ls ...*layout.Layout) []int {
+	return broadcastLeading(name, shape, 0, ls...)
+}
+
+// broadcastLeading is broadcastShape for all axes but the last few.
+func broadcastLeading(name string, shape []int, last int, ls ...*layout.Layout) []int {
 	rank := 0
 	for _, l := range ls {
-		rank = max(rank, l.Rank())
+		rank = max(rank, l.Rank()-last)
 	}
 	for i := range rank {
 		dim := 1
 		for _, l := range ls {
-			axis := i - (rank - l.Rank())
+			axis := i - (rank - (l.Rank() - last))
 			if axis < 0 {
 				continue
 			}

@@ -123,24 +123,18 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 // products, rounded once, with beta times what is to be added if plus isn't the zero Tensor.
 func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, beta float32, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
-	x := productOf(name, a.LayoutRef(), b.LayoutRef())
+	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
-		x.shape = []int{1}
+		x.shape = append(x.shape, 1)
 	}
 	t := tryOut[T](name, &s, x.shape)
-	la, lb := matrix(a, x.batch, true), matrix(b, x.batch, false)
+	la, lb := straight(&a), straight(&b)
 	ad, a0 := la.Data()
 	bd, b0 := lb.Data()
 	cd, c0 := t.out.Mutable()
-	rank := len(x.batch)
-	stride := func(t *tensor.Tensor[T], axis int) int {
-		n, _ := t.LayoutRef().Stride(axis)
-		return n
-	}
-	aAt, bAt := entries{origin: a0, ext: x.batch}, entries{origin: b0, ext: x.batch}
-	for k := range rank {
-		aAt.str, bAt.str = append(aAt.str, stride(&la, k)), append(bAt.str, stride(&lb, k))
-	}
+	aAt, bAt := entries{origin: a0}, entries{origin: b0}
+	aRow, aCol := aAt.matrices(la.LayoutRef(), la.Rank() > 1, true, x.batch())
+	bRow, bCol := bAt.matrices(lb.LayoutRef(), true, lb.Rank() > 1, x.batch())
 	var add []T
 	if !plus.IsZero() {
 		plus = plus.BroadcastTo(x.shape...).Contiguous()
@@ -148,13 +142,13 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, 
 	}
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	rows, cols := make([]T, x.m*x.k), make([]T, x.n*x.k)
-	for e := range elements(x.batch) {
+	for e := range elements(x.batch()) {
 		if x.m*x.n == 0 {
 			break
 		}
 		if x.k > 0 {
-			conv.Pack(rows, ad, conv.Block{Off: aAt.at(e), Rows: x.m, Row: stride(&la, rank), Cols: x.k, Col: stride(&la, rank+1)})
-			conv.Pack(cols, bd, conv.Block{Off: bAt.at(e), Rows: x.n, Row: stride(&lb, rank+1), Cols: x.k, Col: stride(&lb, rank)})
+			conv.Pack(rows, ad, conv.Block{Off: aAt.at(e), Rows: x.m, Row: aRow, Cols: x.k, Col: aCol})
+			conv.Pack(cols, bd, conv.Block{Off: bAt.at(e), Rows: x.n, Row: bCol, Cols: x.k, Col: bRow})
 		}
 		split(name, s.ctx(), x.m, 2*x.n*max(x.k, 1), func(from, till int) {
 			for i := from; i < till; i++ {

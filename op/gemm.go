@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,7 +17,12 @@ import (
 // and beta being what they are as float32. It panics when the shapes don't fit. ONNX Gemm.
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
-	shape := gemmShape(a, b, anyOrNil(c), transA, transB)
+	var few [2]int
+	lc := c.LayoutRef()
+	if c.IsZero() {
+		lc = nil
+	}
+	shape := gemmShape(few[:0], a.LayoutRef(), b.LayoutRef(), lc, transA, transB)
 	if transA {
 		a = a.Transpose()
 	}
@@ -46,38 +52,42 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 		return dst
 	}
 	j := job{name: "Gemm", ctx: s.ctx()}
-	switch d := any(dst).(type) {
-	case tensor.Tensor[float32]:
-		gemmInto(j, any(a).(tensor.Tensor[float32]), any(b).(tensor.Tensor[float32]), any(c).(tensor.Tensor[float32]), alpha, beta, s.rectify, d)
-	case tensor.Tensor[float64]:
-		gemmInto(j, any(a).(tensor.Tensor[float64]), any(b).(tensor.Tensor[float64]), any(c).(tensor.Tensor[float64]), alpha, beta, s.rectify, d)
+	switch d := any(&dst).(type) {
+	case *tensor.Tensor[float32]:
+		gemmInto(j, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), any(&c).(*tensor.Tensor[float32]), alpha, beta, s.rectify, d)
+	case *tensor.Tensor[float64]:
+		gemmInto(j, any(&a).(*tensor.Tensor[float64]), any(&b).(*tensor.Tensor[float64]), any(&c).(*tensor.Tensor[float64]), alpha, beta, s.rectify, d)
 	default:
 		wide := tensor.Empty[float32](shape...)
-		var w tensor.Tensor[float32]
+		wa, wb := widened(a), widened(b)
+		var wc tensor.Tensor[float32]
 		if !c.IsZero() {
-			w = widened(c)
+			wc = widened(c)
 		}
-		gemmInto(j, widened(a), widened(b), w, alpha, beta, s.rectify, wide)
+		gemmInto(j, &wa, &wb, &wc, alpha, beta, s.rectify, &wide)
 		convertTo(dst, wide, narrowOf[T]())
 	}
 	return dst
 }
 
 // gemmInto computes a Gemm whose shapes fit.
-func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32, rectify bool, dst tensor.Tensor[T]) {
-	x := productOf("Gemm", a.LayoutRef(), b.LayoutRef())
-	if beta == 0 {
-		c = tensor.Tensor[T]{}
+func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta float32, rectify bool, dst *tensor.Tensor[T]) {
+	var few [2]int
+	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
+	var c tensor.Tensor[T]
+	switch {
+	case plus.IsZero() || beta == 0:
+	case beta == 1:
+		c = *plus
+	default:
+		c = apply2(&mul, plus, scalarOf(T(beta)), nil)
 	}
-	if !c.IsZero() && beta != 1 {
-		c = apply2(&mul, &c, scalarOf(T(beta)), nil)
-	}
-	out := dst
-	if !dst.IsContiguous() || dst.Overlaps(a) || dst.Overlaps(b) || !c.IsZero() && dst.Overlaps(c) {
+	out := *dst
+	if !dst.IsContiguous() || dst.Overlaps(*a) || dst.Overlaps(*b) || !c.IsZero() && dst.Overlaps(c) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	if alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
-		more := after[T]{rectify: rectify}
+		then := after[T]{rectify: rectify}
 		if !c.IsZero() {
 			c = c.BroadcastTo(x.m, x.n)
 			row, ok := c.LayoutRef().Stride(0)
@@ -86,11 +96,11 @@ func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32,
 				c, row, col = c.Contiguous(), x.n, 1
 			}
 			data, at := c.Data()
-			more.plus, more.row, more.col = data[at:], row, col
+			then.plus, then.row, then.col = data[at:], row, col
 		}
-		matmul(j, x, &a, &b, &out, &more)
+		matmul(j, x, a, b, &out, &then)
 	} else {
-		matmul(j, x, &a, &b, &out, nil)
+		matmul(j, x, a, b, &out, nil)
 		if alpha != 1 {
 			apply2(&mul, &out, scalarOf(T(alpha)), []Option{Into(out)})
 		}
@@ -101,7 +111,7 @@ func gemmInto[T num.Float](j job, a, b, c tensor.Tensor[T], alpha, beta float32,
 			apply1(&relu, &out, []Option{Into(out)})
 		}
 	}
-	if !out.SameData(dst) {
+	if !out.SameData(*dst) {
 		dst.CopyFrom(out)
 	}
 	runtime.KeepAlive(c)
@@ -112,10 +122,10 @@ func scalarOf[T num.Elem](v T) *tensor.Tensor[T] {
 	return &t
 }
 
-// gemmShape checks the operands of a Gemm; c may be nil.
-func gemmShape(a, b, c tensor.Any, transA, transB bool) []int {
+// gemmShape checks the operands of a Gemm, of which c may be nil, and appends the result's extents to shape.
+func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 	if a.Rank() != 2 || b.Rank() != 2 {
-		panic(fail("Gemm", tensor.ErrShape, "operands %s and %s; both must be matrices", tensor.Describe(a), tensor.Describe(b)))
+		panic(fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s; both must be matrices", a.ShapeString(), b.ShapeString()))
 	}
 	m, k, kb, n := a.Dim(0), a.Dim(1), b.Dim(0), b.Dim(1)
 	if transA {
@@ -125,22 +135,27 @@ func gemmShape(a, b, c tensor.Any, transA, transB bool) []int {
 		kb, n = n, kb
 	}
 	if k != kb {
-		panic(fail("Gemm", tensor.ErrShape, "operands %s and %s (transposed: %t and %t): the left has %d columns, the right %d rows",
-			tensor.Describe(a), tensor.Describe(b), transA, transB, k, kb))
+		panic(fail("Gemm", tensor.ErrShape, "operands of shapes %s and %s (transposed: %t and %t): the left has %d columns, the right %d rows",
+			a.ShapeString(), b.ShapeString(), transA, transB, k, kb))
 	}
 	if c != nil {
-		lay := c.Layout()
-		if _, err := lay.BroadcastTo(m, n); err != nil {
-			panic(fail("Gemm", tensor.ErrShape, "the third operand has shape %s, which doesn't stretch to (%d,%d)", lay.ShapeString(), m, n))
+		if _, err := c.BroadcastTo(m, n); err != nil {
+			panic(fail("Gemm", tensor.ErrShape, "the third operand has shape %s, which doesn't stretch to (%d,%d)", c.ShapeString(), m, n))
 		}
 	}
-	return []int{m, n}
+	return append(shape, m, n)
 }
 
 var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Gemm", c.Inputs...)
-		return one(spec("Gemm", c.in(0).DType(), gemmShape(c.in(0), c.in(1), c.in(2), c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
+		la, lb := c.in(0).Layout(), c.in(1).Layout()
+		var plus *layout.Layout
+		if c.in(2) != nil {
+			lc := c.in(2).Layout()
+			plus = &lc
+		}
+		return one(spec("Gemm", c.in(0).DType(), gemmShape(nil, &la, &lb, plus, c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
 	},
 	run: perType{dtype.Float8E4M3: runGemm[num.F8E4M3], dtype.Float8E5M2: runGemm[num.F8E5M2], dtype.Float16: runGemm[num.F16],
 		dtype.BFloat16: runGemm[num.BF16], dtype.Float32: runGemm[float32], dtype.Float64: runGemm[float64],

@@ -22,9 +22,10 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 		return dst
 	}
 	s := read(opts)
-	x := productOf("MatMul", a.LayoutRef(), b.LayoutRef())
+	var few [layout.Inline]int
+	x := productOf("MatMul", few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
-		x.shape = []int{1}
+		x.shape = append(x.shape, 1)
 	}
 	dst := target[T]("MatMul", &s, x.shape)
 	if dst.Len() == 0 {
@@ -43,7 +44,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 	if conv.Overlap(reach(&a), reach(&dst)) || conv.Overlap(reach(&b), reach(&dst)) {
 		out = tensor.Empty[T](x.shape...)
 	}
-	matmulNative(j, x, a, b, out)
+	matmulNative(j, x, &a, &b, &out)
 	if !out.SameData(dst) {
 		dst.CopyFrom(out)
 	}
@@ -53,37 +54,35 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 // product is the geometry of a matrix product.
 type product struct {
 	shape   []int // of the result
-	batch   []int // the broadcast axes before the last two
+	lead    int   // axes before the last two, which broadcast
 	m, n, k int
 }
 
-// productOf checks the shapes of a product.
-func productOf(name string, la, lb *layout.Layout) product {
-	if la.Rank() == 0 || lb.Rank() == 0 {
+// batch returns the extents of the axes before the last two.
+func (x product) batch() []int { return x.shape[:x.lead] }
+
+// productOf checks the shapes of a product. It appends the result's extents to shape, which is empty.
+func productOf(name string, shape []int, la, lb *layout.Layout) product {
+	ra, rb := la.Rank(), lb.Rank()
+	if ra == 0 || rb == 0 {
 		panic(fail(name, tensor.ErrShape, "operands of shapes %s and %s; a matrix product needs at least one axis each", la.ShapeString(), lb.ShapeString()))
 	}
-	x := product{m: 1, n: 1, k: la.Dim(la.Rank() - 1)}
-	bk := lb.Dim(max(lb.Rank()-2, 0))
+	x := product{m: 1, n: 1, k: la.Dim(ra - 1)}
+	bk := lb.Dim(max(rb-2, 0))
 	if x.k != bk {
 		panic(fail(name, tensor.ErrShape, "shapes %s and %s: the left has %d columns, the right %d rows", la.ShapeString(), lb.ShapeString(), x.k, bk))
 	}
-	if la.Rank() == 2 && lb.Rank() == 2 {
-		x.m, x.n = la.Dim(0), lb.Dim(1)
-		x.shape = []int{x.m, x.n}
-		return x
+	shape = broadcastLeading(name, shape, 2, la, lb)
+	x.lead = len(shape)
+	if ra > 1 {
+		x.m = la.Dim(ra - 2)
+		shape = append(shape, x.m)
 	}
-	sa, sb := la.Shape(), lb.Shape()
-	pa, pb := spec(name, dtype.Bool, sa[:max(len(sa)-2, 0)]...).Layout(), spec(name, dtype.Bool, sb[:max(len(sb)-2, 0)]...).Layout()
-	x.batch = broadcastShape(name, nil, &pa, &pb)
-	x.shape = append(x.shape, x.batch...)
-	if len(sa) > 1 {
-		x.m = sa[len(sa)-2]
-		x.shape = append(x.shape, x.m)
+	if rb > 1 {
+		x.n = lb.Dim(rb - 1)
+		shape = append(shape, x.n)
 	}
-	if len(sb) > 1 {
-		x.n = sb[len(sb)-1]
-		x.shape = append(x.shape, x.n)
-	}
+	x.shape = shape
 	return x
 }
 
@@ -108,68 +107,48 @@ func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row fu
 }
 
 // matmulNative unboxes T for matmul, which only native types reach.
-func matmulNative[T num.Elem](j job, x product, a, b, dst tensor.Tensor[T]) {
-	switch d := any(&dst).(type) { // by pointers, which aren't copied to the heap
+func matmulNative[T num.Elem](j job, x product, a, b, dst *tensor.Tensor[T]) {
+	switch d := any(dst).(type) {
 	case *tensor.Tensor[int8]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int8]), any(&b).(*tensor.Tensor[int8]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[int8]), any(b).(*tensor.Tensor[int8]), d, nil)
 	case *tensor.Tensor[int16]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int16]), any(&b).(*tensor.Tensor[int16]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[int16]), any(b).(*tensor.Tensor[int16]), d, nil)
 	case *tensor.Tensor[int32]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int32]), any(&b).(*tensor.Tensor[int32]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[int32]), any(b).(*tensor.Tensor[int32]), d, nil)
 	case *tensor.Tensor[int64]:
-		matmul(j, x, any(&a).(*tensor.Tensor[int64]), any(&b).(*tensor.Tensor[int64]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[int64]), any(b).(*tensor.Tensor[int64]), d, nil)
 	case *tensor.Tensor[uint8]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint8]), any(&b).(*tensor.Tensor[uint8]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[uint8]), any(b).(*tensor.Tensor[uint8]), d, nil)
 	case *tensor.Tensor[uint16]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint16]), any(&b).(*tensor.Tensor[uint16]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[uint16]), any(b).(*tensor.Tensor[uint16]), d, nil)
 	case *tensor.Tensor[uint32]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint32]), any(&b).(*tensor.Tensor[uint32]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[uint32]), any(b).(*tensor.Tensor[uint32]), d, nil)
 	case *tensor.Tensor[uint64]:
-		matmul(j, x, any(&a).(*tensor.Tensor[uint64]), any(&b).(*tensor.Tensor[uint64]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[uint64]), any(b).(*tensor.Tensor[uint64]), d, nil)
 	case *tensor.Tensor[float32]:
-		matmul(j, x, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[float32]), any(b).(*tensor.Tensor[float32]), d, nil)
 	case *tensor.Tensor[float64]:
-		matmul(j, x, any(&a).(*tensor.Tensor[float64]), any(&b).(*tensor.Tensor[float64]), d, nil)
+		matmul(j, x, any(a).(*tensor.Tensor[float64]), any(b).(*tensor.Tensor[float64]), d, nil)
 	}
 }
 
 // matmul computes the product into dst, which overlaps neither operand.
-func matmul[T num.Native](j job, x product, pa, pb, dst *tensor.Tensor[T], more *after[T]) {
-	// Both operands as [batch…, rows, columns] with one stride per axis.
-	a, b := matrix(*pa, x.batch, true), matrix(*pb, x.batch, false)
+func matmul[T num.Native](j job, x product, a, b, dst *tensor.Tensor[T], then *after[T]) {
+	a, b = straight(a), straight(b)
 	out := *dst
 	if !unitRows(dst.LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
-	c := out
-	if c.Rank() != len(x.batch)+2 {
-		c = out.View(append(append([]int{}, x.batch...), x.m, x.n)...) // adds axes of extent 1 at most
-	}
-	ad, a0 := a.Data()
-	bd, b0 := b.Data()
-	cd, c0 := c.Mutable()
-	la, lb, lc := a.LayoutRef(), b.LayoutRef(), c.LayoutRef()
-	stride := func(lay *layout.Layout, axis int) int {
-		s, _ := lay.Stride(axis)
-		return s
-	}
-	rank := len(x.batch)
-	begins := func(lay *layout.Layout, origin int) entries {
-		e := entries{origin: origin, ext: x.batch}
-		for k := range rank {
-			e.str = append(e.str, stride(lay, k))
-		}
-		return e
-	}
-	g := gemm[T]{job: j, batch: 1, m: x.m, n: x.n, k: x.k,
-		a: ad, aAt: begins(la, a0), aRow: stride(la, rank), aCol: stride(la, rank+1),
-		b: bd, bAt: begins(lb, b0), bRow: stride(lb, rank), bCol: stride(lb, rank+1),
-		c: cd, cAt: begins(lc, c0), cRow: stride(lc, rank), cCol: stride(lc, rank+1)}
-	for _, e := range x.batch {
-		g.batch *= e
-	}
-	if more != nil {
-		g.afterwards(more)
+	g := gemm[T]{job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k}
+	rows, cols := a.Rank() > 1, b.Rank() > 1
+	g.a, g.aAt.origin = a.Data()
+	g.aRow, g.aCol = g.aAt.matrices(a.LayoutRef(), rows, true, x.batch())
+	g.b, g.bAt.origin = b.Data()
+	g.bRow, g.bCol = g.bAt.matrices(b.LayoutRef(), true, cols, x.batch())
+	g.c, g.cAt.origin = out.Mutable()
+	g.cRow, g.cCol = g.cAt.matrices(out.LayoutRef(), rows, cols, x.batch())
+	if then != nil {
+		g.then = *then
 	}
 	g.run()
 	if !out.SameData(*dst) {
@@ -179,26 +158,15 @@ func matmul[T num.Native](j job, x product, pa, pb, dst *tensor.Tensor[T], more 
 	runtime.KeepAlive(b)
 }
 
-// matrix returns a with the batch axes stretched and two last axes: a tensor of
-// rank 1 is a row on the left, a column on the right. Nested axes are copied, so
-// that each axis has one stride, and so are those that run backwards, for which
+// straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which
 // there is no blockFunc.
-func matrix[T num.Elem](a tensor.Tensor[T], batch []int, left bool) tensor.Tensor[T] {
-	if !forward(a.LayoutRef()) {
-		c := tensor.Empty[T](a.Shape()...)
-		c.CopyFrom(a)
-		a = c
-	}
-	if a.Rank() == 2 && len(batch) == 0 {
+func straight[T num.Elem](a *tensor.Tensor[T]) *tensor.Tensor[T] {
+	if forward(a.LayoutRef()) {
 		return a
 	}
-	if a.Rank() == 1 && left {
-		a = a.Unsqueeze(0)
-	} else if a.Rank() == 1 {
-		a = a.Unsqueeze(1)
-	}
-	shape := append(append([]int{}, batch...), a.Dim(-2), a.Dim(-1))
-	return a.BroadcastTo(shape...)
+	c := tensor.Empty[T](a.Shape()...)
+	c.CopyFrom(*a)
+	return &c
 }
 
 // unitRows reports whether the matrices of a result have rows or columns of
@@ -229,7 +197,7 @@ var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, 
 	infer: func(c *Call) []tensor.Any {
 		oneType("MatMul", c.Inputs...)
 		la, lb := c.in(0).Layout(), c.in(1).Layout()
-		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", &la, &lb).shape...))
+		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", nil, &la, &lb).shape...))
 	},
 	run: perType{dtype.Bool: runMatMul[bool], dtype.Int8: runMatMul[int8], dtype.Int16: runMatMul[int16], dtype.Int32: runMatMul[int32], dtype.Int64: runMatMul[int64],
 		dtype.Uint8: runMatMul[uint8], dtype.Uint16: runMatMul[uint16], dtype.Uint32: runMatMul[uint32], dtype.Uint64: runMatMul[uint64],

@@ -20,7 +20,7 @@ func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	const name = "MatMulInteger"
 	must(name, bytes8(b.DType()), b.DType())
 	la, lb := a.Layout(), b.Layout()
-	x := productOf(name, &la, &lb)
+	x := productOf(name, nil, &la, &lb)
 	rows, columns := a.Rank()-2, b.Rank()-1
 	if b.Rank() < 2 {
 		columns = -1

@@ -257,7 +257,7 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 			}
 		}
 	}
-	if g.finish != nil {
+	if g.then.any() {
 		g.finish(batch, 0, g.m, n0, nn)
 	}
 	runtime.KeepAlive(panel)

@@ -26,7 +26,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	must(name, bytes8(b.DType()), b.DType())
 	must(name, bytes8(d), d)
 	la, lb := a.Layout(), b.Layout()
-	x := productOf(name, &la, &lb)
+	x := productOf(name, nil, &la, &lb)
 	rows, columns := a.Rank()-2, b.Rank()-1
 	if b.Rank() < 2 {
 		columns = -1

@@ -33,7 +33,7 @@ func rectified[T num.Elem](s *settings, y tensor.Tensor[T]) tensor.Tensor[T] {
 	if !s.rectify {
 		return y
 	}
-	return apply1(&relu, &y, append(s.quiet(), Into(y)))
+	return apply1(&relu, &y, []Option{Into(y)})
 }
 
 // after is what comes after a product: plus is added, if it isn't nil, and Relu applied if
@@ -45,13 +45,11 @@ type after[T num.Native] struct {
 	rectify  bool
 }
 
-// afterwards makes a product do so block by block, as they are finished.
-func (g *gemm[T]) afterwards(a *after[T]) {
-	if a.plus == nil && !a.rectify {
-		return
-	}
-	plus, at, row, col, rectify := a.plus, a.at, a.row, a.col, a.rectify
-	c, cAt, cRow := g.c, g.cAt, g.cRow
+func (a *after[T]) any() bool { return a.plus != nil || a.rectify }
+
+// finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
+func (g *gemm[T]) finish(batch, r, m, x, n int) {
+	a := &g.then
 	sum, cut := row2Of[T](&add.rows), row1Of[T](&relu.rows)
 	if fast := fastest(add.fast); fast != nil {
 		sum = row2Of[T](fast)
@@ -59,19 +57,17 @@ func (g *gemm[T]) afterwards(a *after[T]) {
 	if fast := fastest(relu.fast); fast != nil {
 		cut = row1Of[T](fast)
 	}
-	g.finish = func(batch, r, m, x, n int) {
-		for i := r; i < r+m; i++ {
-			line := c[cAt.at(batch)+i*cRow+x:][:n]
-			if plus != nil {
-				if p := plus[at.at(batch)+i*row+x*col:]; col == 1 {
-					sum(line, line, p[:n])
-				} else {
-					addNumber(line, p[0])
-				}
+	for i := r; i < r+m; i++ {
+		line := g.c[g.cAt.at(batch)+i*g.cRow+x:][:n]
+		if a.plus != nil {
+			if p := a.plus[a.at.at(batch)+i*a.row+x*a.col:]; a.col == 1 {
+				sum(line, line, p[:n])
+			} else {
+				addNumber(line, p[0])
 			}
-			if rectify {
-				cut(line, line)
-			}
+		}
+		if a.rectify {
+			cut(line, line)
 		}
 	}
 }

@@ -75,9 +75,9 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 		sb = max(0, k-1)*g.bRow + max(0, n-1)*g.bCol + 1
 	}
 	shared := r.IntN(3) == 0 // one a for all batch entries
-	g.aAt, g.bAt, g.cAt = entries{0, []int{batch}, []int{sa}}, entries{0, []int{batch}, []int{sb}}, entries{0, []int{batch}, []int{sc}}
+	g.aAt, g.bAt, g.cAt = entriesOf(0, loop{batch, sa}), entriesOf(0, loop{batch, sb}), entriesOf(0, loop{batch, sc})
 	if shared {
-		g.aAt.str = []int{0}
+		g.aAt = entriesOf(0, loop{batch, 0})
 	}
 	g.a, g.b, g.c = fill(batch*sa), fill(batch*sb), fill(batch*sc)
 	want := append([]T(nil), g.c...)
