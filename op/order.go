@@ -232,6 +232,37 @@ func canonicalRow[T num.Elem](row []T) {
 	}
 }
 
+// canonicalNumber returns v, or the canonical NaN where it is one of any float type.
+func canonicalNumber[T num.Elem](v T) T {
+	switch p := any(&v).(type) {
+	case *float32:
+		if *p != *p {
+			*p = num.NaN32()
+		}
+	case *float64:
+		if *p != *p {
+			*p = num.NaN64()
+		}
+	case *num.F16:
+		if p.IsNaN() {
+			*p = num.F16FromFloat32(num.NaN32())
+		}
+	case *num.BF16:
+		if p.IsNaN() {
+			*p = num.BF16FromFloat32(num.NaN32())
+		}
+	case *num.F8E4M3:
+		if p.IsNaN() {
+			*p = num.F8E4M3FromFloat32(num.NaN32())
+		}
+	case *num.F8E5M2:
+		if p.IsNaN() {
+			*p = num.F8E5M2FromFloat32(num.NaN32())
+		}
+	}
+	return v
+}
+
 // extreme is the folder of the largest or the smallest element.
 type extreme[T num.Elem] struct {
 	better     func(v, best T) bool
@@ -262,9 +293,7 @@ func (f *extreme[T]) take(x []T) {
 }
 
 func (f *extreme[T]) result() T {
-	r := [1]T{f.best}
-	canonicalRow(r[:])
-	return r[0]
+	return canonicalNumber(f.best)
 }
 
 // position is the folder of ArgMax and ArgMin.

@@ -3,6 +3,7 @@ package op
 import (
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
@@ -125,13 +126,34 @@ func (r *reducing[T, R]) byFolders(j *job) {
 	split(j.name, j.ctx, steps, cost, c.fold)
 }
 
+// folds is what fold works with.
+type folds[T, R num.Elem] struct {
+	folders []folder[T, R]
+	tile    [max(foldLen, foldGroup*foldPiece)]T
+}
+
+// foldPools has a sync.Pool of folds for each reducer but folding, which can't be compared.
+var foldPools sync.Map
+
 func (r *reducing[T, R]) fold(from, to int) {
-	folders := make([]folder[T, R], r.group)
-	for i := range folders {
-		folders[i] = r.by.folder()
+	if _, ok := r.by.(folding[T, R]); ok {
+		r.foldWith(new(folds[T, R]), from, to)
+		return
 	}
-	tile := make([]T, max(foldLen, foldGroup*foldPiece))
-	n := r.to.n
+	pool, ok := foldPools.Load(r.by)
+	if !ok {
+		pool, _ = foldPools.LoadOrStore(r.by, &sync.Pool{New: func() any { return new(folds[T, R]) }})
+	}
+	f := pool.(*sync.Pool).Get().(*folds[T, R])
+	r.foldWith(f, from, to)
+	pool.(*sync.Pool).Put(f)
+}
+
+func (r *reducing[T, R]) foldWith(f *folds[T, R], from, to int) {
+	for len(f.folders) < r.group {
+		f.folders = append(f.folders, r.by.folder())
+	}
+	folders, tile, n := f.folders, f.tile[:], r.to.n
 	for o := from * r.group; o < min(to*r.group, n); {
 		first := r.base + r.kept.offset(o)
 		g := min(r.group, n-o)
@@ -228,9 +250,7 @@ func (f *rounded[T, C]) again() bool {
 }
 
 func (f *rounded[T, C]) result() T {
-	r := [1]T{f.round(f.folder.result())}
-	canonicalRow(r[:])
-	return r[0]
+	return canonicalNumber(f.round(f.folder.result()))
 }
 
 // floatFolder makes the folder over a float type T from those of float32 and

@@ -54,29 +54,29 @@ func tilesOf[T num.Native]() tiler[T] {
 	if t, ok := p.(tiler[T]); ok {
 		return t
 	}
-	return &pureTiles[T]{blockOf[T]()}
+	return pureTiles[T]{}
 }
 
 // pureTiles computes tiles by a pure loop.
-type pureTiles[T num.Native] struct{ mac blockFunc[T] }
+type pureTiles[T num.Native] struct{}
 
 // blockFunc computes a block of at most 256 k, m by n: c[i,j] = acc, where acc = +0
 // and then acc = fma(a[i,l], b[l,j], acc) for each l < k in order. Columns of b
 // and c are contiguous.
 type blockFunc[T num.Native] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
 
-func (p *pureTiles[T]) Columns() (most, lanes int) { return 64, 1 }
+func (p pureTiles[T]) Columns() (most, lanes int) { return 64, 1 }
 
-func (p *pureTiles[T]) Rows(int) int { return 64 }
+func (p pureTiles[T]) Rows(int) int { return 64 }
 
-func (p *pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
+func (p pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) {
 	for i, at := range offs {
 		copy(dst[i*ldd:i*ldd+n], src[at:at+n])
 	}
 }
 
-func (p *pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
-	canon := canonOf[T]()
+func (p pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
+	mac, canon := blockOf[T](), canonOf[T]()
 	var sums []T
 	if mode == simd.AddSums {
 		s := panelsOf(min(m, p.Rows(n))*n*dtype.Of[T]().Size() + 256)
@@ -87,9 +87,9 @@ func (p *pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, 
 	for r := 0; r < m; r += p.Rows(n) {
 		mn := min(p.Rows(n), m-r)
 		if c, a := c[r*ldc:], a[min(r*aRow, len(a)):]; sums == nil { // without k there may be no a
-			p.mac(c, ldc, a, aRow, aCol, b, ldb, mn, n, k)
+			mac(c, ldc, a, aRow, aCol, b, ldb, mn, n, k)
 		} else {
-			p.mac(sums, n, a, aRow, aCol, b, ldb, mn, n, k)
+			mac(sums, n, a, aRow, aCol, b, ldb, mn, n, k)
 			for i := range mn {
 				row := c[i*ldc : i*ldc+n]
 				for j, v := range sums[i*n : (i+1)*n] {

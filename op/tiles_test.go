@@ -13,8 +13,8 @@ import (
 
 // eachTiler calls f with the tiles of every level that the processor has, and the pure ones.
 func eachTiler(t *testing.T, f32 func(*testing.T, tiler[float32]), f64 func(*testing.T, tiler[float64])) {
-	t.Run("pure/float32", func(t *testing.T) { f32(t, &pureTiles[float32]{num.FMABlock32}) })
-	t.Run("pure/float64", func(t *testing.T) { f64(t, &pureTiles[float64]{num.FMABlock64}) })
+	t.Run("pure/float32", func(t *testing.T) { f32(t, pureTiles[float32]{}) })
+	t.Run("pure/float64", func(t *testing.T) { f64(t, pureTiles[float64]{}) })
 	for level := cpu.AVX2; level <= cpu.Detect(); level++ {
 		if p := simd.Product32[level]; p != nil {
 			t.Run(level.String()+"/float32", func(t *testing.T) { f32(t, p) })
