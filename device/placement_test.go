@@ -122,7 +122,7 @@ func TestPlacement(t *testing.T) {
 		checkLayouts(t, &p, bank, off)
 	})
 	t.Logf("%d placed, %d with layouts, %d without", placed, layouts, inexact)
-	if placed < 20 || layouts < 10 {
+	if !testing.Short() && (placed < 20 || layouts < 10) { // rapid makes a fifth of the checks with -short
 		t.Errorf("%d placed, %d with layouts: the test hardly tests anything", placed, layouts)
 	}
 }
