@@ -79,13 +79,13 @@ func rowSetP(r *rowsP, d dtype.DType) bool {
 
 func whereFast(d dtype.DType, l cpu.Level) bool { return simd.Where[l] != nil && d.Size() <= 8 }
 
-func sumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.SumLanes32[l] != nil }
+func sumFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 func extremeFast(d dtype.DType, l cpu.Level) bool {
-	return (d == dtype.Float32 || d == dtype.Float64) && simd.MaxLines32[l] != nil
+	return (d == dtype.Float32 || d == dtype.Float64) && simd.Has(l)
 }
 
-func softmaxFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Exp[l] != nil }
+func softmaxFast(d dtype.DType, l cpu.Level) bool { return d.IsFloat() && simd.Has(l) }
 
 func geluFast(d dtype.DType, l cpu.Level) bool {
 	return d.IsFloat() && d != dtype.Float64 && simd.Gelu[l] != nil

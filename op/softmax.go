@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -48,7 +49,7 @@ const longLine = 512
 // ignore NaNs there: a NaN in a line makes its sum NaN, and so all its results.
 func softmaxLong[T num.Float](to, scratch, from []T, n int, log bool) bool {
 	dst, ok := any(to).([]float32)
-	if !ok || n < longLine || len(scratch) < 2*n || simd.Softmax32.Best() == nil {
+	if !ok || n < longLine || len(scratch) < 2*n || !simd.Has(cpu.Current()) {
 		return false
 	}
 	a, e, old := conv.As[float32](from), conv.As[float32](scratch)[:n], conv.As[float32](scratch)[n:2*n]

@@ -104,17 +104,17 @@ func TestLines(t *testing.T) {
 	defer func() { together = old }()
 	for _, together = range [][2]int64{{0, 0}, {1500, 1500}, {math.MaxInt64, math.MaxInt64}} {
 		levels(t, func(t *testing.T, l cpu.Level) {
-			checkFolds(t, "sumLines32", 32, negZero, SumLines32[l], func(s float64, x float32) float64 { return s + float64(x) }, plus)
-			checkFolds(t, "sumLines64", 32, negZero, SumLines64[l], plus[float64], plus[float64])
-			checkFolds(t, "maxLines32", 64, -inf32, MaxLines32[l], larger[float32], larger[float32])
-			checkFolds(t, "maxLines64", 32, -inf, MaxLines64[l], larger[float64], larger[float64])
-			checkFolds(t, "minLines32", 64, inf32, MinLines32[l], smaller[float32], smaller[float32])
-			checkFolds(t, "minLines64", 32, inf, MinLines64[l], smaller[float64], smaller[float64])
+			checkFolds(t, "sumLines32", 32, negZero, levelsSumLines32[l], func(s float64, x float32) float64 { return s + float64(x) }, plus)
+			checkFolds(t, "sumLines64", 32, negZero, levelsSumLines64[l], plus[float64], plus[float64])
+			checkFolds(t, "maxLines32", 64, -inf32, levelsMaxLines32[l], larger[float32], larger[float32])
+			checkFolds(t, "maxLines64", 32, -inf, levelsMaxLines64[l], larger[float64], larger[float64])
+			checkFolds(t, "minLines32", 64, inf32, levelsMinLines32[l], smaller[float32], smaller[float32])
+			checkFolds(t, "minLines64", 32, inf, levelsMinLines64[l], smaller[float64], smaller[float64])
 		})
 	}
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkFirst(t, "firstLines32", FirstLines32[l])
-		checkFirst(t, "firstLines64", FirstLines64[l])
+		checkFirst(t, "firstLines32", levelsFirstLines32[l])
+		checkFirst(t, "firstLines64", levelsFirstLines64[l])
 	})
 }
 

@@ -10,12 +10,15 @@ import "github.com/ashlar-go/ashlar/internal/cpu"
 
 //go:generate sh -c "cd _asm && GOWORK=off go run ."
 
-// Levels has the implementations of an operator by the level of the processor they need: a struct of rows, or one
-// function. What isn't there is nil.
+// Levels has the rows of an operator by the level of the processor they need. An absent one is nil. A kernel that is no row
+// is a function Try: the level in use has it, or Try reports false.
 type Levels[F any] [cpu.AVX512 + 1]F
 
 // Best returns what the level in use has.
 func (l *Levels[F]) Best() F { return l[cpu.Current()] }
+
+// Has reports whether this build has kernels for level l.
+func Has(l cpu.Level) bool { return hasKernels && l > cpu.Generic }
 
 // Rows1 has the row of a one-operand operator for each element type.
 type Rows1 struct {

@@ -6,6 +6,8 @@ package simd
 
 import "github.com/ashlar-go/ashlar/internal/cpu"
 
+const hasKernels = true
+
 var Abs = Levels[*Rows1]{
 	cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
 	cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
@@ -16,7 +18,7 @@ var Add = Levels[*Rows2]{
 	cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512},
 }
 
-// TryAffine32 calls what the level in use has and reports whether there is something.
+// TryAffine32 calls the kernel of the level in use and reports whether there is one.
 func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -29,12 +31,7 @@ func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias 
 	return false
 }
 
-var Affine32 = Levels[func(dst []float32, a []float32, mean float64, factor float64, bias float64)]{
-	cpu.AVX2:   affine32AVX2,
-	cpu.AVX512: affine32AVX512,
-}
-
-// TryAffine64 calls what the level in use has and reports whether there is something.
+// TryAffine64 calls the kernel of the level in use and reports whether there is one.
 func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -47,12 +44,7 @@ func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias 
 	return false
 }
 
-var Affine64 = Levels[func(dst []float64, a []float64, mean float64, factor float64, bias float64)]{
-	cpu.AVX2:   affine64AVX2,
-	cpu.AVX512: affine64AVX512,
-}
-
-// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
+// TryArgMaxRow32 calls the kernel of the level in use and reports whether there is one.
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -65,12 +57,7 @@ func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	return false
 }
 
-var ArgMaxRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
-	cpu.AVX2:   argMaxRow32AVX2,
-	cpu.AVX512: argMaxRow32AVX512,
-}
-
-// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
+// TryArgMaxRow64 calls the kernel of the level in use and reports whether there is one.
 func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -83,12 +70,7 @@ func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
 	return false
 }
 
-var ArgMaxRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
-	cpu.AVX2:   argMaxRow64AVX2,
-	cpu.AVX512: argMaxRow64AVX512,
-}
-
-// TryArgMinRow32 calls what the level in use has and reports whether there is something.
+// TryArgMinRow32 calls the kernel of the level in use and reports whether there is one.
 func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -101,12 +83,7 @@ func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
 	return false
 }
 
-var ArgMinRow32 = Levels[func(key []int32, at []int32, a []float32, i int32)]{
-	cpu.AVX2:   argMinRow32AVX2,
-	cpu.AVX512: argMinRow32AVX512,
-}
-
-// TryArgMinRow64 calls what the level in use has and reports whether there is something.
+// TryArgMinRow64 calls the kernel of the level in use and reports whether there is one.
 func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -119,12 +96,7 @@ func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 	return false
 }
 
-var ArgMinRow64 = Levels[func(key []int64, at []int64, a []float64, i int64)]{
-	cpu.AVX2:   argMinRow64AVX2,
-	cpu.AVX512: argMinRow64AVX512,
-}
-
-// TryCanon32 calls what the level in use has and reports whether there is something.
+// TryCanon32 calls the kernel of the level in use and reports whether there is one.
 func TryCanon32(dst []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -137,12 +109,7 @@ func TryCanon32(dst []float32) bool {
 	return false
 }
 
-var Canon32 = Levels[func(dst []float32)]{
-	cpu.AVX2:   canon32AVX2,
-	cpu.AVX512: canon32AVX512,
-}
-
-// TryCanon64 calls what the level in use has and reports whether there is something.
+// TryCanon64 calls the kernel of the level in use and reports whether there is one.
 func TryCanon64(dst []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -155,11 +122,6 @@ func TryCanon64(dst []float64) bool {
 	return false
 }
 
-var Canon64 = Levels[func(dst []float64)]{
-	cpu.AVX2:   canon64AVX2,
-	cpu.AVX512: canon64AVX512,
-}
-
 var Ceil = Levels[*Rows1]{
 	cpu.AVX2:   {F32: ceilF32AVX2, F64: ceilF64AVX2},
 	cpu.AVX512: {F32: ceilF32AVX512, F64: ceilF64AVX512},
@@ -170,30 +132,12 @@ var Clip = Levels[*RowsP]{
 	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
 }
 
-// TryCosMarked calls what the level in use has and reports whether there is something.
-func TryCosMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		cosMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		cosMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var CosMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   cosMarkedAVX2,
-	cpu.AVX512: cosMarkedAVX512,
-}
-
 var Div = Levels[*Rows2]{
 	cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
 	cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
 }
 
-// TryDivNumber32 calls what the level in use has and reports whether there is something.
+// TryDivNumber32 calls the kernel of the level in use and reports whether there is one.
 func TryDivNumber32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -206,12 +150,7 @@ func TryDivNumber32(dst []float32, a []float32, p float32) bool {
 	return false
 }
 
-var DivNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
-	cpu.AVX2:   divNumber32AVX2,
-	cpu.AVX512: divNumber32AVX512,
-}
-
-// TryDivNumber64 calls what the level in use has and reports whether there is something.
+// TryDivNumber64 calls the kernel of the level in use and reports whether there is one.
 func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -224,32 +163,9 @@ func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 	return false
 }
 
-var DivNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
-	cpu.AVX2:   divNumber64AVX2,
-	cpu.AVX512: divNumber64AVX512,
-}
-
 var Equal = Levels[*RowsCmp]{
 	cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
 	cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
-}
-
-// TryErfMarked calls what the level in use has and reports whether there is something.
-func TryErfMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		erfMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		erfMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var ErfMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   erfMarkedAVX2,
-	cpu.AVX512: erfMarkedAVX512,
 }
 
 var Exp = Levels[*Rows1]{
@@ -257,7 +173,7 @@ var Exp = Levels[*Rows1]{
 	cpu.AVX512: {F32: expF32AVX512, MulAddF32: expMulAddF32AVX512, F64: expF64AVX512},
 }
 
-// TryExpLess32 calls what the level in use has and reports whether there is something.
+// TryExpLess32 calls the kernel of the level in use and reports whether there is one.
 func TryExpLess32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -268,11 +184,6 @@ func TryExpLess32(dst []float32, a []float32, p float32) bool {
 		return true
 	}
 	return false
-}
-
-var ExpLess32 = Levels[func(dst []float32, a []float32, p float32)]{
-	cpu.AVX2:   expLess32AVX2,
-	cpu.AVX512: expLess32AVX512,
 }
 
 var FastExp = Levels[*Rows1]{
@@ -295,7 +206,7 @@ var FastTanh = Levels[*Rows1]{
 	cpu.AVX512: {F32: fastTanhF32AVX512, MulAddF32: fastTanhMulAddF32AVX512},
 }
 
-// TryFirstLines32 calls what the level in use has and reports whether there is something.
+// TryFirstLines32 calls the kernel of the level in use and reports whether there is one.
 func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	best = best[:len(dst)]
@@ -310,12 +221,7 @@ func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool
 	return false
 }
 
-var FirstLines32 = Levels[func(dst []int64, best []float32, x []float32, step, n int)]{
-	cpu.AVX2:   firstLines32AVX2,
-	cpu.AVX512: firstLines32AVX512,
-}
-
-// TryFirstLines64 calls what the level in use has and reports whether there is something.
+// TryFirstLines64 calls the kernel of the level in use and reports whether there is one.
 func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	best = best[:len(dst)]
@@ -330,50 +236,9 @@ func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool
 	return false
 }
 
-var FirstLines64 = Levels[func(dst []int64, best []float64, x []float64, step, n int)]{
-	cpu.AVX2:   firstLines64AVX2,
-	cpu.AVX512: firstLines64AVX512,
-}
-
 var Floor = Levels[*Rows1]{
 	cpu.AVX2:   {F32: floorF32AVX2, F64: floorF64AVX2},
 	cpu.AVX512: {F32: floorF32AVX512, F64: floorF64AVX512},
-}
-
-// TryGeluMarked calls what the level in use has and reports whether there is something.
-func TryGeluMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		geluMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		geluMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var GeluMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   geluMarkedAVX2,
-	cpu.AVX512: geluMarkedAVX512,
-}
-
-// TryGeluTanhMarked calls what the level in use has and reports whether there is something.
-func TryGeluTanhMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		geluTanhMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		geluTanhMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var GeluTanhMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   geluTanhMarkedAVX2,
-	cpu.AVX512: geluTanhMarkedAVX512,
 }
 
 var Greater = Levels[*RowsCmp]{
@@ -416,7 +281,7 @@ var Log = Levels[*Rows1]{
 	cpu.AVX512: {F32: logF32AVX512, MulAddF32: logMulAddF32AVX512, F64: logF64AVX512},
 }
 
-// TryLogSoftmax32 calls what the level in use has and reports whether there is something.
+// TryLogSoftmax32 calls the kernel of the level in use and reports whether there is one.
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -429,17 +294,12 @@ func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b 
 	return false
 }
 
-var LogSoftmax32 = Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)]{
-	cpu.AVX2:   logSoftmax32AVX2,
-	cpu.AVX512: logSoftmax32AVX512,
-}
-
 var Max = Levels[*Rows2]{
 	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
 	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
 }
 
-// TryMaxColumns32 calls what the level in use has and reports whether there is something.
+// TryMaxColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
@@ -453,12 +313,7 @@ func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 	return false
 }
 
-var MaxColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   maxColumns32AVX2,
-	cpu.AVX512: maxColumns32AVX512,
-}
-
-// TryMaxColumns64 calls what the level in use has and reports whether there is something.
+// TryMaxColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
@@ -472,12 +327,7 @@ func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 	return false
 }
 
-var MaxColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   maxColumns64AVX2,
-	cpu.AVX512: maxColumns64AVX512,
-}
-
-// TryMaxLines32 calls what the level in use has and reports whether there is something.
+// TryMaxLines32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
@@ -491,12 +341,7 @@ func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
 	return false
 }
 
-var MaxLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
-	cpu.AVX2:   maxLines32AVX2,
-	cpu.AVX512: maxLines32AVX512,
-}
-
-// TryMaxLines64 calls what the level in use has and reports whether there is something.
+// TryMaxLines64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
@@ -510,17 +355,12 @@ func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	return false
 }
 
-var MaxLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
-	cpu.AVX2:   maxLines64AVX2,
-	cpu.AVX512: maxLines64AVX512,
-}
-
 var Min = Levels[*Rows2]{
 	cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
 	cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
 }
 
-// TryMinColumns32 calls what the level in use has and reports whether there is something.
+// TryMinColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
@@ -534,12 +374,7 @@ func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w i
 	return false
 }
 
-var MinColumns32 = Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   minColumns32AVX2,
-	cpu.AVX512: minColumns32AVX512,
-}
-
-// TryMinColumns64 calls what the level in use has and reports whether there is something.
+// TryMinColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
@@ -553,12 +388,7 @@ func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 	return false
 }
 
-var MinColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   minColumns64AVX2,
-	cpu.AVX512: minColumns64AVX512,
-}
-
-// TryMinLines32 calls what the level in use has and reports whether there is something.
+// TryMinLines32 calls the kernel of the level in use and reports whether there is one.
 func TryMinLines32(dst []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
@@ -572,12 +402,7 @@ func TryMinLines32(dst []float32, x []float32, step, n int) bool {
 	return false
 }
 
-var MinLines32 = Levels[func(dst []float32, x []float32, step, n int)]{
-	cpu.AVX2:   minLines32AVX2,
-	cpu.AVX512: minLines32AVX512,
-}
-
-// TryMinLines64 calls what the level in use has and reports whether there is something.
+// TryMinLines64 calls the kernel of the level in use and reports whether there is one.
 func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
@@ -591,29 +416,6 @@ func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 	return false
 }
 
-var MinLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
-	cpu.AVX2:   minLines64AVX2,
-	cpu.AVX512: minLines64AVX512,
-}
-
-// TryMishMarked calls what the level in use has and reports whether there is something.
-func TryMishMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		mishMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		mishMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var MishMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   mishMarkedAVX2,
-	cpu.AVX512: mishMarkedAVX512,
-}
-
 var Mul = Levels[*Rows2]{
 	cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
 	cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
@@ -624,7 +426,7 @@ var MulAdd = Levels[*Rows3]{
 	cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
 }
 
-// TryNarrowBF16 calls what the level in use has and reports whether there is something.
+// TryNarrowBF16 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowBF16(dst []uint16, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -637,12 +439,7 @@ func TryNarrowBF16(dst []uint16, a []float32) bool {
 	return false
 }
 
-var NarrowBF16 = Levels[func(dst []uint16, a []float32)]{
-	cpu.AVX2:   narrowBF16AVX2,
-	cpu.AVX512: narrowBF16AVX512,
-}
-
-// TryNarrowF16 calls what the level in use has and reports whether there is something.
+// TryNarrowF16 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowF16(dst []uint16, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -655,12 +452,7 @@ func TryNarrowF16(dst []uint16, a []float32) bool {
 	return false
 }
 
-var NarrowF16 = Levels[func(dst []uint16, a []float32)]{
-	cpu.AVX2:   narrowF16AVX2,
-	cpu.AVX512: narrowF16AVX512,
-}
-
-// TryNarrowF64 calls what the level in use has and reports whether there is something.
+// TryNarrowF64 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowF64(dst []float32, a []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -671,11 +463,6 @@ func TryNarrowF64(dst []float32, a []float64) bool {
 		return true
 	}
 	return false
-}
-
-var NarrowF64 = Levels[func(dst []float32, a []float64)]{
-	cpu.AVX2:   narrowF64AVX2,
-	cpu.AVX512: narrowF64AVX512,
 }
 
 var Neg = Levels[*Rows1]{
@@ -708,25 +495,7 @@ var Sigmoid = Levels[*Rows1]{
 	cpu.AVX512: {F32: sigmoidF32AVX512, MulAddF32: sigmoidMulAddF32AVX512, F64: sigmoidF64AVX512},
 }
 
-// TrySinMarked calls what the level in use has and reports whether there is something.
-func TrySinMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		sinMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		sinMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var SinMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   sinMarkedAVX2,
-	cpu.AVX512: sinMarkedAVX512,
-}
-
-// TrySoftmax32 calls what the level in use has and reports whether there is something.
+// TrySoftmax32 calls the kernel of the level in use and reports whether there is one.
 func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -739,11 +508,6 @@ func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []f
 	return false
 }
 
-var Softmax32 = Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)]{
-	cpu.AVX2:   softmax32AVX2,
-	cpu.AVX512: softmax32AVX512,
-}
-
 var Sqrt = Levels[*Rows1]{
 	cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
 	cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
@@ -754,7 +518,7 @@ var Square = Levels[*Rows1]{
 	cpu.AVX512: {F32: squareF32AVX512, F64: squareF64AVX512},
 }
 
-// TrySquareLanes32 calls what the level in use has and reports whether there is something.
+// TrySquareLanes32 calls the kernel of the level in use and reports whether there is one.
 func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -767,12 +531,7 @@ func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	return false
 }
 
-var SquareLanes32 = Levels[func(lane *[32]float64, x []float32, shift float64)]{
-	cpu.AVX2:   squareLanes32AVX2,
-	cpu.AVX512: squareLanes32AVX512,
-}
-
-// TrySquareLanes64 calls what the level in use has and reports whether there is something.
+// TrySquareLanes64 calls the kernel of the level in use and reports whether there is one.
 func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -785,17 +544,12 @@ func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	return false
 }
 
-var SquareLanes64 = Levels[func(lane *[32]float64, x []float64, shift float64)]{
-	cpu.AVX2:   squareLanes64AVX2,
-	cpu.AVX512: squareLanes64AVX512,
-}
-
 var Sub = Levels[*Rows2]{
 	cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
 	cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
 }
 
-// TrySubNumber32 calls what the level in use has and reports whether there is something.
+// TrySubNumber32 calls the kernel of the level in use and reports whether there is one.
 func TrySubNumber32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -808,12 +562,7 @@ func TrySubNumber32(dst []float32, a []float32, p float32) bool {
 	return false
 }
 
-var SubNumber32 = Levels[func(dst []float32, a []float32, p float32)]{
-	cpu.AVX2:   subNumber32AVX2,
-	cpu.AVX512: subNumber32AVX512,
-}
-
-// TrySubNumber64 calls what the level in use has and reports whether there is something.
+// TrySubNumber64 calls the kernel of the level in use and reports whether there is one.
 func TrySubNumber64(dst []float64, a []float64, p float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -826,12 +575,7 @@ func TrySubNumber64(dst []float64, a []float64, p float64) bool {
 	return false
 }
 
-var SubNumber64 = Levels[func(dst []float64, a []float64, p float64)]{
-	cpu.AVX2:   subNumber64AVX2,
-	cpu.AVX512: subNumber64AVX512,
-}
-
-// TrySumColumns32 calls what the level in use has and reports whether there is something.
+// TrySumColumns32 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
@@ -845,12 +589,7 @@ func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w i
 	return false
 }
 
-var SumColumns32 = Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   sumColumns32AVX2,
-	cpu.AVX512: sumColumns32AVX512,
-}
-
-// TrySumColumns64 calls what the level in use has and reports whether there is something.
+// TrySumColumns64 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
@@ -864,12 +603,7 @@ func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w i
 	return false
 }
 
-var SumColumns64 = Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]{
-	cpu.AVX2:   sumColumns64AVX2,
-	cpu.AVX512: sumColumns64AVX512,
-}
-
-// TrySumLanes32 calls what the level in use has and reports whether there is something.
+// TrySumLanes32 calls the kernel of the level in use and reports whether there is one.
 func TrySumLanes32(lane *[32]float64, x []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -882,12 +616,7 @@ func TrySumLanes32(lane *[32]float64, x []float32) bool {
 	return false
 }
 
-var SumLanes32 = Levels[func(lane *[32]float64, x []float32)]{
-	cpu.AVX2:   sumLanes32AVX2,
-	cpu.AVX512: sumLanes32AVX512,
-}
-
-// TrySumLanes64 calls what the level in use has and reports whether there is something.
+// TrySumLanes64 calls the kernel of the level in use and reports whether there is one.
 func TrySumLanes64(lane *[32]float64, x []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -900,12 +629,7 @@ func TrySumLanes64(lane *[32]float64, x []float64) bool {
 	return false
 }
 
-var SumLanes64 = Levels[func(lane *[32]float64, x []float64)]{
-	cpu.AVX2:   sumLanes64AVX2,
-	cpu.AVX512: sumLanes64AVX512,
-}
-
-// TrySumLines32 calls what the level in use has and reports whether there is something.
+// TrySumLines32 calls the kernel of the level in use and reports whether there is one.
 func TrySumLines32(dst []float64, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
@@ -919,12 +643,7 @@ func TrySumLines32(dst []float64, x []float32, step, n int) bool {
 	return false
 }
 
-var SumLines32 = Levels[func(dst []float64, x []float32, step, n int)]{
-	cpu.AVX2:   sumLines32AVX2,
-	cpu.AVX512: sumLines32AVX512,
-}
-
-// TrySumLines64 calls what the level in use has and reports whether there is something.
+// TrySumLines64 calls the kernel of the level in use and reports whether there is one.
 func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
@@ -936,29 +655,6 @@ func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 		return true
 	}
 	return false
-}
-
-var SumLines64 = Levels[func(dst []float64, x []float64, step, n int)]{
-	cpu.AVX2:   sumLines64AVX2,
-	cpu.AVX512: sumLines64AVX512,
-}
-
-// TryTanMarked calls what the level in use has and reports whether there is something.
-func TryTanMarked(dst []float32, a []float32) bool {
-	switch cpu.Current() {
-	case cpu.AVX2:
-		tanMarkedAVX2(dst, a)
-		return true
-	case cpu.AVX512:
-		tanMarkedAVX512(dst, a)
-		return true
-	}
-	return false
-}
-
-var TanMarked = Levels[func(dst []float32, a []float32)]{
-	cpu.AVX2:   tanMarkedAVX2,
-	cpu.AVX512: tanMarkedAVX512,
 }
 
 var Tanh = Levels[*Rows1]{
@@ -976,7 +672,7 @@ var Where = Levels[*RowsWhere]{
 	cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
 }
 
-// TryWidenBF16 calls what the level in use has and reports whether there is something.
+// TryWidenBF16 calls the kernel of the level in use and reports whether there is one.
 func TryWidenBF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -989,12 +685,7 @@ func TryWidenBF16(dst []float32, a []uint16) bool {
 	return false
 }
 
-var WidenBF16 = Levels[func(dst []float32, a []uint16)]{
-	cpu.AVX2:   widenBF16AVX2,
-	cpu.AVX512: widenBF16AVX512,
-}
-
-// TryWidenF16 calls what the level in use has and reports whether there is something.
+// TryWidenF16 calls the kernel of the level in use and reports whether there is one.
 func TryWidenF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -1007,12 +698,7 @@ func TryWidenF16(dst []float32, a []uint16) bool {
 	return false
 }
 
-var WidenF16 = Levels[func(dst []float32, a []uint16)]{
-	cpu.AVX2:   widenF16AVX2,
-	cpu.AVX512: widenF16AVX512,
-}
-
-// TryWidenF32 calls what the level in use has and reports whether there is something.
+// TryWidenF32 calls the kernel of the level in use and reports whether there is one.
 func TryWidenF32(dst []float64, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
@@ -1023,9 +709,4 @@ func TryWidenF32(dst []float64, a []float32) bool {
 		return true
 	}
 	return false
-}
-
-var WidenF32 = Levels[func(dst []float64, a []float32)]{
-	cpu.AVX2:   widenF32AVX2,
-	cpu.AVX512: widenF32AVX512,
 }

@@ -4,62 +4,48 @@
 
 package simd
 
+const hasKernels = false
+
 var Abs Levels[*Rows1]
 
 var Add Levels[*Rows2]
 
-var Affine32 Levels[func(dst []float32, a []float32, mean float64, factor float64, bias float64)]
-
-// TryAffine32 calls what the level in use has and reports whether there is something.
+// TryAffine32 calls the kernel of the level in use and reports whether there is one.
 func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	return false
 }
 
-var Affine64 Levels[func(dst []float64, a []float64, mean float64, factor float64, bias float64)]
-
-// TryAffine64 calls what the level in use has and reports whether there is something.
+// TryAffine64 calls the kernel of the level in use and reports whether there is one.
 func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
 	return false
 }
 
-var ArgMaxRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
-
-// TryArgMaxRow32 calls what the level in use has and reports whether there is something.
+// TryArgMaxRow32 calls the kernel of the level in use and reports whether there is one.
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	return false
 }
 
-var ArgMaxRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
-
-// TryArgMaxRow64 calls what the level in use has and reports whether there is something.
+// TryArgMaxRow64 calls the kernel of the level in use and reports whether there is one.
 func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
 	return false
 }
 
-var ArgMinRow32 Levels[func(key []int32, at []int32, a []float32, i int32)]
-
-// TryArgMinRow32 calls what the level in use has and reports whether there is something.
+// TryArgMinRow32 calls the kernel of the level in use and reports whether there is one.
 func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
 	return false
 }
 
-var ArgMinRow64 Levels[func(key []int64, at []int64, a []float64, i int64)]
-
-// TryArgMinRow64 calls what the level in use has and reports whether there is something.
+// TryArgMinRow64 calls the kernel of the level in use and reports whether there is one.
 func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 	return false
 }
 
-var Canon32 Levels[func(dst []float32)]
-
-// TryCanon32 calls what the level in use has and reports whether there is something.
+// TryCanon32 calls the kernel of the level in use and reports whether there is one.
 func TryCanon32(dst []float32) bool {
 	return false
 }
 
-var Canon64 Levels[func(dst []float64)]
-
-// TryCanon64 calls what the level in use has and reports whether there is something.
+// TryCanon64 calls the kernel of the level in use and reports whether there is one.
 func TryCanon64(dst []float64) bool {
 	return false
 }
@@ -68,43 +54,23 @@ var Ceil Levels[*Rows1]
 
 var Clip Levels[*RowsP]
 
-var CosMarked Levels[func(dst []float32, a []float32)]
-
-// TryCosMarked calls what the level in use has and reports whether there is something.
-func TryCosMarked(dst []float32, a []float32) bool {
-	return false
-}
-
 var Div Levels[*Rows2]
 
-var DivNumber32 Levels[func(dst []float32, a []float32, p float32)]
-
-// TryDivNumber32 calls what the level in use has and reports whether there is something.
+// TryDivNumber32 calls the kernel of the level in use and reports whether there is one.
 func TryDivNumber32(dst []float32, a []float32, p float32) bool {
 	return false
 }
 
-var DivNumber64 Levels[func(dst []float64, a []float64, p float64)]
-
-// TryDivNumber64 calls what the level in use has and reports whether there is something.
+// TryDivNumber64 calls the kernel of the level in use and reports whether there is one.
 func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 	return false
 }
 
 var Equal Levels[*RowsCmp]
 
-var ErfMarked Levels[func(dst []float32, a []float32)]
-
-// TryErfMarked calls what the level in use has and reports whether there is something.
-func TryErfMarked(dst []float32, a []float32) bool {
-	return false
-}
-
 var Exp Levels[*Rows1]
 
-var ExpLess32 Levels[func(dst []float32, a []float32, p float32)]
-
-// TryExpLess32 calls what the level in use has and reports whether there is something.
+// TryExpLess32 calls the kernel of the level in use and reports whether there is one.
 func TryExpLess32(dst []float32, a []float32, p float32) bool {
 	return false
 }
@@ -117,35 +83,17 @@ var FastSigmoid Levels[*Rows1]
 
 var FastTanh Levels[*Rows1]
 
-var FirstLines32 Levels[func(dst []int64, best []float32, x []float32, step, n int)]
-
-// TryFirstLines32 calls what the level in use has and reports whether there is something.
+// TryFirstLines32 calls the kernel of the level in use and reports whether there is one.
 func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
 	return false
 }
 
-var FirstLines64 Levels[func(dst []int64, best []float64, x []float64, step, n int)]
-
-// TryFirstLines64 calls what the level in use has and reports whether there is something.
+// TryFirstLines64 calls the kernel of the level in use and reports whether there is one.
 func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
 	return false
 }
 
 var Floor Levels[*Rows1]
-
-var GeluMarked Levels[func(dst []float32, a []float32)]
-
-// TryGeluMarked calls what the level in use has and reports whether there is something.
-func TryGeluMarked(dst []float32, a []float32) bool {
-	return false
-}
-
-var GeluTanhMarked Levels[func(dst []float32, a []float32)]
-
-// TryGeluTanhMarked calls what the level in use has and reports whether there is something.
-func TryGeluTanhMarked(dst []float32, a []float32) bool {
-	return false
-}
 
 var Greater Levels[*RowsCmp]
 
@@ -163,77 +111,52 @@ var LessOrEqual Levels[*RowsCmp]
 
 var Log Levels[*Rows1]
 
-var LogSoftmax32 Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32)]
-
-// TryLogSoftmax32 calls what the level in use has and reports whether there is something.
+// TryLogSoftmax32 calls the kernel of the level in use and reports whether there is one.
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
 	return false
 }
 
 var Max Levels[*Rows2]
 
-var MaxColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
-
-// TryMaxColumns32 calls what the level in use has and reports whether there is something.
+// TryMaxColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
-var MaxColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
-
-// TryMaxColumns64 calls what the level in use has and reports whether there is something.
+// TryMaxColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
-var MaxLines32 Levels[func(dst []float32, x []float32, step, n int)]
-
-// TryMaxLines32 calls what the level in use has and reports whether there is something.
+// TryMaxLines32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
 	return false
 }
 
-var MaxLines64 Levels[func(dst []float64, x []float64, step, n int)]
-
-// TryMaxLines64 calls what the level in use has and reports whether there is something.
+// TryMaxLines64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	return false
 }
 
 var Min Levels[*Rows2]
 
-var MinColumns32 Levels[func(dst []float32, x []float32, rows []int64, ends []int64, w int)]
-
-// TryMinColumns32 calls what the level in use has and reports whether there is something.
+// TryMinColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
-var MinColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
-
-// TryMinColumns64 calls what the level in use has and reports whether there is something.
+// TryMinColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
-var MinLines32 Levels[func(dst []float32, x []float32, step, n int)]
-
-// TryMinLines32 calls what the level in use has and reports whether there is something.
+// TryMinLines32 calls the kernel of the level in use and reports whether there is one.
 func TryMinLines32(dst []float32, x []float32, step, n int) bool {
 	return false
 }
 
-var MinLines64 Levels[func(dst []float64, x []float64, step, n int)]
-
-// TryMinLines64 calls what the level in use has and reports whether there is something.
+// TryMinLines64 calls the kernel of the level in use and reports whether there is one.
 func TryMinLines64(dst []float64, x []float64, step, n int) bool {
-	return false
-}
-
-var MishMarked Levels[func(dst []float32, a []float32)]
-
-// TryMishMarked calls what the level in use has and reports whether there is something.
-func TryMishMarked(dst []float32, a []float32) bool {
 	return false
 }
 
@@ -241,23 +164,17 @@ var Mul Levels[*Rows2]
 
 var MulAdd Levels[*Rows3]
 
-var NarrowBF16 Levels[func(dst []uint16, a []float32)]
-
-// TryNarrowBF16 calls what the level in use has and reports whether there is something.
+// TryNarrowBF16 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowBF16(dst []uint16, a []float32) bool {
 	return false
 }
 
-var NarrowF16 Levels[func(dst []uint16, a []float32)]
-
-// TryNarrowF16 calls what the level in use has and reports whether there is something.
+// TryNarrowF16 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowF16(dst []uint16, a []float32) bool {
 	return false
 }
 
-var NarrowF64 Levels[func(dst []float32, a []float64)]
-
-// TryNarrowF64 calls what the level in use has and reports whether there is something.
+// TryNarrowF64 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowF64(dst []float32, a []float64) bool {
 	return false
 }
@@ -274,16 +191,7 @@ var Round Levels[*Rows1]
 
 var Sigmoid Levels[*Rows1]
 
-var SinMarked Levels[func(dst []float32, a []float32)]
-
-// TrySinMarked calls what the level in use has and reports whether there is something.
-func TrySinMarked(dst []float32, a []float32) bool {
-	return false
-}
-
-var Softmax32 Levels[func(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32)]
-
-// TrySoftmax32 calls what the level in use has and reports whether there is something.
+// TrySoftmax32 calls the kernel of the level in use and reports whether there is one.
 func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
 	return false
 }
@@ -292,82 +200,55 @@ var Sqrt Levels[*Rows1]
 
 var Square Levels[*Rows1]
 
-var SquareLanes32 Levels[func(lane *[32]float64, x []float32, shift float64)]
-
-// TrySquareLanes32 calls what the level in use has and reports whether there is something.
+// TrySquareLanes32 calls the kernel of the level in use and reports whether there is one.
 func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	return false
 }
 
-var SquareLanes64 Levels[func(lane *[32]float64, x []float64, shift float64)]
-
-// TrySquareLanes64 calls what the level in use has and reports whether there is something.
+// TrySquareLanes64 calls the kernel of the level in use and reports whether there is one.
 func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	return false
 }
 
 var Sub Levels[*Rows2]
 
-var SubNumber32 Levels[func(dst []float32, a []float32, p float32)]
-
-// TrySubNumber32 calls what the level in use has and reports whether there is something.
+// TrySubNumber32 calls the kernel of the level in use and reports whether there is one.
 func TrySubNumber32(dst []float32, a []float32, p float32) bool {
 	return false
 }
 
-var SubNumber64 Levels[func(dst []float64, a []float64, p float64)]
-
-// TrySubNumber64 calls what the level in use has and reports whether there is something.
+// TrySubNumber64 calls the kernel of the level in use and reports whether there is one.
 func TrySubNumber64(dst []float64, a []float64, p float64) bool {
 	return false
 }
 
-var SumColumns32 Levels[func(dst []float64, x []float32, rows []int64, ends []int64, w int)]
-
-// TrySumColumns32 calls what the level in use has and reports whether there is something.
+// TrySumColumns32 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
-var SumColumns64 Levels[func(dst []float64, x []float64, rows []int64, ends []int64, w int)]
-
-// TrySumColumns64 calls what the level in use has and reports whether there is something.
+// TrySumColumns64 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
 
-var SumLanes32 Levels[func(lane *[32]float64, x []float32)]
-
-// TrySumLanes32 calls what the level in use has and reports whether there is something.
+// TrySumLanes32 calls the kernel of the level in use and reports whether there is one.
 func TrySumLanes32(lane *[32]float64, x []float32) bool {
 	return false
 }
 
-var SumLanes64 Levels[func(lane *[32]float64, x []float64)]
-
-// TrySumLanes64 calls what the level in use has and reports whether there is something.
+// TrySumLanes64 calls the kernel of the level in use and reports whether there is one.
 func TrySumLanes64(lane *[32]float64, x []float64) bool {
 	return false
 }
 
-var SumLines32 Levels[func(dst []float64, x []float32, step, n int)]
-
-// TrySumLines32 calls what the level in use has and reports whether there is something.
+// TrySumLines32 calls the kernel of the level in use and reports whether there is one.
 func TrySumLines32(dst []float64, x []float32, step, n int) bool {
 	return false
 }
 
-var SumLines64 Levels[func(dst []float64, x []float64, step, n int)]
-
-// TrySumLines64 calls what the level in use has and reports whether there is something.
+// TrySumLines64 calls the kernel of the level in use and reports whether there is one.
 func TrySumLines64(dst []float64, x []float64, step, n int) bool {
-	return false
-}
-
-var TanMarked Levels[func(dst []float32, a []float32)]
-
-// TryTanMarked calls what the level in use has and reports whether there is something.
-func TryTanMarked(dst []float32, a []float32) bool {
 	return false
 }
 
@@ -377,23 +258,17 @@ var Trunc Levels[*Rows1]
 
 var Where Levels[*RowsWhere]
 
-var WidenBF16 Levels[func(dst []float32, a []uint16)]
-
-// TryWidenBF16 calls what the level in use has and reports whether there is something.
+// TryWidenBF16 calls the kernel of the level in use and reports whether there is one.
 func TryWidenBF16(dst []float32, a []uint16) bool {
 	return false
 }
 
-var WidenF16 Levels[func(dst []float32, a []uint16)]
-
-// TryWidenF16 calls what the level in use has and reports whether there is something.
+// TryWidenF16 calls the kernel of the level in use and reports whether there is one.
 func TryWidenF16(dst []float32, a []uint16) bool {
 	return false
 }
 
-var WidenF32 Levels[func(dst []float64, a []float32)]
-
-// TryWidenF32 calls what the level in use has and reports whether there is something.
+// TryWidenF32 calls the kernel of the level in use and reports whether there is one.
 func TryWidenF32(dst []float64, a []float32) bool {
 	return false
 }
