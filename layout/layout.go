@@ -221,7 +221,7 @@ func (l *Layout) Flat() bool { return l.Leaves() == l.Rank() }
 // 0 ≤ i < Leaves.
 func (l *Layout) Leaf(i int) (ext, str int) {
 	if uint(i) < uint(l.n) { // n is 0 where there is deep
-		return l.ext[i&7], l.str[i&7]
+		return l.ext[i], l.str[i]
 	}
 	return l.leaf(i)
 }
@@ -254,7 +254,7 @@ func (l *Layout) modeLeaves(i int) (ext, str []int) {
 // unless 0 ≤ i < Rank.
 func (l *Layout) Dim(i int) int {
 	if l.n == l.rank && uint(i) < uint(l.n) {
-		return l.ext[i&7]
+		return l.ext[i]
 	}
 	return l.dim(i)
 }
