@@ -6,7 +6,8 @@ package layout
 //
 //	n · U(c) = l(c'), c' being c with those leaves multiplied by n/d,
 //
-// and the elements between c' and the next lie in the same wide element.
+// and the elements between c' and the next lie in the same wide element. The wide
+// elements may be more memory than l reaches: Recast is for the same memory.
 //
 //	(4,3):(2,4) by 2 → (4,3):(1,2); by 4 → (2,3):(1,1)
 //
@@ -41,6 +42,9 @@ func (l *Layout) Upcast(n int) (Layout, error) {
 // the result D has
 //
 //	D(c') = n · l(c), c' being c with the leaves of stride 1 multiplied by n.
+//
+// With several leaves of stride 1, extents of 1 included, it counts some memory more
+// than once: Recast is for the same memory.
 //
 //	(4,2):(2,1) by 4 → (4,8):(8,1)
 //
@@ -77,23 +81,72 @@ func (l *Layout) Downcast(n int) (Layout, error) {
 }
 
 // Recast returns the layout of the same memory as elements of another width, both
-// widths in one unit such as bits: Upcast and then Downcast by the two in lowest
-// terms. It fails as they do.
+// widths in one unit such as bits. It is exact: the result's elements are the bits of
+// l's elements, each as often, and nothing else. One leaf is the contiguous one: its
+// extent counts the new elements, and the strides of the others are rescaled. That is
+// the last leaf of stride 1; an extent of 1, whose stride means nothing, will do where
+// no longer leaf has stride 1, and any leaf in a layout without elements.
 //
 //	(8,4):(1,8) from 8 to 32 → (2,4):(1,2); from 8 to 4 → (16,4):(1,16)
+//	(3,1):(1,1) from 32 to 8 → (12,1):(1,4)
+//
+// Upcast and Downcast rescale every leaf, which may reach other memory. Recast fails
+// when a width isn't positive, there is no contiguous leaf, that fills no whole number
+// of the new elements, another leaf's steps are no whole number of them, or the size or
+// an offset doesn't fit an int.
 func (l *Layout) Recast(from, to int) (Layout, error) {
 	if from <= 0 || to <= 0 {
 		return Layout{}, fail("Recast", ErrRange, "%v from %d to %d; give positive widths", *l, from, to)
 	}
 	d := gcd(from, to)
-	out, err := l.Upcast(to / d)
-	if err == nil {
-		out, err = out.Downcast(from / d)
+	wide, narrow := to/d, from/d // each wide old elements are narrow new ones
+	if wide == narrow {
+		return *l, nil
 	}
-	if err != nil {
-		return Layout{}, renamed("Recast", err)
+	k, empty := l.contiguous(), l.Size() == 0
+	if k < 0 {
+		return Layout{}, fail("Recast", ErrDivide, "%v from %d to %d: no leaf has stride 1; copy it to a row-major layout", *l, from, to)
 	}
-	return out, nil
+	i := -1
+	return l.rescale("Recast", func(e, s int) (int, int, error) {
+		if i++; i == k {
+			if e%wide != 0 {
+				return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: leaf %d:%d fills no whole number of elements of %d", *l, from, to, e, s, to)
+			}
+			n, ok := mul(e/wide, narrow)
+			if !ok {
+				return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", *l, from, to)
+			}
+			return n, 1, nil
+		}
+		still := e == 1 || empty
+		if s%wide != 0 && !still {
+			return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: steps of leaf %d:%d are no whole number of elements of %d", *l, from, to, e, s, to)
+		}
+		str, ok := mul(s/wide, narrow)
+		switch {
+		case still && (!ok || s%wide != 0):
+			str = 0 // nothing moves, whatever the stride
+		case !ok:
+			return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", *l, from, to)
+		}
+		return e, str, nil
+	})
+}
+
+// contiguous returns which leaf Recast takes for the contiguous one, -1 for none.
+func (l *Layout) contiguous() int {
+	ext, str := l.leaves()
+	empty, one := l.Size() == 0, -1
+	for i := len(ext) - 1; i >= 0; i-- {
+		switch {
+		case str[i] == 1 && (ext[i] > 1 || empty):
+			return i
+		case one < 0 && (ext[i] == 1 || empty):
+			one = i
+		}
+	}
+	return one
 }
 
 func gcd(a, b int) int {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // TestRecast checks Upcast and Downcast against their equations, and that Upcast
@@ -30,8 +32,10 @@ func TestRecast(t *testing.T) {
 			} else if !errors.Is(err, ErrDivide) {
 				t.Fatalf("%v by %d: %v", l, n, err)
 			}
-			if r, err := l.Recast(8, 8*n); err == nil && !r.Equal(u) {
-				t.Fatalf("%v from 8 to %d: %v, not %v", l, 8*n, r, u)
+			for _, w := range [][2]int{{8, 8 * n}, {8 * n, 8}} {
+				if r, err := l.Recast(w[0], w[1]); err == nil {
+					sameMemory(t, l, r, w[0]/8, w[1]/8)
+				}
 			}
 		}
 	})
@@ -143,5 +147,159 @@ func TestSpread(t *testing.T) {
 	}
 	if got, err := l.Spread(math.MaxInt / 3); !errors.Is(err, ErrOverflow) { // the strides fit, the offsets don't
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+// TestRecastExact checks that a layout of elements of another width reaches the same
+// bytes, each as often and in the order of the contiguous leaf; what it reaches lies in
+// the storage then. Run it with -rapid.checks for more.
+func TestRecastExact(t *testing.T) {
+	exact := 0
+	rapid.Check(t, func(t *rapid.T) {
+		l := anyLayout(t)
+		from, to := rapid.IntRange(1, 16).Draw(t, "from"), rapid.IntRange(1, 16).Draw(t, "to")
+		if rapid.Bool().Draw(t, "powers") {
+			from, to = 1<<(from%5), 1<<(to%5)
+		}
+		r, err := l.Recast(from, to)
+		switch {
+		case err == nil:
+			exact++
+			sameMemory(t, l, r, from, to)
+		case !errors.Is(err, ErrDivide):
+			t.Fatalf("%v from %d to %d: %v", l, from, to, err)
+		case from%to == 0 && l.IsRowMajor() && l.Rank() > 0, from == to:
+			t.Fatalf("%v from %d to %d: %v", l, from, to, err)
+		}
+	})
+	if exact == 0 {
+		t.Error("nothing was recast")
+	}
+	t.Logf("%d answers", exact)
+}
+
+// anyLayout draws a layout: row-major ones, and ones with any strides, nested or flat.
+func anyLayout(t *rapid.T) Layout {
+	ext := rapid.SliceOfN(rapid.SampledFrom([]int{1, 1, 2, 3, 4, 6, 8, 0}), 0, 4).Draw(t, "extents")
+	l, err := RowMajor(ext...)
+	if rapid.Bool().Draw(t, "strided") {
+		str := make([]int, len(ext))
+		for i := range str {
+			str[i] = rapid.SampledFrom([]int{1, 1, 0, 2, 3, 4, 8, 16, 24, -1, -2, -4, -8}).Draw(t, "stride")
+		}
+		l, err = New(ext, str)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Rank(); n > 1 && rapid.Bool().Draw(t, "nested") {
+		at := rapid.IntRange(1, n).Draw(t, "at")
+		first := make([]Layout, at)
+		for i := range first {
+			first[i] = l.Mode(i)
+		}
+		outer := []Layout{must(Join(first...))}
+		for i := at; i < n; i++ {
+			outer = append(outer, l.Mode(i))
+		}
+		l = must(Join(outer...))
+	}
+	return l
+}
+
+// sameMemory checks that r, of elements of to bytes, is l, of from bytes.
+func sameMemory(t interface{ Fatalf(string, ...any) }, l, r Layout, from, to int) {
+	bag := make(map[int]int)
+	for i := range l.Size() {
+		off, _ := l.Offset(i)
+		for b := range from {
+			bag[off*from+b]++
+		}
+	}
+	for i := range r.Size() {
+		off, _ := r.Offset(i)
+		for b := range to {
+			bag[off*to+b]--
+		}
+	}
+	for b, n := range bag {
+		if n != 0 {
+			t.Fatalf("%v from %d to %d: %v: %d of byte %d too few", l, from, to, r, n, b)
+		}
+	}
+	if l.Size() == 0 || from == to {
+		return
+	}
+	// Both leaves count the same bytes along the contiguous leaf, which has changed.
+	k := -1
+	for i := range l.Leaves() {
+		e, _ := l.Leaf(i)
+		if f, _ := r.Leaf(i); e != f {
+			if k >= 0 || e*from != f*to {
+				t.Fatalf("%v from %d to %d: %v: leaf %d", l, from, to, r, i)
+			}
+			k = i
+		}
+	}
+	if k < 0 {
+		t.Fatalf("%v from %d to %d: %v", l, from, to, r)
+	}
+	for i := range l.Leaves() {
+		e, s := l.Leaf(i)
+		_, u := r.Leaf(i)
+		if i == k && (u != 1 || e > 1 && s != 1) || i != k && e > 1 && s*from != u*to {
+			t.Fatalf("%v from %d to %d: %v: leaf %d", l, from, to, r, i)
+		}
+	}
+}
+
+// TestRecastOnes has the answers for extents of 1 and what has no answer.
+func TestRecastOnes(t *testing.T) {
+	for _, c := range []struct {
+		l        string
+		from, to int
+		want     string // "" for an error
+	}{
+		{"(4,3,1):(3,1,1)", 4, 1, "(4,12,1):(12,1,4)"},
+		{"(1,1,1):(1,1,1)", 4, 2, "(1,1,2):(2,2,1)"},
+		{"(3,1):(2,7)", 4, 1, "(3,4):(8,1)"},
+		{"(3,1):(-1,1)", 2, 1, "(3,2):(-2,1)"},
+		{"(2,3):(1,-1)", 2, 1, "(4,3):(1,-2)"},
+		{"(3,2):(1,1)", 2, 1, "(3,4):(2,1)"}, // a window: each byte as often as before
+		{"(1,8):(3,1)", 1, 4, "(1,2):(0,1)"},
+		{"(2,1,8):(8,1,1)", 2, 8, "(2,1,2):(2,0,1)"},
+		{"(2,8):(0,1)", 1, 8, "(2,1):(0,1)"},
+		{"(3,0):(1,1)", 4, 1, "(3,0):(4,1)"},
+		{"(0,3):(3,1)", 4, 1, "(0,12):(12,1)"},
+		{"(0,8):(3,1)", 1, 4, "(0,2):(0,1)"},
+		{"(2,6):(12,1)", 4, 6, "(2,4):(8,1)"},
+		{"8:2", 4, 4, "8:2"},
+		{"():()", 4, 4, "():()"},
+		{"(3,8):(8,2)", 4, 8, ""},
+		{"3:8", 4, 8, ""},
+		{"1:0", 4, 8, ""},
+		{"():()", 4, 8, ""},
+		{"():()", 8, 4, ""},
+		{"8:2", 4, 1, ""},
+		{"8:-1", 4, 1, ""},
+		{"8:-1", 1, 4, ""},
+		{"(2,8):(6,1)", 1, 4, ""},
+	} {
+		l := MustParse(c.l)
+		r, err := l.Recast(c.from, c.to)
+		if got := r.String(); err == nil && got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%s from %d to %d: %v, %v, want %s", c.l, c.from, c.to, got, err, c.want)
+		}
+		if err == nil {
+			sameMemory(t, l, r, c.from, c.to)
+		}
+	}
+	l := MustParse("(4611686018427387904,1):(1,4611686018427387904)")
+	if _, err := l.Recast(4, 1); !errors.Is(err, ErrOverflow) {
+		t.Error(err)
+	}
+	l = MustParse("(4,1):(1,4611686018427387904)")
+	if r, err := l.Recast(4, 1); err != nil || r.String() != "(16,1):(1,0)" {
+		t.Error(r, err)
 	}
 }

@@ -44,7 +44,7 @@ func (t Tensor[T]) CopyFromAsync(g *CopyGroup, src Tensor[T], o AsyncCopy) {
 	if t.Overlaps(src) {
 		src.snapshot(op)
 	}
-	data, from := t.st.data, src.st.data
+	data, from := t.st.elems(), src.st.elems()
 	o.each(&t.lay, &src.lay, to, func(d, s int, copied bool) {
 		var v T
 		if copied {
@@ -77,6 +77,9 @@ func (o *AsyncCopy) each(t, src *layout.Layout, to []int, f func(d, s int, copie
 // both the host's. It fails where CopyFromAsync panics about the layouts, before f is called.
 func (o AsyncCopy) Moves(t, src layout.Layout, f func(to, from int, copied bool)) error {
 	const op = "tensor.CopyFromAsync"
+	if f == nil {
+		return &Error{op, "there is nothing to call: f is nil", ErrValue}
+	}
 	var to []int
 	err := Try(func() {
 		checkSizesMatch(op, &t, &src)
@@ -116,7 +119,7 @@ func (t *Tensor[T]) snapshot(op string) {
 	lo, _ := t.lay.Span()
 	r := t.reach()
 	c := create[T](op, []int{len(r)}, true)
-	copy(c.st.data, r)
+	copy(c.st.elems(), r)
 	runtime.KeepAlive(t.st)
 	t.st, t.off = c.st, -lo
 }

@@ -46,8 +46,9 @@ const (
 //
 // A tensor of rank 0 prints its number alone: with the zero options as Python
 // prints a number, 2.0, else by the options. A closed tensor, a Spec and others
-// without elements print what they are.
+// without elements print what they are. It panics when a is nil.
 func Sprint(a Any, o PrintOptions) string {
+	noNil("tensor.Sprint", a)
 	if v, ok := a.(viewer); ok {
 		return v.elements().text(o)
 	}
@@ -72,11 +73,12 @@ func (t Tensor[T]) elements() *elements {
 	if st := t.st; st != nil {
 		e.w = &t.where
 		if st.closed() {
-			e.gone = noData("", false, st.root).Err.Error()
+			e.gone = noData("", false, st.lazy).Err.Error()
 		} else {
-			e.all, e.at = st.data, func(off int) any {
+			all := st.elems()
+			e.all, e.at = all, func(off int) any {
 				defer runtime.KeepAlive(st)
-				return st.data[off]
+				return all[off]
 			}
 		}
 	}

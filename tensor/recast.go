@@ -24,11 +24,11 @@ func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 
 // Recast returns a view of the memory of t's elements as elements of another size,
 // in the machine's byte order, with the layout that layout.Recast gives: narrower
-// ones multiply the extent of the axes of stride 1, wider ones divide it. The two
-// share their memory; closing one closes both. It panics when there is no such
-// layout (a wide element that t's don't fill or straddle, no axis of stride 1 for
-// narrow ones), when To is bool and From isn't, or the elements aren't aligned for
-// To.
+// ones multiply the extent of the last axis of stride 1, wider ones divide it. The
+// view is of the same bytes, no other. The two share their memory; closing one closes
+// both. It panics when there is no such layout (a wide element that t's don't fill or
+// straddle, no axis of stride 1), when To is bool and From isn't, or the elements
+// aren't aligned for To.
 func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	const op = "tensor.Recast"
 	var a From
@@ -116,5 +116,7 @@ func recastStorage[To, From num.Elem](op string, t *Tensor[From]) *storage[To] {
 	if n := len(data) * int(unsafe.Sizeof(a)) / int(unsafe.Sizeof(b)); n > 0 {
 		view = unsafe.Slice((*To)(start), n)
 	}
-	return &storage[To]{data: view, buf: t.st.buf, readOnly: t.st.readOnly, borrowed: t.st.borrowed, root: t.st.id()}
+	st := newStorage(view)
+	st.buf, st.readOnly, st.borrowed, st.root = t.st.buf, t.st.readOnly, t.st.borrowed, t.st.id()
+	return st
 }
