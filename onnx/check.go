@@ -304,13 +304,14 @@ func (c *compiled) described(k constant) (tensor.Any, error) {
 	if k.proto == nil {
 		return k.value, nil
 	}
-	if n, err := k.proto.Len(); err != nil || n <= small {
-		return c.m.load(k.proto)
-	}
 	d, _ := k.proto.Type.DType()
 	shape, err := k.proto.Shape()
 	if err != nil {
 		return nil, err
 	}
-	return tensor.NewSpec(d, shape...)
+	s, err := tensor.NewSpec(d, shape...)
+	if err == nil && reach(s) <= small {
+		return c.m.load(k.proto)
+	}
+	return s, err
 }
