@@ -15,37 +15,7 @@ var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}, why: "ONNX co
 	infer: inferRange,
 	run: perType{dtype.Int8: runRange[int8], dtype.Int16: runRange[int16], dtype.Int32: runRange[int32], dtype.Int64: runRange[int64],
 		dtype.Uint8: runRange[uint8], dtype.Uint16: runRange[uint16], dtype.Uint32: runRange[uint32], dtype.Uint64: runRange[uint64],
-		dtype.Float16: runNarrowRange[num.F16], dtype.BFloat16: runNarrowRange[num.BF16], dtype.Float32: runRange[float32], dtype.Float64: runRange[float64]},
-	infer: func(c *Call) []tensor.Any {
-		d := c.in(0).DType()
-		return one(spec("Range", d, rangeCounts[d](c)))
-	}}
-
-// rangeCounts has for each type of Range how many elements the result has.
-var rangeCounts = [dtype.Count]func(c *Call) int{
-	dtype.Int8: countRange[int8], dtype.Int16: countRange[int16], dtype.Int32: countRange[int32], dtype.Int64: countRange[int64],
-	dtype.Uint8: countRange[uint8], dtype.Uint16: countRange[uint16], dtype.Uint32: countRange[uint32], dtype.Uint64: countRange[uint64],
-	dtype.Float16: countNarrowRange[num.F16], dtype.BFloat16: countNarrowRange[num.BF16], dtype.Float32: countRange[float32], dtype.Float64: countRange[float64]}
-
-func countRange[T num.Native](c *Call) int {
-	v := bound[T](c)
-	return counted(v)
-}
-
-func countNarrowRange[T num.Elem](c *Call) int {
-	v := bound[T](c)
-	var w [3]float32
-	widenOf[T]()(w[:], v[:])
-	return counted(w)
-}
-
-func counted[T num.Native](v [3]T) int {
-	n, err := tensor.ArangeLen(v[0], v[1], v[2])
-	if err != nil {
-		panic(tensor.Wrap("op.Range", err))
-	}
-	return n
-}
+		dtype.Float16: runNarrowRange[num.F16], dtype.BFloat16: runNarrowRange[num.BF16], dtype.Float32: runRange[float32], dtype.Float64: runRange[float64]}}
 
 func bound[T num.Elem](c *Call) (v [3]T) {
 	for i := range v {

@@ -271,16 +271,6 @@ func arange[T num.Native](t *Tensor[T], from, to, by any) {
 	}
 }
 
-// ArangeLen returns how many elements Arange gives. It fails where Arange panics for
-// the three numbers.
-func ArangeLen[T num.Native](start, stop, step T) (int, error) {
-	n, ok := rangeCount(start, stop, step)
-	if !ok {
-		return 0, noRange(start, stop, step)
-	}
-	return n, nil
-}
-
 func noRange(start, stop, step any) *Error {
 	return &Error{"tensor.Arange", sprintf("no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", start, stop, step), ErrValue}
 }
