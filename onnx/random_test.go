@@ -95,6 +95,9 @@ func randomTensor(r *rand.Rand, name string, operand int) TensorProto {
 		for i := range t.Dims {
 			if r.IntN(2) == 0 {
 				t.Dims[i] = max(0, randomInt(r))
+				if large := []int64{8400, 1 << 20, 1 << 30, 1 << 45}; r.IntN(2) == 0 {
+					t.Dims[i] = large[r.IntN(len(large))]
+				}
 			}
 		}
 		t.Dims[r.IntN(rank)] = 0
@@ -145,7 +148,8 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 }
 
 // runRandom takes a model from its file to its results. Nothing panics, takes long, or more memory than it may.
-func runRandom(t *testing.T, seed uint64, first op.Op) {
+// It reports whether the model ran to its end.
+func runRandom(t *testing.T, seed uint64, first op.Op) (ran bool) {
 	m := randomModel(seed, first)
 	step := "Encode"
 	what := func() string {
@@ -181,13 +185,13 @@ func runRandom(t *testing.T, seed uint64, first op.Op) {
 	step = "Check"
 	if err := m.Check(); err != nil {
 		within(bound)
-		return
+		return false
 	}
 	step = "NewSession"
 	s, err := NewSession(m)
 	within(bound)
 	if err != nil {
-		return
+		return false
 	}
 	step = "Plan"
 	inputs := make(map[string]tensor.Any)
@@ -198,31 +202,36 @@ func runRandom(t *testing.T, seed uint64, first op.Op) {
 		}
 		d, _ := v.Type.Elem.DType()
 		if inputs[v.Name], err = tensor.Make(d, shape...); err != nil {
-			return
+			return false
 		}
 	}
 	_, err = s.Plan(inputs)
 	within(bound)
 	if err != nil {
-		return
+		return false
 	}
 	step = "Run"
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, _ = s.Run(ctx, inputs, Options{MaxMemory: 8 << 20})
+	_, err = s.Run(ctx, inputs, Options{MaxMemory: 8 << 20})
 	within(bound + 128<<20)
+	return err == nil
 }
 
 // TestRandomModels runs models of random operators; each operator is the first of as many as any other.
 func TestRandomModels(t *testing.T) {
 	all := op.All()
 	n := max(*models, 2*len(all))
-	tried := make(map[string]int)
+	tried, ran, total := make(map[string]int), make(map[string]int), 0
 	for i := range n {
 		o := all[i%len(all)]
 		tried[o.Name()]++
-		runRandom(t, uint64(i), o)
+		if runRandom(t, uint64(i), o) {
+			ran[o.Name()]++
+			total++
+		}
 	}
+	t.Logf("%d of %d models ran to their end, with %d of %d operators first", total, n, len(ran), len(all))
 	for _, o := range all {
 		if tried[o.Name()] == 0 {
 			t.Errorf("no model has %s", o.Name())
