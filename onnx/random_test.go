@@ -26,13 +26,14 @@ func randomModel(seed uint64, first op.Op) *Model {
 	opsets := []int64{1, 6, 7, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 25, 27}
 	all := op.All()
 	var values []string
+	main := elemTypes[r.IntN(len(elemTypes))]
 	for i := range 1 + r.IntN(3) {
 		o := first
 		if i > 0 {
 			o = all[r.IntN(len(all))]
 		}
 		n := Node{Op: o.Name()}
-		for j := range 1 + r.IntN(4) {
+		for j := range 1 + r.IntN(2) + r.IntN(2)*r.IntN(3) {
 			switch k := r.IntN(10); {
 			case k == 0 && j > 0:
 				n.Inputs = append(n.Inputs, "")
@@ -40,7 +41,7 @@ func randomModel(seed uint64, first op.Op) *Model {
 				n.Inputs = append(n.Inputs, values[r.IntN(len(values))])
 			default:
 				name := fmt.Sprintf("v%d_%d", i, j)
-				t := randomTensor(r, name, j)
+				t := randomTensor(r, name, j, main)
 				if k < 7 {
 					g.Initializers = append(g.Initializers, t)
 				} else {
@@ -61,7 +62,7 @@ func randomModel(seed uint64, first op.Op) *Model {
 			g.Outputs = append(g.Outputs, ValueInfo{Name: name})
 		}
 		for _, name := range o.Attributes() {
-			if r.IntN(2) == 0 {
+			if r.IntN(4) == 0 {
 				n.Attributes = append(n.Attributes, randomAttr(r, name))
 			}
 		}
@@ -79,11 +80,15 @@ func randomInt(r *rand.Rand) int64 {
 	return int64(r.IntN(8)) - 2
 }
 
+var elemTypes = []ElemType{ElemFloat32, ElemFloat32, ElemFloat32, ElemInt64, ElemInt64, ElemInt32, ElemBool, ElemUint8, ElemInt8, ElemFloat64, ElemFloat16, ElemBFloat16, ElemComplex64}
+
 // randomTensor is one without elements, with other extents of any size, or a small one. Operands but the first are often
 // lists of integers.
-func randomTensor(r *rand.Rand, name string, operand int) TensorProto {
-	types := []ElemType{ElemFloat32, ElemFloat32, ElemFloat32, ElemInt64, ElemInt64, ElemInt32, ElemBool, ElemUint8, ElemInt8, ElemFloat64, ElemFloat16, ElemBFloat16, ElemComplex64}
-	t := TensorProto{Name: name, Type: types[r.IntN(len(types))]}
+func randomTensor(r *rand.Rand, name string, operand int, main ElemType) TensorProto {
+	t := TensorProto{Name: name, Type: main}
+	if r.IntN(5) == 0 {
+		t.Type = elemTypes[r.IntN(len(elemTypes))]
+	}
 	rank := r.IntN(6)
 	if operand > 0 && r.IntN(2) == 0 {
 		t.Type, rank = ElemInt64, r.IntN(2)
@@ -135,7 +140,7 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 		texts := []string{"", "linear", "cubic", "nearest", "ij->ji", "ab,bc->ac", "i,j->", "SAME_UPPER", "VALID", "constant", "reflect", "wrap"}
 		return String(name, texts[r.IntN(len(texts))])
 	case kind == 2 || name == "value":
-		t := randomTensor(r, "", 0)
+		t := randomTensor(r, "", 0, ElemFloat32)
 		return Attribute{Name: name, Type: AttrTensor, Value: &t}
 	case list == (kind < 11):
 		v := make([]int64, r.IntN(6))

@@ -39,7 +39,7 @@ func (o *opN) Supports(d dtype.DType) bool {
 	return o.run[d] != nil || (o.untyped != nil || o.move != nil) && (o.takes == nil || o.takes(d))
 }
 
-// Infer returns the outputs' types and shapes. It never runs the operator.
+// Infer returns the outputs' types and shapes.
 func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		o.check(c)
@@ -49,7 +49,13 @@ func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 			return
 		}
 		if o.infer == nil {
-			panic(fail(o.name, ErrUnknown, "the result's shape is known once it has run"))
+			for i, a := range c.Inputs {
+				if _, spec := a.(tensor.Spec); spec {
+					panic(unknown(o.name, i))
+				}
+			}
+			out = o.compute(c)
+			return
 		}
 		out = o.infer(c)
 	})
@@ -155,7 +161,7 @@ func ints(name string, c *Call, i int) (v []int, ok bool) {
 	case nil:
 		return nil, false
 	case tensor.Tensor[int64]:
-		v = make([]int, 0, a.Len())
+		v = make([]int, 0, fits(name, a.Len(), 8))
 		for x := range a.Values() {
 			if int64(int(x)) != x {
 				panic(fail(name, tensor.ErrOverflow, "value %d of input %d doesn't fit an int", x, i))
@@ -163,7 +169,7 @@ func ints(name string, c *Call, i int) (v []int, ok bool) {
 			v = append(v, int(x))
 		}
 	case tensor.Tensor[int32]:
-		v = make([]int, 0, a.Len())
+		v = make([]int, 0, fits(name, a.Len(), 8))
 		for x := range a.Values() {
 			v = append(v, int(x))
 		}
