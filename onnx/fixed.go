@@ -17,7 +17,7 @@ import (
 // converts to d. op.InFixed says what operators do that don't take d.
 func NewFixedSession(m *Model, d dtype.DType) (*Session, error) {
 	if !d.IsFixed() {
-		return nil, inFile(m.file, failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
+		return nil, inFile("", failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
 	}
 	return newSession(m, d)
 }
