@@ -48,6 +48,9 @@ func (o Options) comma() (rune, error) {
 //
 // Errors are of type *Error.
 func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
+	if r == nil {
+		return nil, nil, fail(0, 0, ErrOption, "the reader is nil")
+	}
 	comma, err := o.comma()
 	if err != nil {
 		return nil, nil, err

@@ -61,6 +61,9 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 // damaged or names an array twice, and when entries share bytes of the archive: a
 // few of them could stand for any number of arrays.
 func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
+	if r == nil {
+		return nil, fail(-1, ErrFormat, "the reader is nil")
+	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
 		return nil, fail(-1, ErrFormat, "an npz file is a zip archive: %v", err)
@@ -347,6 +350,9 @@ func Deflate() WriteOption { return WriteOption{deflate: true} }
 func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption) error {
 	if len(names) != len(ts) {
 		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
+	}
+	if w == nil {
+		return fail(-1, ErrType, "the writer is nil")
 	}
 	method := zip.Store
 	for _, o := range opts {
