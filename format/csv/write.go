@@ -22,6 +22,9 @@ import (
 // names that aren't as many as the columns, for a tensor without elements of its
 // own, and with w's error. A table without rows and names is an empty text.
 func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
+	if w == nil || t == nil {
+		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
+	}
 	comma, err := o.comma()
 	if err != nil {
 		return err

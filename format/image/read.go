@@ -78,6 +78,9 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 	if err := o.check(op); err != nil {
 		return nil, err
 	}
+	if r == nil {
+		return nil, &Error{Op: op, Err: ErrOption, Text: "the reader is nil"}
+	}
 	in := &input{src: r}
 	h, err := readHeader(in)
 	if err == nil {

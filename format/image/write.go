@@ -50,6 +50,9 @@ func Write(w io.Writer, t tensor.Any, o WriteOptions) error {
 	if o.Format > JPEG || o.Quality < 1 || o.Quality > 100 {
 		return &Error{Op: op, Err: ErrOption, Text: fmt.Sprintf("Format is %d and Quality %d; they must be PNG or JPEG and 1 to 100", o.Format, o.Quality)}
 	}
+	if w == nil {
+		return &Error{Op: op, Err: ErrOption, Text: "the writer is nil"}
+	}
 	img, err := toImage(op, t, o.Axes)
 	if err != nil {
 		return err
@@ -84,6 +87,9 @@ func ToImage(t tensor.Any, axes Axes) (stdimage.Image, error) {
 }
 
 func toImage(op string, t tensor.Any, axes Axes) (stdimage.Image, error) {
+	if t == nil {
+		return nil, &Error{Op: op, Err: ErrTensor, Text: "the tensor is nil"}
+	}
 	axes, err := findAxes(op, t, axes)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ import (
 // about a MiB. It fails for a rank over MaxRank, for a tensor without elements
 // of its own (a tensor.Spec), and with w's error.
 func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
+	if w == nil || a == nil {
+		return fail(-1, ErrType, "the writer or the tensor is nil")
+	}
 	fortran := slices.ContainsFunc(opts, func(o WriteOption) bool { return o.fortran }) && !bothOrders(a)
 	text, err := headerText(a, fortran)
 	if err != nil {

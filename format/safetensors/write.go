@@ -34,9 +34,15 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	if len(names) != len(ts) {
 		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
+	if w == nil || slices.Contains(ts, nil) {
+		return fail(-1, "", ErrType, "the writer or a tensor is nil")
+	}
 	ts, metadata, err := described(names, ts, metadata)
 	if err != nil {
 		return err
+	}
+	if len(metadata) > MaxMetadata {
+		return fail(-1, "", ErrLimit, "metadata of %d keys; the most is %d, those of packed tensors and fixed point among them", len(metadata), MaxMetadata)
 	}
 	order := make([]int, len(names))
 	for i, name := range names {
