@@ -53,9 +53,9 @@ func targets[T, R num.Elem](t *testing.T, name string, f unaryFunc[T, R]) {
 	t.Helper()
 	var z T
 	name = fmt.Sprintf("%s of %T", name, z)
-	whole := tensor.New[T](40, 6, 36)
+	whole := tensor.New[T](18, 5, 24)
 	fill(source(name), whole.Elems(), calm, true)
-	for i, a := range []tensor.Tensor[T]{whole, whole.Slice(tensor.Colon, tensor.R(0, 4), tensor.R(1, 30)), whole.Slice(tensor.Colon, tensor.R(0, 4)),
+	for i, a := range []tensor.Tensor[T]{whole, whole.Slice(tensor.Colon, tensor.R(0, 4), tensor.R(1, 20)), whole.Slice(tensor.Colon, tensor.R(0, 4)),
 		whole.Permute(2, 0, 1), whole.Permute(1, 2, 0), whole.Flip(0, 1, 2), whole.Slice(tensor.Colon, tensor.R(0, 1))} {
 		what := fmt.Sprintf("%s, operand %d", name, i)
 		var want tensor.Tensor[R]
@@ -99,7 +99,7 @@ func targets[T, R num.Elem](t *testing.T, name string, f unaryFunc[T, R]) {
 
 func anyTargets[T num.Native | num.Fixed](t *testing.T) {
 	type on = tensor.Tensor[T]
-	for _, axes := range [][]int{{2}, {0}, {1}, {1, 2}, {0, 1}, {0, 2}, nil} {
+	for _, axes := range [][]int{{2}, {0}, {1, 2}, nil} {
 		of := fmt.Sprint(" over ", axes)
 		targets(t, "ReduceSum"+of, func(a on, opts ...op.Option) on { return op.ReduceSum(a, axes, opts...) })
 		targets(t, "ReduceMean"+of, func(a on, opts ...op.Option) on { return op.ReduceMean(a, axes, opts...) })
