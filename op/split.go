@@ -21,7 +21,10 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 	if n < 1 {
 		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
 	}
-	sizes := make([]int, n)
+	if n > max(a.Dim(axis), mostParts) { // all the others are empty
+		panic(fail("ArraySplit", tensor.ErrShape, "%d parts of an axis of %d; want at most as many, or %d", n, a.Dim(axis), mostParts))
+	}
+	sizes := make([]int, fits("ArraySplit", n, 256)) // a part is a tensor
 	for i := range sizes {
 		sizes[i] = a.Dim(axis) / n
 		if i < a.Dim(axis)%n {
@@ -30,6 +33,9 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 	}
 	return parts(a, axis, sizes)
 }
+
+// mostParts is how many parts there may be of an axis that has fewer elements.
+const mostParts = 1 << 16
 
 func parts[T num.Elem](a tensor.Tensor[T], axis int, sizes []int) []tensor.Tensor[T] {
 	if !a.LayoutRef().Flat() { // a part of a nested axis may have no view
