@@ -85,6 +85,9 @@ var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []in
 		return []tensor.Any{spec("LayerNormalization", t.d, t.shape...), stat, stat}[:min(max(c.Outputs, 1), 3)]
 	},
 	untyped: func(c *Call) []tensor.Any {
+		if c.Outputs <= 1 { // of an empty operand there may be any number of lines
+			return one(layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), nil).run(c.Context))
+		}
 		mean := tensor.New[float32](perLine(c)...)
 		factor := tensor.New[float32](mean.Shape()...)
 		y := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), func(k int, m, f float64) {
@@ -92,7 +95,7 @@ var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []in
 		}).run(c.Context)
 		canonicalRow(mean.Elems())
 		canonicalRow(factor.Elems())
-		return []tensor.Any{y, mean, factor}[:min(max(c.Outputs, 1), 3)]
+		return []tensor.Any{y, mean, factor}[:min(c.Outputs, 3)]
 	}}
 
 // runLayerFixed has the statistics in float32, as the other types, from those rounded to
@@ -102,11 +105,14 @@ func runLayerFixed[T num.Fixed](c *Call) []tensor.Any {
 	oneType(name, c.Inputs...)
 	x, axis, epsilon := as[T](name, c, 0), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5))
 	y := LayerNormalization(x, as[T](name, c, 1), as[T](name, c, 2), axis, epsilon, options(c)...)
+	if c.Outputs <= 1 {
+		return one(y)
+	}
 	shape := perLine(c)
 	mean, factor := tensor.New[T](shape...), tensor.New[T](shape...)
 	x = x.Contiguous()
 	var bad misfit
-	for i, elems := 0, x.Elems(); c.Outputs > 1 && i < mean.Len(); i++ {
+	for i, elems := 0, x.Elems(); i < mean.Len(); i++ {
 		n := len(elems) / mean.Len()
 		var m num.FixedMoments[T]
 		m.AddRow(elems[i*n : (i+1)*n])
@@ -120,7 +126,7 @@ func runLayerFixed[T num.Fixed](c *Call) []tensor.Any {
 		}
 	}
 	bad.check(name, shape)
-	return []tensor.Any{y, Cast[float32](mean), Cast[float32](factor)}[:min(max(c.Outputs, 1), 3)]
+	return []tensor.Any{y, Cast[float32](mean), Cast[float32](factor)}[:min(c.Outputs, 3)]
 }
 
 // perLine is the shape of what LayerNormalization says of lines.

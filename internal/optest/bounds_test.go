@@ -23,7 +23,7 @@ import (
 
 const (
 	ordinary = 8400
-	huge     = 1 << 45 // elements that no memory holds, bytes that no allocation gives
+	huge     = 1 << (29 + strconv.IntSize/64*16) // elements that no memory holds, bytes that no allocation gives
 
 	fewCalls = 120 // of an operator, unless every one is asked for
 
