@@ -24,7 +24,7 @@ func extracted(a, indices tensor.Any) *transfer {
 	}
 	last, n := shape[len(shape)-1], tensor.Len(indices)
 	out := append(append([]int{}, shape[:len(shape)-1]...), n)
-	return &transfer{name: name, d: a.DType(), shape: out, in: operandsOf(a, indices), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: a.DType(), shape: out, in: operandsOf(a, indices), picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at := make([]int, n)
 		for i, v := range in[1].int64s() {
 			if v < 0 || v >= int64(last) {

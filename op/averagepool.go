@@ -39,6 +39,9 @@ func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win W
 }
 
 func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
+	if dst.Len() == 0 {
+		return
+	}
 	out := resultOf(dst, x)
 	res := out.Run(out.LayoutRef())
 	switch a := any(x).(type) {

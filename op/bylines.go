@@ -40,9 +40,11 @@ func (r *reducing[T, R]) linesOf(from, till int) {
 	wide, step, n := r.kept.few[0].ext, r.kept.few[0].str, r.gone.n
 	for o := from; o < till; {
 		m := min(till-o, wide-o%wide)
-		out := r.out[r.at+o:]
-		if tile != nil {
-			m, out = min(m, len(tile)), tile
+		out := tile
+		if tile == nil { // else the outputs may lie before r.at
+			out = r.out[r.at+o:]
+		} else {
+			m = min(m, len(tile))
 		}
 		first := r.base + r.kept.offset(o)
 		r.by.lines(out[:m], r.data[first:first+(m-1)*step+n], step, n)

@@ -28,7 +28,7 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 	if _, spec := cond.(tensor.Spec); spec {
 		panic(unknown("Compress", 1))
 	}
-	list := make([]int, 0, shape[axis])
+	list := make([]int, 0, cond.Dim(0))
 	for i, v := range wordsOf(cond).mem {
 		if v != 0 {
 			list = append(list, i)

@@ -27,7 +27,7 @@ func determinants(x tensor.Any) *transfer {
 	return &transfer{name: "Det", d: x.DType(), shape: shape[:r-2], in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		split("Det", ctx, dst.len(), n*n*max(n, 1), func(from, till int) {
-			m := make([]float64, n*n)
+			m := roomFor[float64]("Det", n, n)
 			for u := from; u < till; u++ {
 				for i := range m {
 					m[i] = src.float(u*n*n + i)

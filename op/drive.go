@@ -10,6 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/internal/walk"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -475,6 +476,26 @@ func elements(shape []int) int {
 	}
 	return n
 }
+
+// roomFor returns scratch for a product of extents, which may be beyond any memory: then the
+// error says so.
+func roomFor[T num.Elem](name string, shape ...int) []T {
+	n, size := 1, dtype.Of[T]().Size()
+	for i, e := range shape {
+		n = extent(name, i, n, e)
+	}
+	if n > mostScratch/size { // the Go heap would end the program: memory that can be refused is asked for first
+		b, err := mem.AllocDirty(extent(name, 0, n, size))
+		if err != nil {
+			panic(fail(name, tensor.ErrMemory, "it needs room for %d elements of %v: %v", n, dtype.Of[T](), err))
+		}
+		b.Close()
+	}
+	return make([]T, n)
+}
+
+// mostScratch is the largest scratch in bytes that is taken unasked.
+const mostScratch = 1 << 20
 
 func appendShape(shape []int, l *layout.Layout) []int {
 	for i := range l.Rank() {

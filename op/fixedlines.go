@@ -98,6 +98,9 @@ func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opt
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	var x axes
 	t := tryOut[R](name, &s, reduced(&x, nil, name, a.LayoutRef(), list, s.keepDims))
+	if t.out.Len() == 0 {
+		return t.dst
+	}
 	data, base := a.Data()
 	to, at := t.out.Mutable()
 	var od sequence
@@ -111,7 +114,7 @@ func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opt
 				line = data[first : first+n]
 			} else {
 				if cap(line) < n || o == from {
-					line = make([]T, n)
+					line = roomFor[T](name, n)
 				}
 				gather(&x.gone, line[:n], data, first, 0)
 			}
@@ -153,23 +156,24 @@ func mapLines[T num.Elem](name string, a tensor.Tensor[T], axis, tail int, opts 
 	s := read(opts)
 	shape := a.Shape()
 	t := tryOut[T](name, &s, shape)
+	if t.out.Len() == 0 {
+		return t.dst
+	}
 	c := a.Contiguous()
 	data, base := c.Data()
 	to, at := t.out.Mutable()
 	before, n, after := elements(shape[:axis]), elements(shape[axis:axis+tail]), elements(shape[axis+tail:])
 	fn, modes := fixedMapOf[T](lines), stateOf(&s, dtype.Of[T]()).modes
-	if n > 0 {
-		split(name, s.ctx(), before*after, 30*n, func(from, till int) {
-			x, y := make([]T, n), make([]T, n)
-			for l := from; l < till; l++ {
-				off := l/after*n*after + l%after
-				conv.Pack(x, data, conv.Block{Off: base + off, Rows: 1, Cols: n, Col: after})
-				err := fn(y, x, modes)
-				t.bad.note(off+faultAt(err)*after, err)
-				conv.Spread(to, y, conv.Block{Off: at + off, Rows: 1, Cols: n, Col: after})
-			}
-		})
-	}
+	split(name, s.ctx(), before*after, 30*n, func(from, till int) {
+		x, y := roomFor[T](name, n), roomFor[T](name, n)
+		for l := from; l < till; l++ {
+			off := l/after*n*after + l%after
+			conv.Pack(x, data, conv.Block{Off: base + off, Rows: 1, Cols: n, Col: after})
+			err := fn(y, x, modes)
+			t.bad.note(off+faultAt(err)*after, err)
+			conv.Spread(to, y, conv.Block{Off: at + off, Rows: 1, Cols: n, Col: after})
+		}
+	})
 	runtime.KeepAlive(c)
 	return t.done()
 }

@@ -77,6 +77,9 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 	s := read(opts)
 	shape := a.Shape()
 	t := tryOut[T](name, &s, shape)
+	if t.out.Len() == 0 {
+		return t.dst
+	}
 	c := a.Contiguous()
 	data, base := c.Data()
 	to, at := t.out.Mutable()
@@ -128,6 +131,12 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, 
 		x.shape = append(x.shape, 1)
 	}
 	t := tryOut[T](name, &s, x.shape)
+	if !plus.IsZero() {
+		plus = plus.BroadcastTo(x.shape...)
+	}
+	if t.out.Len() == 0 {
+		return t.dst
+	}
 	la, lb := straight(&a), straight(&b)
 	ad, a0 := la.Data()
 	bd, b0 := lb.Data()
@@ -137,15 +146,12 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, 
 	bRow, bCol := bAt.matrices(lb.LayoutRef(), true, lb.Rank() > 1, x.batch())
 	var add []T
 	if !plus.IsZero() {
-		plus = plus.BroadcastTo(x.shape...).Contiguous()
+		plus = plus.Contiguous()
 		add = plus.Run(plus.LayoutRef())
 	}
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	rows, cols := make([]T, x.m*x.k), make([]T, x.n*x.k)
+	rows, cols := roomFor[T](name, x.m, x.k), roomFor[T](name, x.n, x.k)
 	for e := range elements(x.batch()) {
-		if x.m*x.n == 0 {
-			break
-		}
 		if x.k > 0 {
 			conv.Pack(rows, ad, conv.Block{Off: aAt.at(e), Rows: x.m, Row: aRow, Cols: x.k, Col: aCol})
 			conv.Pack(cols, bd, conv.Block{Off: bAt.at(e), Rows: x.n, Row: bCol, Cols: x.k, Col: bRow})
@@ -246,6 +252,9 @@ func averageFixed[T num.Fixed](x tensor.Tensor[T], s []span, includePad bool, op
 	st := read(opts)
 	shape := outShape(x.Dim(0), x.Dim(1), s)
 	t := tryOut[T]("AveragePool", &st, shape)
+	if t.out.Len() == 0 {
+		return t.dst
+	}
 	to, at := t.out.Mutable()
 	modes := stateOf(&st, dtype.Of[T]()).modes
 	pooled(job{name: "AveragePool", ctx: st.ctx()}, x, s, false, func(o int, window []T, _ []int, padded int) {

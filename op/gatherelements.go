@@ -20,7 +20,7 @@ func gathered(name string, a, indices tensor.Any, axis int) *transfer {
 	shape := tensor.Shape(a)
 	axis = elementAxis(name, shape, indices, axis)
 	out := tensor.Shape(indices)
-	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, indices}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at := elementOffsets(name, shape, out, in[1], axis)
 		split(name, ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
 	}}

@@ -22,7 +22,7 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 	shape, by := tensor.Shape(a), tensor.Shape(indices)
 	k := ndWidth("GatherND", shape, indices, batch)
 	out := append(append([]int{}, by[:len(by)-1]...), shape[batch+k:]...)
-	return &transfer{name: "GatherND", d: a.DType(), shape: out, in: []tensor.Any{a, indices}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "GatherND", d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k)
 		if block == 1 {
 			split("GatherND", ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
@@ -73,6 +73,9 @@ func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []
 		whole *= e
 	}
 	v := indices.int64s()
+	if len(v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
+		return nil, 0
+	}
 	at = make([]int, n)
 	for i := range at {
 		at[i] = i / per * whole

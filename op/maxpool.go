@@ -38,6 +38,9 @@ func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Te
 // maxPooled fills out, and index, unless nil, with the place of each largest
 // element among all of x in row-major order.
 func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
+	if out.Len() == 0 {
+		return
+	}
 	dst := out.Run(out.LayoutRef())
 	if index == nil && maxPooledRows(j, x, s, dst) {
 		return

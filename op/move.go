@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -122,15 +123,41 @@ type transfer struct {
 	shape []int
 	in    []tensor.Any
 	orion bool
+	picky bool // fill looks at values of which some are wrong
 	fill  func(ctx context.Context, dst words, in []words)
+}
+
+// valued panics unless the values of input i are known.
+func valued(name string, i int, a tensor.Any) {
+	if _, spec := a.(tensor.Spec); spec {
+		panic(unknown(name, i))
+	}
+}
+
+// reason returns what an error of package tensor wraps.
+func reason(err error) error {
+	if e := errors.Unwrap(err); e != nil {
+		return e
+	}
+	return tensor.ErrShape
+}
+
+// idle reports whether there is nothing to write and nothing to refuse: then operands aren't
+// laid out and fill isn't called, as both may take what grows with extents.
+func (m *transfer) idle() bool {
+	if m.picky || !slices.Contains(m.shape, 0) {
+		return false
+	}
+	for i, a := range m.in {
+		valued(m.name, i, a)
+	}
+	return true
 }
 
 func (m *transfer) operands(dst words) (in []words, overlap bool) {
 	in = make([]words, len(m.in))
 	for i, a := range m.in {
-		if _, spec := a.(tensor.Spec); spec {
-			panic(unknown(m.name, i))
-		}
+		valued(m.name, i, a)
 		in[i] = wordsOf(a)
 		overlap = overlap || conv.Overlap(in[i].mem, dst.mem)
 	}
@@ -139,11 +166,14 @@ func (m *transfer) operands(dst words) (in []words, overlap bool) {
 
 // run computes a transfer to new memory.
 func (m *transfer) run(ctx context.Context) tensor.Any {
-	in, _ := m.operands(words{})
 	out, err := tensor.Make(m.d, m.shape...)
 	if err != nil {
-		panic(fail(m.name, tensor.ErrShape, "the result: %v", err))
+		panic(fail(m.name, reason(err), "the result: %v", err))
 	}
+	if m.idle() {
+		return out
+	}
+	in, _ := m.operands(words{})
 	m.compute(ctx, wordsOf(out), in)
 	return out
 }
@@ -164,6 +194,9 @@ func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 		return m.run(s.ctx()).(tensor.Tensor[T])
 	}
 	dst := target[T](m.name, &s, m.shape)
+	if m.idle() {
+		return dst
+	}
 	var to words
 	if dst.IsContiguous() {
 		to = wordsOf(dst)

@@ -82,7 +82,7 @@ func (z *normalization) fill(ctx context.Context, dst, x, scale, bias words) {
 	}
 	src, to, by, plus, run := numericOf(x), numericOf(dst), numericOf(scale), numericOf(bias), z.run()
 	split(z.name, ctx, lines, 4*n, func(from, till int) {
-		line, own := make([]float64, n), make([]float64, n)
+		line, own := roomFor[float64](z.name, n), roomFor[float64](z.name, n)
 		for k := from; k < till; k++ {
 			base := placeIn(z.lines, k)
 			if run {

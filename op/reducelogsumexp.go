@@ -38,7 +38,7 @@ func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 		kept, line := over(shape, gone)
 		n := countOf(line)
 		split(name, ctx, dst.len(), 40*max(n, 1), func(from, till int) {
-			v := make([]float64, n)
+			v := roomFor[float64](name, n)
 			for k := from; k < till; k++ {
 				base, top := placeIn(kept, k), math.Inf(-1)
 				for i := range v {

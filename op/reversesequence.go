@@ -30,7 +30,7 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
 	if lengths.Rank() != 1 || lengths.Dim(0) != shape[batch] {
 		panic(fail("ReverseSequence", tensor.ErrShape, "the lengths are %s; want one for each of the %d entries of axis %d", tensor.Describe(lengths), shape[batch], batch))
 	}
-	return &transfer{name: "ReverseSequence", d: a.DType(), shape: shape, in: []tensor.Any{a, lengths}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "ReverseSequence", d: a.DType(), shape: shape, in: []tensor.Any{a, lengths}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		n := in[1].int64s()
 		for b, v := range n {
 			if v < 0 || v > int64(shape[time]) {

@@ -41,7 +41,7 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 		panic(fail(name, tensor.ErrValue, "a result of %d by %d, and %d samples; the first two must be 1 or more, the last 0 to 1024", r.Height, r.Width, r.Sampling))
 	}
 	n, c, h, w := x.Dim(0), x.Dim(1), x.Dim(2), x.Dim(3)
-	return &transfer{name: name, d: x.DType(), shape: []int{rois.Dim(0), c, r.Height, r.Width}, in: operandsOf(x, rois, image), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: x.DType(), shape: []int{rois.Dim(0), c, r.Height, r.Width}, in: operandsOf(x, rois, image), picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		to, src, box := numericOf(dst), in[0].wide(), numericOf(in[1])
 		of := in[2].int64s()
 		offset := 0.0

@@ -36,7 +36,7 @@ func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mo
 	shape, by := tensor.Shape(a), tensor.Shape(indices)
 	axis = elementAxis(name, shape, indices, axis)
 	checkScatter(name, a, updates, by, mode)
-	return &transfer{name: name, d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, fill: func(_ context.Context, dst words, in []words) {
+	return &transfer{name: name, d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
 		at := elementOffsets(name, shape, by, in[1], axis)
 		dst.copy(0, in[0], 0, dst.len())
 		combine(dst, at, in[2], 1, mode)

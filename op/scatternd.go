@@ -20,7 +20,7 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
 	shape, by := tensor.Shape(a), tensor.Shape(indices)
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
-	return &transfer{name: "ScatterND", d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, fill: func(_ context.Context, dst words, in []words) {
+	return &transfer{name: "ScatterND", d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
 		at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k)
 		dst.copy(0, in[0], 0, dst.len())
 		combine(dst, at, in[2], block, mode)

@@ -27,7 +27,7 @@ func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int
 	shape := a.Shape()
 	n := shape[axis]
 	return moved[T](&transfer{name: "Take", d: a.DType(), shape: gatherShape(a, indices, axis), in: []tensor.Any{a, indices},
-		fill: func(ctx context.Context, dst words, in []words) {
+		picky: true, fill: func(ctx context.Context, dst words, in []words) {
 			v := in[1].int64s()
 			if n == 0 && len(v) > 0 {
 				panic(fail("Take", tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))

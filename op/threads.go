@@ -19,8 +19,11 @@ const splitCost = 100_000
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
 // range starts, and split panics with an error that wraps ctx.Err(). What f stored past
-// the caches is seen by what follows split.
+// the caches is seen by what follows split. Of nothing f isn't called.
 func split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
+	if n <= 0 {
+		return
+	}
 	workers := runtime.GOMAXPROCS(0)
 	if cost <= 0 {
 		cost = 1

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
@@ -260,7 +261,7 @@ func Arange[T num.Native | num.Fixed](start, stop, step T) (t Tensor[T]) {
 // arange sets t to Arange's result for Go's own numbers.
 func arange[T num.Native](t *Tensor[T], from, to, by any) {
 	start, stop, step := from.(T), to.(T), by.(T)
-	n, ok := rangeCount(start, stop, step)
+	n, ok := conv.RangeCount(start, stop, step)
 	if !ok {
 		panic(noRange(start, stop, step))
 	}
@@ -272,38 +273,6 @@ func arange[T num.Native](t *Tensor[T], from, to, by any) {
 
 func noRange(start, stop, step any) *Error {
 	return &Error{"tensor.Arange", sprintf("no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", start, stop, step), ErrValue}
-}
-
-// rangeCount returns ⌈(stop-start)/step⌉, at least 0.
-func rangeCount[T num.Native](start, stop, step T) (int, bool) {
-	if step == 0 || start-start != 0 || stop-stop != 0 || step-step != 0 { // x-x of NaN and infinity is NaN
-		return 0, false
-	}
-	if half := T(1) / 2; half == 0 { // integers: count without leaving the type's range
-		if step > 0 && start >= stop || step < 0 && start <= stop {
-			return 0, true
-		}
-		var d, s uint64
-		if step > 0 {
-			d, s = uint64(stop)-uint64(start), uint64(step)
-		} else {
-			d, s = uint64(start)-uint64(stop), -uint64(step)
-		}
-		n := (d-1)/s + 1
-		return int(n), n <= uint64(maxInt)
-	}
-	q := (float64(stop) - float64(start)) / float64(step)
-	if !(q > 0) {
-		return 0, true
-	}
-	if q >= 1<<53 || q > float64(maxInt)/2 {
-		return 0, false
-	}
-	n := int(q)
-	if float64(n) < q {
-		n++
-	}
-	return n, true
 }
 
 // Linspace returns n numbers from start to stop, both included, at equal

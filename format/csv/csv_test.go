@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
@@ -29,6 +30,9 @@ func TestRead(t *testing.T) {
 		{"plain", "1,2.5\n-3e2,nan\n", Options{}, tensor.FromSlice([]float64{1, 2.5, -300, num.NaN64()}, 2, 2), nil},
 		{"no newline at the end", "1,2", Options{}, tensor.FromSlice([]float64{1, 2}, 1, 2), nil},
 		{"carriage returns", "1,2\r\n3,4\r\n", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), nil},
+		{"carriage returns alone", "a,b\r1,2\r3,4\r", Options{Header: true}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), []string{"a", "b"}},
+		{"mixed ends", "1,2\r3,4\n5,6\r\n7,8", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 4, 2), nil},
+		{"ends in quotes", "\"a\rb\",\"c\r\nd\"\r\"1\r\n\",\"\r2\"\r\n", Options{Header: true}, tensor.FromSlice([]float64{1, 2}, 1, 2), []string{"a\nb", "c\nd"}},
 		{"white space and quotes", " 1 ,\"2\"\n\" 3\",4\t\n", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), nil},
 		{"empty lines", "\n1,2\n\n\n3,4\n\n", Options{}, tensor.FromSlice([]float64{1, 2, 3, 4}, 2, 2), nil},
 		{"header", "a,\"b, c\"\n1,2\n", Options{Header: true}, tensor.FromSlice([]float64{1, 2}, 1, 2), []string{"a", "b, c"}},
@@ -234,8 +238,65 @@ func TestNarrowFloatsRoundOnce(t *testing.T) {
 	}
 }
 
+// TestEndsOfLines reads one table with each end of a line, and with all of them mixed,
+// in pieces of any size: it is the same table, and has the same error on the same line.
+func TestEndsOfLines(t *testing.T) {
+	cell := rapid.SampledFrom([]string{"1", "-2.5", " nan ", "\"3\"", "\"4\n\"", "\"\n5\"", "x", "", "\"6", "7\"8"})
+	rapid.Check(t, func(t *rapid.T) {
+		columns := rapid.IntRange(1, 3).Draw(t, "columns")
+		var lf strings.Builder
+		for range rapid.IntRange(0, 6).Draw(t, "rows") {
+			good := rapid.IntRange(0, 9).Draw(t, "good") > 0
+			for i := range columns {
+				c := cell.Draw(t, "cell")
+				if good && (c == "" || strings.ContainsAny(c, "x68")) {
+					c = "1"
+				}
+				if i > 0 {
+					lf.WriteByte(',')
+				}
+				lf.WriteString(c)
+			}
+			lf.WriteString(strings.Repeat("\n", rapid.IntRange(1, 2).Draw(t, "ends")))
+		}
+		text := strings.TrimRight(lf.String(), strings.Repeat("\n", rapid.IntRange(0, 1).Draw(t, "trim")))
+		o := Options{Header: rapid.Bool().Draw(t, "header")}
+		want, names, fail := Read(strings.NewReader(text), o)
+		for _, kind := range []string{"\r", "\r\n", "mixed"} {
+			var b strings.Builder
+			last := ""
+			for _, c := range []byte(text) {
+				end := kind
+				if kind == "mixed" {
+					end = rapid.SampledFrom([]string{"\n", "\r", "\r\n"}).Draw(t, "end")
+				}
+				switch {
+				case c != '\n':
+					last = string(c)
+				case last == "\r" && end == "\n": // the two would be one end
+					last = "\r"
+				default:
+					last = end
+				}
+				b.WriteString(last)
+			}
+			var r io.Reader = strings.NewReader(b.String())
+			if rapid.Bool().Draw(t, "byte by byte") {
+				r = iotest.OneByteReader(r)
+			}
+			got, again, err := Read(r, o)
+			if fmt.Sprint(err) != fmt.Sprint(fail) || fmt.Sprintf("%q", again) != fmt.Sprintf("%q", names) {
+				t.Fatalf("%q: %v, %q; %q: %v, %q", text, fail, names, b.String(), err, again)
+			}
+			if err == nil && !(tensor.Describe(got) == tensor.Describe(want) && same(got, want)) {
+				t.Fatalf("%q is %v, %q is %v", text, want, b.String(), got)
+			}
+		}
+	})
+}
+
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"1,2\n3,4\n", "a,b\n1,nan\n", "\ufeff\"1\",-0\r\n\n+inf,0x1p-2\n", "1\t2j\n(1-2j)\t3i\n", "\"\"\"\"\n", "1;2\n3\n", "true,0\n", "1e-400,5e-324\n"} {
+	for _, s := range []string{"1,2\n3,4\n", "a,b\n1,nan\n", "\ufeff\"1\",-0\r\n\n+inf,0x1p-2\n", "1\t2j\n(1-2j)\t3i\n", "\"\"\"\"\n", "1;2\n3\n", "true,0\n", "1e-400,5e-324\n", "a,b\r1,2\r3,4\r", "1\r\r\n\n2\r\n", "a,\"b\r\nc\rd\"\r1,2"} {
 		for d := range uint8(len(dtype.All())) {
 			f.Add([]byte(s), d, s[0] == 'a', strings.ContainsRune(s, '\t'))
 		}
@@ -249,7 +310,7 @@ func FuzzRead(f *testing.F) {
 		a, names, err := Read(bytes.NewReader(text), o)
 		if err != nil {
 			var own *Error
-			if !errors.As(err, &own) || own.Err == nil || own.Line < 1 || own.Line > bytes.Count(text, []byte("\n"))+2 {
+			if !errors.As(err, &own) || own.Err == nil || own.Line < 1 || own.Line > bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2 {
 				t.Fatalf("an error of another kind: %#v", err)
 			}
 			return

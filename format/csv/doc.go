@@ -6,6 +6,9 @@
 // as one column. What Write writes, Read gives back with the same bits, for every
 // element type; only a NaN comes back as the canonical one.
 //
+// Lines end in LF, CRLF or CR, each line in its own way. In a name in quotes, each
+// of them is an LF.
+//
 // # Numbers
 //
 //	bool      true, false, 1, 0 in any of Go's spellings (strconv.ParseBool)

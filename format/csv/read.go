@@ -42,8 +42,8 @@ func (o Options) comma() (rune, error) {
 }
 
 // Read reads a table from r to its end: a tensor of rank 2, rows and columns, and
-// with Options.Header the columns' names. Lines without text are left out; a
-// table of no rows has the columns of its header, without one none. A byte order
+// with Options.Header the columns' names. Lines end in LF, CRLF or CR, also mixed;
+// those without text are left out; a table of no rows has the columns of its header, without one none. A byte order
 // mark at the beginning is skipped.
 //
 // Errors are of type *Error.
@@ -128,10 +128,12 @@ func (in *table) because(err error) error {
 	return fail(syntax.Line, 0, ErrFormat, "byte %d: %v", syntax.Column, syntax.Err)
 }
 
-// limited stops a row that doesn't end.
+// limited stops a row that doesn't end, and hands out LF for each end of a line:
+// LF, CRLF and CR. It does so in cells in quotes, too.
 type limited struct {
 	r           io.Reader
 	given, used int64 // bytes handed out, and those of whole rows
+	cr          bool  // the last byte read was a CR
 }
 
 func (l *limited) Read(b []byte) (int, error) {
@@ -139,8 +141,18 @@ func (l *limited) Read(b []byte) (int, error) {
 		return 0, fail(0, 0, ErrLimit, "a row of more than %d bytes; is a quote not closed, or is it no table?", MaxRow)
 	}
 	n, err := l.r.Read(b)
-	l.given += int64(n)
-	return n, err
+	kept := b[:0] // in place: no byte becomes two
+	for _, c := range b[:n] {
+		second := l.cr && c == '\n'
+		if l.cr = c == '\r'; l.cr {
+			c = '\n'
+		}
+		if !second {
+			kept = append(kept, c)
+		}
+	}
+	l.given += int64(len(kept))
+	return len(kept), err
 }
 
 // readers read the rows of a table as one element type.

@@ -50,7 +50,11 @@ func (p *Plan) Free() {
 func New(ls ...*layout.Layout) *Plan {
 	p := pool.Get().(*Plan)
 	p.Loops, p.n, p.Base = p.Loops[:0], len(ls), [Max]int{}
-	p.Size = ls[0].Size()
+	p.Size, p.outer = ls[0].Size(), 0
+	if p.Size == 0 { // no loops by the other extents, which may be huge
+		p.Loops = append(p.Loops, Loop{}, Loop{Ext: 1})
+		return p
+	}
 	flat := true
 	for _, l := range ls {
 		flat = flat && l.Flat()
