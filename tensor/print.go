@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -145,6 +146,9 @@ func (o PrintOptions) filled() PrintOptions {
 func (t Tensor[T]) Format(f fmt.State, verb rune) { t.elements().format(f, verb) }
 
 func (e *elements) format(f fmt.State, verb rune) {
+	if f == nil {
+		panic(&Error{"tensor.Format", "the state is nil; package fmt gives one", fs.ErrInvalid})
+	}
 	if s, none := e.nothing(); none {
 		fmt.Fprint(f, s)
 		return

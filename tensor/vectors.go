@@ -230,8 +230,13 @@ func (v Vectors[T]) Load(dst []T, idx ...int) int {
 	return n
 }
 
-// At returns the lanes of the vector at idx in a new slice, as Load gives them.
+// At returns the lanes of the vector at idx in a new slice, as Load gives them. It panics for
+// more than 2^24 lanes.
 func (v Vectors[T]) At(idx ...int) []T {
+	const most = 1 << 24 // a broadcast axis makes lanes that no storage has
+	if n := v.ElemLen(); n > most {
+		panic(&Error{"tensor.Vectors.At", sprintf("%d lanes are too many for a new slice; Load takes one of yours", n), ErrMemory})
+	}
 	lanes := make([]T, v.ElemLen())
 	v.Load(lanes, idx...)
 	return lanes
