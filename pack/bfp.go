@@ -63,12 +63,14 @@ func (f *bfp) exponents(n int) int { return (n/group + 15) &^ 15 }
 func (f *bfp) Size(n int) int { return f.exponents(n) + n*(int(f.rows.bits)+1)/8 }
 
 func (f *bfp) Encode(dst []byte, src []float32, _ int) {
+	fits(f, "Encode", len(dst), len(src))
 	at := f.exponents(len(src))
 	clear(dst[len(src)/group : at])
 	f.rows.pack(dst[:len(src)/group], dst[at:], src)
 }
 
 func (f *bfp) Decode(dst []float32, src []byte, _ int) {
+	fits(f, "Decode", len(src), len(dst))
 	f.rows.unpack(dst, src[:len(dst)/group], src[f.exponents(len(dst)):])
 }
 
