@@ -14,12 +14,16 @@ func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tens
 }
 
 // ArraySplit returns views of a, one after the other along axis: n parts as equal
-// as can be, the larger ones first. It panics when n is less than 1.
+// as can be, the larger ones first. It panics when n is less than 1, or
+// more than both the extent and 2^20.
 // numpy.array_split.
 func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] {
 	axis = axisOf("ArraySplit", axis, a.Rank())
 	if n < 1 {
 		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
+	}
+	if most := max(a.Dim(axis), 1<<20); n > most { // the list of the parts takes memory, empty ones too
+		panic(fail("ArraySplit", tensor.ErrMemory, "%d parts of an axis of extent %d; at most %d are made", n, a.Dim(axis), most))
 	}
 	sizes := make([]int, n)
 	for i := range sizes {
