@@ -86,9 +86,17 @@ func (b *Builder) Node(op string, inputs []string, attrs ...Attribute) string {
 	return b.Nodes(op, 1, inputs, attrs...)[0]
 }
 
-// Nodes adds a node with several outputs and returns their names.
+// maxOutputs bounds the outputs of a node that is built.
+const maxOutputs = 1 << 16
+
+// Nodes adds a node with several outputs, 65,536 at most, and returns their names. Another number is the error of Model,
+// and the node gets one output.
 func (b *Builder) Nodes(op string, outputs int, inputs []string, attrs ...Attribute) []string {
 	name := b.fresh(strings.ToLower(op))
+	if outputs < 1 || outputs > maxOutputs {
+		b.fail(fmt.Sprintf("node %q", name), failf("it has %d outputs; there must be 1 to %d", outputs, maxOutputs))
+		outputs = 1
+	}
 	n := Node{Name: name, Op: op, Inputs: slices.Clone(inputs), Attributes: attrs}
 	for i := range outputs {
 		out := name

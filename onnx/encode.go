@@ -13,7 +13,7 @@ import (
 // at multiples of 8, so that Open can use them in place. What the decoder skips (training information) isn't written.
 // It fails if an attribute's Value isn't of the Go type that its Type asks for.
 func Encode(m *Model) ([]byte, error) {
-	if m.Graph == nil {
+	if m == nil || m.Graph == nil {
 		return nil, failf("the model has no graph")
 	}
 	var e encoder

@@ -223,6 +223,9 @@ func DecodeTensor(b []byte) (tensor.Any, error) {
 // NewTensorProto describes a copy of a's elements under a name, for a model to be written. It fails for a description
 // without elements.
 func NewTensorProto(name string, a tensor.Any) (TensorProto, error) {
+	if a == nil {
+		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), failf("the tensor is nil"))
+	}
 	e := ElemOf(a.DType())
 	c, err := tensor.Contiguous(a)
 	if err != nil {

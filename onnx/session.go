@@ -70,6 +70,9 @@ type Options struct {
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
 func newSession(m *Model, fixed dtype.DType) (*Session, error) {
+	if m == nil {
+		return nil, failf("the model is nil")
+	}
 	c, err := m.compile()
 	if err != nil {
 		return nil, inFile(m.file, err)
