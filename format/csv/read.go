@@ -5,6 +5,7 @@ import (
 	stdcsv "encoding/csv"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,6 +59,9 @@ func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
 	read, ok := readers[o.DType]
 	if !ok {
 		return nil, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
+	}
+	if r == nil {
+		return nil, nil, fail(0, 0, fs.ErrInvalid, "the reader is nil")
 	}
 	in := &table{limit: &limited{r: r}, header: o.Header}
 	text := bufio.NewReader(in.limit)

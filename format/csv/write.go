@@ -4,6 +4,7 @@ import (
 	"bufio"
 	stdcsv "encoding/csv"
 	"io"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -25,6 +26,12 @@ func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
 	comma, err := o.comma()
 	if err != nil {
 		return err
+	}
+	switch {
+	case w == nil:
+		return fail(0, 0, fs.ErrInvalid, "the writer is nil")
+	case t == nil:
+		return fail(0, 0, ErrType, "the tensor is nil")
 	}
 	rank := t.Rank()
 	if rank != 1 && rank != 2 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"math/bits"
 )
 
@@ -38,6 +39,9 @@ type Info struct {
 // Config reads the headers of the PNG or JPEG in r and nothing of the picture. It may read r further than the headers go.
 // A picture of any size is described, also one that Read refuses. Errors wrap ErrFormat, or are those of r.
 func Config(r io.Reader) (Info, error) {
+	if r == nil {
+		return Info{}, &Error{Op: "image.Config", Err: fs.ErrInvalid, Text: "the reader is nil"}
+	}
 	in := &input{src: r}
 	h, err := readHeader(in)
 	if err != nil {

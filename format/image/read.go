@@ -7,6 +7,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"io/fs"
 	"math"
 	"runtime"
 
@@ -78,6 +79,9 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 	if err := o.check(op); err != nil {
 		return nil, err
 	}
+	if r == nil {
+		return nil, &Error{Op: op, Err: fs.ErrInvalid, Text: "the reader is nil"}
+	}
 	in := &input{src: r}
 	h, err := readHeader(in)
 	if err == nil {
@@ -118,6 +122,9 @@ func FromImage(img stdimage.Image, o Options) (tensor.Any, error) {
 	const op = "image.FromImage"
 	if err := o.check(op); err != nil {
 		return nil, err
+	}
+	if img == nil {
+		return nil, &Error{Op: op, Err: fs.ErrInvalid, Text: "the picture is nil"}
 	}
 	b := img.Bounds()
 	w, h := uint64(b.Dx()), uint64(b.Dy())

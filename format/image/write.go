@@ -6,6 +6,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"io/fs"
 	"math"
 	"runtime"
 
@@ -41,6 +42,9 @@ type WriteOptions struct {
 // in integers: the same tensor gives the same file on every platform. Errors wrap ErrTensor or ErrOption, or are those of w.
 func Write(w io.Writer, t tensor.Any, o WriteOptions) error {
 	const op = "image.Write"
+	if w == nil {
+		return &Error{Op: op, Err: fs.ErrInvalid, Text: "the writer is nil"}
+	}
 	if o.Format == 0 {
 		o.Format = PNG
 	}
@@ -84,6 +88,9 @@ func ToImage(t tensor.Any, axes Axes) (stdimage.Image, error) {
 }
 
 func toImage(op string, t tensor.Any, axes Axes) (stdimage.Image, error) {
+	if t == nil {
+		return nil, &Error{Op: op, Err: ErrTensor, Text: "the tensor is nil"}
+	}
 	axes, err := findAxes(op, t, axes)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,9 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 // NewZip reads the directory of an npz file of size bytes. It fails when that is
 // damaged or names an array twice.
 func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
+	if r == nil {
+		return nil, fail(-1, fs.ErrInvalid, "the reader is nil")
+	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
 		return nil, fail(-1, ErrFormat, "an npz file is a zip archive: %v", err)
@@ -299,6 +302,9 @@ func Deflate() WriteOption { return WriteOption{deflate: true} }
 // "layer1/w"; it fails when one is empty, is repeated, is absolute, or contains
 // a backslash or the elements . and .. .
 func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption) error {
+	if w == nil {
+		return fail(-1, fs.ErrInvalid, "the writer is nil")
+	}
 	if len(names) != len(ts) {
 		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
 	}

@@ -126,6 +126,9 @@ func Read(r io.Reader, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r == nil {
+		return nil, fail("", fs.ErrInvalid, "the reader is nil")
+	}
 	return read("", r, d, lay, want)
 }
 
