@@ -44,7 +44,7 @@ func (t Tensor[T]) CopyFromAsync(g *CopyGroup, src Tensor[T], o AsyncCopy) {
 	if t.Overlaps(src) {
 		src.snapshot(op)
 	}
-	data, from := t.st.data, src.st.data
+	data, from := t.st.elems(), src.st.elems()
 	o.each(&t.lay, &src.lay, to, func(d, s int, copied bool) {
 		var v T
 		if copied {
@@ -116,7 +116,7 @@ func (t *Tensor[T]) snapshot(op string) {
 	lo, _ := t.lay.Span()
 	r := t.reach()
 	c := create[T](op, []int{len(r)}, true)
-	copy(c.st.data, r)
+	copy(c.st.elems(), r)
 	runtime.KeepAlive(t.st)
 	t.st, t.off = c.st, -lo
 }

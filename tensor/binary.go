@@ -58,7 +58,7 @@ func (t *Tensor[T]) UnmarshalBinary(b []byte) error {
 	}
 	return Try(func() {
 		u := create[T](op, shape, true)
-		inOrder(bytesOf(u.st.data), elems, t.DType())
+		inOrder(bytesOf(u.st.elems()), elems, t.DType())
 		*t = u
 	})
 }

@@ -34,7 +34,7 @@ func (t *Tensor[T]) compact(op string) {
 	t.data(op)
 	c := create[T](op, t.lay.Shape(), true)
 	copyElems(&c, t)
-	mem.AddCopied(len(bytesOf(c.st.data)))
+	mem.AddCopied(len(bytesOf(c.st.elems())))
 	*t = c
 }
 
@@ -47,7 +47,7 @@ func (t Tensor[T]) Clone() Tensor[T] {
 	t.data("tensor.Clone")
 	c := emptyLike[T]("tensor.Clone", &t.lay)
 	if t.lay.IsCompact() {
-		conv.Copy(conv.Result(c.st.data, t.lay.Size()), t.reach())
+		conv.Copy(conv.Result(c.st.elems(), t.lay.Size()), t.reach())
 		simd.Fence()
 	} else {
 		copyElems(&c, &t)
@@ -170,7 +170,7 @@ func sameShape(a, b *layout.Layout) bool {
 // element in memory.
 func (t *Tensor[T]) reach() []T {
 	lo, hi := t.lay.Span()
-	return t.st.data[t.origin()+lo : t.origin()+hi+1]
+	return t.st.elems()[t.origin()+lo : t.origin()+hi+1]
 }
 
 // Fill sets every element to v, and returns t. It panics when t is read-only.
@@ -182,7 +182,7 @@ func (t Tensor[T]) Fill(v T) Tensor[T] {
 		runtime.KeepAlive(t.st)
 		return t
 	}
-	one := Tensor[T]{st: &storage[T]{data: []T{v}}}
+	one := Tensor[T]{st: newStorage([]T{v})}
 	stretchTo(op, &one.lay, t.lay.Shape()) // a scalar stretches to any shape that exists
 	copyElems(&t, &one)
 	return t
@@ -237,7 +237,7 @@ func copyElems[T num.Elem](dst, src *Tensor[T]) { copyAt(dst.st, src.st, &dst.wh
 // copyAt is copyElems of the tensors at those places of the storages.
 func copyAt[T num.Elem](dst, src *storage[T], to, from *where) {
 	// Elements of one size and alignment are moved by the same code.
-	d, s, z := bytesOf(dst.data), bytesOf(src.data), *new(T)
+	d, s, z := bytesOf(dst.elems()), bytesOf(src.elems()), *new(T)
 	switch size := unsafe.Sizeof(z); {
 	case size == 1:
 		copyWords[uint8](d, s, to, from)

@@ -63,10 +63,7 @@ func FromSlice[T num.Elem](data []T, shape ...int) Tensor[T] {
 		shape = []int{len(data)}
 	}
 	lay := filled("tensor.FromSlice", shape, len(data))
-	if data == nil {
-		data = []T{}
-	}
-	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, where: where{lay: lay}}
+	return Tensor[T]{st: borrow(data), where: where{lay: lay}}
 }
 
 // filled returns the row-major layout of a shape that n elements fill.
@@ -87,10 +84,14 @@ func FromLayout[T num.Elem](data []T, lay layout.Layout) Tensor[T] {
 
 func fromLayout[T num.Elem](op string, data []T, lay layout.Layout) Tensor[T] {
 	w := fit(op, &lay, len(data))
-	if data == nil {
-		data = []T{}
-	}
-	return Tensor[T]{st: &storage[T]{data: data, borrowed: true}, where: w}
+	return Tensor[T]{st: borrow(data), where: w}
+}
+
+// borrow makes a storage of a slice of the caller's.
+func borrow[T num.Elem](data []T) *storage[T] {
+	st := newStorage(data)
+	st.borrowed = true
+	return st
 }
 
 // fit returns where a layout is in a storage that begins with its smallest offset and
@@ -117,8 +118,9 @@ func EmptyLayout[T num.Elem](lay layout.Layout, align int) Tensor[T] {
 		panic(&Error{op, sprintf("%v of %v: %v", lay, dtype.Of[T](), err), ErrMemory})
 	}
 	if spare > 0 {
-		past := int(uintptr(unsafe.Pointer(unsafe.SliceData(st.data))) & uintptr(align-1))
-		st.data = st.data[((align-past)&(align-1))/size:][:room]
+		d := st.elems()
+		past := int(uintptr(unsafe.Pointer(unsafe.SliceData(d))) & uintptr(align-1))
+		st.set(d[((align-past)&(align-1))/size:][:room])
 	}
 	return Tensor[T]{st: st, where: w}
 }
@@ -153,15 +155,16 @@ func Full[T num.Elem](v T, shape ...int) Tensor[T] {
 // Scalar returns a tensor of rank 0 that holds v.
 func Scalar[T num.Elem](v T) Tensor[T] {
 	t := create[T]("tensor.Scalar", nil, true)
-	t.st.data[0] = v
+	t.st.elems()[0] = v
 	return t
 }
 
 // Eye returns the n×n matrix with ones on the diagonal and zeros elsewhere.
 func Eye[T num.Number](n int) Tensor[T] {
 	t := create[T]("tensor.Eye", []int{n, n}, false)
+	data := t.st.elems()
 	for i, v := 0, one[T](); i < n; i++ {
-		t.st.data[i*n+i] = v
+		data[i*n+i] = v
 	}
 	return t
 }
@@ -249,7 +252,7 @@ func Arange[T num.Native | num.Fixed](start, stop, step T) (t Tensor[T]) {
 			panic(noRange(start, stop, step))
 		}
 		t = create[T]("tensor.Arange", []int{n}, true)
-		setWords(t.st.data, func(int) num.Int128 {
+		setWords(t.st.elems(), func(int) num.Int128 {
 			v := at
 			at = sum(at, by)
 			return v
@@ -266,8 +269,9 @@ func arange[T num.Native](t *Tensor[T], from, to, by any) {
 		panic(noRange(start, stop, step))
 	}
 	*t = create[T]("tensor.Arange", []int{n}, true)
-	for i := range t.st.data {
-		t.st.data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
+	data := t.st.elems()
+	for i := range data {
+		data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
 	}
 }
 
@@ -291,7 +295,7 @@ func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 	}
 	t := create[T](op, []int{n}, true)
 	step := d / float64(max(n-1, 1))
-	switch data := any(t.st.data).(type) {
+	switch data := any(t.st.elems()).(type) {
 	case []float32:
 		for i := range data {
 			data[i] = float32(a + float64(float64(i)*step))
@@ -306,7 +310,7 @@ func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 		setWords(data, line(from, to, max(n-1, 1)))
 	}
 	if n > 1 {
-		t.st.data[n-1] = stop
+		t.st.elems()[n-1] = stop
 	}
 	return t
 }

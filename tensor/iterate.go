@@ -4,6 +4,7 @@ import (
 	"iter"
 	"runtime"
 	"slices"
+	"unsafe"
 )
 
 // Values enumerates the elements in row-major order, the last axis fastest.
@@ -23,10 +24,11 @@ func (t Tensor[T]) Values() iter.Seq[T] {
 		at, off, st := make([]int, len(ext)), t.origin(), t.st
 		for {
 			for range inner {
-				if !st.live() { // again each time: the loop may have closed the storage
-					t.data("tensor.Values")
+				p := st.open() // again each time: the loop may have closed the storage
+				if p == nil {
+					p = unsafe.Pointer(unsafe.SliceData(t.data("tensor.Values")))
 				}
-				v := st.data[off]
+				v := *element[T](p, off)
 				runtime.KeepAlive(st)
 				if !yield(v) {
 					return

@@ -110,7 +110,7 @@ func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
 	}
 	return Try(func() {
 		u := create[T](op, shape, true)
-		copy(u.st.data, elems)
+		copy(u.st.elems(), elems)
 		*t = u
 	})
 }

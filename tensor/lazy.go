@@ -11,27 +11,20 @@ type lazy struct {
 	lay layout.Layout
 }
 
-func (*lazy) closed() bool { return true }
-func (*lazy) close() error { return nil }
-func (*lazy) lend()        {}
-
 // Lazy returns a tensor of a row-major shape that has no elements: whoever asks for
 // one gets an *Error with ErrLazy. by says how to compute them, to those who can:
 // see op.Lazy, the function to call instead.
 func Lazy[T num.Elem](by any, shape ...int) Tensor[T] {
 	lay := rowMajor("tensor.Lazy", shape)
-	return Tensor[T]{st: &storage[T]{root: &lazy{by, lay}}, where: where{lay: lay}}
+	return Tensor[T]{st: &storage[T]{memory{lazy: &lazy{by, lay}}}, where: where{lay: lay}}
 }
 
 // LazyBy returns what the tensor was given to Lazy with, nil for every other tensor,
 // and whether t is that tensor itself, no view of it.
 func (t *Tensor[T]) LazyBy() (by any, whole bool) {
-	if t.st == nil || t.st.data != nil {
+	if t.st == nil || t.st.lazy == nil {
 		return nil, false
 	}
-	l, ok := t.st.root.(*lazy)
-	if !ok {
-		return nil, false
-	}
+	l := t.st.lazy
 	return l.by, t.off == 0 && t.lay.Same(&l.lay)
 }

@@ -32,7 +32,7 @@ func FromNested[T num.Elem](nest any) Tensor[T] {
 		v = l.at(0)
 	}
 	t := create[T](op, shape, true)
-	f := filling[T]{op, shape, make([]int, 0, len(shape)), t.st.data}
+	f := filling[T]{op, shape, make([]int, 0, len(shape)), t.st.elems()}
 	f.fill(nest)
 	return t
 }

@@ -24,7 +24,7 @@ func (t Tensor[T]) Overlaps(u Tensor[T]) bool {
 	}
 	var z T
 	size := int(unsafe.Sizeof(z))
-	apart := int(uintptr(unsafe.Pointer(&u.st.data[u.origin()])) - uintptr(unsafe.Pointer(&t.st.data[t.origin()])))
+	apart := int(uintptr(unsafe.Pointer(&u.st.elems()[u.origin()])) - uintptr(unsafe.Pointer(&t.st.elems()[t.origin()])))
 	if apart%size != 0 {
 		return true // elements cut each other: bytes that were put together by unsafe means
 	}

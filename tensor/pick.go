@@ -252,7 +252,7 @@ func stretchFor[T num.Elem](op string, dst, src *Tensor[T], shape []int) {
 // copyPicked copies parts of src to as many parts of dst, in order.
 func copyPicked[T num.Elem](dst, src *Tensor[T], to, from *picked) {
 	if n := to.rest.Size(); n == 1 {
-		d, s := dst.st.data, src.st.data
+		d, s := dst.st.elems(), src.st.elems()
 		for k, off := range from.offs {
 			d[to.offs[k]] = s[off]
 		}

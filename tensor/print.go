@@ -73,11 +73,12 @@ func (t Tensor[T]) elements() *elements {
 	if st := t.st; st != nil {
 		e.w = &t.where
 		if st.closed() {
-			e.gone = noData("", false, st.root).Err.Error()
+			e.gone = noData("", false, st.lazy).Err.Error()
 		} else {
-			e.all, e.at = st.data, func(off int) any {
+			all := st.elems()
+			e.all, e.at = all, func(off int) any {
 				defer runtime.KeepAlive(st)
-				return st.data[off]
+				return all[off]
 			}
 		}
 	}

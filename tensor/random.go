@@ -44,7 +44,7 @@ func RandomUniform[T num.Float | num.Fixed](seed uint64, low, high T, shape ...i
 		panic(&Error{op, sprintf("nothing lies between %v and %v; low must be less than high, and their difference finite", low, high), ErrValue})
 	}
 	t := create[T](op, shape, true)
-	switch data := any(t.st.data).(type) {
+	switch data := any(t.st.elems()).(type) {
 	case []float32:
 		uniform(data, seed, a, d, any(high).(float32))
 	case []float64:
@@ -93,7 +93,7 @@ func RandomNormal[T num.Float | num.Fixed](seed uint64, mean, sigma T, shape ...
 		}
 		return m + float64(s*x[i&1])
 	}
-	switch data := any(t.st.data).(type) {
+	switch data := any(t.st.elems()).(type) {
 	case []float32:
 		for i := range data {
 			data[i] = float32(next(i))
@@ -132,8 +132,9 @@ func RandomIntegers[T num.Integer](seed uint64, low, high T, shape ...int) Tenso
 	}
 	t := create[T](op, shape, true)
 	n := uint64(high) - uint64(low)
-	for i := range t.st.data {
-		t.st.data[i] = T(uint64(low) + below(seed, uint64(i), n, kindIntegers))
+	data := t.st.elems()
+	for i := range data {
+		data[i] = T(uint64(low) + below(seed, uint64(i), n, kindIntegers))
 	}
 	return t
 }
@@ -155,12 +156,13 @@ func below(seed, i, n uint64, kind uint32) uint64 {
 // shuffles an axis. It panics when n is negative.
 func RandomPermutation(seed uint64, n int) Tensor[int64] {
 	t := create[int64]("tensor.RandomPermutation", []int{n}, true)
-	for i := range t.st.data {
-		t.st.data[i] = int64(i)
+	data := t.st.elems()
+	for i := range data {
+		data[i] = int64(i)
 	}
 	for i := n - 1; i > 0; i-- { // Fisher and Yates
 		j := below(seed, uint64(i), uint64(i)+1, kindPermutation)
-		t.st.data[i], t.st.data[j] = t.st.data[j], t.st.data[i]
+		data[i], data[j] = data[j], data[i]
 	}
 	return t
 }

@@ -116,5 +116,7 @@ func recastStorage[To, From num.Elem](op string, t *Tensor[From]) *storage[To] {
 	if n := len(data) * int(unsafe.Sizeof(a)) / int(unsafe.Sizeof(b)); n > 0 {
 		view = unsafe.Slice((*To)(start), n)
 	}
-	return &storage[To]{data: view, buf: t.st.buf, readOnly: t.st.readOnly, borrowed: t.st.borrowed, root: t.st.id()}
+	st := newStorage(view)
+	st.buf, st.readOnly, st.borrowed, st.root = t.st.buf, t.st.readOnly, t.st.borrowed, t.st.id()
+	return st
 }

@@ -15,61 +15,120 @@ var sprintf = fmt.Sprintf
 
 // storage is the elements and who owns them. Tensors that share elements share
 // one storage.
-type storage[T num.Elem] struct {
-	data     []T         // nil once closed
-	buf      *mem.Buffer // the owner of data's memory; nil when that is the Go heap
-	block    []byte      // the owner when that is a block of the Go heap
-	lent     atomic.Bool // a slice was handed out: Close leaves block to the collector
+type storage[T num.Elem] struct{ memory }
+
+// memory is what a storage is, whatever its elements are. Whose the memory is, and
+// until when, is known in one place, the root: a storage that sees it as another
+// element type asks there. What changes is atomic, so that Close may run beside
+// readers of pinned memory; see docs/concurrency.md.
+type memory struct {
+	first    atomic.Pointer[byte] // the first element; nil once closed
+	n        int                  // elements
+	buf      *mem.Buffer          // the owner; nil when that is the Go heap
+	block    atomic.Pointer[byte] // the owner when that is a block of the Go heap
+	room     int                  // the block's size; 0 when there is none
+	lent     atomic.Bool          // a slice was handed out: Close leaves block to the collector
 	readOnly bool
-	borrowed bool  // data is a slice of the caller's
-	root     owner // whose memory data is, seen as another element type; nil when it is its own
+	borrowed bool    // the elements are a slice of the caller's
+	root     *memory // whose memory it is, seen as another element type; nil when it is its own
+	lazy     *lazy   // how the elements are to be computed, which aren't there
 }
 
-// An owner is a storage of any element type.
-type owner interface {
-	closed() bool
-	close() error
-	lend()
+// newStorage makes a storage of data.
+func newStorage[T num.Elem](data []T) *storage[T] {
+	s := new(storage[T])
+	s.set(data)
+	return s
+}
+
+// set makes data the elements.
+func (s *storage[T]) set(data []T) {
+	if data == nil {
+		data = []T{} // nil is for what is closed
+	}
+	s.n = len(data)
+	s.first.Store((*byte)(unsafe.Pointer(unsafe.SliceData(data))))
 }
 
 // closed asks the buffer too: it may have been closed by its owner, or through a
 // tensor with another storage on the same buffer.
-func (s *storage[T]) closed() bool {
-	return s.data == nil || s.buf != nil && s.buf.Closed() || s.root != nil && s.root.closed()
+func (m *memory) closed() bool {
+	return m.first.Load() == nil || m.buf != nil && m.buf.Closed() || m.root != nil && m.root.closed()
 }
 
-// live reports whether the elements are surely there; where it is false closed knows.
-// It is small enough to be inlined.
-func (s *storage[T]) live() bool {
-	return s.data != nil && s.root == nil && (s.buf == nil || !s.buf.Closed())
+// open returns the first element where the elements are surely there; where it is nil
+// closed knows. It is small enough to be inlined.
+func (m *memory) open() unsafe.Pointer {
+	if m.root == nil && (m.buf == nil || !m.buf.Closed()) {
+		return unsafe.Pointer(m.first.Load())
+	}
+	return nil
+}
+
+// element returns element i, 0 ≤ i < n, of those that begin at p.
+func element[T num.Elem](p unsafe.Pointer, i int) *T {
+	var z T
+	return (*T)(unsafe.Add(p, uintptr(i)*unsafe.Sizeof(z)))
+}
+
+// elems returns the elements, for a caller who knows that they were there. It panics
+// when they were closed meanwhile.
+func (s *storage[T]) elems() []T {
+	p := s.first.Load()
+	if p == nil {
+		panic(noData("tensor", false, nil))
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(p)), s.n)
+}
+
+// id is the same for all storages on one memory: its root.
+func (m *memory) id() *memory {
+	if m.root != nil {
+		return m.root
+	}
+	return m
 }
 
 // lend says that a slice of the elements was given out.
-func (s *storage[T]) lend() {
-	if s.buf != nil {
-		s.buf.Lend()
+func (m *memory) lend() {
+	m = m.id()
+	if m.buf != nil {
+		m.buf.Lend()
 	}
-	if s.block != nil && !s.lent.Load() {
-		s.lent.Store(true)
-	}
-	if s.root != nil {
-		s.root.lend()
+	if m.room > 0 && !m.lent.Load() {
+		m.lent.Store(true)
 	}
 }
 
-// id is the same for all storages on one memory.
-func (s *storage[T]) id() owner {
-	if s.root != nil {
-		return s.root
+// pin keeps the memory until release is called.
+func (m *memory) pin() (release func()) {
+	m = m.id()
+	if m.buf != nil {
+		return m.buf.Pin()
 	}
-	return s
+	m.lent.Store(true) // the Go heap: whoever has the slice keeps it, once it isn't reused
+	return func() {}
 }
 
-func (s *storage[T]) kind() string {
+func (m *memory) close() error {
+	m.first.Store(nil)
+	if m.root != nil {
+		return m.root.close()
+	}
+	if b := m.block.Swap(nil); b != nil && !m.lent.Load() {
+		mem.Return(unsafe.Slice(b, m.room))
+	}
+	if m.buf != nil {
+		return m.buf.Close()
+	}
+	return nil
+}
+
+func (m *memory) kind() string {
 	switch {
-	case s.buf != nil:
-		return s.buf.Kind().String()
-	case s.borrowed:
+	case m.buf != nil:
+		return m.buf.Kind().String()
+	case m.borrowed:
 		return "borrowed"
 	}
 	return "owned"
@@ -89,7 +148,10 @@ func allocate[T num.Elem](n int, dirty bool) (*storage[T], error) {
 	case buf != nil:
 		return fromBuffer(buf, typed[T](buf.Bytes())), nil
 	}
-	return &storage[T]{data: typed[T](block), block: block}, nil
+	st := newStorage(typed[T](block))
+	st.block.Store(unsafe.SliceData(block))
+	st.room = cap(block)
+	return st, nil
 }
 
 // room returns memory for n elements, as a block of the Go heap or a buffer.
@@ -127,7 +189,9 @@ func bytesOf[T num.Elem](s []T) []byte {
 // fromBuffer makes a storage of elements that live in buf and are gone when buf
 // is closed.
 func fromBuffer[T num.Elem](buf *mem.Buffer, data []T) *storage[T] {
-	return &storage[T]{data: data, buf: buf, readOnly: buf.ReadOnly()}
+	st := newStorage(data)
+	st.buf, st.readOnly = buf, buf.ReadOnly()
+	return st
 }
 
 // Close gives the storage back at once, for every tensor that shares it: any
@@ -140,23 +204,6 @@ func (t Tensor[T]) Close() error {
 		return nil
 	}
 	return t.st.close()
-}
-
-func (s *storage[T]) close() error {
-	s.data = nil
-	if b := s.block; b != nil {
-		s.block = nil
-		if !s.lent.Load() {
-			mem.Return(b)
-		}
-	}
-	if s.root != nil {
-		return s.root.close()
-	}
-	if s.buf != nil {
-		return s.buf.Close()
-	}
-	return nil
 }
 
 // A Storage says what a tensor's elements live in.
@@ -205,16 +252,13 @@ func (t Tensor[T]) Detach() Tensor[T] {
 }
 
 // Pin keeps the memory of t where it is until release is called, whatever happens
-// to t meanwhile: a Close refuses further use at once, and takes the memory back at
-// the release. A slice from Elems or Data obtained after Pin is valid until then. A
-// second call of release does nothing.
+// to t meanwhile. A Close, of t or of any tensor on the same memory, refuses further use
+// at once, and takes the memory back at the release. A slice from Elems or Data obtained
+// between Pin and Close is valid until the release, and Close may run in another goroutine
+// while it is used. A second call of release does nothing.
 func (t Tensor[T]) Pin() (release func()) {
 	t.data("tensor.Pin")
-	if t.st.buf != nil {
-		return t.st.buf.Pin()
-	}
-	t.st.lent.Store(true) // the Go heap: whoever has the slice keeps it, once it isn't reused
-	return func() {}
+	return t.st.pin()
 }
 
 // An Export is a tensor's memory for code that isn't Go's or doesn't know tensors.

@@ -17,6 +17,7 @@ package tensor
 import (
 	"math/bits"
 	"runtime"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
@@ -82,20 +83,24 @@ func freeze(w *where) {
 // be had any more. Large ones are invisible to the collector: who reads or writes
 // them says runtime.KeepAlive(t.st) afterwards.
 func (t *Tensor[T]) data(op string) []T {
-	if st := t.st; st != nil && (st.live() || !st.closed()) {
-		return st.data
+	if st := t.st; st != nil {
+		p := st.open()
+		if p == nil && !st.closed() {
+			p = unsafe.Pointer(st.first.Load())
+		}
+		if p != nil {
+			return unsafe.Slice((*T)(p), st.n)
+		}
+		panic(noData(op, false, st.lazy))
 	}
-	if t.st == nil {
-		panic(noData(op, true, nil))
-	}
-	panic(noData(op, false, t.st.root))
+	panic(noData(op, true, nil))
 }
 
-func noData(op string, zero bool, root owner) *Error {
+func noData(op string, zero bool, lazy *lazy) *Error {
 	if zero {
 		return &Error{op, "the tensor is the zero value; make one with New or FromSlice", ErrClosed}
 	}
-	if _, ok := root.(*lazy); ok {
+	if lazy != nil {
 		return &Error{op, "the tensor is lazy, it has no elements yet; compute it with op.Fuse", ErrLazy}
 	}
 	return &Error{op, "the storage is closed", ErrClosed}
@@ -210,10 +215,10 @@ func (t Tensor[T]) At(idx ...int) T {
 	if len(idx) == 2 {
 		i, j, st := idx[0], idx[1], t.st
 		ext, str, rank := t.lay.Plain()
-		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && st != nil && st.root == nil {
-			if b := st.buf; b == nil || !b.Closed() {
-				if off := t.origin() + i*str[0] + j*str[1]; uint(off) < uint(len(st.data)) {
-					v := st.data[off]
+		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && st != nil {
+			if p := st.open(); p != nil {
+				if off := t.origin() + i*str[0] + j*str[1]; uint(off) < uint(st.n) {
+					v := *element[T](p, off)
 					runtime.KeepAlive(st)
 					return v
 				}
@@ -229,10 +234,7 @@ func (t *Tensor[T]) at(idx []int) T {
 	if axis >= 0 {
 		panic(badIndex("tensor.At", &t.lay, idx, axis))
 	}
-	if t.st == nil || !t.st.live() {
-		t.data("tensor.At")
-	}
-	v := t.st.data[t.origin()+off]
+	v := t.data("tensor.At")[t.origin()+off]
 	runtime.KeepAlive(t.st)
 	return v
 }
@@ -258,10 +260,10 @@ func (t Tensor[T]) Set(v T, idx ...int) {
 	if len(idx) == 2 {
 		i, j, st := idx[0], idx[1], t.st
 		ext, str, rank := t.lay.Plain()
-		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && t.off >= 0 && st != nil && st.root == nil && !st.readOnly {
-			if b := st.buf; b == nil || !b.Closed() {
-				if off := t.off + i*str[0] + j*str[1]; uint(off) < uint(len(st.data)) {
-					st.data[off] = v
+		if rank == 2 && uint(i) < uint(ext[0]) && uint(j) < uint(ext[1]) && t.off >= 0 && st != nil && !st.readOnly {
+			if p := st.open(); p != nil {
+				if off := t.off + i*str[0] + j*str[1]; uint(off) < uint(st.n) {
+					*element[T](p, off) = v
 					runtime.KeepAlive(st)
 					return
 				}
@@ -277,10 +279,7 @@ func (t *Tensor[T]) set(v T, idx []int) {
 	if axis >= 0 {
 		panic(badIndex("tensor.Set", &t.lay, idx, axis))
 	}
-	if t.off < 0 || t.st == nil || t.st.readOnly || !t.st.live() {
-		t.writable("tensor.Set")
-	}
-	t.st.data[t.off+off] = v
+	t.writable("tensor.Set")[t.off+off] = v
 	runtime.KeepAlive(t.st)
 }
 
