@@ -25,6 +25,16 @@ type Builder struct {
 	err  error
 }
 
+// ready panics for a nil Builder, and makes the zero value one.
+func (b *Builder) ready() {
+	if b == nil {
+		panic(&tensor.Error{Op: "onnx.Builder", Text: "the Builder is nil; NewBuilder makes one", Err: tensor.ErrValue})
+	}
+	if b.used == nil {
+		b.used = make(map[string]bool)
+	}
+}
+
 // NewBuilder returns a Builder of a graph with this name.
 func NewBuilder(name string) *Builder {
 	return &Builder{g: Graph{Name: name}, used: make(map[string]bool)}
@@ -38,6 +48,7 @@ func (b *Builder) fail(place string, err error) {
 
 // Input declares an input. Each dimension is an int, a string that names it, or nil if it may be anything.
 func (b *Builder) Input(name string, d dtype.DType, dims ...any) string {
+	b.ready()
 	b.g.Inputs = append(b.g.Inputs, b.value(fmt.Sprintf("input %q", name), name, d, dims))
 	b.used[name] = true
 	return name
@@ -45,6 +56,7 @@ func (b *Builder) Input(name string, d dtype.DType, dims ...any) string {
 
 // Output declares the value of this name as an output of the graph; dimensions as in Input.
 func (b *Builder) Output(name string, d dtype.DType, dims ...any) {
+	b.ready()
 	b.g.Outputs = append(b.g.Outputs, b.value(fmt.Sprintf("output %q", name), name, d, dims))
 }
 
@@ -74,6 +86,7 @@ func (b *Builder) value(place, name string, d dtype.DType, dims []any) ValueInfo
 
 // Weight adds a constant: a copy of a's elements.
 func (b *Builder) Weight(name string, a tensor.Any) string {
+	b.ready()
 	t, err := NewTensorProto(name, a)
 	b.fail(fmt.Sprintf("weight %q", name), err)
 	b.g.Initializers = append(b.g.Initializers, t)
@@ -86,15 +99,15 @@ func (b *Builder) Node(op string, inputs []string, attrs ...Attribute) string {
 	return b.Nodes(op, 1, inputs, attrs...)[0]
 }
 
-// maxOutputs bounds the outputs of a node that is built.
-const maxOutputs = 1 << 16
+// mostOutputs is how many outputs Nodes gives a node at most.
+const mostOutputs = 1 << 16
 
-// Nodes adds a node with several outputs, 65,536 at most, and returns their names. Another number is the error of Model,
-// and the node gets one output.
+// Nodes adds a node with several outputs and returns their names.
 func (b *Builder) Nodes(op string, outputs int, inputs []string, attrs ...Attribute) []string {
+	b.ready()
 	name := b.fresh(strings.ToLower(op))
-	if outputs < 1 || outputs > maxOutputs {
-		b.fail(fmt.Sprintf("node %q", name), failf("it has %d outputs; there must be 1 to %d", outputs, maxOutputs))
+	if outputs < 1 || outputs > mostOutputs {
+		b.fail(fmt.Sprintf("node %q", name), failf("%w: %d outputs; a node has 1 to %d", tensor.ErrValue, outputs, mostOutputs))
 		outputs = 1
 	}
 	n := Node{Name: name, Op: op, Inputs: slices.Clone(inputs), Attributes: attrs}
@@ -111,6 +124,7 @@ func (b *Builder) Nodes(op string, outputs int, inputs []string, attrs ...Attrib
 
 // Rename gives a value another name, wherever it is used so far, and returns that: for outputs that callers ask for by name.
 func (b *Builder) Rename(value, name string) string {
+	b.ready()
 	if !b.used[value] || b.used[name] {
 		b.fail(fmt.Sprintf("value %q", value), failf("it can't be renamed to %q: it must exist and the new name must be free", name))
 		return name
@@ -156,6 +170,7 @@ func (b *Builder) fresh(base string) string {
 // Model returns the model, with its nodes understood as ones of the given opset. It fails with the first mistake made on
 // the way, and if a value is given twice or never. Whether the operators exist, and take these inputs, Model.Check says.
 func (b *Builder) Model(opset int64) (*Model, error) {
+	b.ready()
 	if b.err != nil {
 		return nil, inFile("", b.err)
 	}

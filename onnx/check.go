@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,9 +15,14 @@ import (
 // Otherwise an *UnsupportedError lists everything this library doesn't have: operators, their attributes, their meaning
 // at the imported opset, element types. Types of values between the nodes are followed as far as they don't depend on
 // the sizes of the inputs; Session.Plan, which Run begins with, has those and completes the list before anything runs.
+//
+// While checking, values that shapes may depend on are computed: integers and the like of up to 1,024 elements, for a
+// second at most. Nothing else of the model is run.
 func (m *Model) Check() error {
-	_, err := m.compile()
-	return inFile(m.file, err)
+	return m.use(func() error {
+		_, err := m.compile()
+		return err
+	})
 }
 
 // compiled is a model that has passed its checks, ready to be given inputs.
@@ -94,12 +100,20 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 		for i := range l.vals {
 			v := &l.vals[i]
 			_, ok := v.Type.Elem.DType()
+			if n := len(v.Type.Shape); n > maxRank {
+				return nil, in(named(l.kind, v.Name, i), tooManyAxes(n))
+			}
 			if v.Type.Kind == KindNone && (l.kind == "output" || c.given[c.inputs[i]]) {
 				continue // the type follows from the rest
 			}
 			if v.Type.Kind != KindTensor || !ok {
 				list = append(list, Unsupported{Place: named(l.kind, v.Name, i), Reason: "its type is " + v.Type.String()})
 			}
+		}
+	}
+	for i := range g.Values {
+		if n := len(g.Values[i].Type.Shape); n > maxRank {
+			return nil, in(named("value", g.Values[i].Name, i), tooManyAxes(n))
 		}
 	}
 	for i := range g.Initializers {
@@ -236,7 +250,7 @@ func (c *compiled) checkTypes(g *Graph) (list []Unsupported) {
 			vals[k.id] = v
 		}
 	}
-	c.infer(vals, nil, func(i int, err error) error {
+	c.infer(context.Background(), 0, vals, nil, func(i int, err error) error {
 		if refuses(err) {
 			list = append(list, c.missing(&c.steps[i], err.Error()))
 		}
@@ -290,13 +304,14 @@ func (c *compiled) described(k constant) (tensor.Any, error) {
 	if k.proto == nil {
 		return k.value, nil
 	}
-	if n, err := k.proto.Len(); err != nil || n <= small {
-		return c.m.load(k.proto)
-	}
 	d, _ := k.proto.Type.DType()
 	shape, err := k.proto.Shape()
 	if err != nil {
 		return nil, err
 	}
-	return tensor.NewSpec(d, shape...)
+	s, err := tensor.NewSpec(d, shape...)
+	if err == nil && reach(s) <= small {
+		return c.m.load(k.proto)
+	}
+	return s, err
 }

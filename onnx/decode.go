@@ -7,10 +7,11 @@ import "fmt"
 // once to read. Fields that aren't named here are skipped, as protobuf asks: training information, device
 // configurations, and whatever later versions add.
 
-// What a check needs besides the structures, per node or attribute and per name of a value; paid for while decoding.
+// What a check needs besides the structures, per node or attribute, per name of a value and per axis; paid for while decoding.
 const (
 	checkNode  = 256
 	checkValue = 384
+	checkAxis  = 32 // of a stored tensor
 )
 
 func (d *decoder) model(m msg) (*Model, error) {

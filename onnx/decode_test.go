@@ -506,7 +506,7 @@ func sameModel(a, b *Model) string {
 	return cmp.Diff(a, b, cmp.AllowUnexported(TensorProto{}),
 		cmp.FilterPath(func(p cmp.Path) bool {
 			last := p.Last().String()
-			return last == ".source" || last == ".rawAt" || last == ".body"
+			return last == ".source" || last == ".from" || last == ".rawAt" || last == ".body"
 		}, cmp.Ignore()),
 		cmp.FilterValues(func(x, y []byte) bool { return x != nil && y != nil }, cmp.Comparer(bytes.Equal)),
 		cmp.Comparer(func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }))

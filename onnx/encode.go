@@ -6,17 +6,27 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Encode writes m as an ONNX file. Equal models give equal bytes. The raw elements of the main graph's initializers start
 // at multiples of 8, so that Open can use them in place. What the decoder skips (training information) isn't written.
 // It fails if an attribute's Value isn't of the Go type that its Type asks for.
-func Encode(m *Model) ([]byte, error) {
-	if m == nil || m.Graph == nil {
+func Encode(m *Model) (file []byte, err error) {
+	err = m.use(func() error {
+		file, err = encode(m)
+		return err
+	})
+	return file, err
+}
+
+func encode(m *Model) ([]byte, error) {
+	if m.Graph == nil {
 		return nil, failf("the model has no graph")
 	}
-	var e encoder
+	e := encoder{own: m.buf}
+	defer e.release()
 	b := e.int(nil, 1, m.IR)
 	b = e.text(b, 2, m.Producer)
 	b = e.text(b, 3, m.ProducerVersion)
@@ -39,7 +49,36 @@ func Encode(m *Model) ([]byte, error) {
 const rawAlign = 8
 
 // An encoder appends fields to a message. err is the first thing that couldn't be written.
-type encoder struct{ err error }
+type encoder struct {
+	err  error
+	own  *mem.Buffer            // the model's, held by the caller
+	held map[*mem.Buffer]func() // other models', whose tensors are among this one's
+}
+
+// hold keeps the bytes of a tensor in place until release. It reports whether they are there.
+func (e *encoder) hold(t *TensorProto) bool {
+	if t.from == nil || t.from == e.own || e.held[t.from] != nil {
+		return true
+	}
+	release, err := held(t.from)
+	if err != nil {
+		if e.err == nil {
+			e.err = in(fmt.Sprintf("tensor %q", t.Name), err)
+		}
+		return false
+	}
+	if e.held == nil {
+		e.held = make(map[*mem.Buffer]func())
+	}
+	e.held[t.from] = release
+	return true
+}
+
+func (e *encoder) release() {
+	for _, f := range e.held {
+		f()
+	}
+}
 
 // text, int leave the field out when it has the value that a missing field stands for.
 func (encoder) text(b []byte, num protowire.Number, s string) []byte {
@@ -190,7 +229,7 @@ func (e *encoder) tensorHead(t *TensorProto) []byte {
 		b = e.int(e.entries(b, 13, entries), 14, 1)
 	}
 	b = e.entries(b, 16, t.Metadata)
-	if t.list != 0 && t.External == nil { // as it stood in the file
+	if t.list != 0 && t.External == nil && e.hold(t) { // as it stood in the file
 		var f field
 		for m := t.body; ; {
 			at := m.b
@@ -211,7 +250,7 @@ func (t *TensorProto) hasRaw() bool { return t.Raw != nil && t.External == nil }
 // tensorTail appends what follows the padding: documentation, then raw elements. tailSize is its length.
 func (e *encoder) tensorTail(b []byte, t *TensorProto) []byte {
 	b = e.text(b, 12, t.Doc)
-	if t.hasRaw() {
+	if t.hasRaw() && e.hold(t) {
 		b = e.sub(b, rawField, t.Raw)
 	}
 	return b

@@ -16,8 +16,8 @@ import (
 // tensor. Inputs may be of the format already. Integers stay, and Cast to a type of floats
 // converts to d. op.InFixed says what operators do that don't take d.
 func NewFixedSession(m *Model, d dtype.DType) (*Session, error) {
-	if m != nil && !d.IsFixed() {
-		return nil, inFile(m.file, failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
+	if !d.IsFixed() {
+		return nil, inFile("", failf("%v isn't a fixed-point format; these are fp8x23, fp16x16, fp32x32 and fp64x64", d))
 	}
 	return newSession(m, d)
 }

@@ -9,7 +9,8 @@ import (
 // A Model is a decoded ONNX file, or one that a program put together. The fields are what the file says, nothing is
 // filled in; Check says whether it makes sense and whether this library can run it.
 //
-// A decoded model keeps using the bytes it came from: Close it when it is no longer needed.
+// A decoded model keeps using the bytes it came from. Close gives them back; so does the collector, once nothing refers
+// to the model, its sessions, and its tensors and descriptions of them (TensorProto) any more.
 type Model struct {
 	IR              int64 // version of the file format itself
 	Producer        string
@@ -63,6 +64,9 @@ type Node struct {
 
 // Attr returns the node's attribute of the given name, or nil.
 func (n *Node) Attr(name string) *Attribute {
+	if n == nil {
+		return nil
+	}
 	for i := range n.Attributes {
 		if n.Attributes[i].Name == name {
 			return &n.Attributes[i]

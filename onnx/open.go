@@ -33,6 +33,9 @@ func Open(path string) (*Model, error) {
 
 // OpenFS reads the ONNX file name from fsys, an embed.FS or a zip for example, and decodes it.
 func OpenFS(fsys fs.FS, name string) (*Model, error) {
+	if fsys == nil {
+		return nil, inFile(name, failf("%w: there is no file system: it is nil", tensor.ErrValue))
+	}
 	b, err := readFile(fsys, name)
 	if err != nil {
 		return nil, inFile(name, plainPath(err, name))
@@ -44,15 +47,47 @@ func OpenFS(fsys fs.FS, name string) (*Model, error) {
 func Decode(b []byte) (*Model, error) { return decodeBuffer(mem.Borrow(b, nil), "") }
 
 func decodeBuffer(buf *mem.Buffer, name string) (*Model, error) {
-	b := buf.Lend() // a TensorProto's Raw has to outlive the Model it came with
-	d := newDecoder(len(b))
-	m, err := d.model(msg{b, 0})
+	d := newDecoder(buf.Len())
+	d.from = buf
+	var m *Model
+	err := mem.Guard(func() (err error) {
+		m, err = d.model(msg{buf.Bytes(), 0})
+		return err
+	})
 	if err != nil {
 		buf.Close()
 		return nil, inFile(name, err)
 	}
 	m.source = source{name, buf}
 	return m, nil
+}
+
+// held keeps a buffer's bytes in place until release is called, whoever closes it meanwhile. It fails when somebody has
+// closed it before. A nil buffer stands for a program's own bytes.
+func held(b *mem.Buffer) (release func(), err error) {
+	if b == nil {
+		return func() {}, nil
+	}
+	release = b.Pin()
+	if b.Closed() {
+		release()
+		return nil, failf("%w: the model was closed; keep it open while it, its sessions or its tensors are in use", tensor.ErrClosed)
+	}
+	return release, nil
+}
+
+// use runs f while the model's bytes stay where they are. It fails for no model, for one that is closed, and, with
+// mem.ErrShrunk, where f meets a page of a mapped file that is gone. The errors name the model's file.
+func (m *Model) use(f func() error) error {
+	if m == nil {
+		return failf("%w: there is no model: it is nil", tensor.ErrValue)
+	}
+	release, err := held(m.buf)
+	if err != nil {
+		return inFile(m.file, err)
+	}
+	defer release()
+	return inFile(m.file, mem.Guard(f))
 }
 
 // plainPath cuts the path out of an error that will name it anyway.
@@ -94,10 +129,12 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	}
 }
 
-// Close gives back the file or bytes the model was decoded from. Weights used in place, sessions, and Raw of any
-// TensorProto end with it. A second Close does nothing.
+// Close gives back the file or bytes the model was decoded from. From then on what needs them fails with
+// tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call that is on its way
+// keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto, and slices of
+// weights that Elems or Data gave out, must not be used after Close. A second Close does nothing.
 func (m *Model) Close() error {
-	if m.buf == nil {
+	if m == nil || m.buf == nil {
 		return nil
 	}
 	return m.buf.Close()
@@ -107,6 +144,9 @@ func (m *Model) Close() error {
 // is ONNX's own.
 func (m *Model) Opset(domain string) int64 {
 	var v int64
+	if m == nil {
+		return 0
+	}
 	for _, o := range m.Opsets {
 		if o.Domain == domain || isDefault(o.Domain) && isDefault(domain) {
 			v = max(v, o.Version)
@@ -117,9 +157,9 @@ func (m *Model) Opset(domain string) int64 {
 
 // Weights returns how many bytes of initializers a session uses where they are in the file, and how many it copies
 // because they are misaligned there, or stored in another form than in memory. Those it can't read at all count in
-// neither.
+// neither. Of a closed model both are 0.
 func (m *Model) Weights() (inPlace, copied int64) {
-	if m.Graph == nil {
+	if m == nil || m.Graph == nil || m.buf != nil && m.buf.Closed() {
 		return 0, 0
 	}
 	for i := range m.Graph.Initializers {
@@ -143,10 +183,10 @@ func (m *Model) inPlace(t *TensorProto) bool {
 	if m.buf == nil || len(t.Raw) == 0 || !littleEndian {
 		return false
 	}
-	b := m.buf.Bytes()
+	b := m.buf.Bytes() // nil once closed; compared here, not read
 	d, _ := t.Type.DType()
 	align := unit(d)
-	return t.rawAt+len(t.Raw) <= len(b) && &b[t.rawAt] == &t.Raw[0] && t.rawAt%align == 0 && m.buf.Align() >= align
+	return t.from == m.buf && t.rawAt+len(t.Raw) <= len(b) && &b[t.rawAt] == &t.Raw[0] && t.rawAt%align == 0 && m.buf.Align() >= align
 }
 
 // unit is the size of the numbers an element consists of: a complex one of two.
@@ -161,11 +201,26 @@ func unit(d dtype.DType) int {
 // then if the file is mapped; else a copy. It fails if the stored elements aren't what type and shape say, and with
 // ErrUnsupported if no tensor holds the type or the elements are in another file.
 func (m *Model) Tensor(t *TensorProto) (tensor.Any, error) {
-	a, err := m.load(t)
-	return a, inFile(m.file, in(fmt.Sprintf("tensor %q", t.Name), err))
+	var a tensor.Any
+	err := m.use(func() (err error) {
+		if t == nil {
+			return failf("%w: there is no description of a tensor: it is nil", tensor.ErrValue)
+		}
+		a, err = m.load(t)
+		return in(fmt.Sprintf("tensor %q", t.Name), err)
+	})
+	return a, err
 }
 
+// load is Tensor for callers that hold the model's bytes.
 func (m *Model) load(t *TensorProto) (tensor.Any, error) {
+	if t.from != m.buf {
+		release, err := held(t.from) // another model's
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	_, size, err := t.check()
 	if err != nil {
 		return nil, err
@@ -224,7 +279,7 @@ func DecodeTensor(b []byte) (tensor.Any, error) {
 // without elements.
 func NewTensorProto(name string, a tensor.Any) (TensorProto, error) {
 	if a == nil {
-		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), failf("the tensor is nil"))
+		return TensorProto{}, inFile("", in(fmt.Sprintf("tensor %q", name), failf("%w: it is nil", tensor.ErrValue)))
 	}
 	e := ElemOf(a.DType())
 	c, err := tensor.Contiguous(a)

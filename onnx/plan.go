@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -23,15 +24,20 @@ type Plan struct {
 // first node: for inputs that don't fit, for shapes that don't fit each other, and with an *UnsupportedError that lists
 // every node whose operator refuses the element types it would be given.
 func (s *Session) Plan(inputs map[string]tensor.Any) (*Plan, error) {
-	vals, err := s.bind(inputs)
-	if err != nil {
-		return nil, inFile(s.c.m.file, err)
-	}
-	p, err := s.plan(vals)
-	return p, inFile(s.c.m.file, err)
+	var p *Plan
+	err := s.use(func() error {
+		vals, err := s.bind(inputs)
+		if err == nil {
+			p, err = s.plan(context.Background(), vals, 0)
+		}
+		return err
+	})
+	return p, err
 }
 
-func (s *Session) plan(bound []tensor.Any) (*Plan, error) {
+// plan is Plan for inputs that are bound. Values that shapes depend on are computed within ctx and limit bytes, if that
+// is positive.
+func (s *Session) plan(ctx context.Context, bound []tensor.Any, limit int64) (*Plan, error) {
 	c := s.c
 	vals := slices.Clone(bound)
 	for _, id := range c.inputs {
@@ -69,7 +75,7 @@ func (s *Session) plan(bound []tensor.Any) (*Plan, error) {
 		}
 	}
 	var list []Unsupported
-	err := c.infer(vals, after, func(i int, err error) error {
+	err := c.infer(ctx, limit, vals, after, func(i int, err error) error {
 		if refuses(err) {
 			list = append(list, c.missing(&c.steps[i], err.Error()))
 			return nil

@@ -69,13 +69,18 @@ type Options struct {
 // once. The errors are Check's.
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
-func newSession(m *Model, fixed dtype.DType) (*Session, error) {
-	if m == nil {
-		return nil, failf("the model is nil")
-	}
+func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
+	err = m.use(func() error {
+		s, err = m.session(fixed)
+		return err
+	})
+	return s, err
+}
+
+func (m *Model) session(fixed dtype.DType) (*Session, error) {
 	c, err := m.compile()
 	if err != nil {
-		return nil, inFile(m.file, err)
+		return nil, err
 	}
 	c.rectify()
 	s := &Session{c: c, vals: make([]tensor.Any, len(c.names)), fixed: fixed}
@@ -95,7 +100,7 @@ func newSession(m *Model, fixed dtype.DType) (*Session, error) {
 			v, err = toFixed(v, fixed)
 		}
 		if err != nil {
-			return nil, inFile(m.file, in(fmt.Sprintf("tensor %q", c.names[k.id]), err))
+			return nil, in(fmt.Sprintf("tensor %q", c.names[k.id]), err)
 		}
 		s.vals[k.id] = v
 		s.weights = add(s.weights, size(v))
@@ -105,7 +110,7 @@ func newSession(m *Model, fixed dtype.DType) (*Session, error) {
 
 // Inputs returns the inputs of the model's graph that have no default: those a run must be given.
 func (m *Model) Inputs() []ValueInfo {
-	if m.Graph == nil {
+	if m == nil || m.Graph == nil {
 		return nil
 	}
 	given := make(map[string]bool, len(m.Graph.Initializers))
@@ -177,6 +182,9 @@ func (s *Session) fits(v *ValueInfo, a tensor.Any, bound map[string]binding) err
 	if d, _ := v.Type.Elem.DType(); a.DType() != d && !(a.DType() == s.fixed && d.IsFloat()) {
 		return clash("convert it with op.Cast, or by astype in NumPy")
 	}
+	if a.Rank() > maxRank {
+		return tooManyAxes(a.Rank())
+	}
 	if !v.Type.HasShape {
 		return nil
 	}
@@ -223,8 +231,23 @@ type run struct {
 // Before the first node runs everything is planned and checked as Plan does. An error of a node names it; one that comes
 // from ctx wraps ctx.Err().
 func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
-	out, err := s.run(ctx, inputs, o)
-	return out, inFile(s.c.m.file, err)
+	var out map[string]tensor.Any
+	err := s.use(func() (err error) {
+		if ctx == nil {
+			return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
+		}
+		out, err = s.run(ctx, inputs, o)
+		return err
+	})
+	return out, err
+}
+
+// use is the model's use.
+func (s *Session) use(f func() error) error {
+	if s == nil || s.c == nil {
+		return failf("%w: there is no session: it is nil or the zero value; NewSession makes one", tensor.ErrValue)
+	}
+	return s.c.m.use(f)
 }
 
 func (s *Session) run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
@@ -237,13 +260,13 @@ func (s *Session) run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 			return nil, in(fmt.Sprintf("input %q", s.c.m.Graph.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
-	plan, err := s.plan(vals)
-	if err != nil {
-		return nil, err
-	}
 	r := &run{Session: s, vals: vals, owners: make([]*storage, len(vals)), limit: o.MaxMemory}
 	if r.limit == 0 {
 		r.limit = DefaultMaxMemory
+	}
+	plan, err := s.plan(ctx, vals, r.limit)
+	if err != nil {
+		return nil, err
 	}
 	if r.limit > 0 {
 		if err := plan.admits(r.limit); err != nil {
@@ -280,6 +303,9 @@ func (s *Session) run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 func (r *run) step(ctx context.Context, i int, plan *Plan) error {
 	st := &r.c.steps[i]
 	call, a := r.c.call(i, r.vals, ctx)
+	if err := checkAxes(st.node, call.Inputs); err != nil {
+		return err
+	}
 	if r.limit > 0 && slices.ContainsFunc(st.out, func(id int) bool { return id >= 0 && plan.sizes[id] < 0 }) {
 		if outs, err := r.c.ops[i].Infer(call); err == nil { // if not, Run says it better
 			var need int64
@@ -294,6 +320,9 @@ func (r *run) step(ctx context.Context, i int, plan *Plan) error {
 	outs, err := r.c.ops[i].Run(call)
 	if err == nil {
 		err = a.wrong
+	}
+	if err == nil {
+		err = checkRanks(outs)
 	}
 	if err != nil {
 		return err

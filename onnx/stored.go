@@ -6,11 +6,16 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // A TensorProto describes a tensor as the file stores it; Model.Tensor turns it into one. Elements are in row-major
 // order, either in Raw, or in a list by type of the message (float_data and its like), or in another file.
+//
+// Raw of a decoded model is valid while the model is open and the TensorProto, or a copy of it, is reachable: after the
+// last use of the slice alone call runtime.KeepAlive on one of them.
 type TensorProto struct {
 	Name     string
 	Doc      string
@@ -21,7 +26,8 @@ type TensorProto struct {
 	Segment  bool      // the elements are only a part of the tensor
 	Metadata []Entry
 
-	rawAt int // where Raw starts in the file
+	from  *mem.Buffer // the file that Raw and body are parts of; nil for a program's own bytes
+	rawAt int         // where Raw starts in the file
 
 	// elements in a list by type: the whole message, the number of the list's field and its length
 	body  msg
@@ -50,6 +56,8 @@ const rawField protowire.Number = 9
 // Storage names the field that holds the elements: raw_data, float_data, …; external_data; "" if there are none.
 func (t *TensorProto) Storage() string {
 	switch {
+	case t == nil:
+		return ""
 	case t.External != nil:
 		return "external_data"
 	case t.list != 0:
@@ -62,6 +70,9 @@ func (t *TensorProto) Storage() string {
 
 // Len returns the number of elements that Dims speak of. It fails if one is negative or the product overflows.
 func (t *TensorProto) Len() (int, error) {
+	if t == nil {
+		return 0, failf("%w: there is no description of a tensor: it is nil", tensor.ErrValue)
+	}
 	n := int64(1)
 	zero := false
 	for i, d := range t.Dims {
@@ -82,10 +93,13 @@ func (t *TensorProto) Len() (int, error) {
 	return int(n), nil
 }
 
-// Shape returns Dims as ints, after the checks of Len.
+// Shape returns Dims as ints, after the checks of Len. It fails for more than 64.
 func (t *TensorProto) Shape() ([]int, error) {
 	if _, err := t.Len(); err != nil {
 		return nil, err
+	}
+	if len(t.Dims) > maxRank {
+		return nil, tooManyAxes(len(t.Dims))
 	}
 	shape := make([]int, len(t.Dims))
 	for i, d := range t.Dims {
@@ -98,6 +112,9 @@ func (t *TensorProto) Shape() ([]int, error) {
 
 // String returns type and shape: float32[8,1,5,5].
 func (t *TensorProto) String() string {
+	if t == nil {
+		return "no tensor"
+	}
 	typ := Type{Kind: KindTensor, Elem: t.Type, HasShape: true}
 	for _, d := range t.Dims {
 		typ.Shape = append(typ.Shape, Dim{Value: d})
@@ -106,11 +123,15 @@ func (t *TensorProto) String() string {
 }
 
 func (d *decoder) tensor(m msg, t *TensorProto) error {
+	t.from = d.from
 	n, err := m.scan()
 	if err != nil {
 		return err
 	}
 	if t.Dims, err = d.int64s(m, 1); err != nil {
+		return err
+	}
+	if err := d.spend(int64(len(t.Dims)) * checkAxis); err != nil {
 		return err
 	}
 	if t.Metadata, err = list[Entry](d, n[16], 0); err != nil {
@@ -318,6 +339,9 @@ func (t *TensorProto) unsupported() string {
 func (t *TensorProto) check() (n, size int, err error) {
 	if n, err = t.Len(); err != nil {
 		return 0, 0, err
+	}
+	if len(t.Dims) > maxRank {
+		return 0, 0, tooManyAxes(len(t.Dims))
 	}
 	if why := t.unsupported(); why != "" {
 		return 0, 0, failf("%w: %s", ErrUnsupported, why)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/ashlar-go/ashlar/mem"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -37,6 +38,7 @@ type field struct {
 type decoder struct {
 	budget int64
 	depth  int
+	from   *mem.Buffer // what the bytes are of; nil for a program's own
 }
 
 func newDecoder(size int) *decoder {

@@ -209,7 +209,10 @@ type arrays interface {
 func (p *program) arrays(s *source) (a arrays, err error) {
 	if s.kind == onnxKind {
 		m, err := p.model(s)
-		return weights{m}, err
+		if err != nil {
+			return nil, err
+		}
+		return weightsOf(m), nil
 	}
 	switch {
 	case s.r == nil && s.kind == npzKind:
@@ -239,7 +242,23 @@ func (p *program) arrays(s *source) (a arrays, err error) {
 }
 
 // weights are the initializers of a model. Tensor is called with one of Names.
-type weights struct{ *onnx.Model }
+type weights struct {
+	*onnx.Model
+	byName map[string]*onnx.TensorProto // the first of each name
+}
+
+func weightsOf(m *onnx.Model) weights {
+	w := weights{m, make(map[string]*onnx.TensorProto)}
+	if m.Graph == nil {
+		return w
+	}
+	for i := range m.Graph.Initializers {
+		if t := &m.Graph.Initializers[i]; w.byName[t.Name] == nil {
+			w.byName[t.Name] = t
+		}
+	}
+	return w
+}
 
 func (w weights) Names() (names []string) {
 	if w.Graph == nil {
@@ -252,8 +271,7 @@ func (w weights) Names() (names []string) {
 }
 
 func (w weights) Tensor(name string) (tensor.Any, error) {
-	i := slices.Index(w.Names(), name)
-	return w.Model.Tensor(&w.Graph.Initializers[i])
+	return w.Model.Tensor(w.byName[name])
 }
 
 func (w weights) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
