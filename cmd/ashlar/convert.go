@@ -80,7 +80,8 @@ when it's a safetensors file and nothing else is asked for.
 
 Where OUT has a row of names, it is IN's, or numbers.
 
-OUT appears when it is whole; an earlier file stays until then. Either file may
+OUT appears when it is whole; an earlier file stays until then, and altogether if
+it is write-protected and --force isn't given. Either file may
 be -, standard input or output, which --from and --to say the format of.`,
 		Example: `  ashlar convert testdata/digits-test.npy digits.csv --slice "0"
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
@@ -99,6 +100,7 @@ be -, standard input or output, which --from and --to say the format of.`,
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if v.storage.Format, err = pack.FormatNamed(p.reading.dtype); err == nil {
 			p.reading.dtype = "float32"
@@ -176,9 +178,9 @@ func (v *conversion) run(in string) error {
 	}
 	put := func(w io.Writer) error { return v.write(w, items) }
 	if v.out == "-" {
-		err = put(v.p.out)
+		err = put(pieces{v.p.out})
 	} else {
-		err = writeFile(v.out, put)
+		err = v.p.writeFile(v.out, put)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.out, bare(err))
@@ -223,6 +225,9 @@ func (v *conversion) items(s *source) ([]item, error) {
 			return nil, s.noArray(names)
 		}
 		names = []string{s.array}
+	}
+	if err := v.p.within(s, a, names, v.slice); err != nil {
+		return nil, err
 	}
 	items := make([]item, len(names))
 	for i, name := range names {

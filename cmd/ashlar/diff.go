@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -74,6 +73,15 @@ type side struct {
 	file  string
 	names []string // nil: a single tensor
 	read  func(name string) (tensor.Any, error)
+	owned bool // what read returns is nobody else's
+}
+
+func set(names []string) map[string]bool {
+	m := make(map[string]bool, len(names))
+	for _, name := range names {
+		m[name] = true
+	}
+	return m
 }
 
 func (d *difference) run(a, b string) error {
@@ -128,7 +136,7 @@ func (d *difference) side(arg string) (side, error) {
 	if names == nil {
 		names = []string{}
 	}
-	return side{arg, names, func(name string) (tensor.Any, error) {
+	return side{file: arg, names: names, owned: s.kind == npzKind, read: func(name string) (tensor.Any, error) {
 		t, err := a.Tensor(name)
 		if err != nil {
 			return nil, s.in(err)
@@ -163,8 +171,9 @@ func (d *difference) single(x, y side) error {
 
 // named compares the tensors of two files by name, and says which one of them lacks.
 func (d *difference) named(x, y side) error {
+	inX, inY := set(x.names), set(y.names)
 	for _, name := range x.names {
-		if !slices.Contains(y.names, name) {
+		if !inY[name] {
 			d.only(name, x.file)
 			continue
 		}
@@ -179,9 +188,14 @@ func (d *difference) named(x, y side) error {
 		if err := d.compare(label(name)+": ", a, b); err != nil {
 			return err
 		}
+		for i, t := range []tensor.Any{a, b} { // those of an npz are memory of their own
+			if []side{x, y}[i].owned {
+				tensor.Close(t)
+			}
+		}
 	}
 	for _, name := range y.names {
-		if !slices.Contains(x.names, name) {
+		if !inX[name] {
 			d.only(name, y.file)
 		}
 	}

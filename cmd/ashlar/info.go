@@ -138,7 +138,10 @@ func (p *program) describeArrays(s *source) error {
 	}
 	p.title(s, "%s, %d array%s", what, len(names), plural)
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	const mostFailures = 100 // an index can name millions of tensors that aren't there
+	const aligned = 4096     // rows whose columns stand in line; all of them are held until then
 	var failed failures
+	listed := 0
 	for _, name := range names {
 		var text string
 		var size int64
@@ -156,9 +159,15 @@ func (p *program) describeArrays(s *source) error {
 				text = info.Packed.String()
 			}
 		}
+		if len(failed) == mostFailures {
+			return append(failed, fmt.Errorf("%s: more arrays can't be read; the rest isn't listed", s.name))
+		}
 		if err != nil {
 			failed = append(failed, s.in(err))
 			continue
+		}
+		if listed++; listed%aligned == 0 {
+			w.Flush()
 		}
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", label(name), text, amount(size))
 	}

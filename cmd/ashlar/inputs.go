@@ -102,9 +102,16 @@ func (in *inputs) positional(i int, file string) error {
 			return err
 		}
 		names := a.Names()
-		if in.any(names) {
+		known := make(map[string]bool)
+		for _, name := range in.names() {
+			known[name] = true
+		}
+		if slices.ContainsFunc(names, func(name string) bool { return known[name] }) {
+			if err := in.p.within(s, a, names, nil); err != nil {
+				return err
+			}
 			for _, name := range names {
-				if in.info(name) == nil {
+				if !known[name] {
 					return fmt.Errorf("%s: the array %q is no input of %s, others are: name those to be used, as in -i name=%s#name", s.name, name, in.model, file)
 				}
 				t, err := a.Tensor(name)
@@ -205,10 +212,6 @@ func (in *inputs) info(name string) *onnx.ValueInfo {
 		return nil
 	}
 	return &in.m.Graph.Inputs[i]
-}
-
-func (in *inputs) any(names []string) bool {
-	return slices.ContainsFunc(names, func(name string) bool { return in.info(name) != nil })
 }
 
 // tensors are the inputs by name, as a session takes them.

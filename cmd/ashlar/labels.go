@@ -49,8 +49,9 @@ func findLabels(file string, model *source) (*labels, error) {
 		return nil, fmt.Errorf("%s: it is over %s long, which isn't a list of labels", file, amount(mostLabels))
 	}
 	l := &labels{file: file, asked: asked}
-	for line := range strings.Lines(strings.TrimRight(string(text), "\r\n")) { // without empty lines at the end
-		l.names = append(l.names, strings.TrimRight(line, "\r\n"))
+	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))
+	for line := range strings.Lines(strings.TrimRight(lines, "\n")) { // without empty lines at the end
+		l.names = append(l.names, strings.TrimRight(line, "\n"))
 	}
 	return l, nil
 }

@@ -63,6 +63,7 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 	flags.StringVar(&pictures[0], "svg", "", "write the picture to `FILE`")
 	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
+	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		quiet := slices.Contains(pictures[:], "-")
 		if quiet && (asJSON || pictures[0] == pictures[1]) {

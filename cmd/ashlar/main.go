@@ -12,7 +12,7 @@
 //
 // ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV and raw files by their names;
 // - is standard input. It exits with 0, with 1 when something failed or diff found a difference, and with 2 when the command
-// line makes no sense; what went wrong stands on standard error. Colour and the progress bar appear on terminals alone,
+// line makes no sense, with 130 or 143 when it was interrupted or told to end; what went wrong stands on standard error. Colour and the progress bar appear on terminals alone,
 // colour only while NO_COLOR isn't set.
 package main
 
@@ -24,7 +24,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -53,6 +52,7 @@ type program struct {
 
 	out     *bufio.Writer // to stdout
 	limit   memoryLimit
+	force   bool // --force
 	reading reading
 	stdinBy string // the argument that reads standard input
 	titled  bool   // info has printed about a file
@@ -87,6 +87,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 		return 0
 	case errors.As(err, &usage):
 		return 2
+	case errors.Is(err, context.Canceled):
+		return interrupted
 	}
 	return 1
 }
@@ -122,11 +124,7 @@ makes no sense.`,
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		text := err.Error()
-		var number *strconv.NumError
-		if errors.As(err, &number) { // of a flag that is an int
-			text = strings.ReplaceAll(text, number.Error(), "want a whole number")
-		}
+		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
 		return usagef(c, "%s", text)
 	})
 	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.versionCommand())

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,62 +89,12 @@ func (p *program) write(t target, outputs map[string]tensor.Any) error {
 	}
 	var err error
 	if t.file == "-" {
-		err = put(p.out)
+		err = put(pieces{p.out})
 	} else {
-		err = writeFile(t.file, put)
+		err = p.writeFile(t.file, put)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.file, bare(err))
 	}
 	return nil
-}
-
-// writeFile makes a file of what put writes. It appears, or takes the place of an earlier one, when all is written.
-func writeFile(path string, put func(io.Writer) error) (err error) {
-	mode := os.FileMode(0o666)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the link stays one
-	} else if to, err := os.Readlink(path); err == nil { // to a file that isn't there yet
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() { // a pipe or a device
-			f, err := os.OpenFile(path, os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			return fillFile(f, put)
-		}
-		mode = info.Mode().Perm()
-	}
-	// Beside the file, so that the last step is a rename within one file system; not by os.CreateTemp, whose files are for
-	// their owner's eyes only.
-	temp := fmt.Sprintf("%s.%08x.part", path, rand.Uint32())
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	if err = fillFile(f, put); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-	}
-	return err
-}
-
-// fillFile writes what put writes to f, and closes it.
-func fillFile(f *os.File, put func(io.Writer) error) error {
-	w := bufio.NewWriterSize(f, 1<<16)
-	err := put(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
 }

@@ -230,7 +230,7 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	c := newCall(nil)
 	c.code = c.run(ctx, []string{"run", "testdata/digits.onnx", "testdata/seven.png", "-o", out})
-	if c.code != 1 || c.out.Len() != 0 || !strings.HasPrefix(c.err.String(), "ashlar: interrupted: onnx: testdata/digits.onnx: node 0") || strings.Count(c.err.String(), "\n") != 1 {
+	if c.code != 130 || c.out.Len() != 0 || !strings.HasPrefix(c.err.String(), "ashlar: interrupted: onnx: testdata/digits.onnx: node 0") || strings.Count(c.err.String(), "\n") != 1 {
 		t.Errorf("exit %d, printed %q, said %q", c.code, c.out.String(), c.err.String())
 	}
 	if _, err := os.Stat(out); err == nil {

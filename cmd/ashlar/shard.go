@@ -59,6 +59,7 @@ picture goes to standard output when FILE is -, and then the text is left out.`,
 	flags.BoolVar(&f.byGrid, "by-grid", false, "with --config nd, shards of two extents lie in the grid as in the matrix")
 	flags.StringVar(&pictures[0], "svg", "", "write the picture to `FILE`")
 	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
+	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if pictures[0] == "-" && pictures[1] == "-" {
 			return usagef(c, "two things want standard output")
@@ -94,7 +95,7 @@ func (p *program) writePictures(files [2]string, writes ...func(io.Writer) error
 			if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 				return fmt.Errorf("%s: there is no folder %s to write it to", file, filepath.Dir(file))
 			}
-			if err := writeFile(file, write); err != nil {
+			if err := p.writeFile(file, write); err != nil {
 				return fmt.Errorf("%s: %w", file, bare(err))
 			}
 		}

@@ -46,6 +46,7 @@ of several.`,
 	f.StringVar(&picture, "png", "", "write a heatmap to a PNG `file`; - is standard output")
 	p.reading.flags(c, "of raw and text files")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		idx, err := layout.ParseSlice(text)
 		if err != nil {
@@ -104,7 +105,7 @@ func (p *program) heatmapFile(file, from string, t tensor.Any) error {
 	if file == "-" {
 		err = put(p.out)
 	} else {
-		err = writeFile(file, put)
+		err = p.writeFile(file, put)
 	}
 	switch {
 	case drawing != nil:

@@ -31,7 +31,7 @@ type source struct {
 	kind  kind
 	path  string        // of a regular file; "" for a stream
 	r     *bufio.Reader // of a stream
-	size  int64         // of a regular file
+	size  int64         // of a regular file, and of a stream that is read in full
 }
 
 type kind uint8
@@ -83,6 +83,9 @@ func (p *program) open(arg string) (*source, error) {
 	case info.IsDir():
 		f.Close()
 		return nil, fmt.Errorf("%s: it is a folder, not a file", path)
+	case info.Mode()&os.ModeDevice != 0:
+		f.Close()
+		return nil, fmt.Errorf("%s: it is a device, not a file or a pipe", path)
 	case !info.Mode().IsRegular():
 		p.closers = append(p.closers, f)
 		return s, p.stream(s, f)
@@ -100,13 +103,47 @@ func (p *program) open(arg string) (*source, error) {
 
 // stream makes s read from r, once and in order.
 func (p *program) stream(s *source, r io.Reader) error {
-	s.r = bufio.NewReader(r)
+	most := int64(mostStream)
+	if free := p.freely(); free > 0 {
+		most = free
+	}
+	s.r = bufio.NewReader(&stream{r, most, most})
 	head, err := s.r.Peek(sniffed)
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("%s: %w", s.name, bare(err))
 	}
 	s.kind = p.kindOf(head, s.name)
 	return nil
+}
+
+// mostStream is how many bytes are read from a stream whatever it is, if --max-memory doesn't say so.
+const mostStream = 1 << 30
+
+// A stream ends with an error where it has more bytes than are accepted.
+type stream struct {
+	r          io.Reader
+	left, most int64
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	if s.left == 0 && len(b) > 0 {
+		var more [1]byte
+		n, err := s.r.Read(more[:])
+		if n > 0 {
+			err = fmt.Errorf("more than %s come; save them to a file, and give its name", amount(s.most))
+		}
+		return 0, err
+	}
+	n, err := s.r.Read(b[:min(int64(len(b)), s.left)])
+	s.left -= int64(n)
+	return n, err
+}
+
+// all reads what is left of a stream.
+func (s *source) all() ([]byte, error) {
+	b, err := io.ReadAll(s.r)
+	s.size = int64(len(b))
+	return b, err
 }
 
 // sniffed is how many bytes tell the kinds apart: the length of a safetensors header and its first character.
@@ -186,7 +223,7 @@ func (p *program) model(s *source) (m *onnx.Model, err error) {
 		m, err = onnx.Open(s.path)
 	} else {
 		var b []byte
-		if b, err = io.ReadAll(s.r); err == nil {
+		if b, err = s.all(); err == nil {
 			m, err = onnx.Decode(b)
 		}
 	}
@@ -225,7 +262,7 @@ func (p *program) arrays(s *source) (a arrays, err error) {
 		a, err = safetensors.Open(s.path)
 	default:
 		var b []byte
-		if b, err = io.ReadAll(s.r); err != nil {
+		if b, err = s.all(); err != nil {
 			break
 		}
 		if s.kind == npzKind {
@@ -413,6 +450,43 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 func (p *program) zipOptions() []npy.Option {
 	if free := p.freely(); free > 0 {
 		return []npy.Option{npy.MaxBytes(free)}
+	}
+	return nil
+}
+
+// within refuses arrays of an npz that together take more memory than one may: each is within the bound of an array, and a
+// small file can hold many of them. Those that can't be read are left for their own errors.
+func (p *program) within(s *source, a arrays, names []string, idx []tensor.Index) error {
+	z, ok := a.(*npy.Zip)
+	if !ok || len(names) < 2 {
+		return nil
+	}
+	most := max(48<<20, 8*s.size)
+	if free := p.freely(); free > 0 {
+		most = free
+	}
+	left := most
+	for _, name := range names {
+		h, err := z.Header(name)
+		if err != nil {
+			continue
+		}
+		n := int64(h.Bytes())
+		if len(idx) > 0 {
+			lay, err := h.Layout()
+			if err != nil {
+				continue
+			}
+			part, _, err := lay.Slice(idx...)
+			if err != nil {
+				continue
+			}
+			lo, hi := part.Span()
+			n = int64(hi-lo+1) * int64(h.DType.Size())
+		}
+		if left -= n; left < 0 {
+			return fmt.Errorf("%s: its %d arrays have more than the %s that are accepted together: name one, or raise --max-memory", s.name, len(names), amount(most))
+		}
 	}
 	return nil
 }

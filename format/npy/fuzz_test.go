@@ -87,6 +87,8 @@ func FuzzZip(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Add([]byte(one))
+	f.Add([]byte(overlapping(f, 1)))
+	f.Add([]byte(overlapping(f, 3)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		// The bytes as an entry, where checksums are in order.
 		a, err := Read(bytes.NewReader(b))
@@ -101,7 +103,9 @@ func FuzzZip(f *testing.F) {
 			typed(t, err)
 			return
 		}
+		inflated := uint64(0)
 		for _, name := range z.Names() {
+			inflated += min(z.entries[name].CompressedSize64, uint64(len(b)))
 			var h Header
 			var a tensor.Any
 			var headerErr, err error
@@ -119,5 +123,18 @@ func FuzzZip(f *testing.F) {
 			}
 			tensor.Close(a)
 		}
+		if readable := allReadable(z); readable && inflated > uint64(len(b)) {
+			t.Errorf("entries of %d bytes together in an archive of %d", inflated, len(b))
+		}
 	})
+}
+
+// allReadable reports whether each array's place in the archive is known.
+func allReadable(z *Zip) bool {
+	for _, f := range z.entries {
+		if _, err := f.DataOffset(); err != nil {
+			return false
+		}
+	}
+	return true
 }

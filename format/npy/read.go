@@ -133,7 +133,9 @@ func readBytes(r io.Reader, h Header, first int) (*mem.Buffer, error) {
 			if size = want; got <= want/2 {
 				size = 2 * got
 			}
-			bigger, err = mem.AllocDirty(size)
+			if bigger, err = mem.AllocDirty(size); err != nil {
+				err = fail(int64(h.Offset), err, "%d bytes of elements: %v", want, err)
+			}
 		}
 		if err != nil {
 			buf.Close()

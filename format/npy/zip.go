@@ -2,6 +2,7 @@ package npy
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -32,13 +33,20 @@ type Zip struct {
 
 // OpenZip opens an npz file and reads its directory. Close it after use.
 func OpenZip(path string, opts ...Option) (*Zip, error) {
-	f, err := os.Open(path)
+	// Opening a pipe waits for its other end, so look first.
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = mem.ErrNotFile
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
+	}
 	if err != nil {
 		return nil, in(path, fail(-1, err, "%v", cause(err)))
 	}
-	info, err := f.Stat()
 	var z *Zip
-	if err == nil {
+	if info, err = f.Stat(); err == nil {
 		z, err = NewZip(f, info.Size(), opts...)
 	}
 	if err != nil {
@@ -50,7 +58,8 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 }
 
 // NewZip reads the directory of an npz file of size bytes. It fails when that is
-// damaged or names an array twice.
+// damaged or names an array twice, and when entries share bytes of the archive: a
+// few of them could stand for any number of arrays.
 func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
 	if r == nil {
 		return nil, fail(-1, fs.ErrInvalid, "the reader is nil")
@@ -71,7 +80,39 @@ func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
 		z.entries[name] = f
 		z.names = append(z.names, name)
 	}
+	if err := apart(archive.File, size); err != nil {
+		return nil, err
+	}
 	return z, nil
+}
+
+// apart refuses entries that share bytes. Those without a local header are left
+// out; opening them is an error.
+func apart(files []*zip.File, size int64) error {
+	const least = 30 // bytes of a local header
+	type extent struct {
+		begin, end int64
+		name       string
+	}
+	list := make([]extent, 0, len(files))
+	for _, f := range files {
+		at, err := f.DataOffset()
+		if err != nil || at > size {
+			continue
+		}
+		end := size
+		if n := f.CompressedSize64; n < uint64(size-at) {
+			end = at + int64(n)
+		}
+		list = append(list, extent{at - least - int64(len(f.Name)), end, f.Name})
+	}
+	slices.SortFunc(list, func(a, b extent) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
+	for i := 1; i < len(list); i++ { // neighbours are enough: each ends before the next one begins
+		if a, b := list[i-1], list[i]; a.end > b.begin {
+			return fail(b.begin, ErrFormat, "the entries %.100q and %.100q overlap", a.name, b.name)
+		}
+	}
+	return nil
 }
 
 // Names returns the names of the arrays in the archive's order: the entries that
@@ -268,9 +309,14 @@ func (z *Zip) open(name string) (Header, io.ReadCloser, error) {
 	return h, body, nil
 }
 
-// damaged wraps what archive/zip and the decompressor say about an entry.
+// damaged wraps what archive/zip and the decompressor say about an entry. A lack of
+// memory says nothing about it.
 func damaged(err error) error {
 	var own *Error
+	var space *mem.Error
+	if errors.As(err, &space) {
+		return err
+	}
 	if errors.As(err, &own) && slices.Contains([]error{ErrFormat, ErrType, ErrShort, ErrLimit}, own.Err) {
 		return err
 	}

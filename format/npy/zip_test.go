@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -135,6 +136,58 @@ func TestZipRoundTrip(t *testing.T) {
 	})
 }
 
+// overlapping is an archive whose directory has n entries for one body.
+func overlapping(t testing.TB, n int) string {
+	content := array("|u1", false, "(3,)", "123")
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := range n {
+		f, err := w.CreateRaw(&zip.FileHeader{Name: string(rune('a'+i)) + ".npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(content)),
+			CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(f, content)
+	}
+	w.Close()
+	s, at := b.Bytes(), 0
+	for i := range n {
+		next := bytes.Index(s[at:], []byte("PK\x01\x02"))
+		if at += next; i > 0 {
+			copy(s[at+42:], "\x00\x00\x00\x00") // where the entry begins: at the first one's place
+		}
+		at += 4
+	}
+	return string(s)
+}
+
+func TestZipOverlap(t *testing.T) {
+	openZip(t, overlapping(t, 1))
+	for _, n := range []int{2, 20} {
+		s := overlapping(t, n)
+		if _, err := NewZip(strings.NewReader(s), int64(len(s))); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+			t.Errorf("%d entries of one body: %v", n, err)
+		}
+	}
+	// An entry that is said to be longer than it is reaches into the next one.
+	s := []byte(archive(t, entry{"x.npy", "abcdef", zip.Store}, entry{"y.npy", "ghi", zip.Store}))
+	at := bytes.Index(s, []byte("PK\x01\x02"))
+	s[at+20] += 200
+	if _, err := NewZip(bytes.NewReader(s), int64(len(s))); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "overlap") {
+		t.Errorf("an entry inside another: %v", err)
+	}
+}
+
+// TestLackOfMemoryIsNoDamage: what the system says about memory is no word on the file.
+func TestLackOfMemoryIsNoDamage(t *testing.T) {
+	_, err := mem.AllocDirty(-1)
+	for _, err := range []error{err, fail(0, err, "3 bytes of elements: %v", err), fail(0, &mem.Error{Op: "Alloc", Err: mem.ErrMemory}, "so")} {
+		if got := damaged(err); strings.Contains(got.Error(), "damaged") || errors.Is(got, ErrFormat) {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+}
+
 // TestZipDates: an entry carries the date that NumPy's have, not today's.
 func TestZipDates(t *testing.T) {
 	var b bytes.Buffer
@@ -195,6 +248,9 @@ func TestZipErrors(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := OpenZip(filepath.Join(t.TempDir(), "none.npz")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := OpenZip(t.TempDir()); !errors.Is(err, mem.ErrNotFile) {
 		t.Error(err)
 	}
 	if _, err := OpenZip(save(t, one)); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x.npy: an npz file is a zip archive") {

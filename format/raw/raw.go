@@ -29,6 +29,10 @@ var (
 	ErrType   = errors.New("unsupported element type")
 )
 
+// MaxRank is the largest number of extents, those of nested modes counted, that a
+// layout may have.
+const MaxRank = 64
+
 // Error says what is wrong with which file. Unwrap gives one of the sentinels
 // above or the error of the file system or source.
 type Error struct {
@@ -55,6 +59,9 @@ func fail(path string, err error, format string, args ...any) error {
 func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 	if d.Size() == 0 {
 		return 0, fail(path, ErrType, "no tensor holds %v", d)
+	}
+	if n := lay.Leaves(); n > MaxRank {
+		return 0, fail(path, ErrLayout, "a layout of %d extents; the most is %d", n, MaxRank)
 	}
 	lo, hi := lay.Span()
 	if hi < lo {

@@ -19,6 +19,11 @@ const (
 	// MaxRank is the largest rank accepted; it is PyTorch's own.
 	MaxRank = 64
 
+	// MaxMetadata is the largest number of keys that metadata may have. A key and
+	// its value are text of any length; a map has far more for a key than the
+	// shortest has in a file.
+	MaxMetadata = 1 << 18
+
 	metadataKey = "__metadata__"
 )
 
@@ -119,10 +124,13 @@ func (h *header) read(s *scanner) *Error {
 func (h *header) readMetadata(s *scanner) *Error {
 	// Growing a map step by step leaves several times its size behind.
 	rest := s.text[s.pos:]
-	h.metadata = make(map[string]string, min(bytes.Count(rest, []byte(`":"`)), len(rest)/10))
+	h.metadata = make(map[string]string, min(bytes.Count(rest, []byte(`":"`)), len(rest)/10, MaxMetadata))
 	return s.object(metadataKey, func(at int, key []byte) *Error {
 		if _, twice := h.metadata[string(key)]; twice {
 			return s.fail(at, ErrFormat, "%s: the key %.100q a second time", metadataKey, key)
+		}
+		if len(h.metadata) == MaxMetadata {
+			return s.fail(at, ErrLimit, "%s: more than %d keys", metadataKey, MaxMetadata)
 		}
 		v, err := s.str("a value of ", metadataKey)
 		h.metadata[string(key)] = string(v)

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -202,6 +203,34 @@ func (s *scanner) escape(role, what string) (rune, *Error) {
 		}
 	}
 	return 0, s.fail(at, ErrFormat, "an escape inside %s%s that JSON doesn't have", role, what)
+}
+
+// any returns the text up to where the value that begins here must end. What it is
+// is left to encoding/json.
+func (s *scanner) any() []byte {
+	rest, depth := s.text[s.pos:], 0
+	for i := 0; i < len(rest); i++ {
+		switch rest[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '"':
+			for i++; i < len(rest) && rest[i] != '"'; i++ {
+				if rest[i] == '\\' {
+					i++
+				}
+			}
+		case ',':
+			if depth == 0 {
+				return bytes.TrimRight(rest[:i], " \t\r\n")
+			}
+		}
+		if depth < 0 {
+			return bytes.TrimRight(rest[:i], " \t\r\n")
+		}
+	}
+	return rest
 }
 
 // hex reads \uXXXX.

@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -50,7 +50,15 @@ const MaxShards = 1 << 16
 // The form of the index: github.com/huggingface/transformers, where
 // save_pretrained writes it.
 func OpenIndex(path string) (*Sharded, error) {
-	f, err := os.Open(path)
+	// Opening a pipe waits for its other end, so look first.
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = mem.ErrNotFile
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
+	}
 	if err != nil {
 		return nil, in(path, fail(-1, "", err, "%v", cause(err)))
 	}
@@ -125,6 +133,9 @@ func (x *Sharded) readMetadata(s *scanner) *Error {
 		if _, twice := x.metadata[string(key)]; twice {
 			return s.fail(at, ErrFormat, "metadata: the key %.100q a second time", key)
 		}
+		if len(x.metadata) == MaxMetadata {
+			return s.fail(at, ErrLimit, "metadata: more than %d keys", MaxMetadata)
+		}
 		var value string
 		if s.pos < len(s.text) && s.text[s.pos] == '"' {
 			v, err := s.str("a value of ", "metadata")
@@ -133,12 +144,11 @@ func (x *Sharded) readMetadata(s *scanner) *Error {
 			}
 			value = string(v)
 		} else {
-			from := json.NewDecoder(bytes.NewReader(s.text[s.pos:]))
-			var v json.RawMessage
-			if err := from.Decode(&v); err != nil {
-				return s.fail(s.pos, ErrFormat, "metadata: the value of %.100q is no JSON: %v", key, err)
+			v := s.any()
+			if !json.Valid(v) {
+				return s.fail(s.pos, ErrFormat, "metadata: the value of %.100q is no JSON", key)
 			}
-			s.pos += int(from.InputOffset())
+			s.pos += len(v)
 			value = string(v)
 		}
 		x.metadata[string(key)] = value

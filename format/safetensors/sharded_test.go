@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -147,6 +149,9 @@ func TestIndexErrors(t *testing.T) {
 			t.Errorf("the file %q: %v", hostile, err)
 		}
 	}
+	if _, err := OpenIndex(t.TempDir()); !errors.Is(err, mem.ErrNotFile) {
+		t.Errorf("a folder: %v", err)
+	}
 	if _, err := OpenIndex(filepath.Join(t.TempDir(), "none.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing index: %v", err)
 	}
@@ -170,11 +175,54 @@ func TestIndexMemory(t *testing.T) {
 	}
 }
 
+// TestMetadataMemory reads the most metadata of the shortest keys, and one key more.
+func TestMetadataMemory(t *testing.T) {
+	for _, n := range []int{MaxMetadata, MaxMetadata + 1} {
+		for _, value := range []string{"0", `""`} {
+			var b bytes.Buffer
+			for i := range n {
+				fmt.Fprintf(&b, `"%x":%s,`, i, value)
+			}
+			list := b.String()[:b.Len()-1]
+			index, header := []byte(`{"metadata":{`+list+`},"weight_map":{}}`), []byte(raw(`{"__metadata__":{`+list+`}}`, ""))
+			for _, read := range []struct {
+				text []byte
+				f    func() *Error
+			}{
+				{index, func() *Error { _, err := parseIndex(index); return err }},
+				{header, func() *Error { _, err := parse(header); return err }},
+			} {
+				runtime.GC()
+				var err *Error
+				got := allocated(func() { err = read.f() })
+				if limit := 64<<20 + 8*int64(len(read.text)); got > limit {
+					t.Errorf("%d bytes for %d, %d keys", got, len(read.text), n)
+				}
+				text := value == `""` || &read.text[0] == &index[0] // a header's values are texts
+				if refused := err != nil; text && (refused != (n > MaxMetadata) || refused && !errors.Is(err, ErrLimit)) {
+					t.Errorf("%d keys: %v", n, err)
+				}
+			}
+		}
+	}
+	if err := Write(io.Discard, nil, nil, func() map[string]string {
+		m := make(map[string]string)
+		for i := range MaxMetadata + 1 {
+			m[fmt.Sprint(i)] = ""
+		}
+		return m
+	}()); !errors.Is(err, ErrLimit) {
+		t.Errorf("Write: %v", err)
+	}
+}
+
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"total_size":8.5,"x":[{"a":null},"\u00e9"]},"weight_map":{"a":"m-1.safetensors","b\n":"d/m-2.safetensors"}}`))
 	f.Add([]byte(`{"weight_map":{"a":"../x"}}`))
 	f.Add([]byte(` { "weight_map" : { } , "metadata" : { "k" : "v" } } `))
 	f.Add([]byte(`{"weight_map":{"a":"x","a":"y"}}`))
+	f.Add([]byte(`{"metadata":{"a":[1,{"b":"]}\\\""}] ,"c" : -1.5e3 ,"d":true},"weight_map":{}}`))
+	f.Add([]byte(`{"metadata":{"a":1 2,"b":"},"weight_map":{}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var x *Sharded
 		var err *Error

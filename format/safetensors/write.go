@@ -45,6 +45,9 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	if err != nil {
 		return err
 	}
+	if len(metadata) > MaxMetadata {
+		return fail(-1, "", ErrLimit, "metadata of %d keys; the most is %d, those of packed tensors and fixed point among them", len(metadata), MaxMetadata)
+	}
 	order := make([]int, len(names))
 	for i, name := range names {
 		order[i] = i

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"archive/zip"
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ashlar-go/ashlar/mem"
+)
+
+func putText(text string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+}
+
+// onlyFiles fails unless dir has just these files, so that nothing begun is left.
+func onlyFiles(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range list {
+		got = append(got, e.Name())
+	}
+	if fmt.Sprint(got) != fmt.Sprint(names) {
+		t.Errorf("the folder has %q, want %q", got, names)
+	}
+}
+
+func TestWriteFileNames(t *testing.T) {
+	dir := t.TempDir()
+	long := strings.Repeat("n", 251) + ".npy" // as long as names can be
+	if err := new(program).writeFile(filepath.Join(dir, long), putText("new")); err != nil {
+		t.Error(err)
+	}
+	onlyFiles(t, dir, long)
+	if err := new(program).writeFile(filepath.Join(dir, "x"), func(io.Writer) error { return errors.New("no") }); err == nil {
+		t.Error("an error got lost")
+	}
+	onlyFiles(t, dir, long)
+}
+
+func TestWriteFileProtected(t *testing.T) {
+	dir := t.TempDir()
+	file, link, second := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "second")
+	if err := os.WriteFile(file, []byte("old"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{file}
+	if os.Symlink("file", link) == nil && os.Symlink("link", second) == nil {
+		paths = append(paths, link, second)
+	}
+	for _, path := range paths {
+		if err := new(program).writeFile(path, putText("new")); !errors.Is(err, errProtected) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if b, _ := os.ReadFile(file); string(b) != "old" {
+			t.Fatalf("%s: the file became %q", path, b)
+		}
+	}
+	for _, path := range paths {
+		if err := (&program{force: true}).writeFile(path, putText(path)); err != nil {
+			t.Error(err)
+		}
+		if b, _ := os.ReadFile(file); string(b) != path {
+			t.Errorf("%s: the file became %q", path, b)
+		}
+	}
+	if len(paths) == 1 {
+		t.Skip("this file system has no symbolic links")
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("afterwards: %v, %v", info, err)
+	}
+	if err := os.Remove(file); err != nil { // links to nothing
+		t.Fatal(err)
+	}
+	if err := new(program).writeFile(second, putText("again")); err != nil {
+		t.Error(err)
+	}
+	if b, _ := os.ReadFile(file); string(b) != "again" {
+		t.Errorf("through two links: %q", b)
+	}
+	onlyFiles(t, dir, "file", "link", "second")
+	for _, l := range []string{link, second} {
+		if _, err := os.Readlink(l); err != nil {
+			t.Errorf("%s is no link any more", l)
+		}
+	}
+}
+
+// TestWriteFileOfShrunk writes from a mapped file that becomes shorter: the error names that file.
+func TestWriteFileOfShrunk(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" || runtime.GOARCH == "wasm" {
+		t.Skip("a mapped file can't be shortened here, or isn't mapped")
+	}
+	dir := t.TempDir()
+	from := filepath.Join(dir, "from")
+	if err := os.WriteFile(from, make([]byte, 1<<20), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	buf, err := mem.Map(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer buf.Close()
+	err = mem.Guard(func() error {
+		return new(program).writeFile(filepath.Join(dir, "to"), func(w io.Writer) error {
+			if err := os.Truncate(from, 0); err != nil {
+				return err
+			}
+			_, err := w.Write(buf.Bytes())
+			return err
+		})
+	})
+	if !errors.Is(err, mem.ErrShrunk) || !strings.Contains(err.Error(), from) {
+		t.Errorf("got %v", err)
+	}
+	onlyFiles(t, dir, "from")
+}
+
+// TestSignals ends a process in the middle of writing: the old file stays, and nothing else.
+func TestSignals(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "plan9" || runtime.GOARCH == "wasm" {
+		t.Skip("no signals to other processes here")
+	}
+	for sig, code := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "file")
+		if err := os.WriteFile(file, []byte("old"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command(exe, "-test.run=^TestSlowWriter$")
+		c.Env = append(os.Environ(), "ASHLAR_TEST_WRITE="+file)
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); line != "begun\n" {
+			t.Fatalf("%q, %v", line, err)
+		}
+		if err := c.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		c.Wait()
+		if got := c.ProcessState.ExitCode(); got != code {
+			t.Errorf("%v: exit code %d, want %d", sig, got, code)
+		}
+		onlyFiles(t, dir, "file")
+		if b, _ := os.ReadFile(file); string(b) != "old" {
+			t.Errorf("%v: the file became %q", sig, b)
+		}
+	}
+}
+
+// TestSlowWriter is what TestSignals runs; there is nothing to test without its variable.
+func TestSlowWriter(t *testing.T) {
+	file := os.Getenv("ASHLAR_TEST_WRITE")
+	if file == "" {
+		return
+	}
+	new(program).writeFile(file, func(w io.Writer) error {
+		fmt.Println("begun")
+		time.Sleep(time.Minute)
+		return nil
+	})
+	os.Exit(3)
+}
+
+// TestManyArraysTogether: each array of a small npz is within the bound, all of them aren't.
+func TestManyArraysTogether(t *testing.T) {
+	dir := t.TempDir()
+	path, out := filepath.Join(dir, "x.npz"), filepath.Join(dir, "out.safetensors")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	const rows, columns = 30, 1 << 18
+	for _, name := range []string{"a.npy", "b.npy"} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, npyHeader("<f4", rows, columns)+strings.Repeat("\x00", 4*rows*columns))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		args string
+		want string // of the error, "" for none
+	}{
+		{"info " + path, ""},
+		{"show " + path + "#a", ""},
+		{"diff " + path + " " + path, ""},
+		{"convert " + path + " " + out, "its 2 arrays have more than the 48.0 MiB that are accepted together: name one, or raise --max-memory"},
+		{"convert " + path + " " + out + " --max-memory 100MB", ""},
+		{"convert " + path + " " + out + " --max-memory none", ""},
+		{"convert " + path + " " + out + " --name b", ""},
+		{"convert " + path + " " + out + " --slice 3:5", ""},
+	} {
+		c := newCall(nil).with(strings.Fields(tc.args)...)
+		if (c.code != 0) != (tc.want != "") || !strings.Contains(c.err.String(), tc.want) {
+			t.Errorf("%s: exit %d, %s", tc.args, c.code, c.err.String())
+		}
+	}
+}
+
+// endless gives the same text again and again.
+type endless string
+
+func (e endless) Read(b []byte) (int, error) {
+	n := 0
+	for n+len(e) <= len(b) {
+		n += copy(b[n:], e)
+	}
+	if n == 0 {
+		n = copy(b, e)
+	}
+	return n, nil
+}
+
+// TestEndlessInput reads streams that don't end.
+func TestEndlessInput(t *testing.T) {
+	for _, tc := range []struct{ text, args string }{
+		{"1\n", "show - --from csv --max-memory 64MiB"},
+		{"PK\x03\x04", "show - --max-memory 64MiB"},
+		{"\x08", "run - --max-memory 64MiB"},
+		{"\x00", "run - --max-memory 64MiB"},
+	} {
+		c := newCall(endless(tc.text)).with(strings.Fields(tc.args)...)
+		if c.code != 1 || !strings.Contains(c.err.String(), "more than 64.0 MiB come; save them to a file, and give its name") {
+			t.Errorf("%s of %q: exit %d, %s", tc.args, tc.text, c.code, c.err.String())
+		}
+	}
+	if _, err := os.Stat("/dev/zero"); err != nil {
+		t.Skip("there is no /dev/zero")
+	}
+	for _, args := range []string{"run /dev/zero", "info /dev/zero", "show /dev/zero --from csv", "diff /dev/zero /dev/zero", "convert /dev/zero x.npy"} {
+		if c := newCall(nil).with(strings.Fields(args)...); c.code != 1 || !strings.Contains(c.err.String(), "/dev/zero: it is a device, not a file or a pipe") {
+			t.Errorf("%s: exit %d, %s", args, c.code, c.err.String())
+		}
+	}
+}
