@@ -49,7 +49,7 @@ func (w Swizzle) at(x int) int { return w.At(x) }
 // kept as its three parts: what Compose can't write as one layout, and swizzled
 // layouts. Its coordinates are those of the inner layout, and what rearranges
 // coordinates (Compose on the right, divide, product, coalesce) acts on that:
-// take Inner, and make a new Composed.
+// take Inner, and make a new Composed. The zero value is the identity of rank 0.
 type Composed struct {
 	outer  Map
 	offset int
@@ -57,8 +57,12 @@ type Composed struct {
 }
 
 // NewComposed returns outer(offset + inner(c)). It fails when outer is a layout and
-// an offset of inner plus offset is negative, or when an offset doesn't fit an int.
+// an offset of inner plus offset is negative, or when an offset doesn't fit an int,
+// or outer is nil.
 func NewComposed(outer Map, offset int, inner Layout) (Composed, error) {
+	if p, ok := outer.(*Layout); outer == nil || ok && p == nil {
+		return Composed{}, fail("NewComposed", ErrShape, "there is no outer map: it is nil; Swizzle{} maps offsets to themselves")
+	}
 	if inner.Size() > 0 {
 		lo, hi := inner.Span()
 		from, ok1 := add(offset, lo)
@@ -74,7 +78,12 @@ func NewComposed(outer Map, offset int, inner Layout) (Composed, error) {
 }
 
 // Outer returns the function applied last.
-func (c Composed) Outer() Map { return c.outer }
+func (c Composed) Outer() Map {
+	if c.outer == nil {
+		return Swizzle{}
+	}
+	return c.outer
+}
 
 // Base returns the offset added between the two.
 func (c Composed) Base() int { return c.offset }
@@ -92,7 +101,7 @@ func (c Composed) Offset(i int) (int, error) {
 	if err != nil {
 		return 0, renamed("Composed.Offset", err)
 	}
-	return c.outer.at(c.offset + off), nil
+	return c.Outer().at(c.offset + off), nil
 }
 
 // OffsetAt returns the offset of a coordinate, as Layout.OffsetAt takes it.
@@ -101,7 +110,7 @@ func (c Composed) OffsetAt(coord Tuple) (int, error) {
 	if err != nil {
 		return 0, renamed("Composed.OffsetAt", err)
 	}
-	return c.outer.at(c.offset + off), nil
+	return c.Outer().at(c.offset + off), nil
 }
 
 // Fix fixes the integers of coord, as Layout.Fix does: the modes at its holes are
@@ -116,5 +125,5 @@ func (c Composed) Fix(coord Tuple) (Composed, error) {
 
 // String writes the parts: Sw<2,0,3> ∘ 0 ∘ (8,8):(8,1).
 func (c Composed) String() string {
-	return c.outer.String() + " ∘ " + strconv.Itoa(c.offset) + " ∘ " + c.inner.String()
+	return c.Outer().String() + " ∘ " + strconv.Itoa(c.offset) + " ∘ " + c.inner.String()
 }

@@ -217,13 +217,22 @@ func (l *Layout) Leaves() int {
 // Flat reports whether no mode is nested.
 func (l *Layout) Flat() bool { return l.Leaves() == l.Rank() }
 
-// Leaf returns the extent and the stride of leaf i. It panics unless
+// Leaf returns the extent and the stride of leaf i. It panics with an *Error unless
 // 0 ≤ i < Leaves.
 func (l *Layout) Leaf(i int) (ext, str int) {
-	if l.deep != nil {
-		return l.deep.ext[i], l.deep.str[i]
+	if uint(i) < uint(l.n) { // n is 0 where there is deep
+		return l.ext[i], l.str[i]
 	}
-	return l.ext[:l.n][i], l.str[i]
+	return l.leaf(i)
+}
+
+//go:noinline
+func (l *Layout) leaf(i int) (ext, str int) {
+	if uint(i) >= uint(l.Leaves()) {
+		panic(fail("Leaf", ErrAxis, "leaf %d of a layout of %d leaves", i, l.Leaves()))
+	}
+	e, s := l.leaves()
+	return e[i], s[i]
 }
 
 // leaves returns the leaves' extents and strides; the caller must not change them.
@@ -241,22 +250,37 @@ func (l *Layout) modeLeaves(i int) (ext, str []int) {
 	return ext[lo:hi:hi], str[lo:hi:hi]
 }
 
-// Dim returns the extent of mode i: the product of its leaves. It panics unless
-// 0 ≤ i < Rank.
+// Dim returns the extent of mode i: the product of its leaves. It panics with an *Error
+// unless 0 ≤ i < Rank.
 func (l *Layout) Dim(i int) int {
-	if l.deep == nil && l.n == l.rank {
-		return l.ext[:l.n][i]
+	if l.n == l.rank && uint(i) < uint(l.n) {
+		return l.ext[i]
 	}
+	return l.dim(i)
+}
+
+//go:noinline
+func (l *Layout) dim(i int) int {
+	l.checkMode("Dim", i)
 	ext, _ := l.modeLeaves(i)
 	return product(ext)
 }
 
-// Stride returns the stride of mode i and whether the mode has a single one:
-// it is a leaf, or its leaves coalesce to one. It panics unless 0 ≤ i < Rank.
-func (l *Layout) Stride(i int) (int, bool) {
-	if l.deep == nil && l.n == l.rank {
-		return l.str[:l.n][i], true
+// checkMode panics unless there is a mode i.
+func (l *Layout) checkMode(op string, i int) {
+	if uint(i) >= uint(l.Rank()) {
+		panic(fail(op, ErrAxis, "mode %d of a layout of rank %d", i, l.Rank()))
 	}
+}
+
+// Stride returns the stride of mode i and whether the mode has a single one:
+// it is a leaf, or its leaves coalesce to one. It panics with an *Error
+// unless 0 ≤ i < Rank.
+func (l *Layout) Stride(i int) (int, bool) {
+	if l.n == l.rank && uint(i) < uint(l.n) {
+		return l.str[i&7], true
+	}
+	l.checkMode("Stride", i)
 	ext, str := l.modeLeaves(i)
 	if len(ext) == 1 {
 		return str[0], true

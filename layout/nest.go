@@ -119,9 +119,7 @@ func marks(t []byte, rank int) []mark {
 // ModeLeaves returns the leaves of mode i, lo ≤ leaf < hi. It panics unless
 // 0 ≤ i < Rank.
 func (l *Layout) ModeLeaves(i int) (lo, hi int) {
-	if i < 0 || i >= l.Rank() {
-		panic(fail("ModeLeaves", ErrAxis, "mode %d of a layout of rank %d", i, l.Rank()))
-	}
+	l.checkMode("ModeLeaves", i)
 	if l.deep != nil && l.deep.modes != nil {
 		return l.deep.modes[i].leaf, l.deep.modes[i+1].leaf
 	}
@@ -216,6 +214,7 @@ func canonNest(t []byte) []byte {
 // Mode returns mode i as a layout of its own: of rank 1 when it is a leaf, else
 // with its entries as modes. It panics unless 0 ≤ i < Rank.
 func (l *Layout) Mode(i int) Layout {
+	l.checkMode("Mode", i)
 	lo, hi := l.ModeLeaves(i)
 	ext, str := l.leaves()
 	var nest []byte

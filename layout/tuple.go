@@ -59,11 +59,14 @@ func (t Tuple) Rank() int {
 	return len(t.entries)
 }
 
-// Entry returns entry i: an integer or a hole is its own entry 0. It panics unless
-// 0 ≤ i < Rank.
+// Entry returns entry i: an integer or a hole is its own entry 0. It panics with
+// an *Error unless 0 ≤ i < Rank.
 func (t Tuple) Entry(i int) Tuple {
+	if uint(i) >= uint(t.Rank()) {
+		panic(fail("Tuple.Entry", ErrAxis, "entry %d of %v, which has %d", i, t, t.Rank()))
+	}
 	if t.kind != listTuple {
-		return []Tuple{t}[i]
+		return t
 	}
 	return t.entries[i]
 }

@@ -46,6 +46,7 @@ func (t Tensor[T]) anyCopy(src Any) {
 
 func noCopy(d dtype.DType, src Any) *Error {
 	const op = "tensor.Copy"
+	noNil(op, src)
 	if src.DType() == d {
 		return &Error{op, sprintf("%T has no elements to copy", src), ErrDType}
 	}
@@ -75,6 +76,9 @@ func (t Tensor[T]) reached() ([]byte, bool) {
 
 // view runs f on the tensor behind a, and returns the *Error it panics with.
 func view(op string, a Any, f func(v viewer) Any) (out Any, err error) {
+	if err := none(op, a); err != nil {
+		return nil, err
+	}
 	v, ok := a.(viewer)
 	if !ok {
 		return nil, &Error{op, sprintf("%T has no elements to view", a), ErrDType}
@@ -83,8 +87,9 @@ func view(op string, a Any, f func(v viewer) Any) (out Any, err error) {
 	return out, err
 }
 
-// Shape returns the extents of a in a new slice.
+// Shape returns the extents of a in a new slice. It panics when a is nil.
 func Shape(a Any) []int {
+	noNil("tensor.Shape", a)
 	s := make([]int, a.Rank())
 	for i := range s {
 		s[i] = a.Dim(i)
@@ -92,8 +97,9 @@ func Shape(a Any) []int {
 	return s
 }
 
-// Len returns the number of elements of a.
+// Len returns the number of elements of a. It panics when a is nil.
 func Len(a Any) int {
+	noNil("tensor.Len", a)
 	lay := a.Layout()
 	return lay.Size()
 }
@@ -265,6 +271,9 @@ func FromBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any,
 	if !ok {
 		return nil, &Error{"tensor.FromBytes", sprintf("no tensor holds %v", d), ErrDType}
 	}
+	if buf == nil {
+		return nil, &Error{"tensor.FromBytes", "there is no buffer: it is nil", ErrClosed}
+	}
 	return m.place(buf, off, lay)
 }
 
@@ -320,6 +329,8 @@ func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swap
 	switch {
 	case !ok:
 		return nil, false, &Error{op, sprintf("no tensor holds %v", d), ErrDType}
+	case buf == nil:
+		return nil, false, &Error{op, "there is no buffer: it is nil", ErrClosed}
 	case buf.Closed():
 		return nil, false, &Error{op, "the buffer is closed", ErrClosed}
 	case !within(lay, off, buf.Len(), d.Size()):
@@ -412,8 +423,10 @@ func gatherBytes(to, b []byte, off, size int, lay *layout.Layout) {
 	}
 }
 
-// Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0.
+// Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0. It panics when
+// a is nil.
 func Describe(a Any) string {
+	noNil("tensor.Describe", a)
 	text := a.DType().String() + "["
 	for i := range a.Rank() {
 		if i > 0 {

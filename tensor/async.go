@@ -77,6 +77,9 @@ func (o *AsyncCopy) each(t, src *layout.Layout, to []int, f func(d, s int, copie
 // both the host's. It fails where CopyFromAsync panics about the layouts, before f is called.
 func (o AsyncCopy) Moves(t, src layout.Layout, f func(to, from int, copied bool)) error {
 	const op = "tensor.CopyFromAsync"
+	if f == nil {
+		return &Error{op, "there is nothing to call: f is nil", ErrValue}
+	}
 	var to []int
 	err := Try(func() {
 		checkSizesMatch(op, &t, &src)

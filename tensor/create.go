@@ -21,6 +21,9 @@ func Empty[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.Empty"
 // NewIn is New with the memory of a scratch: closing that closes the tensor.
 func NewIn[T num.Elem](s *mem.Scratch, shape ...int) Tensor[T] {
 	const op = "tensor.NewIn"
+	if s == nil {
+		panic(&Error{op, "there is no scratch: it is nil; new(mem.Scratch) is one", ErrClosed})
+	}
 	lay := rowMajor(op, shape)
 	var z T
 	var buf *mem.Buffer

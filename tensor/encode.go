@@ -16,6 +16,13 @@ const piece = 1 << 20
 // the body of most tensor files. A view that isn't contiguous is gathered in
 // pieces of about 1 MiB. It fails as w fails, and for an Any without elements.
 func Encode(w io.Writer, a Any) error {
+	const op = "tensor.Encode"
+	if err := none(op, a); err != nil {
+		return err
+	}
+	if w == nil {
+		return noWriter(op)
+	}
 	if b, ok := Bytes(a); ok {
 		err := writeBytes(w, b, conv.Unit(a.DType()))
 		runtime.KeepAlive(a) // b alone doesn't keep its memory
@@ -54,6 +61,10 @@ func Encode(w io.Writer, a Any) error {
 		}
 	}
 	return nil
+}
+
+func noWriter(op string) error {
+	return &Error{op, "there is nothing to write to: the io.Writer is nil", ErrValue}
 }
 
 // writeBytes writes elements whose parts have n bytes, in ascending byte order.

@@ -40,15 +40,19 @@ func (e *Error) Error() string { return e.Op + ": " + e.Text }
 // Unwrap returns the sentinel.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Try runs f and returns the *Error it panics with, if it does. So it does, with an
-// error that wraps mem.ErrShrunk, where f touches elements of a mapped file that
-// became shorter; without Try that ends the program. Any other panic goes on.
+// Try runs f and returns the *Error or *layout.Error it panics with, if it does: that
+// is a mistake of f's. So it does, with an error that wraps mem.ErrShrunk, where f
+// touches elements of a mapped file that became shorter; without Try that ends the
+// program. Any other panic goes on. So does a runtime error: if it comes from this
+// module it is a mistake there, which no caller can mend.
 func Try(f func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case *Error:
+			err = r
+		case *layout.Error:
 			err = r
 		default:
 			if err = mem.Fault(r); err == nil {
@@ -59,6 +63,21 @@ func Try(f func()) (err error) {
 	}()
 	f()
 	return nil
+}
+
+// none is the error for a nil Any, or nil.
+func none(op string, a Any) error {
+	if a == nil {
+		return &Error{op, "there is no tensor: it is nil", ErrDType}
+	}
+	return nil
+}
+
+// noNil panics for a nil Any.
+func noNil(op string, a Any) {
+	if err := none(op, a); err != nil {
+		panic(err)
+	}
 }
 
 // Wrap makes an error of another package, or of a function that op is made of, one of

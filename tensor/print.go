@@ -47,8 +47,9 @@ const (
 //
 // A tensor of rank 0 prints its number alone: with the zero options as Python
 // prints a number, 2.0, else by the options. A closed tensor, a Spec and others
-// without elements print what they are.
+// without elements print what they are. It panics when a is nil.
 func Sprint(a Any, o PrintOptions) string {
+	noNil("tensor.Sprint", a)
 	if v, ok := a.(viewer); ok {
 		return v.elements().text(o)
 	}

@@ -151,7 +151,7 @@ func (s Spec) Align(align ...int) (Spec, error) {
 func (s Spec) ToRank(n int) (Spec, error) {
 	const op = "tensor.ToRank"
 	const most = 1 << 16 // axes that a layout may have
-	shape := toRank(s.Shape(), min(n, most))
+	shape := toRank(s.Shape(), max(min(n, most), 0))
 	if n < 0 || len(shape) != n {
 		return Spec{}, &Error{op, sprintf("shape %s has no form with %d axes: only extents of 1 come and go, in front", s.lay.ShapeString(), n), ErrShape}
 	}

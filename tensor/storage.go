@@ -294,7 +294,9 @@ func (t Tensor[T]) Export() *Export {
 // Release ends the export: Pointer must not be used afterwards. A second call does
 // nothing.
 func (e *Export) Release() {
-	e.release()
+	if e.release != nil { // it is, in the zero value
+		e.release()
+	}
 	e.Pointer, e.keep = nil, nil
 }
 

@@ -16,9 +16,10 @@ import (
 // written as Sprint writes one alone: floats with the fewest digits that tell them
 // from their neighbours, and always a point or an exponent. It fails as w fails.
 func (t Tensor[T]) WriteTo(w io.Writer) (int64, error) {
-	data := t.data("tensor.WriteTo")
+	const op = "tensor.WriteTo"
+	data := t.data(op)
 	defer runtime.KeepAlive(t.st)
-	return writeGrid(w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(data[t.origin()+off])) })
+	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(data[t.origin()+off])) })
 }
 
 // WriteNested writes the elements in brackets, one pair per axis, in row-major
@@ -54,6 +55,9 @@ func writeNested(op string, to io.Writer, e *elements) (int64, error) {
 		b.WriteByte(']')
 	}
 	nest(0)
+	if to == nil {
+		return 0, noWriter(op)
+	}
 	n, err := io.WriteString(to, b.String())
 	return int64(n), err
 }
@@ -61,8 +65,9 @@ func writeNested(op string, to io.Writer, e *elements) (int64, error) {
 // WriteTo writes the vectors as Tensor.WriteTo writes elements, each as its lanes in
 // brackets: [0.0, 1.0]. Missing lanes are 0.
 func (v Vectors[T]) WriteTo(w io.Writer) (int64, error) {
-	v.grid.data("tensor.Vectors.WriteTo")
-	return writeGrid(w, &v.grid.lay, func(b *strings.Builder, _ int, idx []int) {
+	const op = "tensor.Vectors.WriteTo"
+	v.grid.data(op)
+	return writeGrid(op, w, &v.grid.lay, func(b *strings.Builder, _ int, idx []int) {
 		lanes := v.At(idx...)
 		writeLanes(b, len(lanes), func(i int) any { return lanes[i] })
 	})
@@ -90,7 +95,7 @@ func (v Vectors[T]) String() string {
 }
 
 // writeGrid writes what put makes of the element at an index.
-func writeGrid(w io.Writer, lay *layout.Layout, put func(b *strings.Builder, off int, idx []int)) (int64, error) {
+func writeGrid(op string, w io.Writer, lay *layout.Layout, put func(b *strings.Builder, off int, idx []int)) (int64, error) {
 	var b strings.Builder
 	element := func(i int) {
 		idx, _ := lay.Coord(i)
@@ -120,6 +125,9 @@ func writeGrid(w io.Writer, lay *layout.Layout, put func(b *strings.Builder, off
 			}
 			element(i)
 		}
+	}
+	if w == nil {
+		return 0, noWriter(op)
 	}
 	n, err := io.WriteString(w, b.String())
 	return int64(n), err
