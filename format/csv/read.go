@@ -5,7 +5,6 @@ import (
 	stdcsv "encoding/csv"
 	"errors"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"unicode"
@@ -49,6 +48,9 @@ func (o Options) comma() (rune, error) {
 //
 // Errors are of type *Error.
 func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
+	if r == nil {
+		return nil, nil, fail(0, 0, ErrOption, "the reader is nil")
+	}
 	comma, err := o.comma()
 	if err != nil {
 		return nil, nil, err
@@ -59,9 +61,6 @@ func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
 	read, ok := readers[o.DType]
 	if !ok {
 		return nil, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
-	}
-	if r == nil {
-		return nil, nil, fail(0, 0, fs.ErrInvalid, "the reader is nil")
 	}
 	in := &table{limit: &limited{r: r}, header: o.Header}
 	text := bufio.NewReader(in.limit)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	stdcsv "encoding/csv"
 	"io"
-	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -23,15 +22,12 @@ import (
 // names that aren't as many as the columns, for a tensor without elements of its
 // own, and with w's error. A table without rows and names is an empty text.
 func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
+	if w == nil || t == nil {
+		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
+	}
 	comma, err := o.comma()
 	if err != nil {
 		return err
-	}
-	switch {
-	case w == nil:
-		return fail(0, 0, fs.ErrInvalid, "the writer is nil")
-	case t == nil:
-		return fail(0, 0, ErrType, "the tensor is nil")
 	}
 	rank := t.Rank()
 	if rank != 1 && rank != 2 {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"math/bits"
 )
 
@@ -40,7 +39,7 @@ type Info struct {
 // A picture of any size is described, also one that Read refuses. Errors wrap ErrFormat, or are those of r.
 func Config(r io.Reader) (Info, error) {
 	if r == nil {
-		return Info{}, &Error{Op: "image.Config", Err: fs.ErrInvalid, Text: "the reader is nil"}
+		return Info{}, &Error{Op: "image.Config", Err: ErrOption, Text: "the reader is nil"}
 	}
 	in := &input{src: r}
 	h, err := readHeader(in)

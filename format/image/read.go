@@ -7,7 +7,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"io/fs"
 	"math"
 	"runtime"
 
@@ -80,7 +79,7 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 		return nil, err
 	}
 	if r == nil {
-		return nil, &Error{Op: op, Err: fs.ErrInvalid, Text: "the reader is nil"}
+		return nil, &Error{Op: op, Err: ErrOption, Text: "the reader is nil"}
 	}
 	in := &input{src: r}
 	h, err := readHeader(in)
@@ -122,9 +121,6 @@ func FromImage(img stdimage.Image, o Options) (tensor.Any, error) {
 	const op = "image.FromImage"
 	if err := o.check(op); err != nil {
 		return nil, err
-	}
-	if img == nil {
-		return nil, &Error{Op: op, Err: fs.ErrInvalid, Text: "the picture is nil"}
 	}
 	b := img.Bounds()
 	w, h := uint64(b.Dx()), uint64(b.Dy())

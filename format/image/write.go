@@ -6,7 +6,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
-	"io/fs"
 	"math"
 	"runtime"
 
@@ -42,9 +41,6 @@ type WriteOptions struct {
 // in integers: the same tensor gives the same file on every platform. Errors wrap ErrTensor or ErrOption, or are those of w.
 func Write(w io.Writer, t tensor.Any, o WriteOptions) error {
 	const op = "image.Write"
-	if w == nil {
-		return &Error{Op: op, Err: fs.ErrInvalid, Text: "the writer is nil"}
-	}
 	if o.Format == 0 {
 		o.Format = PNG
 	}
@@ -53,6 +49,9 @@ func Write(w io.Writer, t tensor.Any, o WriteOptions) error {
 	}
 	if o.Format > JPEG || o.Quality < 1 || o.Quality > 100 {
 		return &Error{Op: op, Err: ErrOption, Text: fmt.Sprintf("Format is %d and Quality %d; they must be PNG or JPEG and 1 to 100", o.Format, o.Quality)}
+	}
+	if w == nil {
+		return &Error{Op: op, Err: ErrOption, Text: "the writer is nil"}
 	}
 	img, err := toImage(op, t, o.Axes)
 	if err != nil {

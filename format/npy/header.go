@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -66,7 +65,7 @@ func ReadHeader(r io.Reader, opts ...Option) (Header, error) {
 
 func readHeader(r io.Reader, s settings) (Header, error) {
 	if r == nil {
-		return Header{}, fail(-1, fs.ErrInvalid, "the reader is nil")
+		return Header{}, fail(-1, ErrFormat, "the reader is nil")
 	}
 	var pre [12]byte
 	if err := readFull(r, pre[:8], 0, "the magic number"); err != nil {

@@ -3,7 +3,6 @@ package npy
 import (
 	"bufio"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -17,11 +16,8 @@ import (
 // about a MiB. It fails for a rank over MaxRank, for a tensor without elements
 // of its own (a tensor.Spec), and with w's error.
 func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
-	switch {
-	case w == nil:
-		return fail(-1, fs.ErrInvalid, "the writer is nil")
-	case a == nil:
-		return fail(-1, ErrType, "the tensor is nil")
+	if w == nil || a == nil {
+		return fail(-1, ErrType, "the writer or the tensor is nil")
 	}
 	fortran := slices.ContainsFunc(opts, func(o WriteOption) bool { return o.fortran }) && !bothOrders(a)
 	text, err := headerText(a, fortran)

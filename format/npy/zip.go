@@ -62,7 +62,7 @@ func OpenZip(path string, opts ...Option) (*Zip, error) {
 // few of them could stand for any number of arrays.
 func NewZip(r io.ReaderAt, size int64, opts ...Option) (*Zip, error) {
 	if r == nil {
-		return nil, fail(-1, fs.ErrInvalid, "the reader is nil")
+		return nil, fail(-1, ErrFormat, "the reader is nil")
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are never used as paths
@@ -348,11 +348,11 @@ func Deflate() WriteOption { return WriteOption{deflate: true} }
 // "layer1/w"; it fails when one is empty, is repeated, is absolute, or contains
 // a backslash or the elements . and .. .
 func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption) error {
-	if w == nil {
-		return fail(-1, fs.ErrInvalid, "the writer is nil")
-	}
 	if len(names) != len(ts) {
 		return fail(-1, ErrName, "%d names for %d tensors", len(names), len(ts))
+	}
+	if w == nil {
+		return fail(-1, ErrType, "the writer is nil")
 	}
 	method := zip.Store
 	for _, o := range opts {

@@ -129,12 +129,12 @@ func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Inde
 // Read reads elements from r, which must end after them. Memory grows with what
 // has arrived, to at most about twice the elements while they are read.
 func Read(r io.Reader, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	if r == nil {
+		return nil, fail("", ErrSize, "the reader is nil")
+	}
 	want, err := size("", d, lay)
 	if err != nil {
 		return nil, err
-	}
-	if r == nil {
-		return nil, fail("", fs.ErrInvalid, "the reader is nil")
 	}
 	return read("", r, d, lay, want)
 }

@@ -2,7 +2,6 @@ package safetensors
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"runtime"
 	"slices"
@@ -48,9 +47,6 @@ func Open(path string) (*File, error) {
 // New reads the header of a file that is in memory: embedded, or received. The
 // File takes over buf, and Close closes it; on an error buf stays the caller's.
 func New(buf *mem.Buffer) (*File, error) {
-	if buf == nil {
-		return nil, fail(-1, "", fs.ErrInvalid, "the buffer is nil")
-	}
 	var h *header
 	err := mem.Guard(func() error {
 		var bad *Error

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,14 +31,11 @@ import (
 // doesn't have, a name or text that isn't UTF-8, a name twice, a rank over
 // MaxRank, a tensor without elements of its own, and with w's error.
 func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]string) error {
-	if w == nil {
-		return fail(-1, "", fs.ErrInvalid, "the writer is nil")
-	}
 	if len(names) != len(ts) {
 		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
-	if i := slices.Index(ts, nil); i >= 0 {
-		return fail(-1, names[i], ErrType, "the tensor is nil")
+	if w == nil || slices.Contains(ts, nil) {
+		return fail(-1, "", ErrType, "the writer or a tensor is nil")
 	}
 	ts, metadata, err := described(names, ts, metadata)
 	if err != nil {

@@ -1,0 +1,27 @@
+package npy
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// What is nil is an error of this package, no panic.
+func TestNil(t *testing.T) {
+	for i, err := range []error{
+		Write(nil, tensor.New[int8](2)),
+		Write(io.Discard, nil),
+		WriteZip(nil, nil, nil),
+		WriteZip(io.Discard, []string{"a"}, []tensor.Any{nil}),
+		func() error { _, err := Read(nil); return err }(),
+		func() error { _, err := ReadHeader(nil); return err }(),
+		func() error { _, err := NewZip(nil, 3); return err }(),
+	} {
+		var own *Error
+		if !errors.As(err, &own) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+}
