@@ -123,6 +123,8 @@ func (o PrintOptions) filled() PrintOptions {
 	def(&o.Threshold, 1000, 0)
 	def(&o.EdgeItems, 3, 1)
 	def(&o.LineWidth, 75, 0)
+	// No number has more digits; the rest keeps a mistake from taking all memory.
+	o.Precision, o.EdgeItems, o.Indent = min(o.Precision, 1100), min(o.EdgeItems, 1<<30), min(max(o.Indent, 0), 1<<12)
 	if o.Sign == 0 {
 		o.Sign = '-'
 	}
