@@ -18,7 +18,14 @@ import (
 //
 // Integers and truth values stay what they are. A result beyond the format, or without a
 // value in it, is an error.
-func InFixed(o Op, d dtype.DType) Op { return fixedOp{some("InFixed", o), d} }
+//
+// It panics when o is nil or d is no fixed-point format.
+func InFixed(o Op, d dtype.DType) Op {
+	if !d.IsFixed() {
+		panic(fail("InFixed", tensor.ErrDType, "%v isn't a fixed-point format", d))
+	}
+	return fixedOp{some("InFixed", o), d}
+}
 
 // some returns an operator that isn't nil.
 func some(name string, o Op) Op {

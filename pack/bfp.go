@@ -51,6 +51,9 @@ func (f *bfp) Name() string { return f.name }
 func (f *bfp) Group() int   { return group }
 
 func (f *bfp) Check(s *Spec) error {
+	if s == nil {
+		return noSpec()
+	}
 	if s.tile == (Tile{}) {
 		return &tensor.Error{Op: "pack.NewSpec", Text: f.name + " has no row-major form: its exponents belong to tiles; give a tile, as 32×32", Err: tensor.ErrDType}
 	}

@@ -29,6 +29,10 @@ type Format interface {
 	Decode(dst []float32, src []byte, first int)
 }
 
+func noSpec() error {
+	return fail("pack.Format.Check", tensor.ErrValue, "there is no description: it is nil")
+}
+
 // fits panics unless size bytes hold n elements, in whole groups where the format has exponents.
 func fits(f Format, what string, size, n int) {
 	if _, whole := f.(*bfp); whole && n%group != 0 {

@@ -158,6 +158,8 @@ func (f *integers) Size(n int) int { return n/f.Group() + n%f.Group() }
 func (f *integers) Check(s *Spec) error {
 	const text = "the scales are for rows without padding of shape %s, not for %s"
 	switch {
+	case s == nil:
+		return noSpec()
 	case f.shape == nil:
 		return nil
 	case s.tile != (Tile{}):
