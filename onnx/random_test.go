@@ -26,13 +26,14 @@ func randomModel(seed uint64, first op.Op) *Model {
 	opsets := []int64{1, 6, 7, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 25, 27}
 	all := op.All()
 	var values []string
+	main := elemTypes[r.IntN(len(elemTypes))]
 	for i := range 1 + r.IntN(3) {
 		o := first
 		if i > 0 {
 			o = all[r.IntN(len(all))]
 		}
 		n := Node{Op: o.Name()}
-		for j := range 1 + r.IntN(4) {
+		for j := range 1 + r.IntN(2) + r.IntN(2)*r.IntN(3) {
 			switch k := r.IntN(10); {
 			case k == 0 && j > 0:
 				n.Inputs = append(n.Inputs, "")
@@ -40,7 +41,7 @@ func randomModel(seed uint64, first op.Op) *Model {
 				n.Inputs = append(n.Inputs, values[r.IntN(len(values))])
 			default:
 				name := fmt.Sprintf("v%d_%d", i, j)
-				t := randomTensor(r, name, j)
+				t := randomTensor(r, name, j, main)
 				if k < 7 {
 					g.Initializers = append(g.Initializers, t)
 				} else {
@@ -61,7 +62,7 @@ func randomModel(seed uint64, first op.Op) *Model {
 			g.Outputs = append(g.Outputs, ValueInfo{Name: name})
 		}
 		for _, name := range o.Attributes() {
-			if r.IntN(2) == 0 {
+			if r.IntN(4) == 0 {
 				n.Attributes = append(n.Attributes, randomAttr(r, name))
 			}
 		}
@@ -79,11 +80,15 @@ func randomInt(r *rand.Rand) int64 {
 	return int64(r.IntN(8)) - 2
 }
 
+var elemTypes = []ElemType{ElemFloat32, ElemFloat32, ElemFloat32, ElemInt64, ElemInt64, ElemInt32, ElemBool, ElemUint8, ElemInt8, ElemFloat64, ElemFloat16, ElemBFloat16, ElemComplex64}
+
 // randomTensor is one without elements, with other extents of any size, or a small one. Operands but the first are often
 // lists of integers.
-func randomTensor(r *rand.Rand, name string, operand int) TensorProto {
-	types := []ElemType{ElemFloat32, ElemFloat32, ElemFloat32, ElemInt64, ElemInt64, ElemInt32, ElemBool, ElemUint8, ElemInt8, ElemFloat64, ElemFloat16, ElemBFloat16, ElemComplex64}
-	t := TensorProto{Name: name, Type: types[r.IntN(len(types))]}
+func randomTensor(r *rand.Rand, name string, operand int, main ElemType) TensorProto {
+	t := TensorProto{Name: name, Type: main}
+	if r.IntN(5) == 0 {
+		t.Type = elemTypes[r.IntN(len(elemTypes))]
+	}
 	rank := r.IntN(6)
 	if operand > 0 && r.IntN(2) == 0 {
 		t.Type, rank = ElemInt64, r.IntN(2)
@@ -95,6 +100,9 @@ func randomTensor(r *rand.Rand, name string, operand int) TensorProto {
 		for i := range t.Dims {
 			if r.IntN(2) == 0 {
 				t.Dims[i] = max(0, randomInt(r))
+				if large := []int64{8400, 1 << 20, 1 << 30, 1 << 45}; r.IntN(2) == 0 {
+					t.Dims[i] = large[r.IntN(len(large))]
+				}
 			}
 		}
 		t.Dims[r.IntN(rank)] = 0
@@ -132,7 +140,7 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 		texts := []string{"", "linear", "cubic", "nearest", "ij->ji", "ab,bc->ac", "i,j->", "SAME_UPPER", "VALID", "constant", "reflect", "wrap"}
 		return String(name, texts[r.IntN(len(texts))])
 	case kind == 2 || name == "value":
-		t := randomTensor(r, "", 0)
+		t := randomTensor(r, "", 0, ElemFloat32)
 		return Attribute{Name: name, Type: AttrTensor, Value: &t}
 	case list == (kind < 11):
 		v := make([]int64, r.IntN(6))
@@ -145,7 +153,8 @@ func randomAttr(r *rand.Rand, name string) Attribute {
 }
 
 // runRandom takes a model from its file to its results. Nothing panics, takes long, or more memory than it may.
-func runRandom(t *testing.T, seed uint64, first op.Op) {
+// It reports whether the model ran to its end.
+func runRandom(t *testing.T, seed uint64, first op.Op) (ran bool) {
 	m := randomModel(seed, first)
 	step := "Encode"
 	what := func() string {
@@ -181,13 +190,13 @@ func runRandom(t *testing.T, seed uint64, first op.Op) {
 	step = "Check"
 	if err := m.Check(); err != nil {
 		within(bound)
-		return
+		return false
 	}
 	step = "NewSession"
 	s, err := NewSession(m)
 	within(bound)
 	if err != nil {
-		return
+		return false
 	}
 	step = "Plan"
 	inputs := make(map[string]tensor.Any)
@@ -198,31 +207,36 @@ func runRandom(t *testing.T, seed uint64, first op.Op) {
 		}
 		d, _ := v.Type.Elem.DType()
 		if inputs[v.Name], err = tensor.Make(d, shape...); err != nil {
-			return
+			return false
 		}
 	}
 	_, err = s.Plan(inputs)
 	within(bound)
 	if err != nil {
-		return
+		return false
 	}
 	step = "Run"
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, _ = s.Run(ctx, inputs, Options{MaxMemory: 8 << 20})
+	_, err = s.Run(ctx, inputs, Options{MaxMemory: 8 << 20})
 	within(bound + 128<<20)
+	return err == nil
 }
 
 // TestRandomModels runs models of random operators; each operator is the first of as many as any other.
 func TestRandomModels(t *testing.T) {
 	all := op.All()
 	n := max(*models, 2*len(all))
-	tried := make(map[string]int)
+	tried, ran, total := make(map[string]int), make(map[string]int), 0
 	for i := range n {
 		o := all[i%len(all)]
 		tried[o.Name()]++
-		runRandom(t, uint64(i), o)
+		if runRandom(t, uint64(i), o) {
+			ran[o.Name()]++
+			total++
+		}
 	}
+	t.Logf("%d of %d models ran to their end, with %d of %d operators first", total, n, len(ran), len(all))
 	for _, o := range all {
 		if tried[o.Name()] == 0 {
 			t.Errorf("no model has %s", o.Name())

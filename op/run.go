@@ -39,7 +39,7 @@ func (o *opN) Supports(d dtype.DType) bool {
 	return int(d) < dtype.Count && (o.run[d] != nil || (o.untyped != nil || o.move != nil) && (o.takes == nil || o.takes(d)))
 }
 
-// Infer returns the outputs' types and shapes. It never runs the operator.
+// Infer returns the outputs' types and shapes.
 func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 	err = tensor.Try(func() {
 		o.check(c)
@@ -49,7 +49,13 @@ func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 			return
 		}
 		if o.infer == nil {
-			panic(fail(o.name, ErrUnknown, "the result's shape is known once it has run"))
+			for i, a := range c.Inputs {
+				if _, spec := a.(tensor.Spec); spec {
+					panic(unknown(o.name, i))
+				}
+			}
+			out = o.compute(c)
+			return
 		}
 		out = o.infer(c)
 	})
