@@ -47,7 +47,7 @@ func ordered(name string, ctx context.Context, w words, before, n, after int, de
 	}
 	v := numericOf(w)
 	split(name, ctx, before*after, 4*n*bits.Len(uint(n)), func(from, to int) {
-		line := make([]keyed, n)
+		line := make([]keyed, fits(name, n, 16))
 		for l := from; l < to; l++ {
 			first := l/after*n*after + l%after
 			for i := range line {

@@ -23,6 +23,9 @@ const (
 // byRows gives the reducer rows, where those of outputs lie side by side.
 func (r *reducing[T, R]) byRows(j *job) bool {
 	wide := r.kept.few[0].ext
+	if r.gone.n > len(r.data) { // of elements that repeat there may be any number: folders look at the context
+		return false
+	}
 	if r.gone.n < 2 || r.gone.few[0].str == 1 || r.kept.few[0].str != 1 || wide < fewOuts || !r.by.rows(nil, nil, 0, sequence{}) {
 		return false
 	}

@@ -28,8 +28,9 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 	if _, spec := cond.(tensor.Spec); spec {
 		panic(unknown("Compress", 1))
 	}
-	list := make([]int, 0, cond.Dim(0))
-	for i, v := range wordsOf(cond).mem {
+	held := wordsOf(cond).mem
+	list := make([]int, 0, fits("Compress", len(held), 8))
+	for i, v := range held {
 		if v != 0 {
 			list = append(list, i)
 		}

@@ -158,7 +158,8 @@ func (g *gemm[T]) run() {
 	if lanes > 1 { // with instructions for it, some fifty times as fast
 		steps = max(1, g.k/20)
 	}
-	m, n := g.m, g.n // of a piece
+	steps = min(steps, 1<<24) // a cost that fits an int
+	m, n := g.m, g.n          // of a piece
 	for workers := runtime.GOMAXPROCS(0); workers > 1; {
 		pieces := g.batch * ((g.m + m - 1) / m) * ((g.n + n - 1) / n)
 		least := splitCost / 2
@@ -261,7 +262,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	}
 	for x0 := 0; x0 < n; x0 += nc {
 		nn := min(nc, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.ctx); k0 += gemmK {
 			kn, mode := min(gemmK, g.k-k0), simd.StoreSums
 			if k0 > 0 {
 				mode = simd.AddSums
@@ -418,7 +419,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 	canon := canonOf[T]()
 	for x0 := 0; x0 < n; x0 += width {
 		w := min(width, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k; k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.ctx); k0 += gemmK {
 			kn := min(gemmK, g.k-k0)
 			clear(acc[:m*w])
 			if kn > 0 {

@@ -96,7 +96,7 @@ func (w *TransposeWindow) reaches(name string, in, kernel []int) []span {
 	for i := range out {
 		s := span{in: in[i], kernel: kernel[i], stride: at(w.Strides, i, 1), dilation: at(w.Dilations, i, 1)}
 		if k := at(w.Kernel, i, s.kernel); k != s.kernel {
-			panic(fail(name, tensor.ErrShape, "kernel_shape is %v, the weights have %v", append([]int{}, w.Kernel...), append([]int{}, kernel...)))
+			panic(fail(name, tensor.ErrShape, "kernel_shape is %s, the weights have %s", listText(w.Kernel), listText(kernel)))
 		}
 		more := at(w.OutputPadding, i, 0)
 		if more > 0 && more >= max(s.stride, s.dilation) {

@@ -480,18 +480,23 @@ func elements(shape []int) int {
 // roomFor returns scratch for a product of extents, which may be beyond any memory: then the
 // error says so.
 func roomFor[T num.Elem](name string, shape ...int) []T {
-	n, size := 1, dtype.Of[T]().Size()
+	n := 1
 	for i, e := range shape {
 		n = extent(name, i, n, e)
 	}
+	return make([]T, fits(name, n, dtype.Of[T]().Size()))
+}
+
+// fits returns n, if there is memory for n elements of a size.
+func fits(name string, n, size int) int {
 	if n > mostScratch/size { // the Go heap would end the program: memory that can be refused is asked for first
 		b, err := mem.AllocDirty(extent(name, 0, n, size))
 		if err != nil {
-			panic(fail(name, tensor.ErrMemory, "it needs room for %d elements of %v: %v", n, dtype.Of[T](), err))
+			panic(fail(name, tensor.ErrMemory, "it needs room for %d numbers of %d bytes: %v", n, size, err))
 		}
 		b.Close()
 	}
-	return make([]T, n)
+	return n
 }
 
 // mostScratch is the largest scratch in bytes that is taken unasked.

@@ -20,6 +20,7 @@ import (
 // the scale is 0, and so are the others. NaN anywhere gives the scale NaN and 0 elsewhere.
 // ONNX DynamicQuantizeLinear.
 func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.Tensor[uint8], scale tensor.Tensor[float32], zero tensor.Tensor[uint8]) {
+	fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
 	var lo, hi float32
 	for v := range x.Values() {
 		if v != v {

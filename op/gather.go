@@ -76,7 +76,7 @@ func gatherShape(a, indices tensor.Any, axis int) []int {
 
 // positions resolves indices on an axis of extent n.
 func positions(name string, indices tensor.Tensor[int64], n, axis int) []int {
-	at := make([]int, 0, indices.Len())
+	at := make([]int, 0, fits(name, indices.Len(), 8))
 	i := 0
 	for v := range indices.Values() {
 		p := v
@@ -118,7 +118,7 @@ func int64s(name string, c *Call, i int) tensor.Tensor[int64] {
 		return t
 	}
 	v, _ := ints(name, c, i)
-	wide := make([]int64, len(v))
+	wide := roomFor[int64](name, len(v))
 	for k, x := range v {
 		wide[k] = int64(x)
 	}

@@ -69,7 +69,7 @@ func elementOffsets(name string, shape, by []int, indices words, axis int) []int
 
 // resolved checks indices, which have a shape, against an axis of extent n.
 func resolved(name string, indices []int64, shape []int, n, axis int) []int {
-	at := make([]int, len(indices))
+	at := make([]int, fits(name, len(indices), 8))
 	for i, v := range indices {
 		p := v
 		if p < 0 {

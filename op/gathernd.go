@@ -76,7 +76,7 @@ func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []
 	if len(v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
 		return nil, 0
 	}
-	at = make([]int, n)
+	at = make([]int, fits(name, n, 8))
 	for i := range at {
 		at[i] = i / per * whole
 		for x := range k {

@@ -23,7 +23,7 @@ func varianceNormalized(x tensor.Any, axes []int) *transfer {
 	for _, a := range axes {
 		i := axisOf(name, a, len(shape))
 		if gone[i] {
-			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %v", a, append([]int{}, axes...)))
+			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", a, listText(axes)))
 		}
 		gone[i] = true
 	}

@@ -13,7 +13,15 @@ import (
 // rounded once. NaN if any is NaN, and of nothing. The reduced axes go, unless
 // KeepDims. NumPy median.
 func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
+	roomToSort("Median", &a)
 	return reduceTo("Median", a, axes, opts, func() folder[T, T] { return quantileFolder[T](0.5) })
+}
+
+// roomToSort panics when elements that repeat are too many to be kept.
+func roomToSort[T num.Elem](name string, a *tensor.Tensor[T]) {
+	if n := a.Len(); n > len(reach(a)) {
+		fits(name, n, 8)
+	}
 }
 
 func quantileFolder[T num.Elem](q float64) folder[T, T] {

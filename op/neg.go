@@ -9,19 +9,21 @@ import (
 )
 
 // Neg returns −a, element by element. Floats change their sign bit and nothing
-// else, NaNs included; the smallest integer wraps to itself; the
-// smallest number of fixed point is an error. ONNX Neg.
-func Neg[T num.Int | num.Float | num.Narrow | num.Complex | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+// else, NaNs included; integers wrap: the smallest signed one is its own negative, and an
+// unsigned a becomes 2ⁿ − a. The smallest number of fixed point is an error. ONNX Neg,
+// which leaves unsigned integers out; numpy.negative.
+func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	return apply1(&neg, &a, opts)
 }
 
-var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}, why: "unsigned integers have no negative"}, fast: &simd.Neg, keep: true,
+var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}}, fast: &simd.Neg, keep: true,
 	rows: rows1{I8: negRow[int8], I16: negRow[int16], I32: negRow[int32], I64: negRow[int64],
+		U8: negRow[uint8], U16: negRow[uint16], U32: negRow[uint32], U64: negRow[uint64],
 		F32: negRow32, F64: negRow64, C64: negRowC64, C128: negRowC128, B16: negRowB16, B8: negRowB8},
 	fixed: &fixed1{FP8x23: num.NegFixed[num.FP8x23], FP16x16: num.NegFixed[num.FP16x16], FP32x32: num.NegFixed[num.FP32x32], FP64x64: num.NegFixed[num.FP64x64], W32: negWords32, W64: negWords64}}
 
 // negRow and its like for floats define Neg.
-func negRow[T num.Int](dst, a []T) {
+func negRow[T num.Integer](dst, a []T) {
 	for i, x := range a[:len(dst)] {
 		dst[i] = -x
 	}

@@ -34,6 +34,9 @@ func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) tens
 	at, by := boxes.Run(boxes.LayoutRef()), scores.Run(scores.LayoutRef())
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
+	if n == 0 {
+		return tensor.New[int64](0, 3)
+	}
 	for u := range scores.Dim(0) * classes {
 		image := u / classes
 		var order []int

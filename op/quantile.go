@@ -15,6 +15,7 @@ func Quantile[T num.Float | num.Narrow](a tensor.Tensor[T], q float64, axes []in
 	if !(q >= 0 && q <= 1) {
 		panic(fail("Quantile", tensor.ErrValue, "q is %v; it must be between 0 and 1", q))
 	}
+	roomToSort("Quantile", &a)
 	return reduceTo("Quantile", a, axes, opts, func() folder[T, T] { return quantileFolder[T](q) })
 }
 

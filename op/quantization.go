@@ -42,7 +42,7 @@ type grain struct{ n, after, block, blocks int }
 
 // grainOf checks the scale and the zero point of a.
 func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
-	if zero != nil {
+	if zero != nil && !(tensor.Len(scale) == 1 && tensor.Len(zero) == 1) { // one number is one number, of any rank
 		if ls, lz := scale.Layout(), zero.Layout(); !ls.Same(&lz) && !sameShape(&ls, lz.Shape()) {
 			panic(fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
 		}
@@ -53,7 +53,7 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 	if block < 0 {
 		panic(fail(name, tensor.ErrValue, "a block of %d elements; want 1 or more, or 0 for none", block))
 	}
-	if block == 0 && scale.Rank() <= 1 && tensor.Len(scale) == 1 {
+	if block == 0 && tensor.Len(scale) == 1 {
 		return grain{1, 1, 1, 0}
 	}
 	axis = axisOf(name, axis, a.Rank())

@@ -1,8 +1,8 @@
 package op
 
 import (
+	"context"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -29,7 +29,7 @@ func reduced(x *axes, shape []int, name string, lay *layout.Layout, list []int, 
 	for _, a := range list {
 		i := axisOf(name, a, rank)
 		if gone[i] {
-			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %v", a, slices.Clone(list)))
+			panic(fail(name, tensor.ErrAxis, "axis %d is named twice in %s", a, listText(list)))
 		}
 		gone[i] = true
 	}
@@ -94,6 +94,7 @@ type reducing[T, R num.Elem] struct {
 	out      []R
 	base, at int // the first elements of data and out
 	group    int // outputs that are folded side by side
+	ctx      context.Context
 }
 
 // run reduces a to dst by the way that suits the memory.
@@ -109,7 +110,7 @@ func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) 
 }
 
 // little reports whether n steps at a cost are too few for threads.
-func (j *job) little(n, cost int) bool { return j.ctx == nil && n <= splitCost/2/cost }
+func (j *job) little(n, cost int) bool { return j.ctx == nil && n <= splitCost/2/max(cost, 1) }
 
 // byFolders feeds each sequence to a folder.
 func (r *reducing[T, R]) byFolders(j *job) {
@@ -123,6 +124,7 @@ func (r *reducing[T, R]) byFolders(j *job) {
 		return
 	}
 	c := *r // here, and nowhere else, it moves to the heap
+	c.ctx = j.ctx
 	split(j.name, j.ctx, steps, cost, c.fold)
 }
 
@@ -165,9 +167,9 @@ func (r *reducing[T, R]) foldWith(f *folds[T, R], from, to int) {
 		}
 		for more := true; more; more = again(folders[:g]) {
 			if g == 1 {
-				foldOne(folders[0], &r.gone, r.data, first, tile)
+				foldOne(folders[0], &r.gone, r.data, first, tile, r.ctx)
 			} else {
-				foldGroups(folders[:g], &r.gone, r.data, first, tile)
+				foldGroups(folders[:g], &r.gone, r.data, first, tile, r.ctx)
 			}
 		}
 		for i := range g {
@@ -191,9 +193,13 @@ func again[T, R num.Elem](fs []folder[T, R]) (more bool) {
 	return more
 }
 
+// ended reports whether nobody waits any more for what split computes. What stops for it
+// leaves anything behind: split panics.
+func ended(ctx context.Context) bool { return ctx != nil && ctx.Err() != nil }
+
 // foldOne feeds one sequence, straight from memory where it is a run.
-func foldOne[T, R num.Elem](f folder[T, R], s *sequence, data []T, base int, tile []T) {
-	for i := 0; i < s.n; i += foldLen {
+func foldOne[T, R num.Elem](f folder[T, R], s *sequence, data []T, base int, tile []T, ctx context.Context) {
+	for i := 0; i < s.n && !ended(ctx); i += foldLen {
 		n := min(foldLen, s.n-i)
 		if s.run() {
 			f.take(data[base+i : base+i+n])
@@ -206,9 +212,9 @@ func foldOne[T, R num.Elem](f folder[T, R], s *sequence, data []T, base int, til
 
 // foldGroups feeds neighbouring sequences side by side: a strip of foldPiece
 // elements of each is transposed at a time, so that cache lines are used up.
-func foldGroups[T, R num.Elem](fs []folder[T, R], s *sequence, data []T, base int, tile []T) {
+func foldGroups[T, R num.Elem](fs []folder[T, R], s *sequence, data []T, base int, tile []T, ctx context.Context) {
 	e, step := s.few[0].ext, s.few[0].str
-	for i := 0; i < s.n; i += foldPiece {
+	for i := 0; i < s.n && !ended(ctx); i += foldPiece {
 		n := min(foldPiece, s.n-i)
 		for done := 0; done < n; {
 			in := (i + done) % e

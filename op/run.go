@@ -169,7 +169,7 @@ func ints(name string, c *Call, i int) (v []int, ok bool) {
 	case nil:
 		return nil, false
 	case tensor.Tensor[int64]:
-		v = make([]int, 0, a.Len())
+		v = make([]int, 0, fits(name, a.Len(), 8))
 		for x := range a.Values() {
 			if int64(int(x)) != x {
 				panic(fail(name, tensor.ErrOverflow, "value %d of input %d doesn't fit an int", x, i))
@@ -177,7 +177,7 @@ func ints(name string, c *Call, i int) (v []int, ok bool) {
 			v = append(v, int(x))
 		}
 	case tensor.Tensor[int32]:
-		v = make([]int, 0, a.Len())
+		v = make([]int, 0, fits(name, a.Len(), 8))
 		for x := range a.Values() {
 			v = append(v, int(x))
 		}

@@ -14,18 +14,17 @@ func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tens
 }
 
 // ArraySplit returns views of a, one after the other along axis: n parts as equal
-// as can be, the larger ones first. It panics when n is less than 1, or
-// more than both the extent and 2^20.
+// as can be, the larger ones first. It panics when n is less than 1.
 // numpy.array_split.
 func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] {
 	axis = axisOf("ArraySplit", axis, a.Rank())
 	if n < 1 {
 		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
 	}
-	if most := max(a.Dim(axis), 1<<20); n > most { // the list of the parts takes memory, empty ones too
-		panic(fail("ArraySplit", tensor.ErrMemory, "%d parts of an axis of extent %d; at most %d are made", n, a.Dim(axis), most))
+	if n > max(a.Dim(axis), mostParts) { // all the others are empty
+		panic(fail("ArraySplit", tensor.ErrShape, "%d parts of an axis of %d; want at most as many, or %d", n, a.Dim(axis), mostParts))
 	}
-	sizes := make([]int, n)
+	sizes := make([]int, fits("ArraySplit", n, 256)) // a part is a tensor
 	for i := range sizes {
 		sizes[i] = a.Dim(axis) / n
 		if i < a.Dim(axis)%n {
@@ -34,6 +33,9 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 	}
 	return parts(a, axis, sizes)
 }
+
+// mostParts is how many parts there may be of an axis that has fewer elements.
+const mostParts = 1 << 16
 
 func parts[T num.Elem](a tensor.Tensor[T], axis int, sizes []int) []tensor.Tensor[T] {
 	if !a.LayoutRef().Flat() { // a part of a nested axis may have no view

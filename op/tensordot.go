@@ -37,7 +37,7 @@ func dotOf(name string, a, b tensor.Any, axesA, axesB []int) dot {
 	for i := range axesA {
 		p, q := axisOf(name, axesA[i], a.Rank()), axisOf(name, axesB[i], b.Rank())
 		if slices.Contains(goneA, p) || slices.Contains(goneB, q) {
-			panic(fail(name, tensor.ErrAxis, "an axis is named twice in %v or %v", slices.Clone(axesA), slices.Clone(axesB)))
+			panic(fail(name, tensor.ErrAxis, "an axis is named twice in %s or %s", listText(axesA), listText(axesB)))
 		}
 		if a.Dim(p) != b.Dim(q) {
 			panic(fail(name, tensor.ErrShape, "%s and %s: axis %d has extent %d, axis %d has %d", tensor.Describe(a), tensor.Describe(b), p, a.Dim(p), q, b.Dim(q)))

@@ -31,7 +31,8 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	rows := wordsOf(viewed(tensor.Permute(a, perm...)))
 	n := a.Dim(axis)
 	_, _, m := around(tensor.Shape(rows.of), 0)
-	keys := make([]uint64, n*m)
+	fits("Unique", n, 4*8) // of entries without elements there may be any number
+	keys := roomFor[uint64]("Unique", n, m)
 	for i, v := 0, numericOf(rows); i < len(keys); i++ {
 		keys[i] = v.key(i)
 	}

@@ -52,14 +52,18 @@ func unsqueezed(c *Call) []bool {
 	return added
 }
 
-// listText writes (2,-1).
+// listText writes (2,-1), and of a long list where it begins and how long it is.
 func listText(v []int) string {
+	const most = 16
 	text := "("
-	for i, x := range v {
+	for i, x := range v[:min(len(v), most)] {
 		if i > 0 {
 			text += ","
 		}
 		text += strconv.Itoa(x)
+	}
+	if len(v) > most {
+		text += ",… of " + strconv.Itoa(len(v))
 	}
 	return text + ")"
 }

@@ -38,7 +38,7 @@ func checker(name string, n int) func(what string, v []int, want, least int) {
 		}
 		for _, x := range v {
 			if x < least || x > 1<<31-1 {
-				panic(fail(name, tensor.ErrShape, "%s %v; each must be %d to 2³¹−1", what, append([]int{}, v...), least))
+				panic(fail(name, tensor.ErrShape, "%s %s; each must be %d to 2³¹−1", what, listText(v), least))
 			}
 		}
 	}

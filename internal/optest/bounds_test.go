@@ -1,0 +1,338 @@
+package optest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+const (
+	ordinary = 8400
+	huge     = 1 << 45 // elements that no memory holds, bytes that no allocation gives
+
+	patience = 5 * time.Millisecond // of a call's context
+	slowest  = 2 * time.Second      // a call that doesn't look at its context, or at extents alone, takes longer
+	mostGrow = 128 << 20            // bytes of scratch that don't grow with extents
+)
+
+// bare has the calls of operators that have none in cases.
+var bare = map[string]testCase{
+	"Constant":        {attrs: attrs{"value_ints": []int64{3, 4}}},
+	"ConstantOfShape": {in: []input{ints(3, 4)}},
+	"Range":           {in: []input{index(nil, 1), index(nil, 9), index(nil, 2)}},
+	"HannWindow":      {in: []input{index(nil, 7)}},
+	"HammingWindow":   {in: []input{index(nil, 7)}},
+	"BlackmanWindow":  {in: []input{index(nil, 7)}},
+	"LabelEncoder":    {in: []input{ints(1, 2, 3)}, attrs: attrs{"keys_int64s": []int64{1, 2}, "values_int64s": []int64{5, 6}, "default_int64": int64(-1)}},
+}
+
+// boundsOf returns the calls of an operator that boundaries are put into.
+func boundsOf(o op.Op) []testCase {
+	if c, ok := bare[o.Name()]; ok {
+		return []testCase{c}
+	}
+	return casesOf(o)
+}
+
+// Every operator, on empty operands with other extents that are ordinary or huge, on operands
+// that are huge because they repeat one element, and with huge numbers for arguments, returns
+// a result or a *tensor.Error, at once or soon after its context is done, and takes memory for
+// no more than the result. So it is on every instruction set.
+func TestBounds(t *testing.T) {
+	const only = "ASHLAR_BOUNDS_RUN"
+	if strconv.IntSize < 64 {
+		t.Skip("an int has no room for huge extents")
+	}
+	if which := os.Getenv(only); which != "" { // "all", or one operator
+		defer mem.SetBound(mem.SetBound(0)) // so that the Go heap counts all memory
+		for _, o := range op.All() {
+			if which == "all" || which == o.Name() {
+				bound(t, o)
+			}
+		}
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for level := cpu.Generic; level <= cpu.Detect(); level++ {
+		t.Run(level.String(), func(t *testing.T) {
+			if testing.Short() && level != cpu.Detect() {
+				t.Skip("-short runs the best instruction set alone")
+			}
+			cmd := exec.Command(exe, "-test.run=^TestBounds$", "-test.v")
+			cmd.Env = append(os.Environ(), only+"=all", "ASHLAR_CPU="+level.String())
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func bound(t *testing.T, o op.Op) {
+	cs := boundsOf(o)
+	if len(cs) == 0 {
+		t.Errorf("%s has no calls: add cases to cases or moves, or one to bare", o.Name())
+	}
+	calls := 0
+	defer func(start time.Time) {
+		if took := time.Since(start); took > time.Second {
+			t.Logf("%s: %d calls in %v", o.Name(), calls, took)
+		}
+	}(time.Now())
+	seen := map[string]bool{}
+	for _, c := range cs {
+		for _, v := range boundaries(c) {
+			for _, d := range boundTypes(o, c) {
+				r, what, ok := boundRun(o, v, d)
+				if !ok || seen[what] {
+					continue
+				}
+				seen[what] = true
+				calls += 2
+				out, ended := r.bounded(t, what+", Infer", r.op.Infer, specs(r.in))
+				if !ended {
+					return // it still runs: what others take isn't known
+				}
+				if slices.ContainsFunc(out, func(a tensor.Any) bool { return between(tensor.Len(a)) }) {
+					continue
+				}
+				if _, ended = r.bounded(t, what, r.op.Run, r.in); !ended {
+					return
+				}
+			}
+		}
+	}
+	if calls == 0 {
+		t.Errorf("%s is called with no boundaries", o.Name())
+	}
+}
+
+// between says that memory has room for n elements, and that it takes a while to fill it.
+func between(n int) bool { return n > 1<<20 && n < huge }
+
+// boundTypes are element types whose ways differ.
+func boundTypes(o op.Op, c testCase) (ds []dtype.DType) {
+	for _, d := range []dtype.DType{dtype.Float32, dtype.Int32, dtype.FP16x16, dtype.Float16, dtype.Bool} {
+		if o.Supports(d) && (c.only == nil || c.only(d)) {
+			ds = append(ds, d)
+		}
+	}
+	for _, d := range dtype.All() {
+		if len(ds) == 0 && o.Supports(d) && (c.only == nil || c.only(d)) {
+			ds = append(ds, d)
+		}
+	}
+	return ds
+}
+
+// boundaries returns a case with some extents 0 or large, or an argument far outside. An
+// extent changes in all operands that have it: most often it is the same axis.
+func boundaries(c testCase) (vs []testCase) {
+	var exts []int
+	for _, in := range c.in {
+		for _, e := range in.shape {
+			if e > 0 && !slices.Contains(exts, e) && (in.values == nil || len(in.shape) > 1) {
+				exts = append(exts, e)
+			}
+		}
+	}
+	change := func(from, to map[int]bool, by int) {
+		for _, lists := range []bool{false, true} {
+			v := c
+			v.in = slices.Clone(c.in)
+			for i, in := range c.in {
+				if in.values != nil && len(in.shape) == 1 && !lists {
+					continue
+				}
+				shape := slices.Clone(in.shape)
+				for k, e := range shape {
+					if from[e] {
+						shape[k] = 0
+					} else if to[e] {
+						shape[k] = by
+					}
+				}
+				v.in[i].shape = shape
+			}
+			vs = append(vs, v)
+		}
+	}
+	none := map[int]bool{}
+	for _, a := range exts {
+		one := map[int]bool{a: true}
+		others := map[int]bool{}
+		for _, b := range exts {
+			if b != a {
+				others[b] = true
+			}
+		}
+		change(one, others, huge)
+		for _, by := range []int{ordinary, huge} {
+			change(none, one, by)
+			for b := range others {
+				change(one, map[int]bool{b: true}, by)
+			}
+		}
+	}
+	for _, far := range []int64{huge, -huge, math.MaxInt64, math.MinInt64} {
+		for i, in := range c.in {
+			for k := range in.values {
+				v := c
+				v.in = slices.Clone(c.in)
+				v.in[i].values = slices.Clone(in.values)
+				v.in[i].values[k] = far
+				vs = append(vs, v)
+			}
+		}
+		for name, a := range c.attrs {
+			put := func(a any) {
+				v := c
+				v.attrs = maps.Clone(c.attrs)
+				v.attrs[name] = a
+				vs = append(vs, v)
+			}
+			switch a := a.(type) {
+			case int64:
+				put(far)
+			case []int64:
+				for k := range a {
+					list := slices.Clone(a)
+					list[k] = far
+					put(list)
+				}
+			}
+		}
+	}
+	return vs
+}
+
+// boundRun makes the operands of a case: those too large for memory are one element, repeated.
+func boundRun(o op.Op, c testCase, d dtype.DType) (r *run, what string, ok bool) {
+	small := c
+	small.in = slices.Clone(c.in)
+	what = o.Name()
+	for i, in := range c.in {
+		n := 1
+		for _, e := range in.shape {
+			if e > 0 && n > math.MaxInt/e {
+				return nil, "", false // no tensor has such a shape, with other extents of 0 neither
+			}
+			n *= max(e, 1)
+		}
+		if slices.Contains(in.shape, 0) {
+			n = 0
+		} else if between(n) {
+			return nil, "", false
+		}
+		if small.in[i].shape = in.shape; n > 1<<12 {
+			small.in[i].shape = nil
+		}
+		if in.values != nil && n != len(in.values) {
+			small.in[i].values, small.in[i].dtype = nil, dtype.Int64
+		}
+		what += fmt.Sprint(" ", in.shape, in.values)
+	}
+	r = newRun(o, 0, small, d)
+	for i, in := range c.in {
+		if r.in[i] == nil || in.shape == nil {
+			continue
+		}
+		wide, err := tensor.BroadcastTo(r.in[i], in.shape...)
+		if err != nil {
+			return nil, "", false
+		}
+		r.in[i] = wide
+	}
+	r.c = c
+	return r, fmt.Sprint(what, " of ", d, " ", c.attrs, " opset ", c.opset), true
+}
+
+// specs returns what is known of operands before a run.
+func specs(in []tensor.Any) []tensor.Any {
+	out := slices.Clone(in)
+	for i, a := range in {
+		if a == nil || a.Rank() < 2 && a.DType() == dtype.Int64 {
+			continue
+		}
+		if s, err := tensor.NewSpec(a.DType(), tensor.Shape(a)...); err == nil {
+			out[i] = s
+		}
+	}
+	return out
+}
+
+// bounded calls f and looks at what it took. It is false where f doesn't return.
+func (r *run) bounded(t *testing.T, what string, f func(c *op.Call) ([]tensor.Any, error), in []tensor.Any) (out []tensor.Any, ended bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c := r.call(in)
+	c.Context = ctx
+	var err error
+	before, start := allocated(), time.Now()
+	done := make(chan any, 1)
+	go func() {
+		defer func() { done <- recover() }()
+		out, err = f(c)
+	}()
+	watch := time.NewTimer(5 * slowest)
+	defer watch.Stop()
+	select {
+	case p := <-done:
+		if p != nil {
+			t.Errorf("%s: panic: %v", what, p)
+			return nil, true
+		}
+	case <-watch.C:
+		t.Errorf("%s: no end, its context is deaf", what)
+		return nil, false
+	}
+	if took := time.Since(start); took > slowest {
+		t.Errorf("%s: it took %v", what, took)
+	}
+	var e *tensor.Error
+	if err != nil && !errors.As(err, &e) {
+		t.Errorf("%s: a %T: %v", what, err, err)
+	}
+	most := uint64(mostGrow)
+	for _, a := range slices.Concat(in, out) {
+		if a == nil {
+			continue
+		}
+		if n := tensor.Len(a); n <= ordinary*ordinary {
+			most += 32 * uint64(n*a.DType().Size())
+		}
+	}
+	if grew := allocated() - before; grew > most {
+		t.Errorf("%s: it took %d bytes, want %d at most (%v)", what, grew, most, err)
+	}
+	if err != nil && len(err.Error()) > 4096 {
+		t.Errorf("%s: an error of %d bytes", what, len(err.Error()))
+	}
+	return out, true
+}
+
+// allocated returns the bytes the Go heap has given so far.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
