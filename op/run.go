@@ -324,6 +324,7 @@ func (o *op2) Infer(c *Call) (out []tensor.Any, err error) {
 
 // check looks at the inputs and returns the call in its later form, and how many there are.
 func (o *op2) check(c *Call) (*Call, int) {
+	c.complete(o.name)
 	n := 2
 	if o.fold {
 		n = max(1, len(c.Inputs))
