@@ -32,6 +32,7 @@
 //	internal/same/       one digest of all results, the same on every machine
 //	internal/conform/    runs the conformance data
 //	internal/verify/     checks functions on all inputs
+//	internal/argfuzz/    calls every exported function with wrong arguments; its table of them is generated
 //	internal/digits/     writes the digits model of testdata from its trained weights
 //	internal/fused/      finds products and sums that the compiler fused, in the assembly listing
 //	examples/            programs to copy

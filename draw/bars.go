@@ -19,6 +19,9 @@ type Bar struct {
 
 // WriteSVG writes the picture as SVG, a pixel to a unit.
 func (b *Bars) WriteSVG(w io.Writer) error {
+	if err := writable("Bars.WriteSVG", w); err != nil {
+		return err
+	}
 	const high, long = 26, 480
 	s := &scene{title: b.Title}
 	s.text(text{margin, margin + 13, b.Title, start, true, dark})

@@ -1,6 +1,10 @@
 package draw
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+	"io/fs"
+)
 
 // Error says which function failed, on what, and why. Unwrap gives the reason: layout.ErrLimit for more than is drawn,
 // layout.ErrShape for extents or options that don't fit.
@@ -14,6 +18,14 @@ func (e *Error) Error() string { return "draw." + e.Op + ": " + e.Text }
 
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
+
+// writable refuses a nil writer before anything is drawn.
+func writable(op string, w io.Writer) error {
+	if w == nil {
+		return fail(op, fs.ErrInvalid, "the writer is nil")
+	}
+	return nil
+}
 
 func fail(op string, reason error, format string, args ...any) error {
 	return &Error{Op: op, Text: fmt.Sprintf(format, args...), Err: reason}

@@ -92,6 +92,9 @@ func Heatmap(t tensor.Any, o HeatmapOptions) (string, error) {
 // It fails as Heatmap does, for an empty tensor, and with w's error.
 func HeatmapPNG(w io.Writer, t tensor.Any) (legend string, err error) {
 	const op = "HeatmapPNG"
+	if err := writable(op, w); err != nil {
+		return "", err
+	}
 	h, err := newHeat(op, t, pngCells, pngCells)
 	if err != nil {
 		return "", err

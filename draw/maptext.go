@@ -10,6 +10,9 @@ import (
 // WriteText writes the grids and the memory for a screen of fixed width: offsets, with the thread where threads are given, and
 // lines between blocks. With colour, cells get backgrounds of the 256-colour terminals.
 func (m *Map) WriteText(w io.Writer, colour bool) error {
+	if err := writable("Map.WriteText", w); err != nil {
+		return err
+	}
 	var b strings.Builder
 	if len(m.cells) == 0 {
 		b.WriteString("no elements\n")

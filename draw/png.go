@@ -16,7 +16,12 @@ import (
 
 // WritePNG writes the picture as PNG. Letters are bitmaps, and no arithmetic is done in floating point: pixels are the same
 // everywhere, and so are the bytes with one release of Go.
-func (m *Map) WritePNG(w io.Writer) error { return png.Encode(w, m.scene().image()) }
+func (m *Map) WritePNG(w io.Writer) error {
+	if err := writable("Map.WritePNG", w); err != nil {
+		return err
+	}
+	return png.Encode(w, m.scene().image())
+}
 
 // ascii writes what the bitmap fonts lack.
 var ascii = strings.NewReplacer("∘", "o", "×", "x", "…", "..", "·", ".")

@@ -40,6 +40,9 @@ func NewShards(p device.Placement) (*Shards, error) {
 		s.word = "core"
 	}
 	banks := p.Banks()
+	if len(banks) == 0 {
+		return nil, fail("NewShards", layout.ErrShape, "the placement is the zero value; MemoryConfig.Place makes one")
+	}
 	if p.Slots() > MaxCells || len(banks) > 16*MaxCells/max(p.Slots(), 1) {
 		return nil, fail("NewShards", layout.ErrLimit, "%d slots in each of %d banks; at most %d in each and %d in all are drawn", p.Slots(), len(banks), MaxCells, 16*MaxCells)
 	}
@@ -140,6 +143,9 @@ func (s *Shards) facts() [][2]string {
 
 // WriteText writes what is known, and a line for each bank.
 func (s *Shards) WriteText(w io.Writer) error {
+	if err := writable("Shards.WriteText", w); err != nil {
+		return err
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, f := range s.facts() {
 		fmt.Fprintf(t, "%s\t%s\n", f[0], f[1])
@@ -174,12 +180,20 @@ func orNone(s string) string {
 
 // WriteSVG writes the picture as SVG, a pixel to a unit.
 func (s *Shards) WriteSVG(w io.Writer) error {
+	if err := writable("Shards.WriteSVG", w); err != nil {
+		return err
+	}
 	_, err := io.WriteString(w, s.scene().svg())
 	return err
 }
 
 // WritePNG writes the picture as PNG: see Map.WritePNG.
-func (s *Shards) WritePNG(w io.Writer) error { return png.Encode(w, s.scene().image()) }
+func (s *Shards) WritePNG(w io.Writer) error {
+	if err := writable("Shards.WritePNG", w); err != nil {
+		return err
+	}
+	return png.Encode(w, s.scene().image())
+}
 
 // scene lays the picture out: heading, the tensor, the banks.
 func (s *Shards) scene() *scene {

@@ -11,6 +11,9 @@ import (
 
 // WriteSVG writes the picture as SVG, a pixel to a unit.
 func (m *Map) WriteSVG(w io.Writer) error {
+	if err := writable("Map.WriteSVG", w); err != nil {
+		return err
+	}
 	_, err := io.WriteString(w, m.scene().svg())
 	return err
 }

@@ -14,7 +14,7 @@ func Promote(a, b DType) (DType, bool) {
 		a, b = b, a // bool, integers, floats, complex numbers
 	}
 	switch {
-	case a == Invalid || b == Invalid:
+	case a.Size() == 0 || b.Size() == 0: // Invalid, or no type of the table
 		return Invalid, false
 	case a == b, a == Bool:
 		return b, true

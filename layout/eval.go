@@ -73,12 +73,18 @@ type EvalError struct {
 }
 
 func (e *EvalError) Error() string {
-	rule := e.Err.Error()
+	rule := ""
+	if e.Err != nil {
+		rule = e.Err.Error()
+	}
 	if own, ok := e.Err.(*Error); ok && own.Op == "Eval" {
 		rule = own.Text
 	}
-	return "layout.Eval: " + quoteAround(e.Expr, e.At) + " at byte " + strconv.Itoa(e.At) + ": " + rule
+	return "layout.Eval: " + quoteAround(e.Expr, e.at()) + " at byte " + strconv.Itoa(e.At) + ": " + rule
 }
+
+// at returns a byte of the expression, or its end, also where the fields are anything.
+func (e *EvalError) at() int { return min(max(e.At, 0), len(e.Expr)) }
 
 // Unwrap returns the rule that failed.
 func (e *EvalError) Unwrap() error { return e.Err }
@@ -93,7 +99,7 @@ func (e *EvalError) Mark() string {
 		}
 		return r
 	}
-	before, after := []rune(strings.Map(printable, e.Expr[:e.At])), []rune(strings.Map(printable, e.Expr[e.At:]))
+	before, after := []rune(strings.Map(printable, e.Expr[:e.at()])), []rune(strings.Map(printable, e.Expr[e.at():]))
 	if len(before) > around {
 		before = append([]rune("…"), before[len(before)-around:]...)
 	}

@@ -350,8 +350,11 @@ func (l *Layout) Span() (lo, hi int) {
 // It compares the description, not the function: 4:1 and (2,2):(1,2) differ.
 func (l *Layout) Equal(m Layout) bool { return l.Same(&m) }
 
-// Same is Equal without copying its argument.
+// Same is Equal without copying its argument; nil is the same as no layout.
 func (l *Layout) Same(m *Layout) bool {
+	if m == nil {
+		return false
+	}
 	if l.deep == nil && m.deep == nil {
 		return l.n == m.n && l.rank == m.rank && l.nest == m.nest && l.ext == m.ext && l.str == m.str
 	}

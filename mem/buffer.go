@@ -6,6 +6,10 @@
 // MapCopy or a Scratch. A Buffer goes back by Close; one that becomes unreachable goes back by itself, except borrowed bytes, which are the
 // caller's.
 //
+// A size that no memory has, and a file that can't be mapped, are errors. What a program alone decides is a precondition:
+// Buffers and Scratches aren't nil, sizes given to Make and Block aren't negative, functions given to OnClose and Guard
+// aren't nil. Breaking one panics with a runtime error.
+//
 // Bytes outside the Go heap are invisible to the garbage collector: a slice of them doesn't keep them, only the Buffer
 // does. So there is one rule. The slice from Bytes is valid while its Buffer is open and reachable: call
 // runtime.KeepAlive(b) after the last use. Code that can't promise that has two ways out:

@@ -38,5 +38,10 @@
 //
 // A name that ends in a digit has an x before the size: [Exp2x32] is 2 to the power x in float32.
 //
+// # Preconditions
+//
+// Functions of one number take every number. Functions of rows write len(dst) elements, or len(acc), and read as many of each other row: a row
+// that is shorter panics with a runtime error. So does a nil receiver. Nothing is checked for each element.
+//
 // Every NaN these functions compute is the canonical one, [NaN32] or [NaN64], unless they say otherwise.
 package num

@@ -194,7 +194,7 @@ func (s *FixedNorm[T]) InvStdDev(mode ...FixedMode) (T, error) {
 }
 
 // Apply sets dst[i] to scale[i] (x[i] - c) / √v + bias[i], rounded once. Scale and bias have the length of x or one number for all, or are nil, which
-// is 1 and 0. dst may be any of the rows. An error names the first number without a result; dst is as it was then.
+// is 1 and 0; dst has at least that of x. dst may be any of the rows. An error names the first number without a result; dst is as it was then.
 func (s *FixedNorm[T]) Apply(dst, x, scale, bias []T, mode ...FixedMode) error {
 	f, how := fixedFormatOf[T](), joinModes(mode)
 	out := make([]T, len(x))

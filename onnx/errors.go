@@ -25,7 +25,9 @@ func (e *Error) Error() string {
 		b.WriteString(p)
 		b.WriteString(": ")
 	}
-	b.WriteString(e.Err.Error())
+	if e.Err != nil {
+		b.WriteString(e.Err.Error())
+	}
 	return b.String()
 }
 

@@ -9,7 +9,7 @@ import (
 // Why says in a few words why an operator isn't defined for an element type of its
 // deciding operand, and what to do instead. It is empty where the operator is.
 func Why(o Op, d dtype.DType) string {
-	if o.Supports(d) {
+	if some("Why", o).Supports(d) {
 		return ""
 	}
 	if a, ok := o.(interface{ only() string }); ok && a.only() != "" && !d.IsComplex() && d != dtype.Bool {
@@ -34,7 +34,7 @@ func (a *about) only() string { return a.why }
 // rows of its own for, such as [avx2 avx512], for an element type of its deciding
 // operand. Narrow floats are computed by the rows of float32.
 func Kernels(o Op, d dtype.DType) (levels []string) {
-	if !o.Supports(d) {
+	if !some("Kernels", o).Supports(d) {
 		return nil
 	}
 	computed := d

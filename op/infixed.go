@@ -18,7 +18,22 @@ import (
 //
 // Integers and truth values stay what they are. A result beyond the format, or without a
 // value in it, is an error.
-func InFixed(o Op, d dtype.DType) Op { return fixedOp{o, d} }
+//
+// It panics when o is nil or d is no fixed-point format.
+func InFixed(o Op, d dtype.DType) Op {
+	if !d.IsFixed() {
+		panic(fail("InFixed", tensor.ErrDType, "%v isn't a fixed-point format", d))
+	}
+	return fixedOp{some("InFixed", o), d}
+}
+
+// some returns an operator that isn't nil.
+func some(name string, o Op) Op {
+	if o == nil {
+		panic(fail(name, ErrUnsupported, "the operator is nil; Lookup reports whether it found one"))
+	}
+	return o
+}
 
 type fixedOp struct {
 	Op
@@ -37,6 +52,9 @@ func (o fixedOp) Infer(c *Call) ([]tensor.Any, error) { return o.through(c, Op.I
 func (o fixedOp) Run(c *Call) ([]tensor.Any, error) { return o.through(c, Op.Run) }
 
 func (o fixedOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
+	if err = tensor.Try(func() { c.complete(o.Name()) }); err != nil {
+		return nil, err
+	}
 	e := *c
 	if to := c.Attrs.Int("to", 0); o.Name() == "Cast" && len(c.Inputs) == 1 && isFloatCode(to) {
 		e.Inputs, e.Attrs = []tensor.Any{c.Inputs[0], spec("CastLike", o.d)}, NoAttrs{}

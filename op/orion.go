@@ -75,7 +75,7 @@ func orionClippedFixed[T num.Fixed](x, lo, hi T, mode ...num.FixedMode) (T, erro
 //     int8, that broadcast: the quotient cut off, the zero point added, cut off to int8.
 //     DequantizeLinear with a scale of fixed point gives such numbers, the product cut off;
 //   - IsInf takes int8 and int32, for which ±127 and ±(2^31 − 1) are the infinities.
-func InOrion(o Op) Op { return orionOp{o} }
+func InOrion(o Op) Op { return orionOp{some("InOrion", o)} }
 
 type orionOp struct{ Op }
 
@@ -232,6 +232,7 @@ func (o orionOp) inner() Op {
 
 func (o orionOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
 	if failed := tensor.Try(func() {
+		c.complete(o.Name())
 		if name := o.Name(); (name == "QuantizeLinear" || name == "DequantizeLinear") && c.in(1) != nil && c.in(1).DType().IsFixed() {
 			out = quantizers[c.in(1).DType()](c, name == "DequantizeLinear")
 			return

@@ -17,6 +17,9 @@ type Packed interface {
 // matrix, its rows don't fit a, or they can't be had.
 func MatMulPacked(a tensor.Tensor[float32], b Packed) tensor.Tensor[float32] {
 	const name, rows = "MatMulPacked", 256 // a block of the contraction's order
+	if b == nil {
+		panic(fail(name, tensor.ErrClosed, "the packed matrix is nil"))
+	}
 	if b.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != b.Dim(0) {
 		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(a), tensor.Describe(b)))
 	}

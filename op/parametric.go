@@ -117,7 +117,7 @@ func floatAs[T num.Elem](v float64) (x T) {
 
 // Supports reports whether the operand may hold d.
 func (o *opP) Supports(d dtype.DType) bool {
-	return runP[d] != nil && (o.fixed != nil || !d.IsFixed())
+	return int(d) < dtype.Count && runP[d] != nil && (o.fixed != nil || !d.IsFixed())
 }
 
 // Infer returns the operand's type and shape.

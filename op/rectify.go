@@ -23,6 +23,9 @@ func Rectified(o Op) (rectified Op, ok bool) {
 type rectifiedOp struct{ Op }
 
 func (o rectifiedOp) Run(c *Call) ([]tensor.Any, error) {
+	if c == nil {
+		return o.Op.Run(c)
+	}
 	e := *c
 	e.rectify = true
 	return o.Op.Run(&e)

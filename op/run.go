@@ -36,7 +36,7 @@ type opN struct {
 
 // Supports reports whether the deciding input may hold d.
 func (o *opN) Supports(d dtype.DType) bool {
-	return o.run[d] != nil || (o.untyped != nil || o.move != nil) && (o.takes == nil || o.takes(d))
+	return int(d) < dtype.Count && (o.run[d] != nil || (o.untyped != nil || o.move != nil) && (o.takes == nil || o.takes(d)))
 }
 
 // Infer returns the outputs' types and shapes.
@@ -97,11 +97,19 @@ func (o *opN) check(c *Call) {
 	}
 }
 
-// needs panics unless the first n inputs are there.
-func needs(name string, c *Call, n int) {
+// complete panics when the call is nil, and sets the attributes that every operator may ask for.
+func (c *Call) complete(name string) {
+	if c == nil {
+		panic(fail(name, tensor.ErrValue, "there is no call: it is nil"))
+	}
 	if c.Attrs == nil {
 		c.Attrs = NoAttrs{}
 	}
+}
+
+// needs panics unless the first n inputs are there.
+func needs(name string, c *Call, n int) {
+	c.complete(name)
 	for i := range n {
 		if c.in(i) == nil {
 			panic(fail(name, tensor.ErrShape, "input %d is missing; it needs %d", i, n))
@@ -241,7 +249,7 @@ func (o *op1) Supports(d dtype.DType) bool {
 	if d.IsNarrow() {
 		return o.rows.F32 != nil
 	}
-	return run1[d] != nil && rowSet1(&o.rows, d)
+	return int(d) < dtype.Count && run1[d] != nil && rowSet1(&o.rows, d)
 }
 
 // Infer returns the operand's type and shape.
@@ -295,7 +303,7 @@ func (o *op2) Supports(d dtype.DType) bool {
 	if d.IsNarrow() {
 		d = dtype.Float32
 	}
-	return rowSet2(&o.rows, d)
+	return int(d) < dtype.Count && rowSet2(&o.rows, d)
 }
 
 func rowSet2(r *rows2, d dtype.DType) bool {
@@ -316,6 +324,7 @@ func (o *op2) Infer(c *Call) (out []tensor.Any, err error) {
 
 // check looks at the inputs and returns the call in its later form, and how many there are.
 func (o *op2) check(c *Call) (*Call, int) {
+	c.complete(o.name)
 	n := 2
 	if o.fold {
 		n = max(1, len(c.Inputs))
@@ -382,7 +391,7 @@ func (o *cmp2) Supports(d dtype.DType) bool {
 	if d.IsNarrow() {
 		d = dtype.Float32
 	}
-	return rowSetCmp(&o.rows, d)
+	return int(d) < dtype.Count && rowSetCmp(&o.rows, d)
 }
 
 func rowSetCmp(r *rowsCmp, d dtype.DType) bool {

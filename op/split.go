@@ -119,6 +119,9 @@ func splitOf(c *Call) (axis int, sizes []int) {
 		return axis, sizes
 	}
 	count := max(c.Outputs, 1)
+	if count > max(n, mostParts) {
+		panic(fail("Split", tensor.ErrShape, "%d outputs of an axis of %d; at most as many, or %d", count, n, mostParts))
+	}
 	if c.Attrs.Has("num_outputs") && c.Attrs.Int("num_outputs", 0) != int64(count) {
 		panic(fail("Split", tensor.ErrShape, "num_outputs is %d for %d outputs", c.Attrs.Int("num_outputs", 0), count))
 	}

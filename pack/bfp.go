@@ -51,6 +51,9 @@ func (f *bfp) Name() string { return f.name }
 func (f *bfp) Group() int   { return group }
 
 func (f *bfp) Check(s *Spec) error {
+	if s == nil {
+		return noSpec()
+	}
 	if s.tile == (Tile{}) {
 		return &tensor.Error{Op: "pack.NewSpec", Text: f.name + " has no row-major form: its exponents belong to tiles; give a tile, as 32×32", Err: tensor.ErrDType}
 	}
@@ -63,12 +66,14 @@ func (f *bfp) exponents(n int) int { return (n/group + 15) &^ 15 }
 func (f *bfp) Size(n int) int { return f.exponents(n) + n*(int(f.rows.bits)+1)/8 }
 
 func (f *bfp) Encode(dst []byte, src []float32, _ int) {
+	fits(f, "Encode", len(dst), len(src))
 	at := f.exponents(len(src))
 	clear(dst[len(src)/group : at])
 	f.rows.pack(dst[:len(src)/group], dst[at:], src)
 }
 
 func (f *bfp) Decode(dst []float32, src []byte, _ int) {
+	fits(f, "Decode", len(src), len(dst))
 	f.rows.unpack(dst, src[:len(dst)/group], src[f.exponents(len(dst)):])
 }
 

@@ -29,6 +29,20 @@ type Format interface {
 	Decode(dst []float32, src []byte, first int)
 }
 
+func noSpec() error {
+	return fail("pack.Format.Check", tensor.ErrValue, "there is no description: it is nil")
+}
+
+// fits panics unless size bytes hold n elements, in whole groups where the format has exponents.
+func fits(f Format, what string, size, n int) {
+	if _, whole := f.(*bfp); whole && n%group != 0 {
+		panic(fail("pack.Format."+what, tensor.ErrShape, "%d elements; %s has them in groups of %d", n, f.Name(), group))
+	}
+	if want := f.Size(n); size < want {
+		panic(fail("pack.Format."+what, tensor.ErrShape, "%d bytes for %d elements of %s; they take %d", size, n, f.Name(), want))
+	}
+}
+
 // formats are those that a name alone tells.
 var formats = []Format{BFP8, BFP4}
 

@@ -158,6 +158,8 @@ func (f *integers) Size(n int) int { return n/f.Group() + n%f.Group() }
 func (f *integers) Check(s *Spec) error {
 	const text = "the scales are for rows without padding of shape %s, not for %s"
 	switch {
+	case s == nil:
+		return noSpec()
 	case f.shape == nil:
 		return nil
 	case s.tile != (Tile{}):
@@ -168,6 +170,24 @@ func (f *integers) Check(s *Spec) error {
 		return fail("pack.NewSpec", tensor.ErrShape, text+" padded to %s; one scale is for any tensor", ints(f.shape), ints(s.Shape()), ints(s.paddedShape()))
 	}
 	return nil
+}
+
+// covers panics unless the format has scales for n elements from number first on.
+func (f *integers) covers(what string, first, n int) {
+	most := maxInt
+	if f.shape != nil {
+		most = 1
+		for _, e := range f.shape {
+			most *= e
+		}
+	}
+	switch {
+	case n == 0:
+	case f.bare:
+		panic(fail("pack.Format."+what, tensor.ErrValue, "%s has no scales yet; Spec.WithScales gives it some", f.name))
+	case first < 0 || n > most || first > most-n:
+		panic(fail("pack.Format."+what, tensor.ErrIndex, "%d elements from number %d; the scales are for %d", n, first, most))
+	}
 }
 
 // of returns which scale element i has.
@@ -183,6 +203,8 @@ func (f *integers) of(i int) int {
 }
 
 func (f *integers) Encode(dst []byte, src []float32, first int) {
+	fits(f, "Encode", len(dst), len(src))
+	f.covers("Encode", first, len(src))
 	if f.bits == 4 {
 		clear(dst)
 	}
@@ -202,6 +224,8 @@ func (f *integers) Encode(dst []byte, src []float32, first int) {
 }
 
 func (f *integers) Decode(dst []float32, src []byte, first int) {
+	fits(f, "Decode", len(src), len(dst))
+	f.covers("Decode", first, len(dst))
 	for i := range dst {
 		k := f.of(first + i)
 		q := int32(src[i*f.bits/8])

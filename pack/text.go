@@ -63,6 +63,16 @@ func Text(a tensor.Any, o TextOptions) (string, error) {
 	if at == nil || a.DType().IsComplex() {
 		return "", fail(op, tensor.ErrDType, "%s can't be written as text", tensor.Describe(a))
 	}
+	const most = 1 << 20 // brackets without an element in them
+	for i, n := 0, 1; o.Profile == Full && i < a.Rank(); i++ {
+		if e := a.Dim(i); e == 0 && n > most {
+			return "", fail(op, tensor.ErrShape, "%s has no elements and more than %d brackets; print it with Short", tensor.Describe(a), most)
+		} else if e > most {
+			n = most + 1
+		} else {
+			n = min(n*e, most+1)
+		}
+	}
 	t := &text{at: at, shape: tensor.Shape(a), full: o.Profile == Full, verb: -1, precision: min(max(o.Precision, 0), 1074)}
 	switch x := a.(type) { // a float64 doesn't hold each of these
 	case tensor.Tensor[int64]:

@@ -46,6 +46,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // program. Any other panic goes on. So does a runtime error: if it comes from this
 // module it is a mistake there, which no caller can mend.
 func Try(f func()) (err error) {
+	if f == nil {
+		return &Error{"tensor.Try", "there is nothing to run: the function is nil", ErrValue}
+	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch r := recover().(type) {
@@ -83,6 +86,9 @@ func noNil(op string, a Any) {
 // Wrap makes an error of another package, or of a function that op is made of, one of
 // the function op: that of package layout or this one keeps its text and its reason.
 func Wrap(op string, err error) *Error {
+	if err == nil {
+		panic(&Error{"tensor.Wrap", "there is no error: it is nil", ErrValue})
+	}
 	var l *layout.Error
 	if errors.As(err, &l) {
 		return &Error{Op: op, Text: l.Text, Err: l.Err}

@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -122,6 +123,8 @@ func (o PrintOptions) filled() PrintOptions {
 	def(&o.Threshold, 1000, 0)
 	def(&o.EdgeItems, 3, 1)
 	def(&o.LineWidth, 75, 0)
+	// No number has more digits; the rest keeps a mistake from taking all memory.
+	o.Precision, o.EdgeItems, o.Indent = min(o.Precision, 1100), min(o.EdgeItems, 1<<30), min(max(o.Indent, 0), 1<<12)
 	if o.Sign == 0 {
 		o.Sign = '-'
 	}
@@ -147,6 +150,9 @@ func (o PrintOptions) filled() PrintOptions {
 func (t Tensor[T]) Format(f fmt.State, verb rune) { t.elements().format(f, verb) }
 
 func (e *elements) format(f fmt.State, verb rune) {
+	if f == nil {
+		panic(&Error{"tensor.Format", "the state is nil; package fmt gives one", fs.ErrInvalid})
+	}
 	if s, none := e.nothing(); none {
 		fmt.Fprint(f, s)
 		return

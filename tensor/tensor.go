@@ -155,7 +155,11 @@ func (t *Tensor[T]) Run(lay *layout.Layout) []T {
 		return nil
 	}
 	d, o := t.data("tensor.Run"), t.origin()
-	return d[o : o+lay.Size()]
+	n := lay.Size()
+	if n > len(d)-o {
+		return nil // lay isn't row-major
+	}
+	return d[o : o+n]
 }
 
 // Len returns the number of elements.

@@ -230,8 +230,13 @@ func (v Vectors[T]) Load(dst []T, idx ...int) int {
 	return n
 }
 
-// At returns the lanes of the vector at idx in a new slice, as Load gives them.
+// At returns the lanes of the vector at idx in a new slice, as Load gives them. It panics for
+// more lanes than both 2^24 and the elements of the storage.
 func (v Vectors[T]) At(idx ...int) []T {
+	const most = 1 << 24
+	if n := v.ElemLen(); n > max(most, len(v.grid.data("tensor.Vectors.Load"))) { // a broadcast axis makes lanes that no storage has
+		panic(&Error{"tensor.Vectors.At", sprintf("%d lanes are too many for a new slice; Load takes one of yours", n), ErrMemory})
+	}
 	lanes := make([]T, v.ElemLen())
 	v.Load(lanes, idx...)
 	return lanes
@@ -263,7 +268,9 @@ func checkLanes(op string, elem *layout.Layout, n int) {
 // tensor is read-only.
 func (v Vectors[T]) Fill(x T) Vectors[T] {
 	v.grid.writable("tensor.Vectors.Fill")
-	lanes := make([]T, v.ElemLen())
+	row := Empty[T](v.ElemLen())
+	defer row.Close()
+	lanes := row.Elems()
 	conv.Fill(lanes, x)
 	for idx := range positions(v.Shape()) {
 		v.Store(lanes, idx...)
@@ -281,7 +288,9 @@ func (v Vectors[T]) CopyFrom(src Vectors[T]) {
 	src.grid.data(op)
 	vectors, n := v.grid.lay.Size(), v.elem.Size()
 	checkVectors(op, vectors, n, src.grid.lay.Size(), src.elem.Size())
-	all := make([]T, vectors*n)
+	whole := Empty[T](vectors, n)
+	defer whole.Close()
+	all := whole.Elems()
 	for i := range vectors {
 		idx, _ := src.grid.lay.Coord(i)
 		src.Load(all[i*n:(i+1)*n], idx...)

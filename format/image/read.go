@@ -122,6 +122,9 @@ func FromImage(img stdimage.Image, o Options) (tensor.Any, error) {
 	if err := o.check(op); err != nil {
 		return nil, err
 	}
+	if img == nil {
+		return nil, &Error{Op: op, Err: ErrOption, Text: "there is no picture: it is nil"}
+	}
 	b := img.Bounds()
 	w, h := uint64(b.Dx()), uint64(b.Dy())
 	if b.Empty() || w > maxSide || h > maxSide || w*h > 1<<46 {

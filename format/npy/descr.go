@@ -173,6 +173,9 @@ func (p *parser) void(at int, h *Header, order byte, kind string) error {
 
 // descrOf returns the descriptor that Write uses for d, as Python writes it; "" if there is none.
 func descrOf(d dtype.DType) string {
+	if int(d) >= dtype.Count {
+		return ""
+	}
 	if s := structured[d]; s != "" {
 		return s
 	}

@@ -47,6 +47,9 @@ func Open(path string) (*File, error) {
 // New reads the header of a file that is in memory: embedded, or received. The
 // File takes over buf, and Close closes it; on an error buf stays the caller's.
 func New(buf *mem.Buffer) (*File, error) {
+	if buf == nil {
+		return nil, fail(-1, "", ErrShort, "there is no buffer: it is nil")
+	}
 	var h *header
 	err := mem.Guard(func() error {
 		var bad *Error
