@@ -25,11 +25,8 @@ type Builder struct {
 	err  error
 }
 
-// ready panics for a nil Builder, and makes the zero value one.
+// ready makes the zero value a Builder.
 func (b *Builder) ready() {
-	if b == nil {
-		panic(&tensor.Error{Op: "onnx.Builder", Text: "the Builder is nil; NewBuilder makes one", Err: tensor.ErrValue})
-	}
 	if b.used == nil {
 		b.used = make(map[string]bool)
 	}

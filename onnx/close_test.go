@@ -207,7 +207,6 @@ func TestNothing(t *testing.T) {
 			_, err := s.Run(noContext, map[string]tensor.Any{"x": tensor.New[float32](1, 64)}, Options{})
 			return err
 		},
-		"Builder": func() error { return tensor.Try(func() { (*Builder)(nil).Input("x", dtype.Float32) }) },
 		"outputs": func() error { b := new(Builder); b.Nodes("Split", -1, nil); _, err := b.Model(13); return err },
 	} {
 		if err := f(); !errors.Is(err, tensor.ErrValue) {
