@@ -72,6 +72,24 @@ func TestQuantizeLinear(t *testing.T) {
 }
 
 // In float64 the quantized functions are exactly those of the numbers, quantized.
+// One scale and one zero point are numbers, whatever their ranks.
+func TestQuantizeByOneElement(t *testing.T) {
+	x := tensor.FromSlice([]float32{-1, 0, 1, 200}, 4)
+	for _, ranks := range [][2][]int{{{}, {1}}, {{1}, {}}, {{1, 1}, {}}, {{1}, {1, 1, 1}}} {
+		q := Quantization[float32, uint8]{Scale: tensor.Full[float32](0.5, ranks[0]...), Zero: tensor.Full[uint8](3, ranks[1]...), Axis: 0}
+		y := QuantizeLinear(x, q)
+		same(t, "QuantizeLinear", y, tensor.FromSlice([]uint8{1, 3, 5, 255}, 4))
+		same(t, "DequantizeLinear", DequantizeLinear(y, q), tensor.FromSlice([]float32{-1, 0, 1, 126}, 4))
+	}
+	two := Quantization[float32, uint8]{Scale: tensor.Full[float32](0.5), Zero: tensor.New[uint8](2), Axis: 0}
+	fails(t, func() { QuantizeLinear(x, two) }, "op.QuantizeLinear", "()", "(2)")
+}
+
+// Unsigned integers wrap, as in NumPy.
+func TestUnsignedNeg(t *testing.T) {
+	same(t, "Neg", Neg(tensor.FromSlice([]uint8{0, 1, 128, 255}, 4)), tensor.FromSlice([]uint8{0, 255, 128, 1}, 4))
+}
+
 func TestQLinearLaws(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	quantization := func() Quantization[float64, int8] {
