@@ -2,6 +2,7 @@ package layout
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -294,11 +295,12 @@ func TestRecastOnes(t *testing.T) {
 			sameMemory(t, l, r, c.from, c.to)
 		}
 	}
-	l := MustParse("(4611686018427387904,1):(1,4611686018427387904)")
+	const huge = math.MaxInt/2 + 1
+	l := MustParse(fmt.Sprintf("(%d,1):(1,%d)", huge, huge))
 	if _, err := l.Recast(4, 1); !errors.Is(err, ErrOverflow) {
 		t.Error(err)
 	}
-	l = MustParse("(4,1):(1,4611686018427387904)")
+	l = MustParse(fmt.Sprintf("(4,1):(1,%d)", huge))
 	if r, err := l.Recast(4, 1); err != nil || r.String() != "(16,1):(1,0)" {
 		t.Error(r, err)
 	}
