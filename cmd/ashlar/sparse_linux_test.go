@@ -91,11 +91,6 @@ func TestShowReadsOnlyWhatIsAsked(t *testing.T) {
 	}
 }
 
-func npyHeader(descr string, rows, columns int64) string {
-	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, columns)
-	return "\x93NUMPY\x01\x00\x76\x00" + dict + strings.Repeat(" ", 117-len(dict)) + "\n"
-}
-
 func safetensorsHeader(typ string, rows, columns, size int64) string {
 	text := fmt.Sprintf(`{"w":{"dtype":"%s","shape":[%d,%d],"data_offsets":[0,%d]}}`, typ, rows, columns, size*rows*columns)
 	text += strings.Repeat(" ", 120-len(text))

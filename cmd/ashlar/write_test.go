@@ -263,3 +263,8 @@ func TestEndlessInput(t *testing.T) {
 		}
 	}
 }
+
+func npyHeader(descr string, rows, columns int64) string {
+	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, columns)
+	return "\x93NUMPY\x01\x00\x76\x00" + dict + strings.Repeat(" ", 117-len(dict)) + "\n"
+}

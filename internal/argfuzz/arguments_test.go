@@ -196,6 +196,7 @@ func (d *drawer) call(k int) (r result) {
 		}
 		d.note(v)
 	}
+	d.take()
 	return r
 }
 
@@ -394,9 +395,7 @@ func (d *drawer) value(t reflect.Type) reflect.Value {
 			return v
 		}
 		v.Set(reflect.MakeFunc(t, func(in []reflect.Value) []reflect.Value {
-			for _, v := range in {
-				d.note(v) // and call its methods when the function has returned
-			}
+			d.give(in) // to have their methods called when the function has returned
 			out := make([]reflect.Value, t.NumOut())
 			for i := range out {
 				out[i] = reflect.Zero(t.Out(i))

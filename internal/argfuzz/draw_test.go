@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/device"
 	"github.com/ashlar-go/ashlar/dtype"
@@ -30,6 +31,29 @@ type drawer struct {
 	depth int
 
 	working string // the function that the case is about
+
+	mu    sync.Mutex
+	given []reflect.Value // what functions drawn as arguments were called with, from any goroutine
+}
+
+// give keeps the arguments of a call of a drawn function, which may come from any goroutine.
+func (d *drawer) give(in []reflect.Value) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.given) < 64 {
+		d.given = append(d.given, in...)
+	}
+}
+
+// take notes what was given.
+func (d *drawer) take() {
+	d.mu.Lock()
+	given := d.given
+	d.given = nil
+	d.mu.Unlock()
+	for _, v := range given {
+		d.note(v)
+	}
 }
 
 func newDrawer(n uint64) *drawer {
