@@ -45,8 +45,8 @@ func mistakes(dir string) []func() error {
 	b := tensor.New[float32](4, 3)
 	l := layout.MustParse("(4,6):(1,4)")
 	sim, _ := device.Open("sim:4x4")
-	onDevice, _ := device.ToDevice(a, sim, device.MemoryConfig{Memory: device.L1})
-	gone, _ := device.ToDevice(a, sim, device.MemoryConfig{})
+	onDevice, _ := device.ToDevice(a.Any(), sim, device.MemoryConfig{Memory: device.L1})
+	gone, _ := device.ToDevice(a.Any(), sim, device.MemoryConfig{})
 	gone.Deallocate()
 	large, _ := pack.NewSpec(dtype.Uint8, []int{16, 1 << 20}, pack.Options{})
 	resident, _ := device.Empty(large, sim, device.MemoryConfig{Memory: device.L1})
@@ -97,20 +97,20 @@ func mistakes(dir string) []func() error {
 		panics(func() { op.Cast[num.FP8x23](tensor.FromSlice([]float32{1, 300}, 2)) }),
 		func() error {
 			add, _ := op.Lookup("Add")
-			return second(add.Run(&op.Call{Inputs: []tensor.Any{a, tensor.New[int32](3)}}))
+			return second(add.Run(&op.Call{Inputs: []tensor.Any{a.Any(), tensor.New[int32](3).Any()}}))
 		},
-		func() error { return second(pack.Pack(a, pack.Options{Format: pack.BFP8})) },
-		func() error { return second(pack.Pack(a, pack.Options{Tile: pack.TileOf(24, 32)})) },
-		func() error { return second(pack.Pack(a, pack.Options{Padded: []int{1, 32}})) },
+		func() error { return second(pack.Pack(a.Any(), pack.Options{Format: pack.BFP8})) },
+		func() error { return second(pack.Pack(a.Any(), pack.Options{Tile: pack.TileOf(24, 32)})) },
+		func() error { return second(pack.Pack(a.Any(), pack.Options{Padded: []int{1, 32}})) },
 		func() error {
 			return second(pack.NewIntegers(pack.Integers{Bits: 4, Scale: tensor.Scalar[float32](0)}))
 		},
 		func() error { return second(device.Open("gpu:0")) },
 		func() error {
-			return second(device.ToDevice(a, sim, device.MemoryConfig{Memory: device.L1, Sharding: device.HeightSharded, Shard: []int{1, 2}, Cores: []device.Range{device.Grid(2, 1)}}))
+			return second(device.ToDevice(a.Any(), sim, device.MemoryConfig{Memory: device.L1, Sharding: device.HeightSharded, Shard: []int{1, 2}, Cores: []device.Range{device.Grid(2, 1)}}))
 		},
 		func() error { return second(onDevice.View(0, layout.MustParse("(4,4):(4,1)"))) },
-		func() error { return device.CopyToDevice(onDevice, b) },
+		func() error { return device.CopyToDevice(onDevice, b.Any()) },
 		func() error {
 			defer resident.Deallocate()
 			return second(device.Empty(large, sim, device.MemoryConfig{Memory: device.L1}))
@@ -135,7 +135,7 @@ func mistakes(dir string) []func() error {
 			_, _, err := csv.Read(strings.NewReader("1,2\n3\n"), csv.Options{})
 			return err
 		},
-		func() error { return csv.Write(io.Discard, tensor.New[int8](2, 2, 2), nil, csv.Options{}) },
+		func() error { return csv.Write(io.Discard, tensor.New[int8](2, 2, 2).Any(), nil, csv.Options{}) },
 		func() error {
 			return second(raw.Open(file("x.bin", make([]byte, 10)), dtype.Int32, layout.MustParse("3:1")))
 		},

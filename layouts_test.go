@@ -110,7 +110,7 @@ func TestTileBytes(t *testing.T) {
 	}
 	x := tensor.Full[float32](1, 32, 32)
 	bytesOf := func() []byte {
-		p, err := pack.Pack(x, pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+		p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,11 @@ func TestTileBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return data.(tensor.Tensor[uint8]).Elems()
+		codes, ok := tensor.As[uint8](data)
+		if !ok {
+			t.Fatalf("the storage is %s", tensor.Describe(data))
+		}
+		return codes.Elems()
 	}
 	before := bytesOf()
 	for r := range 32 {

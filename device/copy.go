@@ -18,22 +18,24 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 	const op = "device.ToDevice"
 	var s pack.Spec
 	var err error
-	switch x := x.(type) {
-	case nil:
-		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	if x.IsZero() {
+		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
+	}
+	_, there := x.Foreign().(Tensor)
+	switch t := x.Foreign().(type) {
 	case Tensor:
-		if err := x.ready(op); err != nil {
+		if err := t.ready(op); err != nil {
 			return Tensor{}, err
 		}
-		if s = x.p.spec; x.view {
-			s, err = pack.NewSpec(x.DType(), tensor.Shape(x), pack.Options{})
-		} else if x.Device() == dev && x.p.config.Equal(c) {
-			return x.Share()
+		if s = t.p.spec; t.view {
+			s, err = pack.NewSpec(t.DType(), t.lay.Shape(), pack.Options{})
+		} else if t.Device() == dev && t.p.config.Equal(c) {
+			return t.Share()
 		}
 	case pack.Tensor:
-		s = x.Spec
+		s = t.Spec
 	default:
-		s, err = pack.NewSpec(x.DType(), tensor.Shape(x), pack.Options{})
+		s, err = pack.NewSpec(x.DType(), x.Shape(), pack.Options{})
 	}
 	if err != nil {
 		return Tensor{}, tensor.Wrap(op, err)
@@ -42,15 +44,15 @@ func ToDevice(x tensor.Any, dev Device, c MemoryConfig) (Tensor, error) {
 	if err != nil {
 		return Tensor{}, err
 	}
-	if _, there := x.(Tensor); !there && !s.Identical(t.p.spec) {
+	if !there && !s.Identical(t.p.spec) {
 		var wide pack.Tensor
 		if wide, err = widened(x, t.p.spec); err == nil {
 			defer wide.Close()
-			x = wide
+			x = wide.Any()
 		}
 	}
 	if err == nil {
-		err = copyNow(op, t, x)
+		err = copyNow(op, t.Any(), x)
 	}
 	if err != nil {
 		t.Deallocate()
@@ -88,7 +90,7 @@ func FromDevice(t Tensor) (pack.Tensor, error) {
 	if err != nil {
 		return pack.Tensor{}, tensor.Wrap(op, err)
 	}
-	if err := copyNow(op, out, t); err != nil {
+	if err := copyNow(op, out.Any(), t.Any()); err != nil {
 		return pack.Tensor{}, err
 	}
 	return out, nil
@@ -97,11 +99,15 @@ func FromDevice(t Tensor) (pack.Tensor, error) {
 // CopyToDevice copies a tensor of the host to one on a device, of the same shape, type, tile
 // and format. It fails with ErrSpec where they differ, with ErrPending while a queue writes
 // dst, and when one is deallocated or closed; then dst is as it was.
-func CopyToDevice(dst Tensor, src tensor.Any) error { return copyNow("device.CopyToDevice", dst, src) }
+func CopyToDevice(dst Tensor, src tensor.Any) error {
+	return copyNow("device.CopyToDevice", dst.Any(), src)
+}
 
 // CopyToHost copies a tensor on a device to one of the host: see CopyToDevice. It fails too
 // when dst is read-only.
-func CopyToHost(dst tensor.Any, src Tensor) error { return copyNow("device.CopyToHost", dst, src) }
+func CopyToHost(dst tensor.Any, src Tensor) error {
+	return copyNow("device.CopyToHost", dst, src.Any())
+}
 
 // copyNow copies on a queue of its own, and waits.
 func copyNow(op string, dst, src tensor.Any) error {
@@ -110,7 +116,7 @@ func copyNow(op string, dst, src tensor.Any) error {
 	}
 	var q Queue
 	for _, a := range []tensor.Any{dst, src} {
-		if t, ok := a.(Tensor); ok {
+		if t, ok := a.Foreign().(Tensor); ok {
 			if err := t.ready(op); err != nil {
 				return err
 			}
@@ -154,7 +160,7 @@ func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
 			return nil, tensor.Wrap(op, err)
 		}
 		defer rows.Close()
-		if s, err = newSide(op, rows, false); err != nil {
+		if s, err = newSide(op, rows.Any(), false); err != nil {
 			return nil, err
 		}
 	}
@@ -184,7 +190,7 @@ func copyBy(op string, q Queue, dst, src tensor.Any) (Event, error) {
 	return d.queue(q, moves)
 }
 
-// CopyFromAsync queues what tensor.Tensor.CopyFromAsync does, bound, base offset, fill and
+// CopyFromAsync queues what tensor.CopyFromAsync does, bound, base offset, fill and
 // swizzle included, between tensors one of which is on a device: see Copy. Offsets are those
 // in the storage: of a View its layout's, of a whole tensor, which must not be padded or
 // encoded, those of pack.Spec.Storage. It fails as that panics, and as Copy does.
@@ -193,7 +199,7 @@ func CopyFromAsync(q Queue, dst, src tensor.Any, o tensor.AsyncCopy) (Event, err
 	if q == nil {
 		return nil, fail(op, ErrSpace, "there is no queue; NewQueue of a device makes one")
 	}
-	d, s, err := sides(op, dst, src, "tensor.Tensor.CopyFromAsync")
+	d, s, err := sides(op, dst, src, "tensor.CopyFromAsync")
 	if err != nil {
 		return nil, err
 	}
@@ -267,11 +273,11 @@ func sides(op string, dst, src tensor.Any, onHost string) (d, s *side, err error
 }
 
 func newSide(op string, a tensor.Any, written bool) (*side, error) {
-	if a == nil {
-		return nil, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	if a.IsZero() {
+		return nil, fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
 	}
-	s := &side{shape: tensor.Shape(a), lay: a.Layout()}
-	switch x := a.(type) {
+	s := &side{shape: a.Shape(), lay: a.Layout()}
+	switch x := a.Foreign().(type) {
 	case Tensor:
 		if err := x.open(op); err != nil {
 			return nil, err
@@ -386,15 +392,12 @@ func (s *side) reach(op string, a tensor.Any, written bool) error {
 
 // hostBytes returns the memory of a tensor on the host, and the byte where offset 0 is.
 func hostBytes(op string, a tensor.Any, written bool) (b []byte, first int, err error) {
-	readOnly := false
-	switch x := a.(type) {
-	case pack.Tensor:
-		if a, err = x.Data(); err != nil {
+	readOnly := a.IsReadOnly()
+	if p, ok := a.Foreign().(pack.Tensor); ok {
+		if a, err = p.Data(); err != nil {
 			return nil, 0, tensor.Wrap(op, err)
 		}
-		readOnly = x.Memory().ReadOnly
-	case interface{ IsReadOnly() bool }:
-		readOnly = x.IsReadOnly()
+		readOnly = p.Memory().ReadOnly
 	}
 	b, first, ok := tensor.Reached(a)
 	switch {

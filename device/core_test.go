@@ -20,18 +20,18 @@ func TestTraffic(t *testing.T) {
 		}
 	}
 	var dram, l1 Tensor
-	count("to DRAM", Traffic{ToDevice: 64}, func() (err error) { dram, err = ToDevice(x, dev, MemoryConfig{}); return err })
-	count("to L1", Traffic{DRAMToL1: 64}, func() (err error) { l1, err = ToDevice(dram, dev, rows); return err })
-	count("back to DRAM", Traffic{L1ToDRAM: 64}, func() error { return second(ToDevice(l1, dev, MemoryConfig{})) })
+	count("to DRAM", Traffic{ToDevice: 64}, func() (err error) { dram, err = ToDevice(x.Any(), dev, MemoryConfig{}); return err })
+	count("to L1", Traffic{DRAMToL1: 64}, func() (err error) { l1, err = ToDevice(dram.Any(), dev, rows); return err })
+	count("back to DRAM", Traffic{L1ToDRAM: 64}, func() error { return second(ToDevice(l1.Any(), dev, MemoryConfig{})) })
 	count("in DRAM", Traffic{DRAMToL1: 64, L1ToDRAM: 64}, func() error {
-		return must(Copy(dev.NewQueue(), must(Empty(dram.Spec(), dev, MemoryConfig{})), dram)).Wait()
+		return must(Copy(dev.NewQueue(), must(Empty(dram.Spec(), dev, MemoryConfig{})).Any(), dram.Any())).Wait()
 	})
 	count("to the host", Traffic{ToHost: 64}, func() error { return second(FromDevice(l1)) })
-	count("nothing new", Traffic{}, func() error { return second(ToDevice(l1, dev, rows)) })
+	count("nothing new", Traffic{}, func() error { return second(ToDevice(l1.Any(), dev, rows)) })
 	columns := rows
 	columns.ColMajor = true
 	columns.Cores = []Range{{Coord{1, 0}, Coord{2, 1}}} // (1,0), (1,1), (2,0), (2,1): page 2 stays on its core
-	count("between cores", Traffic{CoreToCore: 48}, func() error { return second(ToDevice(l1, dev, columns)) })
+	count("between cores", Traffic{CoreToCore: 48}, func() error { return second(ToDevice(l1.Any(), dev, columns)) })
 
 	// Each core gives its row to the next, and one row of DRAM to its own.
 	count("a kernel", Traffic{CoreToCore: 4 * 16, DRAMToL1: 4 * 16, L1ToDRAM: 4 * 16}, func() error {
@@ -108,16 +108,16 @@ func (q otherQueue) Copy(moves []Move, seen func() error) (Event, error) {
 func TestDevice(t *testing.T) {
 	dev := other{open(t)}
 	x := full(5, 100)
-	a := must(ToDevice(x, dev, MemoryConfig{Memory: L1}))
+	a := must(ToDevice(x.Any(), dev, MemoryConfig{Memory: L1}))
 	b := must(Empty(a.Spec(), dev, MemoryConfig{}))
-	e := must(Copy(a.Device().NewQueue(), b, a))
+	e := must(Copy(a.Device().NewQueue(), b.Any(), a.Any()))
 	if err := e.Wait(); err != nil {
 		t.Fatal(err)
 	}
 	if got := onHost(t, b); !slices.Equal(got, x.Elems()) {
 		t.Errorf("%v", got)
 	}
-	if _, err := ToDevice(a, open(t), MemoryConfig{}); err == nil {
+	if _, err := ToDevice(a.Any(), open(t), MemoryConfig{}); err == nil {
 		t.Error("a copy from one device to another, without the host")
 	}
 	a.Deallocate()

@@ -149,10 +149,10 @@ func TestCollected(t *testing.T) {
 // A handle that is deallocated breaks no other.
 func TestHandles(t *testing.T) {
 	dev := open(t)
-	a := must(ToDevice(full(7, 64), dev, MemoryConfig{Memory: L1}))
+	a := must(ToDevice(full(7, 64).Any(), dev, MemoryConfig{Memory: L1}))
 	same := a
 	b := must(a.Share())
-	v := must(a.View(0, must(ToDevice(full(0, 2), dev, MemoryConfig{})).Layout()))
+	v := must(a.View(0, must(ToDevice(full(0, 2).Any(), dev, MemoryConfig{})).Layout()))
 	a.Deallocate()
 	a.Deallocate()
 	for _, f := range []func() error{
@@ -161,10 +161,10 @@ func TestHandles(t *testing.T) {
 		func() error { _, err := a.Share(); return err },
 		func() error { _, err := a.View(0, a.Layout()); return err },
 		func() error { _, err := a.Address(); return err },
-		func() error { return CopyToDevice(a, full(1, 64)) },
-		func() error { return CopyToHost(full(1, 64), a) },
-		func() error { _, err := Copy(dev.NewQueue(), a, b); return err },
-		func() error { _, err := Copy(dev.NewQueue(), b, a); return err },
+		func() error { return CopyToDevice(a, full(1, 64).Any()) },
+		func() error { return CopyToHost(full(1, 64).Any(), a) },
+		func() error { _, err := Copy(dev.NewQueue(), a.Any(), b.Any()); return err },
+		func() error { _, err := Copy(dev.NewQueue(), b.Any(), a.Any()); return err },
 		func() error { _, err := dev.NewQueue().Launch(func(*Core) error { return nil }, a); return err },
 		func() error { return tensor.Try(func() { a.Storage() }) },
 	} {
@@ -186,7 +186,7 @@ func TestHandles(t *testing.T) {
 	q := dev.NewQueue()
 	done := gate(t, q)
 	x := full(0, 2)
-	e := must(Copy(q, x, v))
+	e := must(Copy(q, x.Any(), v.Any()))
 	v.Deallocate()
 	if dev.Used(L1, 0) == 0 {
 		t.Error("the memory is gone while a copy waits for it")

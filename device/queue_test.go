@@ -62,13 +62,13 @@ func gate(t testing.TB, q Queue) (open func()) {
 // An event is unfinished until its copy is; another queue goes on meanwhile.
 func TestQueuesOverlap(t *testing.T) {
 	dev := open(t)
-	a := must(ToDevice(full(0, 4), dev, MemoryConfig{}))
-	b := must(ToDevice(full(0, 4), dev, MemoryConfig{}))
+	a := must(ToDevice(full(0, 4).Any(), dev, MemoryConfig{}))
+	b := must(ToDevice(full(0, 4).Any(), dev, MemoryConfig{}))
 	slow, quick := dev.NewQueue(), dev.NewQueue()
 	done := gate(t, slow)
 	defer done()
-	late := must(Copy(slow, a, full(1, 4)))
-	soon := must(Copy(quick, b, full(2, 4)))
+	late := must(Copy(slow, a.Any(), full(1, 4).Any()))
+	soon := must(Copy(quick, b.Any(), full(2, 4).Any()))
 	if err := soon.Wait(); err != nil || !soon.Done() {
 		t.Fatal(err)
 	}
@@ -97,9 +97,9 @@ func TestQueuesOverlap(t *testing.T) {
 // What nobody waited for is seen by its own queue alone.
 func TestUnseen(t *testing.T) {
 	dev := open(t)
-	a := must(ToDevice(full(1, 4), dev, MemoryConfig{}))
+	a := must(ToDevice(full(1, 4).Any(), dev, MemoryConfig{}))
 	q, other := dev.NewQueue(), dev.NewQueue()
-	wrote := must(Copy(q, a, full(2, 4)))
+	wrote := must(Copy(q, a.Any(), full(2, 4).Any()))
 	for !wrote.Done() {
 	}
 	if got := raw(t, dev, a); got != 1 {
@@ -109,10 +109,10 @@ func TestUnseen(t *testing.T) {
 		t.Errorf("reading before Wait: %v", err)
 	}
 	for _, f := range []func() error{
-		func() error { return CopyToDevice(a, full(3, 4)) },
-		func() error { return CopyToHost(full(3, 4), a) },
+		func() error { return CopyToDevice(a, full(3, 4).Any()) },
+		func() error { return CopyToHost(full(3, 4).Any(), a) },
 		func() error { return dev.ForEachCore(func(*Core) error { return nil }, a) },
-		func() error { _, err := ToDevice(a, dev, MemoryConfig{}); return err },
+		func() error { _, err := ToDevice(a.Any(), dev, MemoryConfig{}); return err },
 	} {
 		if err := f(); !errors.Is(err, ErrPending) {
 			t.Errorf("use before Wait: %v", err)
@@ -120,7 +120,7 @@ func TestUnseen(t *testing.T) {
 	}
 	read := func(q Queue) int32 {
 		x := full(9, 4)
-		if err := must(Copy(q, x, a)).Wait(); err != nil {
+		if err := must(Copy(q, x.Any(), a.Any())).Wait(); err != nil {
 			t.Fatal(err)
 		}
 		return x.At(0)
@@ -129,7 +129,7 @@ func TestUnseen(t *testing.T) {
 		t.Errorf("the other queue sees %d", got)
 	}
 	x := full(9, 4)
-	own := must(Copy(q, x, a))
+	own := must(Copy(q, x.Any(), a.Any()))
 	if x.At(0) != 9 {
 		t.Error("the host's tensor changed before Wait")
 	}
@@ -157,7 +157,7 @@ func TestUnseen(t *testing.T) {
 func TestFailures(t *testing.T) {
 	dev := open(t)
 	c := MemoryConfig{Memory: L1, Sharding: HeightSharded, Shard: []int{1, 2}, Cores: []Range{Grid(4, 1)}}
-	x := must(ToDevice(tensor.Arange[int32](0, 8, 1).Reshape(4, 2), dev, c))
+	x := must(ToDevice(tensor.Arange[int32](0, 8, 1).Reshape(4, 2).Any(), dev, c))
 	boom := errors.New("boom")
 	for name, f := range map[string]func(*Core) error{
 		"core (2,0): boom":                            func(c *Core) error { return boom },
@@ -199,7 +199,7 @@ func TestFailures(t *testing.T) {
 	}
 	q := dev.NewQueue()
 	bad := must(q.Launch(func(*Core) error { return boom }, x))
-	behind := must(Copy(q, x, tensor.New[int32](4, 2)))
+	behind := must(Copy(q, x.Any(), tensor.New[int32](4, 2).Any()))
 	third := dev.NewQueue()
 	if err := third.After(bad); err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestFailures(t *testing.T) {
 	if got := onHost(t, x); got[1] != 1 {
 		t.Errorf("got %v", got)
 	}
-	if err := must(Copy(q, x, tensor.New[int32](4, 2))).Wait(); err != nil {
+	if err := must(Copy(q, x.Any(), tensor.New[int32](4, 2).Any())).Wait(); err != nil {
 		t.Errorf("after the report: %v", err)
 	}
 	if err := dev.Close(); err != nil {
@@ -230,7 +230,7 @@ func TestFailures(t *testing.T) {
 // Many goroutines use one device: the race detector looks on.
 func TestManyQueues(t *testing.T) {
 	dev := open(t)
-	shared := must(ToDevice(full(-1, 256), dev, MemoryConfig{Memory: L1}))
+	shared := must(ToDevice(full(-1, 256).Any(), dev, MemoryConfig{Memory: L1}))
 	var all sync.WaitGroup
 	for g := range 8 {
 		all.Add(1)
@@ -239,7 +239,7 @@ func TestManyQueues(t *testing.T) {
 			q := dev.NewQueue()
 			c := MemoryConfig{Memory: Memory(g % 2)}
 			for i := range 60 {
-				a, err := ToDevice(full(int32(g), 64), dev, c)
+				a, err := ToDevice(full(int32(g), 64).Any(), dev, c)
 				if err != nil {
 					t.Error(err)
 					return
@@ -250,10 +250,10 @@ func TestManyQueues(t *testing.T) {
 					return
 				}
 				x := full(99, 64)
-				_, err1 := Copy(q, b, a)
-				_, err2 := Copy(q, a, full(int32(i), 64))
-				_, err3 := Copy(q, x, b)
-				e, err4 := Copy(q, must(shared.View(g*32, layout.MustParse("32:1"))), full(int32(g), 32))
+				_, err1 := Copy(q, b.Any(), a.Any())
+				_, err2 := Copy(q, a.Any(), full(int32(i), 64).Any())
+				_, err3 := Copy(q, x.Any(), b.Any())
+				e, err4 := Copy(q, must(shared.View(g*32, layout.MustParse("32:1"))).Any(), full(int32(g), 32).Any())
 				a.Deallocate()
 				b.Deallocate()
 				if err := errors.Join(err1, err2, err3, err4); err != nil {
@@ -293,7 +293,7 @@ func TestManyQueues(t *testing.T) {
 func TestCloseMeanwhile(t *testing.T) {
 	for range 20 {
 		dev := open(t)
-		a := must(ToDevice(full(1, 64), dev, MemoryConfig{Memory: L1}))
+		a := must(ToDevice(full(1, 64).Any(), dev, MemoryConfig{Memory: L1}))
 		var all sync.WaitGroup
 		for g := range 4 {
 			all.Add(1)
@@ -301,7 +301,7 @@ func TestCloseMeanwhile(t *testing.T) {
 				defer all.Done()
 				q := dev.NewQueue()
 				for i := range 30 {
-					e, err := Copy(q, a, full(int32(i), 64))
+					e, err := Copy(q, a.Any(), full(int32(i), 64).Any())
 					if err == nil {
 						err = e.Wait()
 					}
@@ -367,13 +367,13 @@ func TestCopyFromAsync(t *testing.T) {
 					continue
 				}
 				c := MemoryConfig{Memory: Memory(rapid.IntRange(0, 1).Draw(t, "memory"))}
-				dx, dy, target := must(ToDevice(x, dev, c)), must(ToDevice(y, dev, c)), y.Clone()
-				var dst, src tensor.Any = must(dy.View(toOff, to)), must(dx.View(fromOff, from))
+				dx, dy, target := must(ToDevice(x.Any(), dev, c)), must(ToDevice(y.Any(), dev, c)), y.Clone()
+				var dst, src tensor.Any = must(dy.View(toOff, to)).Any(), must(dx.View(fromOff, from)).Any()
 				if hostSource {
-					src = view(x, fromOff, from)
+					src = view(x, fromOff, from).Any()
 				}
 				if hostTarget {
-					dst = view(target, toOff, to)
+					dst = view(target, toOff, to).Any()
 				}
 				q := dev.NewQueue()
 				e, err := CopyFromAsync(q, dst, src, o)

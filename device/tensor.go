@@ -15,16 +15,18 @@ import (
 
 // Tensor is a tensor on a device. b := a is the same handle; Share and View make others on
 // the same memory, which goes back when all of them are deallocated or out of reach. The
-// zero value has none. It is an Any without elements: no operator takes it, FromDevice
-// copies it to the host.
+// zero value has none. Any makes a run-time tensor of it; no operator takes that,
+// FromDevice copies it to the host.
 type Tensor struct {
-	tensor.Base
 	h    *handle
 	p    *Placement
 	view bool // elements at off and lay of the storage, instead of all
 	off  int
 	lay  layout.Layout
 }
+
+// Any returns t as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
+func (t Tensor) Any() tensor.Any { return tensor.Foreign(t, t.DType(), t.Layout()) }
 
 // handle is what Deallocate ends.
 type handle struct {
@@ -237,7 +239,7 @@ func (t Tensor) Deallocate() {
 	}
 }
 
-// Close is Deallocate, for tensor.Close.
+// Close is Deallocate, for the Close of Any.
 func (t Tensor) Close() error {
 	t.Deallocate()
 	return nil
@@ -274,7 +276,7 @@ func (s Space) String() string {
 
 // SpaceOf returns where the elements of a tensor live.
 func SpaceOf(a tensor.Any) Space {
-	if t, ok := a.(Tensor); ok {
+	if t, ok := a.Foreign().(Tensor); ok {
 		return t.Space()
 	}
 	return Space{Memory: Host}

@@ -141,7 +141,7 @@ type heat struct {
 // newHeat reads t into at most rows × columns cells.
 func newHeat(op string, t tensor.Any, rows, columns int) (*heat, error) {
 	h := &heat{rows: 1, columns: 1}
-	shape := tensor.Shape(t)
+	shape := t.Shape()
 	switch len(shape) {
 	case 0:
 	case 1:

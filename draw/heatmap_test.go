@@ -35,7 +35,7 @@ func wave() tensor.Tensor[float32] {
 
 func ExampleHeatmap() {
 	t := tensor.FromSlice([]float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, 2, 5)
-	text, err := draw.Heatmap(t, draw.HeatmapOptions{})
+	text, err := draw.Heatmap(t.Any(), draw.HeatmapOptions{})
 	fmt.Print(text)
 	fmt.Println(err)
 	// Output:
@@ -47,7 +47,7 @@ func ExampleHeatmap() {
 
 func ExampleHeatmapPNG() {
 	var b bytes.Buffer
-	legend, err := draw.HeatmapPNG(&b, tensor.Eye[float32](3))
+	legend, err := draw.HeatmapPNG(&b, tensor.Eye[float32](3).Any())
 	fmt.Println(legend, err)
 	img, _ := png.Decode(&b)
 	fmt.Println(img.Bounds(), img.At(0, 0), img.At(16, 0))
@@ -57,7 +57,7 @@ func ExampleHeatmapPNG() {
 }
 
 func ExampleHTML() {
-	fmt.Print(draw.HTML(tensor.Scalar(2.5)))
+	fmt.Print(draw.HTML(tensor.Scalar(2.5).Any()))
 	// Output:
 	// <div style="font-family:monospace">
 	// <p>float64[]</p>
@@ -93,17 +93,17 @@ func TestHeatmapGolden(t *testing.T) {
 		t    tensor.Any
 		o    draw.HeatmapOptions
 	}{
-		{"a matrix", wave(), draw.HeatmapOptions{}},
-		{"its transpose", wave().Transpose(), draw.HeatmapOptions{}},
-		{"in fewer cells", wave().S(":5"), draw.HeatmapOptions{Rows: 2, Columns: 3}},
-		{"a vector", tensor.Arange[int16](-5, 6, 1), draw.HeatmapOptions{}},
-		{"a number", tensor.Scalar[uint8](7), draw.HeatmapOptions{}},
-		{"bools", tensor.FromSlice([]bool{true, false, false, true}, 2, 2), draw.HeatmapOptions{}},
-		{"complex numbers", tensor.FromSlice([]complex64{0, 3 + 4i, -10i}, 3, 1), draw.HeatmapOptions{}},
-		{"nothing", tensor.New[float32](0, 3), draw.HeatmapOptions{}},
-		{"no numbers", tensor.Full(num.NaN64(), 1, 2), draw.HeatmapOptions{}},
-		{"a wide range", tensor.FromSlice([]float64{-math.MaxFloat64, 0, math.MaxFloat64}), draw.HeatmapOptions{}},
-		{"colour", wave().S("3:"), draw.HeatmapOptions{Colour: true}},
+		{"a matrix", wave().Any(), draw.HeatmapOptions{}},
+		{"its transpose", wave().Transpose().Any(), draw.HeatmapOptions{}},
+		{"in fewer cells", wave().S(":5").Any(), draw.HeatmapOptions{Rows: 2, Columns: 3}},
+		{"a vector", tensor.Arange[int16](-5, 6, 1).Any(), draw.HeatmapOptions{}},
+		{"a number", tensor.Scalar[uint8](7).Any(), draw.HeatmapOptions{}},
+		{"bools", tensor.FromSlice([]bool{true, false, false, true}, 2, 2).Any(), draw.HeatmapOptions{}},
+		{"complex numbers", tensor.FromSlice([]complex64{0, 3 + 4i, -10i}, 3, 1).Any(), draw.HeatmapOptions{}},
+		{"nothing", tensor.New[float32](0, 3).Any(), draw.HeatmapOptions{}},
+		{"no numbers", tensor.Full(num.NaN64(), 1, 2).Any(), draw.HeatmapOptions{}},
+		{"a wide range", tensor.FromSlice([]float64{-math.MaxFloat64, 0, math.MaxFloat64}).Any(), draw.HeatmapOptions{}},
+		{"colour", wave().S("3:").Any(), draw.HeatmapOptions{Colour: true}},
 	} {
 		text, err := draw.Heatmap(c.t, c.o)
 		if err != nil {
@@ -116,7 +116,7 @@ func TestHeatmapGolden(t *testing.T) {
 
 func TestHeatmapPNGGolden(t *testing.T) {
 	var b bytes.Buffer
-	legend, err := draw.HeatmapPNG(&b, wave())
+	legend, err := draw.HeatmapPNG(&b, wave().Any())
 	if err != nil || legend != "dark -2.25, bright 5, grey NaN" {
 		t.Errorf("%q, %v", legend, err)
 	}
@@ -132,15 +132,15 @@ func TestHTMLGolden(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, a := range []tensor.Any{
-		tensor.FromSlice([]float32{1, -0.5, 1e-3, float32(num.NaN64())}, 2, 2),
-		tensor.FromSlice([]bool{true, false}, 2),
-		tensor.FromSlice([]complex64{1 - 2i}, 1, 1),
-		tensor.Arange[int32](0, 12, 1).Reshape(2, 3, 2),
-		tensor.Arange[int32](0, 2000, 1).Reshape(20, 100),
-		tensor.Arange[int16](0, 1200, 1),
-		tensor.Arange[int32](0, 2000, 1).Reshape(1000, 1, 2),
-		tensor.New[float64](0, 3),
-		closed, spec,
+		tensor.FromSlice([]float32{1, -0.5, 1e-3, float32(num.NaN64())}, 2, 2).Any(),
+		tensor.FromSlice([]bool{true, false}, 2).Any(),
+		tensor.FromSlice([]complex64{1 - 2i}, 1, 1).Any(),
+		tensor.Arange[int32](0, 12, 1).Reshape(2, 3, 2).Any(),
+		tensor.Arange[int32](0, 2000, 1).Reshape(20, 100).Any(),
+		tensor.Arange[int16](0, 1200, 1).Any(),
+		tensor.Arange[int32](0, 2000, 1).Reshape(1000, 1, 2).Any(),
+		tensor.New[float64](0, 3).Any(),
+		closed.Any(), spec.Any(),
 	} {
 		b.WriteString(draw.HTML(a))
 	}
@@ -156,7 +156,7 @@ func TestHTMLShowsEveryElement(t *testing.T) {
 			n *= e
 		}
 		a := tensor.Arange[int64](1000, int64(1000+n), 1).Reshape(shape...)
-		text := draw.HTML(a)
+		text := draw.HTML(a.Any())
 		last := 0
 		for i := range n {
 			at := strings.Index(text[last:], fmt.Sprintf(">%d</td>", 1000+i))
@@ -182,7 +182,7 @@ func TestHeatmapReadsEveryElementOnce(t *testing.T) {
 		o := draw.HeatmapOptions{Rows: rapid.IntRange(1, 12).Draw(t, "most rows"), Columns: rapid.IntRange(1, 12).Draw(t, "most columns")}
 		a := tensor.New[float32](rows, columns)
 		a.Set(1, i, j)
-		text, err := draw.Heatmap(a, o)
+		text, err := draw.Heatmap(a.Any(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,9 +208,9 @@ func TestHeatmapErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{tensor.New[int8](2, 2, 2), tensor.ErrShape, "draw.Heatmap: int8[2,2,2] has rank 3, a heatmap shows 2 axes: slice or reshape the tensor"},
-		{closed, tensor.ErrClosed, ""},
-		{spec, tensor.ErrDType, "draw.Heatmap: float32[2,3] has no elements to show"},
+		{tensor.New[int8](2, 2, 2).Any(), tensor.ErrShape, "draw.Heatmap: int8[2,2,2] has rank 3, a heatmap shows 2 axes: slice or reshape the tensor"},
+		{closed.Any(), tensor.ErrClosed, ""},
+		{spec.Any(), tensor.ErrDType, "draw.Heatmap: float32[2,3] has no elements to show"},
 	} {
 		_, err := draw.Heatmap(c.t, draw.HeatmapOptions{})
 		if !errors.Is(err, c.err) || c.want != "" && err.Error() != c.want {
@@ -220,7 +220,7 @@ func TestHeatmapErrors(t *testing.T) {
 			t.Errorf("%s: %v", tensor.Describe(c.t), err)
 		}
 	}
-	if _, err := draw.HeatmapPNG(&bytes.Buffer{}, tensor.New[int8](0)); !errors.Is(err, tensor.ErrShape) {
+	if _, err := draw.HeatmapPNG(&bytes.Buffer{}, tensor.New[int8](0).Any()); !errors.Is(err, tensor.ErrShape) {
 		t.Errorf("a PNG of nothing: %v", err)
 	}
 }
@@ -228,7 +228,7 @@ func TestHeatmapErrors(t *testing.T) {
 // TestHeatColoursGetLighter holds the scale to what makes it readable in grey.
 func TestHeatColoursGetLighter(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := draw.HeatmapPNG(&b, tensor.Arange[int32](0, 255, 1)); err != nil {
+	if _, err := draw.HeatmapPNG(&b, tensor.Arange[int32](0, 255, 1).Any()); err != nil {
 		t.Fatal(err)
 	}
 	img, err := png.Decode(&b)

@@ -18,12 +18,12 @@ import (
 // A tensor that is closed or has no elements of its own is what it prints as.
 func HTML(t tensor.Any) string {
 	text := tensor.Sprint(t, tensor.PrintOptions{Separator: "\t", LineWidth: math.MaxInt32})
-	p := &htmlPage{shape: tensor.Shape(t)}
+	p := &htmlPage{shape: t.Shape()}
 	p.out.WriteString(`<div style="font-family:monospace">` + "\n")
 	switch {
 	case len(p.shape) > 0 && text[0] != '[': // no elements to show
 		p.out.WriteString("<p>" + html.EscapeString(text) + "</p>\n")
-	case tensor.Len(t) == 0:
+	case t.Len() == 0:
 		p.out.WriteString("<p>" + html.EscapeString(tensor.Describe(t)) + " []</p>\n")
 	default:
 		p.out.WriteString("<p>" + html.EscapeString(tensor.Describe(t)) + "</p>\n")

@@ -37,7 +37,7 @@ func dims(op string, t tensor.Any) (rows, cols int) {
 // t is closed, and a large storage without Close stays for good then. It panics unless the rank is 2 and both extents
 // or none are 0.
 func Dense(t tensor.Tensor[float64]) (m *mat.Dense, shared bool) {
-	rows, cols := dims("Dense", t)
+	rows, cols := dims("Dense", t.Any())
 	m = &mat.Dense{}
 	if rows == 0 {
 		return m, false
@@ -55,7 +55,7 @@ func Dense(t tensor.Tensor[float64]) (m *mat.Dense, shared bool) {
 	if shared = flat0 && flat1 && col == 1 && row >= cols && !t.IsReadOnly(); shared {
 		raw.Stride, raw.Data = row, lent(t, (rows-1)*row+cols, tensor.I(0), tensor.I(0))
 	} else {
-		raw.Stride, raw.Data = cols, t.Flatten().Elems()
+		raw.Stride, raw.Data = cols, tensor.Flatten(t).Elems()
 	}
 	m.SetRawMatrix(raw)
 	return m, shared
@@ -74,7 +74,7 @@ func lent(t tensor.Tensor[float64], n int, first ...tensor.Index) []float64 {
 // rank is 1.
 func Vec(t tensor.Tensor[float64]) (v *mat.VecDense, shared bool) {
 	if t.Rank() != 1 {
-		fail("Vec", tensor.ErrShape, "%v has rank %d; a vector has 1", tensor.Describe(t), t.Rank())
+		fail("Vec", tensor.ErrShape, "%v has rank %d; a vector has 1", tensor.Describe(t.Any()), t.Rank())
 	}
 	v = &mat.VecDense{}
 	n := t.Len()
@@ -90,7 +90,7 @@ func Vec(t tensor.Tensor[float64]) (v *mat.VecDense, shared bool) {
 	if shared = flat && inc > 0 && !t.IsReadOnly(); shared {
 		raw.Inc, raw.Data = inc, lent(t, (n-1)*inc+1, tensor.I(0))
 	} else {
-		raw.Data = t.Flatten().Elems()
+		raw.Data = tensor.Flatten(t).Elems()
 	}
 	v.SetRawVector(raw)
 	return v, shared
@@ -99,7 +99,7 @@ func Vec(t tensor.Tensor[float64]) (v *mat.VecDense, shared bool) {
 // Matrix returns a tensor of rank 2, of any layout, as a gonum matrix that reads its elements where they are: gonum's
 // functions take it as an operand. It panics as Dense does.
 func Matrix[T num.Float](t tensor.Tensor[T]) mat.Matrix {
-	dims("Matrix", t)
+	dims("Matrix", t.Any())
 	return view[T]{t}
 }
 
@@ -125,7 +125,7 @@ func FromMatrix(m mat.Matrix) (t tensor.Tensor[float64], shared bool) {
 	}
 	rows, cols := m.Dims()
 	t = tensor.New[float64](rows, cols)
-	for i := range t.Indices() {
+	for i := range t.Any().Indices() {
 		t.Set(m.At(i[0], i[1]), i...)
 	}
 	return t, false

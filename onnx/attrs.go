@@ -54,7 +54,7 @@ func (a *attrs) Str(name, def string) string {
 
 func (a *attrs) Tensor(name string) (tensor.Any, bool) {
 	if _, ok := value[*TensorProto](a, name, "tensor"); !ok {
-		return nil, false
+		return tensor.Any{}, false
 	}
 	return a.tensors[name], true
 }

@@ -240,7 +240,7 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 func (c *compiled) checkTypes(g *Graph) (list []Unsupported) {
 	vals := make([]tensor.Any, len(c.names))
 	for i := range g.Inputs {
-		if v := guess(&g.Inputs[i].Type); v != nil && !c.given[c.inputs[i]] {
+		if v := guess(&g.Inputs[i].Type); !v.IsZero() && !c.given[c.inputs[i]] {
 			vals[c.inputs[i]] = v
 		}
 	}
@@ -283,7 +283,7 @@ func refuses(err error) bool {
 func guess(t *Type) tensor.Any {
 	d, ok := t.Elem.DType()
 	if t.Kind != KindTensor || !ok || !t.HasShape {
-		return nil
+		return tensor.Any{}
 	}
 	shape := make([]int, len(t.Shape))
 	for i, dim := range t.Shape {
@@ -294,9 +294,9 @@ func guess(t *Type) tensor.Any {
 	}
 	s, err := tensor.NewSpec(d, shape...)
 	if err != nil {
-		return nil
+		return tensor.Any{}
 	}
-	return s
+	return s.Any()
 }
 
 // described returns the value of a constant that is small, and of a large one its type and shape.
@@ -307,11 +307,11 @@ func (c *compiled) described(k constant) (tensor.Any, error) {
 	d, _ := k.proto.Type.DType()
 	shape, err := k.proto.Shape()
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	s, err := tensor.NewSpec(d, shape...)
-	if err == nil && reach(s) <= small {
+	if err == nil && reach(s.Any()) <= small {
 		return c.m.load(k.proto)
 	}
-	return s, err
+	return s.Any(), err
 }

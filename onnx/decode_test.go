@@ -15,12 +15,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // pb builds messages by hand, so that the decoder is tested against the wire format and not against the encoder.

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
+	"pgregory.net/rapid"
 )
 
 // Encode then decode gives the same model; and bytes that were encoded once are encoded to themselves.

@@ -42,20 +42,21 @@ func (c *compiled) onlySizes(id int) bool {
 
 // toFixed rounds floats to a format; what isn't floats, and a description of floats, follows.
 func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
-	if a == nil || !a.DType().IsFloat() {
+	if a.IsZero() || !a.DType().IsFloat() {
 		return a, nil
 	}
-	if _, is := a.(tensor.Spec); is {
-		return tensor.NewSpec(d, tensor.Shape(a)...)
+	if a.IsSpec() {
+		s, err := tensor.NewSpec(d, a.Shape()...)
+		return s.Any(), err
 	}
 	o, ok := op.Lookup("CastLike")
 	like, err := tensor.Make(d, 0)
 	if !ok || err != nil {
-		return nil, failf("there is no conversion to %v", d)
+		return tensor.Any{}, failf("there is no conversion to %v", d)
 	}
 	out, err := o.Run(&op.Call{Inputs: []tensor.Any{a, like}, Attrs: op.NoAttrs{}})
 	if err != nil {
-		return nil, beyond(a, d, err)
+		return tensor.Any{}, beyond(a, d, err)
 	}
 	return out[0], nil
 }
@@ -85,8 +86,8 @@ func beyond(a tensor.Any, d dtype.DType, err error) error {
 	}
 	var far float64
 	var place []int
-	shape := tensor.Shape(a)
-	for i := range tensor.Len(a) {
+	shape := a.Shape()
+	for i := range a.Len() {
 		idx := make([]int, len(shape))
 		for k := len(shape) - 1; k >= 0; k-- {
 			idx[k], i = i%shape[k], i/shape[k]

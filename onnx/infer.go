@@ -68,8 +68,8 @@ func checkAxes(n *Node, inputs []tensor.Any) error {
 		}
 	}
 	for _, j := range sizing[n.Op] {
-		if j < len(inputs) && inputs[j] != nil && tensor.Len(inputs[j]) > 2*maxRank {
-			return in(fmt.Sprintf("input %d", j), failf("%w: %d elements are too many for a rank of at most %d", tensor.ErrShape, tensor.Len(inputs[j]), maxRank))
+		if j < len(inputs) && !inputs[j].IsZero() && inputs[j].Len() > 2*maxRank {
+			return in(fmt.Sprintf("input %d", j), failf("%w: %d elements are too many for a rank of at most %d", tensor.ErrShape, inputs[j].Len(), maxRank))
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ func checkAxes(n *Node, inputs []tensor.Any) error {
 // checkRanks refuses results with more axes than a tensor may have.
 func checkRanks(outs []tensor.Any) error {
 	for j, o := range outs {
-		if o != nil && o.Rank() > maxRank {
+		if !o.IsZero() && o.Rank() > maxRank {
 			return in(fmt.Sprintf("output %d", j), tooManyAxes(o.Rank()))
 		}
 	}
@@ -134,7 +134,7 @@ func (c *compiled) infer(ctx context.Context, limit int64, vals []tensor.Any, af
 				}
 			}
 			for j, id := range s.out {
-				if id >= 0 && j < len(outs) && outs[j] != nil && outs[j].Rank() <= f.axes {
+				if id >= 0 && j < len(outs) && !outs[j].IsZero() && outs[j].Rank() <= f.axes {
 					f.axes -= outs[j].Rank()
 					vals[id] = outs[j]
 				}
@@ -145,9 +145,9 @@ func (c *compiled) infer(ctx context.Context, limit int64, vals []tensor.Any, af
 		}
 		for _, ids := range [][]int{s.in, s.out} {
 			for _, id := range ids {
-				if id >= 0 && last[id] == i && vals[id] != nil {
+				if id >= 0 && last[id] == i && !vals[id].IsZero() {
 					f.axes += vals[id].Rank() // of an input or a constant more than was taken
-					vals[id] = nil
+					vals[id] = tensor.Any{}
 				}
 			}
 		}
@@ -179,7 +179,7 @@ func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.A
 		if id < 0 {
 			continue
 		}
-		if vals[id] == nil {
+		if vals[id].IsZero() {
 			return nil, nil
 		}
 		if known = known && hasValue(vals[id]); known {
@@ -203,14 +203,13 @@ func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.A
 	}
 	done, empty := true, true
 	for _, o := range outs {
-		if o == nil {
+		if o.IsZero() {
 			continue
 		}
 		if reach(o) > small {
 			return outs, nil
 		}
-		_, spec := o.(tensor.Spec)
-		done, empty = done && !spec, empty && tensor.Len(o) == 0
+		done, empty = done && !o.IsSpec(), empty && o.Len() == 0
 		work += int(size(o))
 	}
 	switch {
@@ -218,10 +217,10 @@ func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.A
 		return outs, nil
 	case empty: // the value is the shape
 		for j, o := range outs {
-			if o == nil {
+			if o.IsZero() {
 				continue
 			}
-			if outs[j], err = tensor.Make(o.DType(), tensor.Shape(o)...); err != nil {
+			if outs[j], err = tensor.Make(o.DType(), o.Shape()...); err != nil {
 				return nil, err
 			}
 		}
@@ -236,8 +235,7 @@ func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.A
 
 // hasValue reports whether a is a tensor small enough to compute with, not only a description.
 func hasValue(a tensor.Any) bool {
-	_, spec := a.(tensor.Spec)
-	return !spec && reach(a) <= small
+	return !a.IsSpec() && reach(a) <= small
 }
 
 // reach is the number of elements a tensor would have if its extents of 0 were 1, at most small+1: a tensor without

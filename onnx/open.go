@@ -217,38 +217,38 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 	if t.from != m.buf {
 		release, err := held(t.from) // another model's
 		if err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 		defer release()
 	}
 	_, size, err := t.check()
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	shape, err := t.Shape()
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	d, _ := t.Type.DType()
 	if d == dtype.Bool && t.list == 0 {
 		if i := slices.IndexFunc(t.Raw, func(b byte) bool { return b > 1 }); i >= 0 {
-			return nil, failf("raw_data: element %d is %d; a bool is 0 or 1", i, t.Raw[i])
+			return tensor.Any{}, failf("raw_data: element %d is %d; a bool is 0 or 1", i, t.Raw[i])
 		}
 	}
 	if m.inPlace(t) {
 		lay, err := layout.RowMajor(shape...)
 		if err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 		return tensor.FromBytes(d, m.buf, t.rawAt, lay)
 	}
 	a, err := tensor.Make(d, shape...)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	b, ok := tensor.Bytes(a)
 	if !ok {
-		return nil, failf("a new tensor of shape %v isn't contiguous", shape)
+		return tensor.Any{}, failf("a new tensor of shape %v isn't contiguous", shape)
 	}
 	if t.list != 0 {
 		err = t.unlist(b, size)
@@ -269,7 +269,7 @@ func DecodeTensor(b []byte) (tensor.Any, error) {
 	d := newDecoder(len(b))
 	var t TensorProto
 	if err := d.tensor(msg{b, 0}, &t); err != nil {
-		return nil, inFile("", err)
+		return tensor.Any{}, inFile("", err)
 	}
 	a, err := (&Model{}).load(&t)
 	return a, inFile("", err)
@@ -278,7 +278,7 @@ func DecodeTensor(b []byte) (tensor.Any, error) {
 // NewTensorProto describes a copy of a's elements under a name, for a model to be written. It fails for a description
 // without elements.
 func NewTensorProto(name string, a tensor.Any) (TensorProto, error) {
-	if a == nil {
+	if a.IsZero() {
 		return TensorProto{}, inFile("", in(fmt.Sprintf("tensor %q", name), failf("%w: it is nil", tensor.ErrValue)))
 	}
 	e := ElemOf(a.DType())
@@ -298,7 +298,7 @@ func NewTensorProto(name string, a tensor.Any) (TensorProto, error) {
 		}
 	}
 	t := TensorProto{Name: name, Type: e, Raw: raw}
-	for _, n := range tensor.Shape(a) {
+	for _, n := range a.Shape() {
 		t.Dims = append(t.Dims, int64(n))
 	}
 	return t, nil

@@ -41,12 +41,12 @@ func (s *Session) plan(ctx context.Context, bound []tensor.Any, limit int64) (*P
 	c := s.c
 	vals := slices.Clone(bound)
 	for _, id := range c.inputs {
-		if v := vals[id]; v != nil && !c.given[id] && !isShapeLike(v) {
-			spec, err := tensor.NewSpec(v.DType(), tensor.Shape(v)...)
+		if v := vals[id]; !v.IsZero() && !c.given[id] && !isShapeLike(v) {
+			spec, err := tensor.NewSpec(v.DType(), v.Shape()...)
 			if err != nil {
 				return nil, err
 			}
-			vals[id] = spec
+			vals[id] = spec.Any()
 		}
 	}
 	p := &Plan{Weights: s.weights, Exact: true, sizes: make([]int64, len(vals))}
@@ -99,10 +99,10 @@ func isShapeLike(a tensor.Any) bool { return a.DType().IsInteger() && hasValue(a
 
 // size returns the bytes of a value, -1 if it is unknown.
 func size(a tensor.Any) int64 {
-	if a == nil {
+	if a.IsZero() {
 		return -1
 	}
-	n, width := int64(tensor.Len(a)), int64(a.DType().Size())
+	n, width := int64(a.Len()), int64(a.DType().Size())
 	if n > math.MaxInt64/width {
 		return math.MaxInt64
 	}

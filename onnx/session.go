@@ -142,7 +142,7 @@ func (s *Session) bind(inputs map[string]tensor.Any) ([]tensor.Any, error) {
 			continue
 		case !ok:
 			continue
-		case a == nil:
+		case a.IsZero():
 			return nil, in(fmt.Sprintf("input %q", v.Name), failf("wants %v, got nil", v.Type))
 		}
 		err := s.fits(v, a, bound)
@@ -256,7 +256,7 @@ func (s *Session) run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 		return nil, err
 	}
 	for i, id := range s.c.inputs {
-		if _, spec := vals[id].(tensor.Spec); spec {
+		if vals[id].IsSpec() {
 			return nil, in(fmt.Sprintf("input %q", s.c.m.Graph.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
@@ -329,14 +329,14 @@ func (r *run) step(ctx context.Context, i int, plan *Plan) error {
 	}
 	owners := make([]*storage, len(outs))
 	for j, o := range outs {
-		if o != nil {
+		if !o.IsZero() {
 			owners[j] = r.owner(st, outs[:j], owners, o)
 		}
 	}
 	for j, id := range st.out {
 		switch {
 		case id < 0:
-		case j >= len(outs) || outs[j] == nil:
+		case j >= len(outs) || outs[j].IsZero():
 			err = failf("the operator gave no output %d", j)
 		default:
 			owners[j].refs++
@@ -344,7 +344,7 @@ func (r *run) step(ctx context.Context, i int, plan *Plan) error {
 		}
 	}
 	for j, o := range outs { // those that nobody wants
-		if o != nil && owners[j].refs == 0 {
+		if !o.IsZero() && owners[j].refs == 0 {
 			r.close(o, owners[j])
 		}
 	}
@@ -354,7 +354,7 @@ func (r *run) step(ctx context.Context, i int, plan *Plan) error {
 				r.close(r.vals[id], own)
 			}
 		}
-		r.vals[id], r.owners[id] = nil, nil
+		r.vals[id], r.owners[id] = tensor.Any{}, nil
 	}
 	if err == nil && r.limit > 0 {
 		err = r.room(0)
@@ -374,12 +374,12 @@ func (r *run) room(need int64) error {
 // owner returns the storage of a result: that of the input or earlier result it shares elements with, or a new one.
 func (r *run) owner(st *step, earlier []tensor.Any, owners []*storage, out tensor.Any) *storage {
 	for j, e := range earlier {
-		if e != nil && tensor.SameData(out, e) {
+		if !e.IsZero() && out.SameData(e) {
 			return owners[j]
 		}
 	}
 	for _, id := range st.in {
-		if id >= 0 && tensor.SameData(out, r.vals[id]) {
+		if id >= 0 && out.SameData(r.vals[id]) {
 			if own := r.owners[id]; own != nil {
 				return own
 			}
@@ -394,7 +394,7 @@ func (r *run) owner(st *step, earlier []tensor.Any, owners []*storage, out tenso
 // close gives memory back of which out was the last value.
 func (r *run) close(out tensor.Any, own *storage) {
 	if !own.kept {
-		tensor.Close(out)
+		out.Close()
 		r.live -= own.bytes
 		own.kept = true
 	}
@@ -404,7 +404,7 @@ func (r *run) close(out tensor.Any, own *storage) {
 func (r *run) closeAll() {
 	for id, own := range r.owners {
 		if own != nil && !own.kept {
-			tensor.Close(r.vals[id])
+			r.vals[id].Close()
 		}
 	}
 }

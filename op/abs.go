@@ -10,8 +10,9 @@ import (
 
 // Abs returns |a|, element by element. Floats lose their sign bit and nothing
 // else, NaNs included; the smallest integer wraps to itself. ONNX Abs.
-func Abs[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&abs, &a, opts)
+func Abs[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	abs.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var abs = op1{about: about{name: "Abs", onnx: []int{6, 13}}, fast: &simd.Abs, keep: true,

@@ -8,8 +8,9 @@ import (
 // Acos returns the arc cosine of a, between 0 and π, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. NaN where |a| > 1.
 // ONNX Acos.
-func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&acos, &a, opts)
+func Acos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	acos.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var acos = op1{about: about{name: "Acos", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: acosRow32, F64: acosRow64},

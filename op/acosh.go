@@ -8,8 +8,9 @@ import (
 // Acosh returns the inverse hyperbolic cosine of a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. 1 gives +0, +∞
 // stays; NaN where a < 1. ONNX Acosh.
-func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&acosh, &a, opts)
+func Acosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	acosh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var acosh = op1{about: about{name: "Acosh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: acoshRow32, F64: acoshRow64},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,7 +28,7 @@ func TestIntoAllocatesNothing(t *testing.T) {
 	cube, one := tensor.Full[float32](2, 3, 40, 20), tensor.New[float32]()
 	row12, wide, column, hcolumn, tall := tensor.New[float32](12), tensor.New[float64](20, 3), tensor.New[float32](8), tensor.New[int64](8), tensor.New[float32](3, 40, 1)
 	cube64, sides, place := tensor.Full[float64](2, 3, 40, 20), tensor.New[float32](3, 20), tensor.New[int64](3, 20)
-	long, longDst := tensor.Full[float32](1, 3*runLen+5), tensor.New[float32](3*runLen+5)
+	long, longDst := tensor.Full[float32](1, 3*exec.RunLen+5), tensor.New[float32](3*exec.RunLen+5)
 	small, four, hfour, first, last := tensor.Full[float32](1, 4, 4), tensor.New[float32](4), tensor.New[int64](4), []int{0}, []int{1}
 	square, out44, vector := tensor.Full[float32](3, 4, 4), tensor.New[float32](4, 4), tensor.New[float32](4)
 	batched, spread, batches := tensor.Full[float32](1, 3, 1, 4, 5), tensor.Full[float32](1, 2, 5, 4), tensor.New[float32](3, 2, 4, 4)

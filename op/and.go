@@ -1,10 +1,13 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // And returns whether a and b are both true, element by element. Shapes broadcast. ONNX And.
-func And(a, b tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
-	return apply2(&and, &a, &b, opts)
+func And(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
+	and.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var and = op2{about: about{name: "And", onnx: []int{7}}, rows: rows2{Bool: andRow}}

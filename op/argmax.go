@@ -11,7 +11,7 @@ import (
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMax.
 func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgMax", axis, a.Rank())
-	refuseEmpty("ArgMax", a.LayoutRef(), axis)
+	refuseEmpty("ArgMax", ref(&a).LayoutRef(), axis)
 	if last {
 		return reduceTo("ArgMax", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: greaterOf[T](), last: true} })
 	}
@@ -32,5 +32,5 @@ func runArgMax[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	if c.Attrs.Int("keepdims", 1) != 0 {
 		opts = append(opts, KeepDims())
 	}
-	return one(ArgMax(as[T]("ArgMax", c, 0), int(c.Attrs.Int("axis", 0)), c.Attrs.Int("select_last_index", 0) != 0, opts...))
+	return one(ArgMax(as[T]("ArgMax", c, 0), int(c.Attrs.Int("axis", 0)), c.Attrs.Int("select_last_index", 0) != 0, opts...).Any())
 }

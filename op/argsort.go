@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,7 +19,7 @@ import (
 // kind="stable".
 func ArgSort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgSort", axis, a.Rank())
-	return moved[int64](&transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+	return moved[int64](&transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
 		ordered("ArgSort", ctx, in[0], before, n, after, false, func(first int, line []keyed) {
 			for i, e := range line {
@@ -46,7 +47,7 @@ func ordered(name string, ctx context.Context, w words, before, n, after int, de
 		turn = ^uint64(0)
 	}
 	v := numericOf(w)
-	split(name, ctx, before*after, 4*n*bits.Len(uint(n)), func(from, to int) {
+	exec.Split(name, ctx, before*after, 4*n*bits.Len(uint(n)), func(from, to int) {
 		line := make([]keyed, fits(name, n, 16))
 		for l := from; l < to; l++ {
 			first := l/after*n*after + l%after

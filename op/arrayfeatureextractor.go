@@ -12,17 +12,17 @@ import (
 // range, or a has no axis. Elements keep their bits. ArrayFeatureExtractor of the domain
 // ai.onnx.ml, whose result of a vector is a row [1, n].
 func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indices tensor.Tensor[I], opts ...Option) tensor.Tensor[T] {
-	return moved[T](extracted(a, indices), opts)
+	return moved[T](extracted(a.Any(), indices.Any()), opts)
 }
 
 func extracted(a, indices tensor.Any) *transfer {
 	const name = "ArrayFeatureExtractor"
 	wantInt(name, 1, indices)
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if len(shape) == 0 {
 		panic(fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis to take elements along"))
 	}
-	last, n := shape[len(shape)-1], tensor.Len(indices)
+	last, n := shape[len(shape)-1], indices.Len()
 	out := append(append([]int{}, shape[:len(shape)-1]...), n)
 	return &transfer{name: name, d: a.DType(), shape: out, in: operandsOf(a, indices), picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at := make([]int, n)

@@ -8,8 +8,9 @@ import (
 // Asin returns the arc sine of a, between −π/2 and π/2, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays; NaN where
 // |a| > 1. ONNX Asin.
-func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&asin, &a, opts)
+func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	asin.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var asin = op1{about: about{name: "Asin", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: asinRow32, F64: asinRow64},

@@ -7,8 +7,9 @@ import (
 
 // Asinh returns the inverse hyperbolic sine of a, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Asinh.
-func Asinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&asinh, &a, opts)
+func Asinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	asinh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var asinh = op1{about: about{name: "Asinh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: asinhRow32, F64: asinhRow64},

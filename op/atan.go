@@ -7,8 +7,9 @@ import (
 
 // Atan returns the arc tangent of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±π/2. ONNX Atan.
-func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&atan, &a, opts)
+func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	atan.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var atan = op1{about: about{name: "Atan", onnx: []int{7, 22}}, function: true, cost: 40, rows: rows1{F32: atanRow32, F64: atanRow64},

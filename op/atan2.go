@@ -11,8 +11,9 @@ import (
 // cases are IEEE 754's atan2: for a = ±0 it is ±0 or ±π by b's sign, −0 counting
 // as negative, and infinities are as limits. It panics if the shapes don't
 // broadcast. NumPy arctan2; not an operator of ONNX.
-func Atan2[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&atan2, &a, &b, opts)
+func Atan2[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	atan2.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var atan2 = op2{about: about{name: "Atan2"}, cost: 60, rows: rows2{F32: atan2Row32, F64: atan2Row64}}

@@ -8,8 +8,9 @@ import (
 // Atanh returns the inverse hyperbolic tangent of a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays, ±1 gives
 // ±∞; NaN where |a| > 1. ONNX Atanh.
-func Atanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&atanh, &a, opts)
+func Atanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	atanh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var atanh = op1{about: about{name: "Atanh", onnx: []int{9, 22}}, function: true, cost: 50, rows: rows1{F32: atanhRow32, F64: atanhRow64},

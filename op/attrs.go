@@ -40,10 +40,10 @@ func (NoAttrs) Floats(string) ([]float32, bool) { return nil, false }
 func (NoAttrs) Str(_, def string) string { return def }
 
 // Tensor returns nothing.
-func (NoAttrs) Tensor(string) (tensor.Any, bool) { return nil, false }
+func (NoAttrs) Tensor(string) (tensor.Any, bool) { return tensor.Any{}, false }
 
 // AttrMap is attributes by name: int64, float32, string, []int64, []float32 and
-// tensors. One of another type counts as absent.
+// tensors, as a tensor.Any or typed. One of another type counts as absent.
 type AttrMap map[string]any
 
 func attr[T any](m AttrMap, name string, def T) T {
@@ -78,4 +78,12 @@ func (m AttrMap) Floats(name string) ([]float32, bool) {
 func (m AttrMap) Str(name, def string) string { return attr(m, name, def) }
 
 // Tensor returns a tensor.
-func (m AttrMap) Tensor(name string) (tensor.Any, bool) { v, ok := m[name].(tensor.Any); return v, ok }
+func (m AttrMap) Tensor(name string) (tensor.Any, bool) {
+	switch v := m[name].(type) {
+	case tensor.Any:
+		return v, true
+	case interface{ Any() tensor.Any }:
+		return v.Any(), true
+	}
+	return tensor.Any{}, false
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,7 +18,7 @@ import (
 // window is an error. ONNX AveragePool.
 func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
-	s := win.spans("AveragePool", spatial("AveragePool", x.LayoutRef()))
+	s := win.spans("AveragePool", spatial("AveragePool", ref(&x).LayoutRef()))
 	if dtype.Of[T]().IsFixed() {
 		return asFixed(x,
 			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
@@ -34,7 +35,7 @@ func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win W
 			})
 	}
 	dst := target[T]("AveragePool", &st, outShape(x.Dim(0), x.Dim(1), s))
-	averagePooled(job{name: "AveragePool", ctx: st.ctx()}, x, s, includePad, dst)
+	averagePooled(exec.Job{Name: "AveragePool", Ctx: st.ctx()}, x, s, includePad, dst)
 	return dst
 }
 
@@ -43,7 +44,7 @@ func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[
 		return
 	}
 	out := resultOf(dst, x)
-	res := out.Run(out.LayoutRef())
+	res := tensor.Run[T](ref(&out), ref(&out).LayoutRef())
 	switch a := any(x).(type) {
 	case tensor.Tensor[float32]:
 		meansByRows(j, a, s, includePad, any(res).([]float32))
@@ -53,7 +54,7 @@ func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[
 		means(j, widened(x), s, includePad, res, sumRow[float32])
 	}
 	canonicalRow(res)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 }
@@ -91,7 +92,7 @@ func meansByRows[T num.Float](j job, x tensor.Tensor[T], s []span, includePad bo
 	const most = 64 // outputs at a time
 	x = x.Contiguous()
 	data, x0 := x.Data()
-	split(j.name, j.ctx, x.Dim(0)*x.Dim(1)*lines, 2*volume*last.out, func(from, to int) {
+	exec.Split(j.Name, j.Ctx, x.Dim(0)*x.Dim(1)*lines, 2*volume*last.out, func(from, to int) {
 		lane, window := make([]float64, volume*most), make([]T, volume)
 		rows := make([][]T, 0, volume)
 		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
@@ -231,5 +232,5 @@ var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11
 		dtype.FP8x23: runAveragePool[num.FP8x23], dtype.FP16x16: runAveragePool[num.FP16x16], dtype.FP32x32: runAveragePool[num.FP32x32], dtype.FP64x64: runAveragePool[num.FP64x64]}}
 
 func runAveragePool[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(AveragePool(as[T]("AveragePool", c, 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c)...))
+	return one(AveragePool(as[T]("AveragePool", c, 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c)...).Any())
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -18,7 +19,7 @@ import (
 // epsilon 0, but where x is the mean. ONNX BatchNormalization with
 // training_mode 0.
 func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
-	checkNorm("BatchNormalization", x, scale, bias, mean, variance)
+	checkNorm("BatchNormalization", x.Any(), scale.Any(), bias.Any(), mean.Any(), variance.Any())
 	if dtype.Of[T]().IsFixed() {
 		return asFixed(x,
 			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
@@ -42,14 +43,14 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 	x = x.Contiguous()
 	out := resultOf(dst, x)
 	for _, p := range []tensor.Tensor[T]{scale, bias, mean, variance} {
-		if out.Overlaps(p) { // a channel's numbers are read once per image
+		if out.Any().Overlaps(p.Any()) { // a channel's numbers are read once per image
 			out = tensor.Empty[T](dst.Shape()...)
 		}
 	}
-	src, res := x.Run(x.LayoutRef()), out.Run(out.LayoutRef())
+	src, res := tensor.Run[T](ref(&x), ref(&x).LayoutRef()), tensor.Run[T](ref(&out), ref(&out).LayoutRef())
 	channels, per := x.Dim(1), x.Len()/(x.Dim(0)*x.Dim(1))
 	at := valueOf[T]()
-	split("BatchNormalization", s.ctx(), x.Dim(0)*channels, per*2, func(from, to int) {
+	exec.Split("BatchNormalization", s.ctx(), x.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
 			c := i % channels
 			factor := at(scale.At(c)) / math.Sqrt(at(variance.At(c))+epsilon)
@@ -58,7 +59,7 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 		}
 	})
 	runtime.KeepAlive(x)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -122,7 +123,7 @@ var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []in
 		inferenceOnly("BatchNormalization", c)
 		oneType("BatchNormalization", c.Inputs...)
 		checkNorm("BatchNormalization", c.in(0), c.Inputs[1:5]...)
-		return one(spec("BatchNormalization", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("BatchNormalization", c.in(0).DType(), c.in(0).Shape()...))
 	},
 	run: perType{dtype.Float8E4M3: runBatchNormalization[num.F8E4M3], dtype.Float8E5M2: runBatchNormalization[num.F8E5M2],
 		dtype.Float16: runBatchNormalization[num.F16], dtype.BFloat16: runBatchNormalization[num.BF16],
@@ -133,7 +134,7 @@ func runBatchNormalization[T num.Float | num.Narrow | num.Fixed](c *Call) []tens
 	const name = "BatchNormalization"
 	inferenceOnly(name, c)
 	return one(BatchNormalization(as[T](name, c, 0), as[T](name, c, 1), as[T](name, c, 2), as[T](name, c, 3), as[T](name, c, 4),
-		float64(c.Attrs.Float("epsilon", 1e-5)), options(c)...))
+		float64(c.Attrs.Float("epsilon", 1e-5)), options(c)...).Any())
 }
 
 // inferenceOnly panics when a node asks for the behaviour of training.

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,13 +12,13 @@ import (
 // integer of 64 bits is compared as a float64. Binarizer of the domain ai.onnx.ml, whose
 // threshold is 0 by default.
 func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](binarized(x, threshold), opts)
+	return moved[T](binarized(x.Any(), threshold), opts)
 }
 
 func binarized(x tensor.Any, threshold float64) *transfer {
-	return &transfer{name: "Binarizer", d: x.DType(), shape: tensor.Shape(x), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "Binarizer", d: x.DType(), shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
-		split("Binarizer", ctx, dst.len(), 10, func(from, till int) {
+		exec.Split("Binarizer", ctx, dst.len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
 				v := 0.0
 				if src.real(i) > threshold {

@@ -12,14 +12,14 @@ import (
 // the same size. It panics when the sizes differ, and for bool, of which not all bits
 // are one. ONNX BitCast.
 func BitCast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
-	return moved[To](bitsOf(a, dtype.Of[To]()), opts)
+	return moved[To](bitsOf(a.Any(), dtype.Of[To]()), opts)
 }
 
 func bitsOf(a tensor.Any, d dtype.DType) *transfer {
 	if d == dtype.Bool && a.DType() != d || d.Size() != a.DType().Size() {
 		panic(fail("BitCast", tensor.ErrDType, "the bits of %v, of %d bytes, are no %v, of %d", a.DType(), a.DType().Size(), d, d.Size()))
 	}
-	return &transfer{name: "BitCast", d: d, shape: tensor.Shape(a), in: operandsOf(a), fill: func(_ context.Context, dst words, in []words) { copy(dst.mem, in[0].mem) }}
+	return &transfer{name: "BitCast", d: d, shape: a.Shape(), in: operandsOf(a), fill: func(_ context.Context, dst words, in []words) { copy(dst.mem, in[0].mem) }}
 }
 
 var bitCast = opN{about: about{name: "BitCast", onnx: []int{26}, attrs: []string{"to"}}, least: 1,

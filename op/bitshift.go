@@ -20,11 +20,13 @@ const (
 // negative b counts as more than all bits. Shapes broadcast. It panics if they
 // don't. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.
-func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) tensor.Tensor[T] {
+func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) (r tensor.Tensor[T]) {
 	if to == Right {
-		return apply2(&shiftRight, &a, &b, opts)
+		shiftRight.call(ref(&r), ref(&a), ref(&b), opts)
+		return r
 	}
-	return apply2(&shiftLeft, &a, &b, opts)
+	shiftLeft.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var shiftLeft = op2{about: about{name: "BitShift"},
@@ -72,5 +74,5 @@ func direction(c *Call) Direction {
 }
 
 func runBitShift[T num.Integer](c *Call) []tensor.Any {
-	return one(BitShift(as[T]("BitShift", c, 0), as[T]("BitShift", c, 1), direction(c), options(c)...))
+	return one(BitShift(as[T]("BitShift", c, 0), as[T]("BitShift", c, 1), direction(c), options(c)...).Any())
 }

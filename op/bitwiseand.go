@@ -7,8 +7,9 @@ import (
 
 // BitwiseAnd returns a and b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseAnd.
-func BitwiseAnd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&bitwiseAnd, &a, &b, opts)
+func BitwiseAnd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	bitwiseAnd.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var bitwiseAnd = op2{about: about{name: "BitwiseAnd", onnx: []int{18}},

@@ -7,8 +7,9 @@ import (
 
 // BitwiseNot returns a with every bit turned over, element by element. ONNX
 // BitwiseNot.
-func BitwiseNot[T num.Integer](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&bitwiseNot, &a, opts)
+func BitwiseNot[T num.Integer](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	bitwiseNot.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var bitwiseNot = op1{about: about{name: "BitwiseNot", onnx: []int{18}},

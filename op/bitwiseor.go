@@ -7,8 +7,9 @@ import (
 
 // BitwiseOr returns a or b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseOr.
-func BitwiseOr[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&bitwiseOr, &a, &b, opts)
+func BitwiseOr[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	bitwiseOr.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var bitwiseOr = op2{about: about{name: "BitwiseOr", onnx: []int{18}},

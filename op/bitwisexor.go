@@ -7,8 +7,9 @@ import (
 
 // BitwiseXor returns a exclusive or b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseXor.
-func BitwiseXor[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&bitwiseXor, &a, &b, opts)
+func BitwiseXor[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	bitwiseXor.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var bitwiseXor = op2{about: about{name: "BitwiseXor", onnx: []int{18}},

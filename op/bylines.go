@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -20,11 +21,11 @@ func (r *reducing[T, R]) byLines(j *job) bool {
 	if !r.gone.run() || r.gone.n == 0 || r.kept.few[0].str < 0 || !r.by.lines(nil, nil, 0, 0) {
 		return false
 	}
-	if cost := r.gone.n * j.cost; j.little(r.to.n, cost) {
+	if cost := r.gone.n * j.Cost; j.Little(r.to.n, cost) {
 		r.linesOf(0, r.to.n)
 	} else {
 		c := *r // here, and nowhere else, it moves to the heap
-		split(j.name, j.ctx, r.to.n, cost, c.linesOf)
+		exec.Split(j.Name, j.Ctx, r.to.n, cost, c.linesOf)
 	}
 	return true
 }
@@ -32,9 +33,9 @@ func (r *reducing[T, R]) byLines(j *job) bool {
 func (r *reducing[T, R]) linesOf(from, till int) {
 	var tile []R
 	if !r.to.run() {
-		sc := scratch.Get().(*scratchpad)
-		defer scratch.Put(sc)
-		rest := sc.bytes[:]
+		sc := exec.Scratch.Get().(*exec.Scratchpad)
+		defer exec.Scratch.Put(sc)
+		rest := sc.Bytes[:]
 		tile = conv.Carve[R](&rest, stripLen)
 	}
 	wide, step, n := r.kept.few[0].ext, r.kept.few[0].str, r.gone.n

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -29,12 +30,12 @@ func (r *reducing[T, R]) byRows(j *job) bool {
 	if r.gone.n < 2 || r.gone.few[0].str == 1 || r.kept.few[0].str != 1 || wide < fewOuts || !r.by.rows(nil, nil, 0, sequence{}) {
 		return false
 	}
-	strips, cost := r.kept.n/wide*((wide+stripLen-1)/stripLen), r.gone.n*min(wide, stripLen)*j.cost
-	if j.little(strips, cost) {
+	strips, cost := r.kept.n/wide*((wide+stripLen-1)/stripLen), r.gone.n*min(wide, stripLen)*j.Cost
+	if j.Little(strips, cost) {
 		r.strips(0, strips)
 	} else {
 		c := *r // here, and nowhere else, it moves to the heap
-		split(j.name, j.ctx, strips, cost, c.strips)
+		exec.Split(j.Name, j.Ctx, strips, cost, c.strips)
 	}
 	return true
 }
@@ -42,9 +43,9 @@ func (r *reducing[T, R]) byRows(j *job) bool {
 func (r *reducing[T, R]) strips(from, till int) {
 	var tile []R
 	if !r.to.run() {
-		sc := scratch.Get().(*scratchpad)
-		defer scratch.Put(sc)
-		rest := sc.bytes[:]
+		sc := exec.Scratch.Get().(*exec.Scratchpad)
+		defer exec.Scratch.Put(sc)
+		rest := sc.Bytes[:]
 		tile = conv.Carve[R](&rest, stripLen)
 	}
 	wide := r.kept.few[0].ext
@@ -94,9 +95,9 @@ func extremeRows[T num.Elem](o *op2, out, x []T, from int, down sequence, smalle
 
 // bestTile goes down as many rows at a time as there is room for their list, and joins what they come to by two.
 func bestTile[T num.Elem](two func(dst, a, b []T), out, x []T, from int, down *sequence, smallest bool) {
-	sc := scratch.Get().(*scratchpad)
-	defer scratch.Put(sc)
-	rest := sc.bytes[:]
+	sc := exec.Scratch.Get().(*exec.Scratchpad)
+	defer exec.Scratch.Put(sc)
+	rest := sc.Bytes[:]
 	rows, part := conv.Carve[int64](&rest, sumBlock), conv.Carve[T](&rest, len(out))
 	for i := 0; i < down.n; i += len(rows) {
 		rows = rows[:min(len(rows), down.n-i)]
@@ -176,9 +177,9 @@ func positionRows[I int32 | int64, T num.Float](out []int64, x []T, from int, do
 	if !try(nil, nil, nil, 0) {
 		return false
 	}
-	sc := scratch.Get().(*scratchpad)
-	defer scratch.Put(sc)
-	rest := sc.bytes[:]
+	sc := exec.Scratch.Get().(*exec.Scratchpad)
+	defer exec.Scratch.Put(sc)
+	rest := sc.Bytes[:]
 	key, place := conv.Carve[I](&rest, len(out)), conv.Carve[I](&rest, len(out))
 	for i := range key {
 		key[i], place[i] = least, 0

@@ -1,13 +1,11 @@
 package op
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
-	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -35,184 +33,155 @@ func Saturate() Option { return Option{flags: saturate} }
 // To its own type it is a copy, bit for bit. A result of its own has the layout
 // that Clone gives: the axes of a permuted tensor keep their order in memory.
 // ONNX Cast, whose attribute saturate, 1 by default, is Saturate.
-func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
-	ins, j := [3]*tensor.Tensor[From]{&a}, job{name: "Cast", cost: 2}
-	j.heed(opts)
-	k := kernel[From, To]{via: convert[To, From]{}, past: dtype.Of[From]().IsFloat() && !dtype.Of[From]().IsNarrow()} // others look at NaNs again
+func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Tensor[To]) {
+	convert(ref(&r), "Cast", dtype.Of[To](), ref(&a), opts)
+	return r
+}
+
+// convert is Cast for run-time element types, under the name of the operator that it is a part of.
+func convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []Option) {
+	from := a.DType()
+	j := exec.Job{Name: name, Cost: 2}
+	heed(&j, opts)
+	k := exec.Kernel{Via: conversion{}, Operand: from, Result: to, Past: from == dtype.Float32 || from == dtype.Float64} // others look at NaNs again
 	if read(opts).saturate {
-		k.via = convertSaturate[To, From]{}
+		k.Via = saturation{}
 	}
-	if t := ready[To](opts); t != nil && !dtype.Of[To]().IsFixed() && dense(&j, t, nil, &ins, 1, &k) {
-		return *t
-	}
-	return generalCast(&j, &ins, &k, opts)
-}
-
-// generalCast is Cast for all other cases. Its frame is large, so it stays out of Cast's.
-//
-//go:noinline
-func generalCast[To, From num.Elem](j *job, ins *[3]*tensor.Tensor[From], k *kernel[From, To], opts []Option) tensor.Tensor[To] {
-	s, a := read(opts), ins[0]
-	if isLazy(a) {
-		n := note{name: "Cast", cost: 2, args: []arg{argOf("Cast", a)}, also: kept(opts), alone: dtype.Of[To]().IsFixed(),
-			run: func(in []any, opts []Option) { Cast[To](*in[0].(*tensor.Tensor[From]), opts...) }}
-		return noted[To](n, opts, a.LayoutRef())
-	}
-	var dst tensor.Tensor[To]
-	if s.into == nil && !a.IsContiguous() {
-		dst = tensor.EmptyLike[To](*a)
-	} else {
-		var few [8]int
-		dst = target[To]("Cast", &s, appendShape(few[:0], a.LayoutRef()))
-	}
-	if to := dtype.Of[To](); to.IsFixed() {
-		state := stateOf(&s, to)
-		return failing(job{name: "Cast"}, &s, dst, state, func(out *tensor.Tensor[To]) {
-			elementwise(job{name: "Cast", ctx: s.ctx(), cost: 5}, out, ins, 1, &kernel[From, To]{via: convertFixed[To, From]{state}}, nil, nil)
-		}, func(idx []int) error {
-			return state.again(func(s *fixedState) { toFixed(make([]To, 1), []From{a.At(idx...)}, s) })
-		})
-	}
-	j.ctx = s.ctx()
-	elementwise(*j, &dst, ins, 1, k, nil, nil)
-	return dst
-}
-
-type (
-	convert[To, From num.Elem]         struct{}
-	convertSaturate[To, From num.Elem] struct{}
-	convertFixed[To, From num.Elem]    struct{ s *fixedState }
-)
-
-func (convert[To, From]) row(dst []To, a []From)         { convertRow(dst, a, false) }
-func (convertSaturate[To, From]) row(dst []To, a []From) { convertRow(dst, a, true) }
-
-func (c convertFixed[To, From]) row(dst []To, a []From) { toFixed(dst, a, c.s) }
-
-// convertRow defines Cast. dst and src are slices of elements, src no shorter.
-// Numbers pass through the widest type of their kind, which holds them all, so
-// that no pair of types needs a loop of its own; a few pairs have one.
-func convertRow(dst, src any, saturate bool) {
-	if convertDirectly(dst, src) {
+	ins := [3]*tensor.Any{a}
+	if t := ready(opts, to); t != nil && !to.IsFixed() && from != dtype.Invalid && exec.Dense(&j, t, &ins, 1, &k) {
+		*r = *t
 		return
 	}
-	n := lengthOf(dst)
-	switch src.(type) {
-	case []int8, []int16, []int32, []int64:
+	generalConvert(r, &j, to, &ins, &k, opts)
+}
+
+// generalConvert is convert for all other cases. Its frame is large, so it stays out of convert's.
+//
+//go:noinline
+func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
+	s, a := read(opts), ins[0]
+	name, from := j.Name, a.DType()
+	if isLazy(a) {
+		n := note{name: name, cost: 2, args: []arg{argOf(name, a)}, also: kept(opts), alone: to.IsFixed(),
+			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { convert(r, name, to, in[0], opts) }}
+		noted(r, n, to, opts, a.LayoutRef())
+		return
+	}
+	must(name, from != dtype.Invalid, from)
+	if s.into == nil {
+		*r = tensor.EmptyLikeOf(to, a)
+	} else {
+		aim(r, name, &s, to, a.LayoutRef())
+	}
+	j.Ctx = s.ctx()
+	if to.IsFixed() {
+		state := stateOf(&s, to)
+		j.Cost = 5
+		k.Via, k.Past = &fixing{state}, false
+		failingOf(*j, &s, r, state, func(out *tensor.Any) { exec.Elementwise(j, out, ins, 1, k) }, func(idx []int) error {
+			return state.again(func(s *fixedState) {
+				var one exec.Word
+				toFixed(one.Run(), to, exec.At(a, idx), from, s)
+			})
+		})
+		return
+	}
+	exec.Elementwise(j, r, ins, 1, k)
+}
+
+// The rows of Cast. What they convert is in the kernel.
+type (
+	conversion struct{}
+	saturation struct{}
+	fixing     struct{ s *fixedState }
+)
+
+func (conversion) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
+	convertRow(dst, to, in[0], from, false)
+}
+
+func (saturation) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
+	convertRow(dst, to, in[0], from, true)
+}
+
+func (f *fixing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
+	toFixed(dst, to, in[0], from, f.s)
+}
+
+// convertRow defines Cast. src is no shorter than dst. Numbers pass through the widest
+// type of their kind, which holds them all, so that no pair of types needs a loop of its
+// own; a few pairs have one.
+func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, saturate bool) {
+	if to == from && !to.IsInteger() && to != dtype.Bool && !to.IsFixed() {
+		exec.Move(dst, src, to)
+		return
+	}
+	if convertDirectly(dst, to, src, from) {
+		return
+	}
+	n := len(dst)
+	switch {
+	case from.IsInteger() && from.IsSigned():
 		var w [256]int64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
-			loadInts(w[:m], src, at)
-			storeInts(dst, at, w[:m], saturate)
+			loadInts(w[:m], src, from, at)
+			storeInts(dst, to, at, w[:m], saturate)
 		}
-	case []bool, []uint8, []uint16, []uint32, []uint64:
+	case from.IsInteger() || from == dtype.Bool:
 		var w [256]uint64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
-			loadUints(w[:m], src, at)
-			storeUints(dst, at, w[:m], saturate)
+			loadUints(w[:m], src, from, at)
+			storeUints(dst, to, at, w[:m], saturate)
 		}
-	case []num.FP8x23, []num.FP16x16, []num.FP32x32, []num.FP64x64:
+	case from.IsFixed():
 		var w [256]num.FP64x64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
-			loadFixed(w[:m], src, at)
-			storeFixed(dst, at, w[:m], saturate)
+			loadFixed(w[:m], src, from, at)
+			storeFixed(dst, to, at, w[:m], saturate)
 		}
-	case []complex64, []complex128:
+	case from.IsComplex():
 		var w [256]complex128
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
-			loadComplex(w[:m], src, at)
-			storeComplex(dst, at, w[:m], saturate)
+			loadComplex(w[:m], src, from, at)
+			storeComplex(dst, to, at, w[:m], saturate)
 		}
 	default:
 		var w [256]float64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
-			loadFloats(w[:m], src, at)
-			storeFloats(dst, at, w[:m], saturate)
+			loadFloats(w[:m], src, from, at)
+			storeFloats(dst, to, at, w[:m], saturate)
 		}
 	}
 }
 
-// convertDirectly handles equal types, and the pairs that rows of num convert.
-func convertDirectly(dst, src any) bool {
-	switch d := dst.(type) {
-	case []float32:
-		switch s := src.(type) {
-		case []float32:
-			copy(d, s)
-			return true
-		case []float64:
-			conv.NarrowF64(d, s[:len(d)])
-			return true
-		case []num.F16:
-			conv.WidenF16(d, s[:len(d)])
-		case []num.BF16:
-			conv.WidenBF16(d, s[:len(d)])
-		case []num.F8E4M3:
-			num.WidenF8E4M3(d, s[:len(d)])
-		case []num.F8E5M2:
-			num.WidenF8E5M2(d, s[:len(d)])
-		default:
-			return false
-		}
-		conv.Canon32(d)
-		return true
-	case []num.F16:
-		switch s := src.(type) {
-		case []num.F16:
-			copy(d, s)
-			return true
-		case []float32:
-			conv.NarrowF16(d, s[:len(d)])
-			return true
-		}
-	case []num.BF16:
-		switch s := src.(type) {
-		case []num.BF16:
-			copy(d, s)
-			return true
-		case []float32:
-			conv.NarrowBF16(d, s[:len(d)])
-			return true
-		}
-	case []num.F8E4M3:
-		return copied(d, src)
-	case []num.F8E5M2:
-		return copied(d, src)
-	case []float64:
-		if s, ok := src.([]float32); ok {
-			conv.WidenF32(d, s[:len(d)])
-			return true
-		}
-		return copied(d, src)
-	case []complex64:
-		return copied(d, src)
-	case []complex128:
-		return copied(d, src)
+// convertDirectly handles the pairs that rows of num convert.
+func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType) bool {
+	src = src[:len(dst)]
+	switch {
+	case to == dtype.Float32 && from == dtype.Float64:
+		conv.NarrowF64(exec.Of[float32](dst), exec.Of[float64](src))
+	case to == dtype.Float64 && from == dtype.Float32:
+		conv.WidenF32(exec.Of[float64](dst), exec.Of[float32](src))
+	case to == dtype.Float32 && from.IsNarrow():
+		widenOf(from)(dst, src)
+		conv.Canon32(exec.Of[float32](dst))
+	case from == dtype.Float32 && (to == dtype.Float16 || to == dtype.BFloat16):
+		narrowOf(to)(dst, src)
+	default:
+		return false
 	}
-	return false
-}
-
-func copied[T num.Elem](dst []T, src any) bool {
-	s, ok := src.([]T)
-	if ok {
-		copy(dst, s)
-	}
-	return ok
+	return true
 }
 
 var cast = opN{about: about{name: "Cast", onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate"}}, least: 1,
-	run: perType{dtype.Bool: runCast[bool], dtype.Int8: runCast[int8], dtype.Int16: runCast[int16], dtype.Int32: runCast[int32],
-		dtype.Int64: runCast[int64], dtype.Uint8: runCast[uint8], dtype.Uint16: runCast[uint16], dtype.Uint32: runCast[uint32],
-		dtype.Uint64: runCast[uint64], dtype.Float8E4M3: runCast[num.F8E4M3], dtype.Float8E5M2: runCast[num.F8E5M2],
-		dtype.Float16: runCast[num.F16], dtype.BFloat16: runCast[num.BF16], dtype.Float32: runCast[float32],
-		dtype.Float64: runCast[float64], dtype.Complex64: runCast[complex64], dtype.Complex128: runCast[complex128],
-		dtype.FP8x23: runCast[num.FP8x23], dtype.FP16x16: runCast[num.FP16x16], dtype.FP32x32: runCast[num.FP32x32], dtype.FP64x64: runCast[num.FP64x64]},
+	untyped: func(c *Call) []tensor.Any { return one(castAny("Cast", c, *c.with("Cast", 0), castTo(c))) },
 	infer: func(c *Call) []tensor.Any {
-		return one(spec("Cast", castTo(c), tensor.Shape(c.in(0))...))
+		return one(spec("Cast", castTo(c), c.in(0).Shape()...))
 	}}
 
 // castTypes is the meaning of the attribute to: the codes of
@@ -232,86 +201,27 @@ func typeOf(name string, code int64) dtype.DType {
 	return castTypes[code]
 }
 
-func runCast[From num.Elem](c *Call) []tensor.Any {
-	a := as[From]("Cast", c, 0)
-	return one(castAny("Cast", c, a, castTo(c)))
-}
-
-// castAny is Cast to a type known at run time: a itself if that is its own, else a
-// tensor with the layout that Clone gives, as Cast's. It has no code of its own per
-// pair of types: it goes through the result as it stands in memory.
-func castAny[From num.Elem](name string, c *Call, a tensor.Tensor[From], to dtype.DType) tensor.Any {
+// castAny is Cast as ONNX has it: a itself if that is its own type, else a tensor with the
+// layout that Clone gives.
+func castAny(name string, c *Call, a tensor.Any, to dtype.DType) (r tensor.Any) {
 	if to == a.DType() {
 		return a
 	}
-	lay := a.CloneLayout()
-	out, elems := castMake[to](lay)
-	n := a.Len()
-	if n == 0 {
-		return out
+	var opts []Option
+	if c.Context != nil {
+		opts = append(opts, Context(c.Context))
 	}
-	row := func(dst, src any) { convertRow(dst, src, c.Attrs.Int("saturate", 1) != 0) }
-	state := stateOf(&settings{}, to)
-	if to.IsFixed() {
-		row = func(dst, src any) { toFixed(dst, src, state) }
+	if !to.IsFixed() && c.Attrs.Int("saturate", 1) != 0 {
+		opts = append(opts, Saturate())
 	}
-	data, base := a.Data()
-	whole := lay.Equal(a.Layout()) // without holes
-	var seq sequence
-	if !whole {
-		slowest := make([]int, lay.Rank())
-		for i := range slowest {
-			slowest[i] = i
-		}
-		slices.SortStableFunc(slowest, func(i, j int) int {
-			s, _ := lay.Stride(i)
-			t, _ := lay.Stride(j)
-			return cmp.Compare(t, s)
-		})
-		turned := a.Permute(slowest...)
-		seq.of(turned.LayoutRef())
-	}
-	split(name, c.Context, (n+runLen-1)/runLen, 2*runLen, func(from, upTo int) {
-		var tile []From
-		for i := from * runLen; i < min(upTo*runLen, n); i += runLen {
-			m := min(runLen, n-i)
-			if whole {
-				row(elems(i, m), data[base+i:base+i+m])
-				continue
-			}
-			if tile == nil {
-				tile = make([]From, runLen)
-			}
-			gather(&seq, tile[:m], data, base, i)
-			row(elems(i, m), tile[:m])
-		}
-	})
-	for i := 0; i < n && state.failed.Load(); i++ {
-		idx := unravel(i, a.Shape())
-		_, one := castMake[to](spec(name, to).Layout())
-		if err := state.again(func(s *fixedState) { toFixed(one(0, 1), []From{a.At(idx...)}, s) }); err != nil {
-			panic(unfit(name, idx, err))
-		}
-	}
-	return out
+	convert(&r, name, to, &a, opts)
+	return r
 }
 
-// castMake makes a tensor of a run-time type and gives access to stretches of its
-// elements, boxed.
-var castMake = [dtype.Count]func(lay layout.Layout) (tensor.Any, func(at, n int) any){
-	dtype.Bool: castMaker[bool], dtype.Int8: castMaker[int8], dtype.Int16: castMaker[int16], dtype.Int32: castMaker[int32],
-	dtype.Int64: castMaker[int64], dtype.Uint8: castMaker[uint8], dtype.Uint16: castMaker[uint16], dtype.Uint32: castMaker[uint32],
-	dtype.Uint64: castMaker[uint64], dtype.Float8E4M3: castMaker[num.F8E4M3], dtype.Float8E5M2: castMaker[num.F8E5M2],
-	dtype.Float16: castMaker[num.F16], dtype.BFloat16: castMaker[num.BF16], dtype.Float32: castMaker[float32],
-	dtype.Float64: castMaker[float64], dtype.Complex64: castMaker[complex64], dtype.Complex128: castMaker[complex128],
-	dtype.FP8x23: castMaker[num.FP8x23], dtype.FP16x16: castMaker[num.FP16x16], dtype.FP32x32: castMaker[num.FP32x32], dtype.FP64x64: castMaker[num.FP64x64]}
-
-func castMaker[To num.Elem](lay layout.Layout) (tensor.Any, func(at, n int) any) {
-	t := tensor.EmptyLayout[To](lay, 1)
-	return t, func(at, n int) any {
-		data, off := t.Data()
-		return data[off+at : off+at+n]
-	}
+// castTo1 is Cast for an operand whose type is known at run time only.
+func castTo1[To num.Elem](a tensor.Any) (r tensor.Tensor[To]) {
+	*ref(&r) = castAny("Cast", &Call{Attrs: NoAttrs{}}, a, dtype.Of[To]())
+	return r
 }
 
 // toInt converts toward zero and saturates; NaN gives 0. Go leaves the conversion

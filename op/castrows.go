@@ -3,128 +3,99 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // The halves of Cast: a load widens src[at:] to the widest type of its kind, which
 // is exact, and a store converts that to the elements of dst[at:].
 
-func lengthOf(s any) int {
-	switch s := s.(type) {
-	case []bool:
-		return len(s)
-	case []int8:
-		return len(s)
-	case []int16:
-		return len(s)
-	case []int32:
-		return len(s)
-	case []int64:
-		return len(s)
-	case []uint8:
-		return len(s)
-	case []uint16:
-		return len(s)
-	case []uint32:
-		return len(s)
-	case []uint64:
-		return len(s)
-	case []num.F8E4M3:
-		return len(s)
-	case []num.F8E5M2:
-		return len(s)
-	case []num.F16:
-		return len(s)
-	case []num.BF16:
-		return len(s)
-	case []float32:
-		return len(s)
-	case []float64:
-		return len(s)
-	case []complex64:
-		return len(s)
-	case []complex128:
-		return len(s)
-	case []num.FP8x23:
-		return len(s)
-	case []num.FP16x16:
-		return len(s)
-	case []num.FP32x32:
-		return len(s)
-	case []num.FP64x64:
-		return len(s)
-	}
-	return 0
-}
-
-func loadInts(w []int64, src any, at int) {
-	switch s := src.(type) {
-	case []int8:
+func loadInts(w []int64, src exec.Run, from dtype.DType, at int) {
+	switch from {
+	case dtype.Int8:
+		s := exec.Of[int8](src)
 		integers(w, s[at:])
-	case []int16:
+	case dtype.Int16:
+		s := exec.Of[int16](src)
 		integers(w, s[at:])
-	case []int32:
+	case dtype.Int32:
+		s := exec.Of[int32](src)
 		integers(w, s[at:])
-	case []int64:
+	case dtype.Int64:
+		s := exec.Of[int64](src)
 		copy(w, s[at:])
 	}
 }
 
-func loadUints(w []uint64, src any, at int) {
-	switch s := src.(type) {
-	case []bool:
+func loadUints(w []uint64, src exec.Run, from dtype.DType, at int) {
+	switch from {
+	case dtype.Bool:
+		s := exec.Of[bool](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = 0
 			if v {
 				w[i] = 1
 			}
 		}
-	case []uint8:
+	case dtype.Uint8:
+		s := exec.Of[uint8](src)
 		integers(w, s[at:])
-	case []uint16:
+	case dtype.Uint16:
+		s := exec.Of[uint16](src)
 		integers(w, s[at:])
-	case []uint32:
+	case dtype.Uint32:
+		s := exec.Of[uint32](src)
 		integers(w, s[at:])
-	case []uint64:
+	case dtype.Uint64:
+		s := exec.Of[uint64](src)
 		copy(w, s[at:])
 	}
 }
 
-func loadFloats(w []float64, src any, at int) {
-	switch s := src.(type) {
-	case []num.F8E4M3:
+func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
+	switch from {
+	case dtype.Float8E4M3:
+		s := exec.Of[num.F8E4M3](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = v.Float64()
 		}
-	case []num.F8E5M2:
+	case dtype.Float8E5M2:
+		s := exec.Of[num.F8E5M2](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = v.Float64()
 		}
-	case []num.F16:
+	case dtype.Float16:
+		s := exec.Of[num.F16](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = v.Float64()
 		}
-	case []num.BF16:
+	case dtype.BFloat16:
+		s := exec.Of[num.BF16](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = v.Float64()
 		}
-	case []float32:
+	case dtype.Float32:
+		s := exec.Of[float32](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = float64(v)
 		}
-	case []float64:
+	case dtype.Float64:
+		s := exec.Of[float64](src)
 		copy(w, s[at:])
 	}
 }
 
-func loadComplex(w []complex128, src any, at int) {
-	switch s := src.(type) {
-	case []complex64:
+func loadComplex(w []complex128, src exec.Run, from dtype.DType, at int) {
+	switch from {
+	case dtype.Complex64:
+		s := exec.Of[complex64](src)
 		for i, v := range s[at : at+len(w)] {
 			w[i] = complex128(v)
 		}
-	case []complex128:
+	case dtype.Complex128:
+		s := exec.Of[complex128](src)
 		copy(w, s[at:])
 	}
 }
@@ -145,39 +116,53 @@ func nonzero[From num.Native | num.Complex](dst []bool, src []From) {
 
 // storeIntegers stores to the types that int64 and uint64 share all but the
 // sources' sign with; ok is false where that matters.
-func storeIntegers[From int64 | uint64](dst any, at int, w []From) (ok bool) {
-	switch d := dst.(type) {
-	case []bool:
+func storeIntegers[From int64 | uint64](dst exec.Run, to dtype.DType, at int, w []From) (ok bool) {
+	switch to {
+	case dtype.Bool:
+		d := exec.Of[bool](dst)
 		nonzero(d[at:at+len(w)], w)
-	case []int8:
+	case dtype.Int8:
+		d := exec.Of[int8](dst)
 		integers(d[at:at+len(w)], w)
-	case []int16:
+	case dtype.Int16:
+		d := exec.Of[int16](dst)
 		integers(d[at:at+len(w)], w)
-	case []int32:
+	case dtype.Int32:
+		d := exec.Of[int32](dst)
 		integers(d[at:at+len(w)], w)
-	case []int64:
+	case dtype.Int64:
+		d := exec.Of[int64](dst)
 		integers(d[at:at+len(w)], w)
-	case []uint8:
+	case dtype.Uint8:
+		d := exec.Of[uint8](dst)
 		integers(d[at:at+len(w)], w)
-	case []uint16:
+	case dtype.Uint16:
+		d := exec.Of[uint16](dst)
 		integers(d[at:at+len(w)], w)
-	case []uint32:
+	case dtype.Uint32:
+		d := exec.Of[uint32](dst)
 		integers(d[at:at+len(w)], w)
-	case []uint64:
+	case dtype.Uint64:
+		d := exec.Of[uint64](dst)
 		integers(d[at:at+len(w)], w)
-	case []float32: // the conversions round once
+	case dtype.Float32:
+		d := exec.Of[float32](dst)
+		// the conversions round once
 		for i, v := range w {
 			d[at+i] = float32(v)
 		}
-	case []float64:
+	case dtype.Float64:
+		d := exec.Of[float64](dst)
 		for i, v := range w {
 			d[at+i] = float64(v)
 		}
-	case []complex64:
+	case dtype.Complex64:
+		d := exec.Of[complex64](dst)
 		for i, v := range w {
 			d[at+i] = complex(float32(v), 0)
 		}
-	case []complex128:
+	case dtype.Complex128:
+		d := exec.Of[complex128](dst)
 		for i, v := range w {
 			d[at+i] = complex(float64(v), 0)
 		}
@@ -187,49 +172,59 @@ func storeIntegers[From int64 | uint64](dst any, at int, w []From) (ok bool) {
 	return true
 }
 
-func storeInts(dst any, at int, w []int64, saturate bool) {
-	if storeIntegers(dst, at, w) {
+func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, saturate bool) {
+	if storeIntegers(dst, to, at, w) {
 		return
 	}
 	var f [256]float64 // only narrow floats are left
 	for i, v := range w {
 		f[i] = oddSigned(v)
 	}
-	storeFloats(dst, at, f[:len(w)], saturate)
+	storeFloats(dst, to, at, f[:len(w)], saturate)
 }
 
-func storeUints(dst any, at int, w []uint64, saturate bool) {
-	if storeIntegers(dst, at, w) {
+func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, saturate bool) {
+	if storeIntegers(dst, to, at, w) {
 		return
 	}
 	var f [256]float64
 	for i, v := range w {
 		f[i] = oddFloat(v)
 	}
-	storeFloats(dst, at, f[:len(w)], saturate)
+	storeFloats(dst, to, at, f[:len(w)], saturate)
 }
 
-func storeFloats(dst any, at int, w []float64, saturate bool) {
-	switch d := dst.(type) {
-	case []bool:
+func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, saturate bool) {
+	switch to {
+	case dtype.Bool:
+		d := exec.Of[bool](dst)
 		nonzero(d[at:at+len(w)], w)
-	case []int8:
+	case dtype.Int8:
+		d := exec.Of[int8](dst)
 		truncated(d[at:], w, math.MinInt8, math.MaxInt8, beyond7)
-	case []int16:
+	case dtype.Int16:
+		d := exec.Of[int16](dst)
 		truncated(d[at:], w, math.MinInt16, math.MaxInt16, beyond15)
-	case []int32:
+	case dtype.Int32:
+		d := exec.Of[int32](dst)
 		truncated(d[at:], w, math.MinInt32, math.MaxInt32, beyond31)
-	case []int64:
+	case dtype.Int64:
+		d := exec.Of[int64](dst)
 		truncated(d[at:], w, math.MinInt64, math.MaxInt64, beyond63)
-	case []uint8:
+	case dtype.Uint8:
+		d := exec.Of[uint8](dst)
 		truncated(d[at:], w, 0, math.MaxUint8, beyond7*2)
-	case []uint16:
+	case dtype.Uint16:
+		d := exec.Of[uint16](dst)
 		truncated(d[at:], w, 0, math.MaxUint16, beyond15*2)
-	case []uint32:
+	case dtype.Uint32:
+		d := exec.Of[uint32](dst)
 		truncated(d[at:], w, 0, math.MaxUint32, beyond31*2)
-	case []uint64:
+	case dtype.Uint64:
+		d := exec.Of[uint64](dst)
 		truncated(d[at:], w, 0, math.MaxUint64, beyond64)
-	case []num.F8E4M3:
+	case dtype.Float8E4M3:
+		d := exec.Of[num.F8E4M3](dst)
 		for i, v := range w {
 			if saturate {
 				d[at+i] = num.F8E4M3Saturate(v)
@@ -237,7 +232,8 @@ func storeFloats(dst any, at int, w []float64, saturate bool) {
 				d[at+i] = num.F8E4M3FromFloat64(v)
 			}
 		}
-	case []num.F8E5M2:
+	case dtype.Float8E5M2:
+		d := exec.Of[num.F8E5M2](dst)
 		for i, v := range w {
 			if saturate {
 				d[at+i] = num.F8E5M2Saturate(v)
@@ -245,27 +241,33 @@ func storeFloats(dst any, at int, w []float64, saturate bool) {
 				d[at+i] = num.F8E5M2FromFloat64(v)
 			}
 		}
-	case []num.F16:
+	case dtype.Float16:
+		d := exec.Of[num.F16](dst)
 		for i, v := range w {
 			d[at+i] = num.F16FromFloat64(v)
 		}
-	case []num.BF16:
+	case dtype.BFloat16:
+		d := exec.Of[num.BF16](dst)
 		for i, v := range w {
 			d[at+i] = num.BF16FromFloat64(v)
 		}
-	case []float32:
+	case dtype.Float32:
+		d := exec.Of[float32](dst)
 		for i, v := range w {
 			d[at+i] = float32(v)
 		}
 		conv.Canon32(d[at : at+len(w)])
-	case []float64:
+	case dtype.Float64:
+		d := exec.Of[float64](dst)
 		copy(d[at:], w)
 		conv.Canon64(d[at : at+len(w)])
-	case []complex64:
+	case dtype.Complex64:
+		d := exec.Of[complex64](dst)
 		for i, v := range w {
 			d[at+i] = narrowComplex(complex(v, 0))
 		}
-	case []complex128:
+	case dtype.Complex128:
+		d := exec.Of[complex128](dst)
 		for i, v := range w {
 			d[at+i] = canonComplex(complex(v, 0))
 		}
@@ -279,15 +281,18 @@ func truncated[T num.Integer](dst []T, w []float64, least, most T, beyond float6
 	}
 }
 
-func storeComplex(dst any, at int, w []complex128, saturate bool) {
-	switch d := dst.(type) {
-	case []bool:
+func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, saturate bool) {
+	switch to {
+	case dtype.Bool:
+		d := exec.Of[bool](dst)
 		nonzero(d[at:at+len(w)], w)
-	case []complex64:
+	case dtype.Complex64:
+		d := exec.Of[complex64](dst)
 		for i, v := range w {
 			d[at+i] = narrowComplex(v)
 		}
-	case []complex128:
+	case dtype.Complex128:
+		d := exec.Of[complex128](dst)
 		for i, v := range w {
 			d[at+i] = canonComplex(v)
 		}
@@ -296,6 +301,6 @@ func storeComplex(dst any, at int, w []complex128, saturate bool) {
 		for i, v := range w {
 			re[i] = real(v)
 		}
-		storeFloats(dst, at, re[:len(w)], saturate)
+		storeFloats(dst, to, at, re[:len(w)], saturate)
 	}
 }

@@ -8,8 +8,9 @@ import (
 // Cbrt returns the cube root of a, negative for negative a, element by element:
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay.
 // NumPy cbrt; not an operator of ONNX.
-func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&cbrt, &a, opts)
+func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	cbrt.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var cbrt = op1{about: about{name: "Cbrt"}, function: true, cost: 50, rows: rows1{F32: cbrtRow32, F64: cbrtRow64}}

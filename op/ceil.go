@@ -10,8 +10,9 @@ import (
 
 // Ceil returns the smallest integer not below a, element by element: −0 between −1
 // and 0. ±0, ±∞ and NaN stay. ONNX Ceil.
-func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&ceil, &a, opts)
+func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	ceil.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var ceil = op1{about: about{name: "Ceil", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Ceil, rows: rows1{F32: ceilRow[float32], F64: ceilRow[float64]},

@@ -8,8 +8,9 @@ import (
 // Celu returns alpha·(e^(a ÷ alpha) − 1) where a < 0 and a elsewhere, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Celu, whose
 // alpha is 1 by default.
-func Celu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
-	return applyP(&celu, &a, alpha, 0, opts)
+func Celu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+	celu.call(ref(&r), ref(&a), alpha, 0, opts)
+	return r
 }
 
 var celu = opP{about: about{name: "Celu", onnx: []int{12, 28}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 30,

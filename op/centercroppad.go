@@ -13,12 +13,12 @@ import (
 // isn't an extent of at least 0 for each axis. Elements keep their bits. ONNX
 // CenterCropPad.
 func CenterCropPad[T num.Elem](a tensor.Tensor[T], extents, axes []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](centered(a, extents, axes), opts)
+	return moved[T](centered(a.Any(), extents, axes), opts)
 }
 
 func centered(a tensor.Any, extents, axes []int) *transfer {
 	const name = "CenterCropPad"
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if axes == nil {
 		for i := range shape {
 			axes = append(axes, i)

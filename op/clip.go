@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,19 +12,24 @@ import (
 // it is hi where lo > hi, and NaN where any of the three is NaN; −0 < +0. For no
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
-func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, opts ...Option) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
-		f := &clipFixed
-		if read(opts).orion {
-			f = &orionClipFixed
-		}
-		return applyFixedP("Clip", f, &a, lo, hi, opts)
+func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, opts ...Option) (r tensor.Tensor[T]) {
+	limit(ref(&r), ref(&a), exec.WordOf(lo), exec.WordOf(hi), opts)
+	return r
+}
+
+// limit is Clip for a run-time element type, whose numbers lo and hi are.
+func limit(r, a *tensor.Any, lo, hi exec.Word, opts []Option) {
+	d, inOrion := a.DType(), read(opts).orion
+	switch {
+	case d.IsFixed() && inOrion:
+		orionClipFixed.call(r, "Clip", a, lo, hi, opts)
+	case d.IsFixed():
+		clipFixed.call(r, "Clip", a, lo, hi, opts)
+	case inOrion:
+		formula(r, "Clip", 2, &orionClipRows, nil, a, wideWord(d, lo), wideWord(d, hi), opts)
+	default:
+		formula(r, "Clip", 2, &clipRows, &simd.Clip, a, wideWord(d, lo), wideWord(d, hi), opts)
 	}
-	rows, quick := &clipRows, &simd.Clip
-	if s := read(opts); s.orion {
-		rows, quick = &orionClipRows, nil
-	}
-	return applyWith("Clip", 2, rows, quick, &a, lo, hi, [2]float32{widened1(lo), widened1(hi)}, opts)
 }
 
 var clipRows = rowsP{I8: clipRow[int8], I16: clipRow[int16], I32: clipRow[int32], I64: clipRow[int64],
@@ -44,63 +50,101 @@ func clipRow[T num.Native](dst, a []T, lo, hi T) {
 	}
 }
 
-// widened1 returns a narrow float as a float32; 0 for other types.
-func widened1[T num.Elem](v T) float32 {
-	switch v := any(&v).(type) {
-	case *num.F16:
-		return v.Float32()
-	case *num.BF16:
-		return v.Float32()
-	case *num.F8E4M3:
-		return v.Float32()
-	case *num.F8E5M2:
-		return v.Float32()
+// wideWord returns a narrow float as the float32 that it is computed in; others as they are.
+func wideWord(d dtype.DType, w exec.Word) exec.Word {
+	if widen := widenOf(d); widen != nil {
+		from, wide := w, exec.Word{} // in the heap then, as widen is unknown
+		widen(wide.Run(), from.Run())
+		return wide
 	}
-	return 0
+	return w
 }
 
 var clip = opN{about: about{name: "Clip", onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast,
-	run: perType{dtype.Int8: runClip[int8], dtype.Int16: runClip[int16], dtype.Int32: runClip[int32], dtype.Int64: runClip[int64],
-		dtype.Uint8: runClip[uint8], dtype.Uint16: runClip[uint16], dtype.Uint32: runClip[uint32], dtype.Uint64: runClip[uint64],
-		dtype.Float8E4M3: runClip[num.F8E4M3], dtype.Float8E5M2: runClip[num.F8E5M2], dtype.Float16: runClip[num.F16],
-		dtype.BFloat16: runClip[num.BF16], dtype.Float32: runClip[float32], dtype.Float64: runClip[float64],
-		dtype.FP8x23: runClip[num.FP8x23], dtype.FP16x16: runClip[num.FP16x16], dtype.FP32x32: runClip[num.FP32x32], dtype.FP64x64: runClip[num.FP64x64]},
+	takes:   func(d dtype.DType) bool { return isReal(d) || d.IsFixed() },
+	untyped: runClip,
 	infer: func(c *Call) []tensor.Any {
 		if c.Opset >= 11 {
 			oneType("Clip", c.Inputs...)
 			clipBound("Clip", c, 1)
 			clipBound("Clip", c, 2)
 		}
-		return one(spec("Clip", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("Clip", c.in(0).DType(), c.in(0).Shape()...))
 	}}
 
 // clipBound refuses a bound that isn't a single number.
 func clipBound(name string, c *Call, i int) {
-	if b := c.in(i); b != nil && tensor.Len(b) != 1 {
-		panic(fail(name, tensor.ErrShape, "input %d, a bound, has shape %s; it must be a scalar", i, shapeText(tensor.Shape(b))))
+	if b := c.in(i); !b.IsZero() && b.Len() != 1 {
+		panic(fail(name, tensor.ErrShape, "input %d, a bound, has shape %s; it must be a scalar", i, shapeText(b.Shape())))
 	}
 }
 
 // runClip takes the bounds from inputs, from opset 11 on, or from attributes.
-func runClip[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	lo, hi := lowest[T](), highest[T]()
-	if c.Opset < 11 {
-		if c.Attrs.Has("min") {
-			lo = castTo1[T](tensor.Scalar(c.Attrs.Float("min", 0))).Item()
+func runClip(c *Call) []tensor.Any {
+	lo, hi := ends(c.in(0).DType())
+	bound := func(w *exec.Word, i int, attr string) {
+		switch {
+		case c.Opset < 11 && c.Attrs.Has(attr):
+			x := castAny("Cast", &Call{Attrs: NoAttrs{}}, tensor.Scalar(c.Attrs.Float(attr, 0)).Any(), c.in(0).DType())
+			*w = exec.Item(&x)
+		case c.Opset >= 11 && !c.in(i).IsZero():
+			*w = exec.Item(c.with("Clip", i))
 		}
-		if c.Attrs.Has("max") {
-			hi = castTo1[T](tensor.Scalar(c.Attrs.Float("max", 0))).Item()
-		}
-	} else {
+	}
+	if c.Opset >= 11 {
 		oneType("Clip", c.Inputs...)
 		clipBound("Clip", c, 1)
 		clipBound("Clip", c, 2)
-		if b := as[T]("Clip", c, 1); !b.IsZero() {
-			lo = b.Item()
-		}
-		if b := as[T]("Clip", c, 2); !b.IsZero() {
-			hi = b.Item()
-		}
 	}
-	return one(Clip(as[T]("Clip", c, 0), lo, hi, options(c)...))
+	a := c.with("Clip", 0)
+	bound(&lo, 1, "min")
+	bound(&hi, 2, "max")
+	var r tensor.Any
+	limit(&r, a, lo, hi, options(c))
+	return one(r)
+}
+
+// ends returns the smallest and the largest number of a type, ±∞ for floats.
+func ends(d dtype.DType) (lo, hi exec.Word) {
+	switch d {
+	case dtype.Int8:
+		return endsOf[int8]()
+	case dtype.Int16:
+		return endsOf[int16]()
+	case dtype.Int32:
+		return endsOf[int32]()
+	case dtype.Int64:
+		return endsOf[int64]()
+	case dtype.Uint8:
+		return endsOf[uint8]()
+	case dtype.Uint16:
+		return endsOf[uint16]()
+	case dtype.Uint32:
+		return endsOf[uint32]()
+	case dtype.Uint64:
+		return endsOf[uint64]()
+	case dtype.Float8E4M3:
+		return endsOf[num.F8E4M3]()
+	case dtype.Float8E5M2:
+		return endsOf[num.F8E5M2]()
+	case dtype.Float16:
+		return endsOf[num.F16]()
+	case dtype.BFloat16:
+		return endsOf[num.BF16]()
+	case dtype.Float32:
+		return endsOf[float32]()
+	case dtype.Float64:
+		return endsOf[float64]()
+	case dtype.FP8x23:
+		return endsOf[num.FP8x23]()
+	case dtype.FP16x16:
+		return endsOf[num.FP16x16]()
+	case dtype.FP32x32:
+		return endsOf[num.FP32x32]()
+	}
+	return endsOf[num.FP64x64]()
+}
+
+func endsOf[T num.Elem]() (lo, hi exec.Word) {
+	return exec.WordOf(lowest[T]()), exec.WordOf(highest[T]())
 }

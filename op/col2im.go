@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -23,7 +24,7 @@ type Placement struct {
 // float64 and rounded once; integers wrap. Elements over the padding are dropped. It
 // panics when the extents don't fit together. ONNX Col2Im.
 func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Placement, opts ...Option) tensor.Tensor[T] {
-	return moved[T](imageOf(a, image, block, p), opts)
+	return moved[T](imageOf(a.Any(), image, block, p), opts)
 }
 
 func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
@@ -65,7 +66,7 @@ func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
 			return
 		}
 		stride := steps(image)
-		split(name, ctx, out[0]*out[1], 8*size*count, func(first, till int) {
+		exec.Split(name, ctx, out[0]*out[1], 8*size*count, func(first, till int) {
 			sums := make([]float64, area)
 			words := make([]uint64, area)
 			b, l := make([]int, rank), make([]int, rank)

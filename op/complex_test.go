@@ -14,7 +14,7 @@ import (
 // are exact, in some layout.
 func complexes(t *rapid.T, label string, shape ...int) tensor.Tensor[complex128] {
 	a := tensor.New[complex128](shape...)
-	for i := range a.Indices() {
+	for i := range a.Any().Indices() {
 		a.Set(complex(float64(rapid.IntRange(-9, 9).Draw(t, label)), float64(rapid.IntRange(-9, 9).Draw(t, label))), i...)
 	}
 	if len(shape) == 2 && rapid.Bool().Draw(t, label+" by columns") {
@@ -29,7 +29,7 @@ func TestComplexArithmetic(t *testing.T) {
 		a, b := complexes(t, "a", m, n), complexes(t, "b", m, n)
 		sum, diff, prod, quot, neg := op.Add(a, b), op.Sub(a, b), op.Mul(a, b), op.Div(op.Mul(a, b), b), op.Neg(a)
 		same, other := op.Equal(a, b), op.NotEqual(a, b)
-		for i := range a.Indices() {
+		for i := range a.Any().Indices() {
 			x, y := a.At(i...), b.At(i...)
 			if sum.At(i...) != x+y || diff.At(i...) != x-y || prod.At(i...) != x*y || neg.At(i...) != -x {
 				t.Fatalf("of %v and %v: %v, %v, %v, %v", x, y, sum.At(i...), diff.At(i...), prod.At(i...), neg.At(i...))
@@ -41,7 +41,7 @@ func TestComplexArithmetic(t *testing.T) {
 				t.Fatalf("%v and %v: equal %v", x, y, same.At(i...))
 			}
 		}
-		if got := op.Add(a, b, op.Into(a)); !got.SameData(a) || !op.AllTrue(op.Equal(a, sum), nil).At() {
+		if got := op.Add(a, b, op.Into(a)); !got.Any().SameData(a.Any()) || !op.AllTrue(op.Equal(a, sum), nil).At() {
 			t.Fatal("in place it differs")
 		}
 	})
@@ -120,7 +120,7 @@ func TestBoolProducts(t *testing.T) {
 		m, n, k := rapid.IntRange(0, 4).Draw(t, "m"), rapid.IntRange(0, 4).Draw(t, "n"), rapid.IntRange(0, 300).Draw(t, "k")
 		draw := func(r, c int) tensor.Tensor[bool] {
 			a := tensor.New[bool](r, c)
-			for i := range a.Indices() {
+			for i := range a.Any().Indices() {
 				a.Set(rapid.IntRange(0, 3).Draw(t, "x") == 0, i...)
 			}
 			return a

@@ -13,11 +13,11 @@ import (
 // their bits. ONNX Compress, which without an axis takes elements of the flattened
 // tensor: a.Reshape(-1) is that.
 func Compress[T num.Elem](a tensor.Tensor[T], cond tensor.Tensor[bool], axis int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](compressed(a, cond, axis), opts)
+	return moved[T](compressed(a.Any(), cond.Any(), axis), opts)
 }
 
 func compressed(a, cond tensor.Any, axis int) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	axis = axisOf("Compress", axis, len(shape))
 	switch {
 	case cond.DType() != dtype.Bool:
@@ -25,7 +25,7 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 	case cond.Rank() != 1 || cond.Dim(0) > shape[axis]:
 		panic(fail("Compress", tensor.ErrShape, "the condition is %s; want one axis of at most %d, the extent of axis %d", tensor.Describe(cond), shape[axis], axis))
 	}
-	if _, spec := cond.(tensor.Spec); spec {
+	if cond.IsSpec() {
 		panic(unknown("Compress", 1))
 	}
 	held := wordsOf(cond).mem
@@ -48,12 +48,12 @@ var compress = opN{about: about{name: "Compress", onnx: []int{9, 11}, attrs: []s
 		if c.Attrs.Has("axis") {
 			return compressed(a, c.in(1), int(c.Attrs.Int("axis", 0)))
 		}
-		if _, spec := a.(tensor.Spec); spec {
-			flat, err := tensor.NewSpec(a.DType(), tensor.Len(a))
+		if a.IsSpec() {
+			flat, err := tensor.NewSpec(a.DType(), a.Len())
 			if err != nil {
 				panic(err)
 			}
-			return compressed(flat, c.in(1), 0)
+			return compressed(flat.Any(), c.in(1), 0)
 		}
-		return compressed(viewed(tensor.Reshape(a, tensor.Len(a))), c.in(1), 0)
+		return compressed(viewed(tensor.Reshape(a, a.Len())), c.in(1), 0)
 	}}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,20 +18,20 @@ import (
 func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	boxed := make([]tensor.Any, len(ts))
 	for i, t := range ts {
-		boxed[i] = t
+		boxed[i] = t.Any()
 	}
 	shape := concatShape(axis, boxed)
 	axis = axisOf("Concat", axis, len(shape))
 	s := read(opts)
 	dst := target[T]("Concat", &s, shape)
 	out := dst
-	if !dst.LayoutRef().Flat() { // a part of a nested axis may have no view
+	if !ref(&dst).LayoutRef().Flat() { // a part of a nested axis may have no view
 		out = tensor.Empty[T](shape...)
 	}
 	at := make([]int, len(ts)+1)
 	own := slices.Clone(ts)
 	for i, t := range ts {
-		if out.Overlaps(t) {
+		if out.Any().Overlaps(t.Any()) {
 			own[i] = t.Clone()
 		}
 		at[i+1] = at[i] + t.Dim(axis)
@@ -38,7 +39,7 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.
 	before, n, after := around(shape, axis)
 	till, t0 := out.Mutable()
 	till = conv.Result(till, out.Len())
-	split("Concat", s.ctx(), len(ts), max(1, dst.Len()/len(ts)), func(from, to int) {
+	exec.Split("Concat", s.ctx(), len(ts), max(1, dst.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
@@ -56,7 +57,7 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.
 	})
 	runtime.KeepAlive(own)
 	runtime.KeepAlive(out)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -67,7 +68,7 @@ func concatShape(axis int, ts []tensor.Any) []int {
 	if len(ts) == 0 {
 		panic(fail("Concat", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	shape := tensor.Shape(ts[0])
+	shape := ts[0].Shape()
 	axis = axisOf("Concat", axis, len(shape))
 	for i, t := range ts[1:] {
 		if t.Rank() != len(shape) {
@@ -102,5 +103,5 @@ func runConcat[T num.Elem](c *Call) []tensor.Any {
 	for i := range ts {
 		ts[i] = as[T]("Concat", c, i)
 	}
-	return one(Concat(int(c.Attrs.Int("axis", 1)), ts, options(c)...))
+	return one(Concat(int(c.Attrs.Int("axis", 1)), ts, options(c)...).Any())
 }

@@ -14,16 +14,16 @@ func runConstant(c *Call) []tensor.Any {
 		return one(v)
 	}
 	if v, ok := c.Attrs.Floats("value_floats"); ok {
-		return one(tensor.FromSlice(v, len(v)))
+		return one(tensor.FromSlice(v, len(v)).Any())
 	}
 	if v, ok := c.Attrs.Ints("value_ints"); ok {
-		return one(tensor.FromSlice(v, len(v)))
+		return one(tensor.FromSlice(v, len(v)).Any())
 	}
 	if c.Attrs.Has("value_float") {
-		return one(tensor.Scalar(c.Attrs.Float("value_float", 0)))
+		return one(tensor.Scalar(c.Attrs.Float("value_float", 0)).Any())
 	}
 	if c.Attrs.Has("value_int") {
-		return one(tensor.Scalar(c.Attrs.Int("value_int", 0)))
+		return one(tensor.Scalar(c.Attrs.Int("value_int", 0)).Any())
 	}
 	panic(fail("Constant", tensor.ErrValue, "no attribute gives a value; want value, value_float(s) or value_int(s)"))
 }

@@ -26,9 +26,9 @@ var constantOfShape = opN{about: about{name: "ConstantOfShape", onnx: []int{9, 2
 func fillValue(c *Call) tensor.Any {
 	v, ok := c.Attrs.Tensor("value")
 	if !ok {
-		return tensor.Scalar(float32(0))
+		return tensor.Scalar(float32(0)).Any()
 	}
-	if tensor.Len(v) != 1 {
+	if v.Len() != 1 {
 		panic(fail("ConstantOfShape", tensor.ErrShape, "value is %s; want one element", tensor.Describe(v)))
 	}
 	return v

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -162,7 +163,7 @@ func (g *gemm[T]) run() {
 	m, n := g.m, g.n          // of a piece
 	for workers := runtime.GOMAXPROCS(0); workers > 1; {
 		pieces := g.batch * ((g.m + m - 1) / m) * ((g.n + n - 1) / n)
-		least := splitCost / 2
+		least := exec.SplitCost / 2
 		if pieces >= workers { // pieces enough, but small ones share the work better
 			least *= 16
 		}
@@ -180,7 +181,7 @@ func (g *gemm[T]) run() {
 	}
 	p := pieces{down: (g.m + m - 1) / m, across: (g.n + n - 1) / n, m: m, n: n}
 	count, cost := g.batch*p.down*p.across, m*n*steps
-	if g.ctx == nil && (count == 1 || g.little(count, cost)) {
+	if g.Ctx == nil && (count == 1 || g.Little(count, cost)) {
 		g.some(p, 0, count)
 	} else {
 		g.split(p, count, cost)
@@ -192,7 +193,7 @@ type pieces struct{ down, across, m, n int }
 
 // split computes all pieces. It works on a copy, so that the gemm of a product that isn't split stays on the stack.
 func (g gemm[T]) split(p pieces, count, cost int) {
-	split(g.name, g.ctx, count, cost, func(from, to int) { g.some(p, from, to) })
+	exec.Split(g.Name, g.Ctx, count, cost, func(from, to int) { g.some(p, from, to) })
 }
 
 // some computes pieces [from, to).
@@ -262,7 +263,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	}
 	for x0 := 0; x0 < n; x0 += nc {
 		nn := min(nc, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.ctx); k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.Ctx); k0 += gemmK {
 			kn, mode := min(gemmK, g.k-k0), simd.StoreSums
 			if k0 > 0 {
 				mode = simd.AddSums
@@ -416,10 +417,10 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 	defer panelPool.Put(p)
 	rest := p.Bytes()
 	acc := conv.Carve[T](&rest, m*width)
-	canon := canonOf[T]()
+	canon := canonFor[T]()
 	for x0 := 0; x0 < n; x0 += width {
 		w := min(width, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.ctx); k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.Ctx); k0 += gemmK {
 			kn := min(gemmK, g.k-k0)
 			clear(acc[:m*w])
 			if kn > 0 {
@@ -477,7 +478,7 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 	for i := range lanes {
 		p.offs[i] = i * lanes
 	}
-	canon := canonOf[T]()
+	canon := canonFor[T]()
 	c := g.c[g.cAt.at(batch)+r*g.cRow+x:][:n]
 	for j := 0; j < n; j += lanes {
 		b, row := g.b[g.bAt.at(batch)+(x+j)*g.bCol:], c[j:j+lanes]

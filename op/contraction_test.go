@@ -6,9 +6,20 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
+
+// wideOf and backOf return the conversions of a narrow float to and from float32, nil for other types.
+func wideOf[T num.Elem]() func(dst []float32, a []T) {
+	return exec.Recall[func(dst []float32, a []T)](widenOf(dtype.Of[T]()))
+}
+
+func backOf[T num.Elem]() func(dst []T, a []float32) {
+	return exec.Recall[func(dst []T, a []float32)](narrowOf(dtype.Of[T]()))
+}
 
 // definedChain is the rule of contractions word by word: blocks of 256 from k = 0,
 // in each one chain of fused steps from +0, the blocks' results added in order.
@@ -20,12 +31,12 @@ func definedChain[T num.Elem](x, y []T) T {
 	case []float64:
 		return any(chainOf(x, any(y).([]float64), num.FMA64, num.NaN64())).(T)
 	}
-	if widen := widenOf[T](); widen != nil {
+	if widen := wideOf[T](); widen != nil {
 		u, v := make([]float32, len(x)), make([]float32, len(y))
 		widen(u, x)
 		widen(v, y)
 		out := make([]T, 1)
-		narrowOf[T]()(out, []float32{chainOf(u, v, num.FMA32, num.NaN32())})
+		backOf[T]()(out, []float32{chainOf(u, v, num.FMA32, num.NaN32())})
 		return out[0]
 	}
 	switch x := any(x).(type) {
@@ -277,8 +288,8 @@ func TestGemm(t *testing.T) {
 	want := tensor.New[num.BF16](3, 4)
 	convertTo(want, wide, num.NarrowBF16)
 	same(t, "bfloat16", Gemm(a, b, c, 0.3, 0.7, false, false), want)
-	out := runs(t, "Gemm", &Call{Inputs: []tensor.Any{a.Transpose(), b, c}, Attrs: given{"alpha": float32(0.3), "beta": float32(0.7), "transA": int64(1)}})
-	same(t, "run-time form", out[0].(tensor.Tensor[num.BF16]), want)
+	out := runs(t, "Gemm", &Call{Inputs: []tensor.Any{a.Transpose().Any(), b.Any(), c.Any()}, Attrs: given{"alpha": float32(0.3), "beta": float32(0.7), "transA": int64(1)}})
+	same(t, "run-time form", asOf[num.BF16](out[0]), want)
 }
 
 // Products of integers have pure tiles, of which these are several below each other.

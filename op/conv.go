@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,7 +18,7 @@ import (
 // once, and so is fixed point, from exact sums with the bias. It panics when extents don't fit. ONNX Conv.
 func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
-	g := convOf("Conv", x, w, anyOrNil(bias), win, group)
+	g := convOf("Conv", x.Any(), w.Any(), anyOrNil(bias), win, group)
 	if dtype.Of[T]().IsFixed() {
 		return rectified(&s, asFixed(x,
 			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
@@ -37,7 +38,7 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 	if dst.Len() == 0 {
 		return dst
 	}
-	j := job{name: "Conv", ctx: s.ctx()}
+	j := exec.Job{Name: "Conv", Ctx: s.ctx()}
 	switch d := any(dst).(type) {
 	case tensor.Tensor[float32]:
 		convolve(j, g, any(x).(tensor.Tensor[float32]), any(w).(tensor.Tensor[float32]), any(bias).(tensor.Tensor[float32]), d, s.rectify)
@@ -50,16 +51,16 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 			b = widened(bias)
 		}
 		convolve(j, g, widened(x), widened(w), b, wide, s.rectify)
-		convertTo(dst, wide, narrowOf[T]())
+		convertTo(dst, wide, narrowFor[T]())
 	}
 	return dst
 }
 
 func anyOrNil[T num.Elem](t tensor.Tensor[T]) tensor.Any {
 	if t.IsZero() {
-		return nil
+		return tensor.Any{}
 	}
-	return t
+	return t.Any()
 }
 
 // convolution is the geometry of a Conv.
@@ -97,7 +98,7 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 		}
 		panic(fail(name, tensor.ErrShape, "input has %d channels in %d groups, kernel wants %d in each", g.c, group, lw.Dim(1)))
 	}
-	if bias != nil && (bias.Rank() != 1 || bias.Dim(0) != g.m) {
+	if !bias.IsZero() && (bias.Rank() != 1 || bias.Dim(0) != g.m) {
 		panic(fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(bias), g.m))
 	}
 	g.s = win.spans(name, in)
@@ -116,7 +117,7 @@ func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], 
 	var plus []T
 	if !bias.IsZero() {
 		bias = bias.Contiguous()
-		plus = bias.Run(bias.LayoutRef())
+		plus = tensor.Run[T](ref(&bias), ref(&bias).LayoutRef())
 	}
 	e.then = after[T]{plus, entriesOf(0, loop{e.batch / g.group, 0}, loop{g.group, g.m / g.group}), 1, 0, rectify}
 }
@@ -126,7 +127,7 @@ func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], 
 func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[T], rectify bool) {
 	x, w = x.Contiguous(), w.Contiguous()
 	out := dst
-	if !dst.IsContiguous() || dst.Overlaps(x) || dst.Overlaps(w) || !bias.IsZero() && dst.Overlaps(bias) {
+	if !dst.IsContiguous() || dst.Any().Overlaps(x.Any()) || dst.Any().Overlaps(w.Any()) || !bias.IsZero() && dst.Any().Overlaps(bias.Any()) {
 		out = tensor.Empty[T](g.shape...)
 	}
 	xd, x0 := x.Data()
@@ -146,7 +147,7 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	if p, ok := e.from.(*patches[T]); !ok || !p.few(&e) {
 		e.run()
 	}
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	runtime.KeepAlive(x)
@@ -176,5 +177,5 @@ var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []str
 		dtype.FP8x23: runConv[num.FP8x23], dtype.FP16x16: runConv[num.FP16x16], dtype.FP32x32: runConv[num.FP32x32], dtype.FP64x64: runConv[num.FP64x64]}}
 
 func runConv[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(Conv(as[T]("Conv", c, 0), as[T]("Conv", c, 1), as[T]("Conv", c, 2), windowOf(c), int(c.Attrs.Int("group", 1)), options(c)...))
+	return one(Conv(as[T]("Conv", c, 0), as[T]("Conv", c, 1), as[T]("Conv", c, 2), windowOf(c), int(c.Attrs.Int("group", 1)), options(c)...).Any())
 }

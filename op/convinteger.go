@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,19 +17,19 @@ type Byte interface{ int8 | uint8 }
 // zero Tensor is 0. Padding is xZero. It panics when extents don't fit. ONNX
 // ConvInteger. It computes in int64, and much slower than Conv does with floats.
 func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor.Tensor[X], wZero tensor.Tensor[W], win Window, group int, opts ...Option) tensor.Tensor[int32] {
-	return moved[int32](integerConv(x, w, anyOrNil(xZero), anyOrNil(wZero), win, group), opts)
+	return moved[int32](integerConv(x.Any(), w.Any(), anyOrNil(xZero), anyOrNil(wZero), win, group), opts)
 }
 
 func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer {
 	const name = "ConvInteger"
 	must(name, bytes8(w.DType()), w.DType())
-	g := convOf(name, x, w, nil, win, group)
+	g := convOf(name, x, w, tensor.Any{}, win, group)
 	checkZero(name, 2, xZero, x, -1)
 	checkZero(name, 3, wZero, w, 0)
 	return &transfer{name: name, d: dtype.Int32, shape: g.shape, in: operandsOf(x, w, xZero, wZero), fill: func(ctx context.Context, dst words, in []words) {
 		sums := tensor.Empty[int64](g.shape...)
 		if sums.Len() > 0 {
-			convolve(job{name: name, ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[1], in[3], 0), tensor.Tensor[int64]{}, sums, false)
+			convolve(exec.Job{Name: name, Ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[1], in[3], 0), tensor.Tensor[int64]{}, sums, false)
 		}
 		dst.wrap(sums)
 	}}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -33,7 +34,7 @@ type TransposeWindow struct {
 // ConvTranspose. The products of an image exist as a whole, k1·k2·… times as large
 // as the result or so.
 func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win TransposeWindow, group int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](transposedConv(x, w, anyOrNil(bias), win, group), opts)
+	return moved[T](transposedConv(x.Any(), w.Any(), anyOrNil(bias), win, group), opts)
 }
 
 // transposedConv checks the operands of a transposed convolution; bias may be nil.
@@ -53,18 +54,18 @@ func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *tran
 		panic(fail(name, tensor.ErrShape, "input has %d channels, kernel wants %d", c, w.Dim(0)))
 	}
 	m := extent(name, 1, w.Dim(1), group)
-	if bias != nil && (bias.Rank() != 1 || bias.Dim(0) != m) {
+	if !bias.IsZero() && (bias.Rank() != 1 || bias.Dim(0) != m) {
 		panic(fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(bias), m))
 	}
-	s := win.reaches(name, in, tensor.Shape(w)[2:])
+	s := win.reaches(name, in, w.Shape()[2:])
 	shape := outShape(n, m, s)
 	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, w, bias), fill: func(ctx context.Context, dst words, in []words) {
 		g := spreading{n: n, c: c, m: m, group: group, s: s}
 		inFloats(dst, in, func(d tensor.Tensor[float32], in []tensor.Tensor[float32]) {
-			spreadOut(job{name: name, ctx: ctx}, g, in[0], in[1], in[2], d)
+			spreadOut(exec.Job{Name: name, Ctx: ctx}, g, in[0], in[1], in[2], d)
 		},
 			func(d tensor.Tensor[float64], in []tensor.Tensor[float64]) {
-				spreadOut(job{name: name, ctx: ctx}, g, in[0], in[1], in[2], d)
+				spreadOut(exec.Job{Name: name, Ctx: ctx}, g, in[0], in[1], in[2], d)
 			})
 	}}
 }
@@ -159,15 +160,15 @@ func spreadOut[T num.Float](j job, g spreading, x, w, bias, dst tensor.Tensor[T]
 	xd, x0 := x.Data()
 	wd, w0 := w.Data()
 	cd, c0 := cols.Mutable()
-	res := dst.Run(dst.LayoutRef())
-	canon := canonOf[T]()
+	res := tensor.Run[T](ref(&dst), ref(&dst).LayoutRef())
+	canon := canonFor[T]()
 	for n := range g.n {
 		e := gemm[T]{job: j, batch: g.group, m: rows, n: places, k: cg,
 			a: wd, aRow: 1, aCol: rows, aAt: entriesOf(w0, loop{g.group, cg * rows}),
 			b: xd, bRow: places, bCol: 1, bAt: entriesOf(x0+n*g.c*places, loop{g.group, cg * places}),
 			c: cd, cRow: places, cCol: 1, cAt: entriesOf(c0, loop{g.group, rows * places})}
 		e.run()
-		split(j.name, j.ctx, g.m, volume*max(places, 1)+area, func(from, to int) {
+		exec.Split(j.Name, j.Ctx, g.m, volume*max(places, 1)+area, func(from, to int) {
 			sums := make([]float64, area)
 			for m := from; m < to; m++ {
 				clear(sums)

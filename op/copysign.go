@@ -10,8 +10,9 @@ import (
 // CopySign returns a with the sign of b, element by element; NaNs keep their other
 // bits. Shapes broadcast. It panics if they don't. IEEE 754 copySign; NumPy
 // copysign.
-func CopySign[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&copySign, &a, &b, opts)
+func CopySign[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	copySign.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var copySign = op2{about: about{name: "CopySign"}, canonical: true,

@@ -9,8 +9,9 @@ import (
 // Cos returns the cosine of a, in radians, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
 // ONNX Cos.
-func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&cos, &a, opts)
+func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	cos.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var cos = op1{about: about{name: "Cos", onnx: []int{7, 22}}, fast: &simd.Cos, function: true, cost: 40, rows: rows1{F32: cosRow32, F64: cosRow64},

@@ -7,8 +7,9 @@ import (
 
 // Cosh returns the hyperbolic cosine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±∞ gives +∞. ONNX Cosh.
-func Cosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&cosh, &a, opts)
+func Cosh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	cosh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var cosh = op1{about: about{name: "Cosh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: coshRow32, F64: coshRow64},

@@ -26,7 +26,7 @@ func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) tensor.
 }
 
 func truthOf[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[bool] {
-	return tensor.FromSlice(truths(wordsOf(a)), a.Shape()...)
+	return tensor.FromSlice(truths(wordsOf(a.Any())), a.Shape()...)
 }
 
 type truthCount struct{ n int64 }

@@ -25,7 +25,7 @@ func CumProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int
 				return cumulateFixed("CumProd", a, axis, exclusive, reverse, true, opts)
 			})
 	}
-	return moved[T](cumulated("CumProd", a, axisOf("CumProd", axis, a.Rank()), exclusive, reverse, multiplyUp), opts)
+	return moved[T](cumulated("CumProd", a.Any(), axisOf("CumProd", axis, a.Rank()), exclusive, reverse, multiplyUp), opts)
 }
 
 var multiplyUp = cumulation{none: 1, start: 1, times: true,
@@ -40,5 +40,5 @@ func runCumProd[T num.Fixed](c *Call) []tensor.Any {
 	if len(v) != 1 {
 		panic(fail("CumProd", tensor.ErrShape, "the axis has %d elements; want one", len(v)))
 	}
-	return one(CumProd(as[T]("CumProd", c, 0), v[0], c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, options(c)...))
+	return one(CumProd(as[T]("CumProd", c, 0), v[0], c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, options(c)...).Any())
 }

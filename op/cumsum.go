@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -32,7 +33,7 @@ func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
 			})
 	}
-	return moved[T](cumulated("CumSum", a, axisOf("CumSum", axis, a.Rank()), exclusive, reverse, addUp), opts)
+	return moved[T](cumulated("CumSum", a.Any(), axisOf("CumSum", axis, a.Rank()), exclusive, reverse, addUp), opts)
 }
 
 // A cumulation is how a line is combined: none is what a result without elements is.
@@ -46,7 +47,7 @@ var addUp = cumulation{none: 0, start: math.Copysign(0, -1), // −0 + v is v fo
 	word: func(acc, v uint64) uint64 { return acc + v }}
 
 func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	d := a.DType()
 	return &transfer{name: name, d: d, shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(shape, axis)
@@ -56,7 +57,7 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 		}
 		f32, is32 := elems[float32](dst, in[0])
 		f64, is64 := elems[float64](dst, in[0])
-		split(name, ctx, before*after, 4*n, func(from, to int) {
+		exec.Split(name, ctx, before*after, 4*n, func(from, to int) {
 			step := after
 			if reverse {
 				step = -after
@@ -96,12 +97,10 @@ func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by 
 // elems returns the elements of both as those of type T, if they are.
 func elems[T num.Elem](a, b words) (e [2][]T, ok bool) {
 	for i, w := range [2]words{a, b} {
-		t, ok := w.of.(tensor.Tensor[T])
-		if !ok {
+		if w.of.DType() != dtype.Of[T]() {
 			return e, false
 		}
-		data, from := t.Data()
-		e[i] = data[from : from+t.Len()]
+		e[i] = tensor.Run[T](w.of, w.of.LayoutRef())
 	}
 	return e, true
 }
@@ -211,5 +210,5 @@ func runCumSum[T num.Fixed](c *Call) []tensor.Any {
 	if len(v) != 1 {
 		panic(fail("CumSum", tensor.ErrShape, "the axis has %d elements; want one", len(v)))
 	}
-	return one(CumSum(as[T]("CumSum", c, 0), v[0], c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, options(c)...))
+	return one(CumSum(as[T]("CumSum", c, 0), v[0], c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, options(c)...).Any())
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -24,7 +25,7 @@ import (
 // panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
 // an image exist as a whole.
 func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](deformedConv(x, w, offset, anyOrNil(bias), anyOrNil(mask), win, group, offsetGroup), opts)
+	return moved[T](deformedConv(x.Any(), w.Any(), offset.Any(), anyOrNil(bias), anyOrNil(mask), win, group, offsetGroup), opts)
 }
 
 func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *transfer {
@@ -39,7 +40,7 @@ func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs i
 	}
 	volume := g.s[0].kernel * g.s[1].kernel
 	for i, a := range []tensor.Any{offset, mask} {
-		if a == nil {
+		if a.IsZero() {
 			continue
 		}
 		want := []int{g.n, extent(name, 1, runs, volume) * (2 - i), g.s[0].out, g.s[1].out}
@@ -48,7 +49,7 @@ func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs i
 		}
 	}
 	return &transfer{name: name, d: x.DType(), shape: g.shape, in: operandsOf(x, w, offset, bias, mask), fill: func(ctx context.Context, dst words, in []words) {
-		j := job{name: name, ctx: ctx}
+		j := exec.Job{Name: name, Ctx: ctx}
 		inFloats(dst, in, func(d tensor.Tensor[float32], in []tensor.Tensor[float32]) { deform(j, &g, runs, in, d) },
 			func(d tensor.Tensor[float64], in []tensor.Tensor[float64]) { deform(j, &g, runs, in, d) })
 	}}
@@ -62,16 +63,16 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 	x, w, offset, bias, mask := in[0], in[1], in[2], in[3], in[4]
 	volume, plane := g.s[0].kernel*g.s[1].kernel, g.s[0].in*g.s[1].in
 	patches := tensor.Empty[T](g.c, volume, g.patch)
-	src, offs, at := x.Run(x.LayoutRef()), offset.Run(offset.LayoutRef()), patches.Run(patches.LayoutRef())
+	src, offs, at := tensor.Run[T](ref(&x), ref(&x).LayoutRef()), tensor.Run[T](ref(&offset), ref(&offset).LayoutRef()), tensor.Run[T](ref(&patches), ref(&patches).LayoutRef())
 	var factors []T
 	if !mask.IsZero() {
-		factors = mask.Run(mask.LayoutRef())
+		factors = tensor.Run[T](ref(&mask), ref(&mask).LayoutRef())
 	}
 	wd, w0 := w.Data()
-	res := dst.Run(dst.LayoutRef())
+	res := tensor.Run[T](ref(&dst), ref(&dst).LayoutRef())
 	mg, kg := g.m/g.group, g.c/g.group*volume
 	for n := range g.n {
-		split(j.name, j.ctx, g.c*volume, g.patch*20, func(from, to int) {
+		exec.Split(j.Name, j.Ctx, g.c*volume, g.patch*20, func(from, to int) {
 			for row := from; row < to; row++ {
 				c, k := row/volume, row%volume
 				u := (n*runs+c/(g.c/runs))*volume + k // of the mask; of the offset the two from 2u on

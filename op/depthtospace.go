@@ -11,7 +11,7 @@ import (
 // (d·b + i)·b + j. It panics unless b is at least 1 and b² divides c. Elements keep
 // their bits. ONNX DepthToSpace, its modes DCR and CRD.
 func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, crd bool, opts ...Option) tensor.Tensor[T] {
-	return rearranged[T](depthToSpaceOf(a, b, crd), opts)
+	return rearranged[T](depthToSpaceOf(a.Any(), b, crd), opts)
 }
 
 // A rearrangement is a view of the operand whose elements, in row-major order, are
@@ -38,7 +38,7 @@ func depthToSpaceOf(a tensor.Any, b int, crd bool) *rearrangement {
 
 // blocks checks the operand and the block size of DepthToSpace and SpaceToDepth.
 func blocks(name string, a tensor.Any, b int) []int {
-	s := tensor.Shape(a)
+	s := a.Shape()
 	if len(s) != 4 {
 		panic(fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(a)))
 	}
@@ -61,7 +61,8 @@ func (r *rearrangement) run() []tensor.Any {
 
 func rearranged[T num.Elem](r *rearrangement, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
-	out := r.view().(tensor.Tensor[T]).Reshape(r.into...)
+	view := r.view()
+	out := typed[T](&view).Reshape(r.into...)
 	if s.into == nil {
 		return out
 	}

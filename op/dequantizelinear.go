@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,18 +14,18 @@ import (
 // then to that type; to an integer to the nearest, even on a tie, saturating. It
 // panics when the shapes don't fit. ONNX DequantizeLinear.
 func DequantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[Q], q Quantization[S, Q], opts ...Option) tensor.Tensor[S] {
-	return moved[S](dequantized(x, q.Scale, anyOrNil(q.Zero), dtype.Of[S](), q.Axis, q.Block), opts)
+	return moved[S](dequantized(x.Any(), q.Scale.Any(), anyOrNil(q.Zero), dtype.Of[S](), q.Axis, q.Block), opts)
 }
 
 func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *transfer {
 	const name = "DequantizeLinear"
 	g := grainOf(name, x, scale, zero, axis, block)
-	if zero != nil && zero.DType() != x.DType() {
+	if !zero.IsZero() && zero.DType() != x.DType() {
 		panic(fail(name, tensor.ErrDType, "the zero point holds %v, what it belongs to %v", zero.DType(), x.DType()))
 	}
-	return &transfer{name: name, d: d, shape: tensor.Shape(x), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: d, shape: x.Shape(), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
 		src, by, off, to := numericOf(in[0]), numericOf(in[1]), numericOf(in[2]), numericOf(dst)
-		split(name, ctx, dst.len(), 20, func(from, till int) {
+		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
 				at := g.at(i)
 				q := quantum{scale: by.real(at)}

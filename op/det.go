@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,11 +15,11 @@ import (
 // for themselves, and the diagonal is multiplied from the top. The result is rounded
 // once. Of no rows it is 1. It panics unless the matrices are square. ONNX Det.
 func Det[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return moved[T](determinants(x), opts)
+	return moved[T](determinants(x.Any()), opts)
 }
 
 func determinants(x tensor.Any) *transfer {
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	r := len(shape)
 	if r < 2 || shape[r-1] != shape[r-2] {
 		panic(fail("Det", tensor.ErrShape, "the operand is %s; want square matrices in the last two axes", tensor.Describe(x)))
@@ -26,7 +27,7 @@ func determinants(x tensor.Any) *transfer {
 	n := shape[r-1]
 	return &transfer{name: "Det", d: x.DType(), shape: shape[:r-2], in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
-		split("Det", ctx, dst.len(), n*n*max(n, 1), func(from, till int) {
+		exec.Split("Det", ctx, dst.len(), n*n*max(n, 1), func(from, till int) {
 			m := roomFor[float64]("Det", n, n)
 			for u := from; u < till; u++ {
 				for i := range m {

@@ -13,11 +13,12 @@ import (
 // Smith's method, each step rounded, as in NumPy. Fixed point is rounded once; a divisor
 // of 0 and what is beyond the format are errors. It panics if the shapes don't
 // broadcast. ONNX Div.
-func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&div, &a, &b, opts)
+func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	div.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
-var div = op2{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Div, canonical: true, zero: true, cost: 4,
+var div = op2{about: about{name: "Div", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Div, canonical: true, orionCuts: true, zero: true, cost: 4,
 	rows: rows2{I8: divRow[int8], I16: divRow[int16], I32: divRow[int32], I64: divRow[int64],
 		U8: divRow[uint8], U16: divRow[uint16], U32: divRow[uint32], U64: divRow[uint64],
 		F32: divRow[float32], F64: divRow[float64],

@@ -18,7 +18,7 @@ var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, 
 	run: perType{dtype.Float8E4M3: runDropout[num.F8E4M3], dtype.Float8E5M2: runDropout[num.F8E5M2], dtype.Float16: runDropout[num.F16],
 		dtype.BFloat16: runDropout[num.BF16], dtype.Float32: runDropout[float32], dtype.Float64: runDropout[float64]},
 	infer: func(c *Call) []tensor.Any {
-		shape := tensor.Shape(c.in(0))
+		shape := c.in(0).Shape()
 		mask := dtype.Bool
 		if c.Opset < 10 {
 			mask = c.in(0).DType()
@@ -31,30 +31,20 @@ var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, 
 func runDropout[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	a := as[T]("Dropout", c, 0)
 	if train := as[bool]("Dropout", c, 2); c.Opset >= 12 && !train.IsZero() && train.Item() {
-		if r := c.in(1); r == nil || !isZero(r) {
+		if r := c.in(1); r.IsZero() || !isZero(r) {
 			panic(fail("Dropout", ErrUnsupported, "training_mode is true and the ratio isn't 0: what training drops is random; export the model for inference"))
 		}
 	}
 	if c.Outputs < 2 {
-		return one(a)
+		return one(a.Any())
 	}
 	if c.Opset < 10 {
-		return []tensor.Any{a, tensor.Full(rounding[T]()(1), a.Shape()...)}
+		return []tensor.Any{a.Any(), tensor.Full(rounding[T]()(1), a.Shape()...).Any()}
 	}
-	return []tensor.Any{a, tensor.Full(true, a.Shape()...)}
+	return []tensor.Any{a.Any(), tensor.Full(true, a.Shape()...).Any()}
 }
 
 // isZero reports whether a, of a float type, is a single 0.
 func isZero(a tensor.Any) bool {
-	switch a := a.(type) {
-	case tensor.Tensor[float32]:
-		return a.Item() == 0
-	case tensor.Tensor[float64]:
-		return a.Item() == 0
-	case tensor.Tensor[num.F16]:
-		return a.Item().Float32() == 0
-	case tensor.Tensor[num.BF16]:
-		return a.Item().Float32() == 0
-	}
-	return false
+	return a.Len() == 1 && tensor.Float64s(a)(make([]int, a.Rank())...) == 0
 }

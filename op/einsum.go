@@ -28,7 +28,7 @@ import (
 func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	anys := make([]tensor.Any, len(operands))
 	for i := range operands {
-		anys[i] = operands[i]
+		anys[i] = operands[i].Any()
 	}
 	e := einsumOf(equation, anys)
 	s := read(opts)
@@ -74,7 +74,7 @@ func einsumOf(equation string, operands []tensor.Any) *einsum {
 	e := &einsum{extent: map[letter]int{}}
 	count, dots := map[letter]int{}, 0
 	for i, p := range parts {
-		if operands[i] == nil {
+		if operands[i].IsZero() {
 			panic(fail("Einsum", tensor.ErrShape, "operand %d is absent", i))
 		}
 		list := lettersOf(equation, p, operands[i].Rank())
@@ -179,10 +179,10 @@ func diagonals[T num.Number](t tensor.Tensor[T], names []letter) term[T] {
 				shape[j] = shape[i]
 				t = t.BroadcastTo(shape...)
 			}
-			if !t.LayoutRef().Flat() {
+			if !ref(&t).LayoutRef().Flat() {
 				t = t.Contiguous() // a nested axis may have no single stride
 			}
-			t = t.Diagonal(0, i, j).MoveAxis(-1, i)
+			t = tensor.MoveAxis(tensor.Diagonal(t, 0, i, j), -1, i)
 			names = slices.Delete(names, j, j+1)
 			j--
 		}
@@ -298,5 +298,5 @@ func runEinsum[T num.Number](c *Call) []tensor.Any {
 	for i := range operands {
 		operands[i] = as[T]("Einsum", c, i)
 	}
-	return one(Einsum(c.Attrs.Str("equation", ""), operands, options(c)...))
+	return one(Einsum(c.Attrs.Str("equation", ""), operands, options(c)...).Any())
 }

@@ -9,8 +9,9 @@ import (
 // stays. It is computed in float64 and rounded once; in fixed point eᵃ is rounded, and then
 // the product. ONNX Elu, whose alpha is 1 by
 // default.
-func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
-	return applyP(&elu, &a, alpha, 0, opts)
+func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+	elu.call(ref(&r), ref(&a), alpha, 0, opts)
+	return r
 }
 
 var elu = opP{about: about{name: "Elu", onnx: []int{6, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 25,

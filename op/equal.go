@@ -8,8 +8,9 @@ import (
 
 // Equal reports a = b, element by element. Shapes broadcast. −0 equals +0, NaN
 // equals nothing. ONNX Equal.
-func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
-	return applyCmp(&equal, &a, &b, opts)
+func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+	equal.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var equal = cmp2{about: about{name: "Equal", onnx: []int{7, 11, 13}}, fast: &simd.Equal,

@@ -8,8 +8,9 @@ import (
 
 // Erf returns the error function of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Erf.
-func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&erf, &a, opts)
+func Erf[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	erf.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var erf = op1{about: about{name: "Erf", onnx: []int{9, 13}}, fast: &simd.Erf, function: true, cost: 20, rows: rows1{F32: erfRow32, F64: erfRow64},

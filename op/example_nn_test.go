@@ -125,7 +125,7 @@ func ExampleRectified() {
 	gemm, _ := op.Lookup("Gemm")
 	rectified, ok := op.Rectified(gemm)
 	a := tensor.FromSlice([]float32{-1, 2}, 2, 1)
-	out, err := rectified.Run(&op.Call{Inputs: []tensor.Any{a, tensor.FromSlice([]float32{3}, 1, 1)}, Attrs: op.NoAttrs{}, Opset: 13})
+	out, err := rectified.Run(&op.Call{Inputs: []tensor.Any{a.Any(), tensor.FromSlice([]float32{3}, 1, 1).Any()}, Attrs: op.NoAttrs{}, Opset: 13})
 	fmt.Println(out[0], err, ok)
 	// Output:
 	// [[0.]

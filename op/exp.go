@@ -9,8 +9,9 @@ import (
 // Exp returns eᵃ, element by element: correctly rounded in float32, within 0.501
 // ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. Fixed point
 // is correctly rounded; what is beyond it is an error, with Wrap, too. ONNX Exp.
-func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&exp, &a, opts)
+func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	exp.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var exp = op1{about: about{name: "Exp", onnx: []int{6, 13}}, fast: &simd.Exp, rough: &simd.FastExp, function: true, cost: 15, rows: rows1{F32: expRow32, F64: expRow64},

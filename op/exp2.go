@@ -8,8 +8,9 @@ import (
 // Exp2 returns 2ᵃ, element by element: correctly rounded in float32, within
 // 0.501 ulp in float64, exact for integers. −∞ gives 0, +∞ stays. NumPy exp2;
 // not an operator of ONNX.
-func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&exp2, &a, opts)
+func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	exp2.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var exp2 = op1{about: about{name: "Exp2"}, function: true, cost: 15, rows: rows1{F32: exp2Row32, F64: exp2Row64},

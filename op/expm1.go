@@ -8,8 +8,9 @@ import (
 // Expm1 returns eᵃ − 1, element by element, also where a is so small that eᵃ
 // rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0 and
 // +∞ stay, −∞ gives −1. NumPy expm1; not an operator of ONNX.
-func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&expm1, &a, opts)
+func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	expm1.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var expm1 = op1{about: about{name: "Expm1"}, function: true, cost: 15, rows: rows1{F32: expm1Row32, F64: expm1Row64}}

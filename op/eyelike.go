@@ -12,7 +12,7 @@ import (
 // the attribute dtype names or else the input's. Typed programs call tensor.Eye.
 var eyeLike = opN{about: about{name: "EyeLike", onnx: []int{9, 22}, attrs: []string{"dtype", "k"}}, least: 1,
 	move: func(c *Call) *transfer {
-		shape := tensor.Shape(c.in(0))
+		shape := c.in(0).Shape()
 		if len(shape) != 2 {
 			panic(fail("EyeLike", tensor.ErrShape, "%s is no matrix", tensor.Describe(c.in(0))))
 		}
@@ -34,5 +34,5 @@ var eyeLike = opN{about: about{name: "EyeLike", onnx: []int{9, 22}, attrs: []str
 
 // unit returns the bytes of 1, or of true.
 func unit(d dtype.DType) []byte {
-	return wordsOf(castAny("Cast", &Call{Attrs: NoAttrs{}}, tensor.Scalar(int8(1)), d)).mem
+	return wordsOf(castAny("Cast", &Call{Attrs: NoAttrs{}}, tensor.Scalar(int8(1)).Any(), d)).mem
 }

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -108,7 +108,7 @@ func (s *fixedState) beyond(low int64, neg bool, least int64) int64 {
 	return 0
 }
 
-// Rows of kernels. Their types carry T, so that tables hold each format's functions alone.
+// Rows of a call. Their types carry T, so that tables hold each format's functions alone.
 type (
 	fixedRow1[T num.Elem] struct {
 		fn  func(x T, mode ...num.FixedMode) (T, error)
@@ -129,134 +129,149 @@ type (
 	}
 )
 
-func (r *fixedRow1[T]) row(dst, a []T) {
+// A fixedRow is a row of fixed point.
+type fixedRow interface {
+	exec.Via
+	// fails returns what is wrong with the result of one element of each operand.
+	fails(in *[3]exec.Run) error
+}
+
+func (r *fixedRow1[T]) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
 	switch {
 	case r.w32 != nil && r.s.frac < 32:
-		r.w32(conv.As[int32](dst), conv.As[int32](a), r.s)
+		r.w32(exec.Of[int32](dst), exec.Of[int32](in[0]), r.s)
 	case r.w64 != nil && r.s.frac == 32:
-		r.w64(conv.As[int64](dst), conv.As[int64](a), r.s)
+		r.w64(exec.Of[int64](dst), exec.Of[int64](in[0]), r.s)
 	default:
-		for i, x := range a[:len(dst)] {
+		to, a := exec.Of[T](dst), exec.Of[T](in[0])
+		for i, x := range a[:len(to)] {
 			v, err := r.fn(x, r.s.modes...)
-			if dst[i] = v; err != nil {
+			if to[i] = v; err != nil {
 				r.s.failed.Store(true)
 			}
 		}
 	}
 }
 
-func (r *fixedRow2[T]) row(dst, a, b []T) {
+func (r *fixedRow1[T]) fails(in *[3]exec.Run) error {
+	_, err := r.fn(exec.Of[T](in[0])[0], r.s.modes...)
+	return err
+}
+
+func (r *fixedRow2[T]) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
 	switch {
 	case r.w32 != nil && r.s.frac < 32 && r.s.mode&num.TowardZero == 0:
-		r.w32(conv.As[int32](dst), conv.As[int32](a), conv.As[int32](b), r.s)
+		r.w32(exec.Of[int32](dst), exec.Of[int32](in[0]), exec.Of[int32](in[1]), r.s)
 	case r.w64 != nil && r.s.frac == 32 && r.s.mode&num.TowardZero == 0:
-		r.w64(conv.As[int64](dst), conv.As[int64](a), conv.As[int64](b), r.s)
+		r.w64(exec.Of[int64](dst), exec.Of[int64](in[0]), exec.Of[int64](in[1]), r.s)
 	default:
-		b = b[:len(dst)]
-		for i, x := range a[:len(dst)] {
+		to, a := exec.Of[T](dst), exec.Of[T](in[0])
+		b := exec.Of[T](in[1])[:len(to)]
+		for i, x := range a[:len(to)] {
 			v, err := r.fn(x, b[i], r.s.modes...)
-			if dst[i] = v; err != nil {
+			if to[i] = v; err != nil {
 				r.s.failed.Store(true)
 			}
 		}
 	}
 }
 
-func (r *fixedRowP[T]) row(dst, a []T) {
-	for i, x := range a[:len(dst)] {
+func (r *fixedRow2[T]) fails(in *[3]exec.Run) error {
+	_, err := r.fn(exec.Of[T](in[0])[0], exec.Of[T](in[1])[0], r.s.modes...)
+	return err
+}
+
+func (r *fixedRowP[T]) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
+	to, a := exec.Of[T](dst), exec.Of[T](in[0])
+	for i, x := range a[:len(to)] {
 		v, err := r.fn(x, r.p, r.q, r.s.modes...)
-		if dst[i] = v; err != nil {
+		if to[i] = v; err != nil {
 			r.s.failed.Store(true)
 		}
 	}
 }
 
-func (o *fixed1) row(p any) {
-	switch r := p.(type) {
-	case *fixedRow1[num.FP8x23]:
-		r.fn, r.w32 = o.FP8x23, o.W32
-	case *fixedRow1[num.FP16x16]:
-		r.fn, r.w32 = o.FP16x16, o.W32
-	case *fixedRow1[num.FP32x32]:
-		r.fn, r.w64 = o.FP32x32, o.W64
-	case *fixedRow1[num.FP64x64]:
-		r.fn = o.FP64x64
-	}
+func (r *fixedRowP[T]) fails(in *[3]exec.Run) error {
+	_, err := r.fn(exec.Of[T](in[0])[0], r.p, r.q, r.s.modes...)
+	return err
 }
 
-func (o *fixed2) row(p any) {
-	switch r := p.(type) {
-	case *fixedRow2[num.FP8x23]:
-		r.fn, r.w32 = o.FP8x23, o.W32
-	case *fixedRow2[num.FP16x16]:
-		r.fn, r.w32 = o.FP16x16, o.W32
-	case *fixedRow2[num.FP32x32]:
-		r.fn, r.w64 = o.FP32x32, o.W64
-	case *fixedRow2[num.FP64x64]:
-		r.fn = o.FP64x64
+func (o *fixed1) row(d dtype.DType, s *fixedState) fixedRow {
+	switch d {
+	case dtype.FP8x23:
+		return &fixedRow1[num.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
+	case dtype.FP16x16:
+		return &fixedRow1[num.FP16x16]{fn: o.FP16x16, w32: o.W32, s: s}
+	case dtype.FP32x32:
+		return &fixedRow1[num.FP32x32]{fn: o.FP32x32, w64: o.W64, s: s}
 	}
+	return &fixedRow1[num.FP64x64]{fn: o.FP64x64, s: s}
 }
 
-func (o *fixedP) row(p any) {
-	switch r := p.(type) {
-	case *fixedRowP[num.FP8x23]:
-		r.fn = o.FP8x23
-	case *fixedRowP[num.FP16x16]:
-		r.fn = o.FP16x16
-	case *fixedRowP[num.FP32x32]:
-		r.fn = o.FP32x32
-	case *fixedRowP[num.FP64x64]:
-		r.fn = o.FP64x64
+func (o *fixed2) row(d dtype.DType, s *fixedState) fixedRow {
+	switch d {
+	case dtype.FP8x23:
+		return &fixedRow2[num.FP8x23]{fn: o.FP8x23, w32: o.W32, s: s}
+	case dtype.FP16x16:
+		return &fixedRow2[num.FP16x16]{fn: o.FP16x16, w32: o.W32, s: s}
+	case dtype.FP32x32:
+		return &fixedRow2[num.FP32x32]{fn: o.FP32x32, w64: o.W64, s: s}
 	}
+	return &fixedRow2[num.FP64x64]{fn: o.FP64x64, s: s}
 }
 
-// applyFixed1 is general1 for fixed point.
-func applyFixed1[T num.Elem](o *op1, j *job, ins *[3]*tensor.Tensor[T], dst tensor.Tensor[T], s *settings) tensor.Tensor[T] {
-	r := &fixedRow1[T]{s: stateOf(s, dtype.Of[T]())}
-	o.fixed.row(r)
-	return failing(*j, s, dst, r.s, func(out *tensor.Tensor[T]) {
-		elementwise(*j, out, ins, 1, &kernel[T, T]{via: r}, nil, nil)
+func (o *fixedP) row(d dtype.DType, p, q exec.Word, s *fixedState) fixedRow {
+	switch d {
+	case dtype.FP8x23:
+		return &fixedRowP[num.FP8x23]{o.FP8x23, exec.Number[num.FP8x23](&p), exec.Number[num.FP8x23](&q), s}
+	case dtype.FP16x16:
+		return &fixedRowP[num.FP16x16]{o.FP16x16, exec.Number[num.FP16x16](&p), exec.Number[num.FP16x16](&q), s}
+	case dtype.FP32x32:
+		return &fixedRowP[num.FP32x32]{o.FP32x32, exec.Number[num.FP32x32](&p), exec.Number[num.FP32x32](&q), s}
+	}
+	return &fixedRowP[num.FP64x64]{o.FP64x64, exec.Number[num.FP64x64](&p), exec.Number[num.FP64x64](&q), s}
+}
+
+// inFixed computes r, which is the target, in fixed point.
+func (o *op1) inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, s *settings) {
+	state := stateOf(s, r.DType())
+	inFixed(r, j, ins, 1, s, state, o.fixed.row(r.DType(), state))
+}
+
+// inFixed computes r, which is the target, in fixed point.
+func (o *op2) inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, s *settings) {
+	state := stateOf(s, r.DType())
+	if s.orion && o.orionCuts {
+		state.mode |= num.TowardZero
+		state.modes = []num.FixedMode{state.mode}
+	}
+	inFixed(r, j, ins, 2, s, state, o.fixed.row(r.DType(), state))
+}
+
+func inFixed(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, n int, s *settings, state *fixedState, row fixedRow) {
+	failingOf(*j, s, r, state, func(out *tensor.Any) {
+		exec.Elementwise(j, out, ins, n, &exec.Kernel{Via: row})
 	}, func(idx []int) error {
-		_, err := r.fn(ins[0].At(idx...), r.s.modes...)
-		return err
+		var in [3]exec.Run
+		for i := range n {
+			in[i] = exec.At(ins[i], idx)
+		}
+		return row.fails(&in)
 	})
 }
 
-// applyFixed2 is general2 for fixed point.
-func applyFixed2[T num.Elem](o *op2, j *job, ins *[3]*tensor.Tensor[T], dst tensor.Tensor[T], s *settings) tensor.Tensor[T] {
-	r := &fixedRow2[T]{s: stateOf(s, dtype.Of[T]())}
-	if s.orion && (o.name == "Mul" || o.name == "Div") {
-		r.s.mode |= num.TowardZero
-		r.s.modes = []num.FixedMode{r.s.mode}
-	}
-	o.fixed.row(r)
-	return failing(*j, s, dst, r.s, func(out *tensor.Tensor[T]) {
-		elementwise(*j, out, ins, 2, &kernel[T, T]{pair: r}, nil, nil)
-	}, func(idx []int) error {
-		_, err := r.fn(ins[0].BroadcastTo(dst.Shape()...).At(idx...), ins[1].BroadcastTo(dst.Shape()...).At(idx...), r.s.modes...)
-		return err
-	})
-}
-
-// applyFixedP is applyWith for fixed point.
-func applyFixedP[T num.Elem](name string, f *fixedP, a *tensor.Tensor[T], p, q T, opts []Option) tensor.Tensor[T] {
-	must(name, f != nil, dtype.Of[T]())
+// call is opP.call for fixed point. p and q are numbers of the format.
+func (f *fixedP) call(r *tensor.Any, name string, a *tensor.Any, p, q exec.Word, opts []Option) {
+	d := a.DType()
 	if isLazy(a) {
-		return noted[T](note{name: name, cost: 20, alone: true, also: kept(opts), args: []arg{argOf(name, a)},
-			run: func(in []any, opts []Option) { applyFixedP(name, f, in[0].(*tensor.Tensor[T]), p, q, opts) }}, opts, a.LayoutRef())
+		noted(r, note{name: name, cost: 20, alone: true, also: kept(opts), args: []arg{argOf(name, a)},
+			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { f.call(r, name, in[0], p, q, opts) }}, d, opts, a.LayoutRef())
+		return
 	}
 	s := read(opts)
-	ins := &[3]*tensor.Tensor[T]{a}
-	dst := target[T](name, &s, appendShape(nil, a.LayoutRef()))
-	r := &fixedRowP[T]{s: stateOf(&s, dtype.Of[T]()), p: p, q: q}
-	f.row(r)
-	j := job{name: name, ctx: s.ctx(), cost: 20}
-	return failing(j, &s, dst, r.s, func(out *tensor.Tensor[T]) {
-		elementwise(j, out, ins, 1, &kernel[T, T]{via: r}, nil, nil)
-	}, func(idx []int) error {
-		_, err := r.fn(ins[0].At(idx...), r.p, r.q, r.s.modes...)
-		return err
-	})
+	aim(r, name, &s, d, a.LayoutRef())
+	state := stateOf(&s, d)
+	inFixed(r, &exec.Job{Name: name, Ctx: s.ctx(), Cost: 20}, &[3]*tensor.Any{a}, 1, &s, state, f.row(d, p, q, state))
 }
 
 // kept returns the options that change what is computed.
@@ -269,26 +284,25 @@ func kept(opts []Option) (keep []Option) {
 	return keep
 }
 
-// failing writes a result by run to dst, and panics with the error of its first element
+// failingOf writes a result by run to dst, and panics with the error of its first element
 // that has none; then nothing was written.
-func failing[R num.Elem](j job, s *settings, dst tensor.Tensor[R], state *fixedState, run func(out *tensor.Tensor[R]), at func(idx []int) error) tensor.Tensor[R] {
-	out := dst
+func failingOf(j exec.Job, s *settings, dst *tensor.Any, state *fixedState, run func(out *tensor.Any), at func(idx []int) error) {
+	out := *dst
 	if s.into != nil {
-		out = tensor.Empty[R](dst.Shape()...)
+		out = tensor.EmptyOf(dst.DType(), dst.Shape()...)
 	}
 	if run(&out); state.failed.Load() {
 		shape := dst.Shape()
 		for i := range dst.Len() {
 			idx := unravel(i, shape)
 			if err := at(idx); err != nil {
-				panic(unfit(j.name, idx, err))
+				panic(unfit(j.Name, idx, err))
 			}
 		}
 	}
 	if s.into != nil {
 		dst.CopyFrom(out)
 	}
-	return dst
 }
 
 // again computes one element again, and returns what is wrong with it.
@@ -312,40 +326,52 @@ func unfit(name string, idx []int, err error) *tensor.Error {
 }
 
 // fixedNumber rounds a number of an attribute to a format.
-func fixedNumber[T num.Elem](name string, v float64) (x T) {
+func fixedNumber[T num.Elem](name string, v float64) T {
+	w := fixedWord(name, dtype.Of[T](), v)
+	return exec.Number[T](&w)
+}
+
+// fixedWord is fixedNumber for a run-time format.
+func fixedWord(name string, d dtype.DType, v float64) (w exec.Word) {
 	var err error
-	switch x := any(&x).(type) {
-	case *num.FP8x23:
-		*x, err = num.FixedFromFloat64[num.FP8x23](v)
-	case *num.FP16x16:
-		*x, err = num.FixedFromFloat64[num.FP16x16](v)
-	case *num.FP32x32:
-		*x, err = num.FixedFromFloat64[num.FP32x32](v)
-	case *num.FP64x64:
-		*x, err = num.FixedFromFloat64[num.FP64x64](v)
+	switch d {
+	case dtype.FP8x23:
+		w, err = fixedIn[num.FP8x23](v)
+	case dtype.FP16x16:
+		w, err = fixedIn[num.FP16x16](v)
+	case dtype.FP32x32:
+		w, err = fixedIn[num.FP32x32](v)
+	case dtype.FP64x64:
+		w, err = fixedIn[num.FP64x64](v)
 	}
 	if err != nil {
 		panic(fail(name, num.ErrFixedOverflow, "a parameter: %v; give one that the format holds", err))
 	}
-	return x
+	return w
+}
+
+func fixedIn[T num.Fixed](v float64) (exec.Word, error) {
+	x, err := num.FixedFromFloat64[T](v)
+	return exec.WordOf(x), err
 }
 
 // An ordering compares fixed point: the words as integers.
-type ordering[T num.Elem] struct {
-	r     *rowsCmp
-	order func(c int) bool
+type ordering struct {
+	o *cmp2
+	d dtype.DType
 }
 
-func (o ordering[T]) row(dst []bool, a, b []T) {
-	switch dtype.Of[T]().Size() {
+func (o *ordering) Row(dst exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
+	to, a, b := exec.Of[bool](dst), in[0], in[1]
+	switch o.d.Size() {
 	case 4:
-		o.r.I32(dst, conv.As[int32](a), conv.As[int32](b))
+		o.o.rows.I32(to, exec.Of[int32](a), exec.Of[int32](b))
 	case 8:
-		o.r.I64(dst, conv.As[int64](a), conv.As[int64](b))
+		o.o.rows.I64(to, exec.Of[int64](a), exec.Of[int64](b))
 	default:
-		x, y := conv.As[num.FP64x64](a), conv.As[num.FP64x64](b)
-		for i := range dst {
-			dst[i] = o.order(num.CompareFixed(x[i], y[i]))
+		x, y := exec.Of[num.FP64x64](a), exec.Of[num.FP64x64](b)
+		for i := range to {
+			to[i] = o.o.order(num.CompareFixed(x[i], y[i]))
 		}
 	}
 }

@@ -3,45 +3,52 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // Cast to and from fixed point. Its widest type, which holds the others, is FP64x64.
 
 // toFixed converts src to fixed point: rounded once, to nearest even.
-func toFixed(dst, src any, s *fixedState) {
-	switch d := dst.(type) {
-	case []num.FP8x23:
-		castFixed(d, src, s)
-	case []num.FP16x16:
-		castFixed(d, src, s)
-	case []num.FP32x32:
-		castFixed(d, src, s)
-	case []num.FP64x64:
-		castFixed(d, src, s)
+func toFixed(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, s *fixedState) {
+	switch to {
+	case dtype.FP8x23:
+		d := exec.Of[num.FP8x23](dst)
+		castFixed(d, src, from, s)
+	case dtype.FP16x16:
+		d := exec.Of[num.FP16x16](dst)
+		castFixed(d, src, from, s)
+	case dtype.FP32x32:
+		d := exec.Of[num.FP32x32](dst)
+		castFixed(d, src, from, s)
+	case dtype.FP64x64:
+		d := exec.Of[num.FP64x64](dst)
+		castFixed(d, src, from, s)
 	}
 }
 
-func castFixed[T num.Fixed](dst []T, src any, s *fixedState) {
-	if copied(dst, src) {
+func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *fixedState) {
+	if from == dtype.Of[T]() {
+		copy(dst, exec.Of[T](src))
 		return
 	}
 	for at := 0; at < len(dst); at += 256 {
 		n := min(256, len(dst)-at)
 		d := dst[at : at+n]
-		switch src.(type) {
-		case []int8, []int16, []int32, []int64:
+		switch from {
+		case dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64:
 			var w [256]int64
-			loadInts(w[:n], src, at)
+			loadInts(w[:n], src, from, at)
 			for i, v := range w[:n] {
 				var err error
 				if d[i], err = num.FixedFromInt64[T](v, s.modes...); err != nil {
 					s.fail(err)
 				}
 			}
-		case []bool, []uint8, []uint16, []uint32, []uint64:
+		case dtype.Bool, dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64:
 			var w [256]uint64
-			loadUints(w[:n], src, at)
+			loadUints(w[:n], src, from, at)
 			for i, v := range w[:n] {
 				var err error
 				if v > math.MaxInt64 && s.mode&num.Wrap == 0 { // beyond every format
@@ -53,9 +60,9 @@ func castFixed[T num.Fixed](dst []T, src any, s *fixedState) {
 					s.fail(err)
 				}
 			}
-		case []num.FP8x23, []num.FP16x16, []num.FP32x32, []num.FP64x64:
+		case dtype.FP8x23, dtype.FP16x16, dtype.FP32x32, dtype.FP64x64:
 			var w [256]num.FP64x64
-			loadFixed(w[:n], src, at)
+			loadFixed(w[:n], src, from, at)
 			for i, v := range w[:n] {
 				var err error
 				if d[i], err = num.ConvertFixed[T](v, s.modes...); err != nil {
@@ -64,14 +71,14 @@ func castFixed[T num.Fixed](dst []T, src any, s *fixedState) {
 			}
 		default:
 			var w [256]float64
-			if c := (*[256]complex128)(nil); isComplex(src) {
+			if c := (*[256]complex128)(nil); from.IsComplex() {
 				c = new([256]complex128)
-				loadComplex(c[:n], src, at)
+				loadComplex(c[:n], src, from, at)
 				for i, v := range c[:n] {
 					w[i] = real(v)
 				}
 			} else {
-				loadFloats(w[:n], src, at)
+				loadFloats(w[:n], src, from, at)
 			}
 			for i, v := range w[:n] {
 				var err error
@@ -83,14 +90,6 @@ func castFixed[T num.Fixed](dst []T, src any, s *fixedState) {
 	}
 }
 
-func isComplex(src any) bool {
-	switch src.(type) {
-	case []complex64, []complex128:
-		return true
-	}
-	return false
-}
-
 // fail notes an element without a result.
 func (s *fixedState) fail(err error) {
 	s.failed.Store(true)
@@ -99,57 +98,72 @@ func (s *fixedState) fail(err error) {
 	}
 }
 
-func loadFixed(w []num.FP64x64, src any, at int) {
-	switch s := src.(type) {
-	case []num.FP8x23:
+func loadFixed(w []num.FP64x64, src exec.Run, from dtype.DType, at int) {
+	switch from {
+	case dtype.FP8x23:
+		s := exec.Of[num.FP8x23](src)
 		for i, v := range s[at : at+len(w)] {
 			b := int64(v.Bits())
 			w[i] = num.FP64x64FromBits(num.Int128{Hi: b >> 23, Lo: uint64(b) << 41})
 		}
-	case []num.FP16x16:
+	case dtype.FP16x16:
+		s := exec.Of[num.FP16x16](src)
 		for i, v := range s[at : at+len(w)] {
 			b := int64(v.Bits())
 			w[i] = num.FP64x64FromBits(num.Int128{Hi: b >> 16, Lo: uint64(b) << 48})
 		}
-	case []num.FP32x32:
+	case dtype.FP32x32:
+		s := exec.Of[num.FP32x32](src)
 		for i, v := range s[at : at+len(w)] {
 			b := v.Bits()
 			w[i] = num.FP64x64FromBits(num.Int128{Hi: b >> 32, Lo: uint64(b) << 32})
 		}
-	case []num.FP64x64:
+	case dtype.FP64x64:
+		s := exec.Of[num.FP64x64](src)
 		copy(w, s[at:])
 	}
 }
 
 // storeFixed converts to types that aren't fixed point: to integers toward zero,
 // saturating, and to floats rounded once.
-func storeFixed(dst any, at int, w []num.FP64x64, saturate bool) {
-	switch d := dst.(type) {
-	case []bool:
+func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, saturate bool) {
+	switch to {
+	case dtype.Bool:
+		d := exec.Of[bool](dst)
 		for i, v := range w {
 			d[at+i] = v != num.FP64x64{}
 		}
-	case []int8:
+	case dtype.Int8:
+		d := exec.Of[int8](dst)
 		wholes(d[at:], w, math.MinInt8, math.MaxInt8)
-	case []int16:
+	case dtype.Int16:
+		d := exec.Of[int16](dst)
 		wholes(d[at:], w, math.MinInt16, math.MaxInt16)
-	case []int32:
+	case dtype.Int32:
+		d := exec.Of[int32](dst)
 		wholes(d[at:], w, math.MinInt32, math.MaxInt32)
-	case []int64:
+	case dtype.Int64:
+		d := exec.Of[int64](dst)
 		wholes(d[at:], w, math.MinInt64, math.MaxInt64)
-	case []uint8:
+	case dtype.Uint8:
+		d := exec.Of[uint8](dst)
 		wholes(d[at:], w, 0, math.MaxUint8)
-	case []uint16:
+	case dtype.Uint16:
+		d := exec.Of[uint16](dst)
 		wholes(d[at:], w, 0, math.MaxUint16)
-	case []uint32:
+	case dtype.Uint32:
+		d := exec.Of[uint32](dst)
 		wholes(d[at:], w, 0, math.MaxUint32)
-	case []uint64:
+	case dtype.Uint64:
+		d := exec.Of[uint64](dst)
 		wholes(d[at:], w, 0, math.MaxInt64)
-	case []float64:
+	case dtype.Float64:
+		d := exec.Of[float64](dst)
 		for i, v := range w {
 			d[at+i] = v.Float64()
 		}
-	case []complex128:
+	case dtype.Complex128:
+		d := exec.Of[complex128](dst)
 		for i, v := range w {
 			d[at+i] = complex(v.Float64(), 0)
 		}
@@ -158,7 +172,7 @@ func storeFixed(dst any, at int, w []num.FP64x64, saturate bool) {
 		for i, v := range w {
 			f[i] = oddFixed(v)
 		}
-		storeFloats(dst, at, f[:len(w)], saturate)
+		storeFloats(dst, to, at, f[:len(w)], saturate)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -82,7 +83,7 @@ func tryOut[T num.Elem](name string, s *settings, shape []int) *trial[T] {
 // done returns the result, or panics with the first that there isn't.
 func (t *trial[T]) done() tensor.Tensor[T] {
 	t.bad.check(t.name, t.shape)
-	if !t.out.SameData(t.dst) {
+	if !t.out.Any().SameData(t.dst.Any()) {
 		t.dst.CopyFrom(t.out)
 	}
 	return t.dst
@@ -97,16 +98,16 @@ func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opt
 	s := read(opts)
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	var x axes
-	t := tryOut[R](name, &s, reduced(&x, nil, name, a.LayoutRef(), list, s.keepDims))
+	t := tryOut[R](name, &s, reduced(&x, nil, name, ref(&a).LayoutRef(), list, s.keepDims))
 	if t.out.Len() == 0 {
 		return t.dst
 	}
 	data, base := a.Data()
 	to, at := t.out.Mutable()
 	var od sequence
-	od.of(t.out.LayoutRef())
+	od.of(ref(&t.out).LayoutRef())
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	split(name, s.ctx(), od.n, max(1, 4*x.gone.n), func(from, till int) {
+	exec.Split(name, s.ctx(), od.n, max(1, 4*x.gone.n), func(from, till int) {
 		var line []T
 		for o := from; o < till; o++ {
 			first, n := base+x.kept.offset(o), x.gone.n
@@ -164,7 +165,7 @@ func mapLines[T num.Elem](name string, a tensor.Tensor[T], axis, tail int, opts 
 	to, at := t.out.Mutable()
 	before, n, after := elements(shape[:axis]), elements(shape[axis:axis+tail]), elements(shape[axis+tail:])
 	fn, modes := fixedMapOf[T](lines), stateOf(&s, dtype.Of[T]()).modes
-	split(name, s.ctx(), before*after, 30*n, func(from, till int) {
+	exec.Split(name, s.ctx(), before*after, 30*n, func(from, till int) {
 		x, y := roomFor[T](name, n), roomFor[T](name, n)
 		for l := from; l < till; l++ {
 			off := l/after*n*after + l%after

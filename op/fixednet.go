@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -85,7 +86,7 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 	to, at := t.out.Mutable()
 	before, n, after := around(shape, axis)
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	split(name, s.ctx(), before*after, 10*n, func(from, till int) {
+	exec.Split(name, s.ctx(), before*after, 10*n, func(from, till int) {
 		for l := from; l < till; l++ {
 			p, step := l/after*n*after+l%after, after
 			if reverse {
@@ -126,7 +127,7 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 // products, rounded once, with beta times what is to be added if plus isn't the zero Tensor.
 func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, beta float32, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
-	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
+	x := productOf(name, nil, ref(&a).LayoutRef(), ref(&b).LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
@@ -142,12 +143,12 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, 
 	bd, b0 := lb.Data()
 	cd, c0 := t.out.Mutable()
 	aAt, bAt := entries{origin: a0}, entries{origin: b0}
-	aRow, aCol := aAt.matrices(la.LayoutRef(), la.Rank() > 1, true, x.batch())
-	bRow, bCol := bAt.matrices(lb.LayoutRef(), true, lb.Rank() > 1, x.batch())
+	aRow, aCol := aAt.matrices(ref(la).LayoutRef(), la.Rank() > 1, true, x.batch())
+	bRow, bCol := bAt.matrices(ref(lb).LayoutRef(), true, lb.Rank() > 1, x.batch())
 	var add []T
 	if !plus.IsZero() {
 		plus = plus.Contiguous()
-		add = plus.Run(plus.LayoutRef())
+		add = runOf(&plus, ref(&plus).LayoutRef())
 	}
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	rows, cols := roomFor[T](name, x.m, x.k), roomFor[T](name, x.n, x.k)
@@ -156,7 +157,7 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, 
 			conv.Pack(rows, ad, conv.Block{Off: aAt.at(e), Rows: x.m, Row: aRow, Cols: x.k, Col: aCol})
 			conv.Pack(cols, bd, conv.Block{Off: bAt.at(e), Rows: x.n, Row: bCol, Cols: x.k, Col: bRow})
 		}
-		split(name, s.ctx(), x.m, 2*x.n*max(x.k, 1), func(from, till int) {
+		exec.Split(name, s.ctx(), x.m, 2*x.n*max(x.k, 1), func(from, till int) {
 			for i := from; i < till; i++ {
 				for j := range x.n {
 					var sum num.FixedSum[T]
@@ -205,7 +206,7 @@ func convFixed[T num.Fixed](g convolution, x, w, bias tensor.Tensor[T], opts []O
 	cg, mg := g.c/g.group, g.m/g.group
 	volume := elements(kernel)
 	modes := stateOf(&s, dtype.Of[T]()).modes
-	split("Conv", s.ctx(), g.n*g.group*g.patch, 2*g.k*(mg+3), func(from, till int) {
+	exec.Split("Conv", s.ctx(), g.n*g.group*g.patch, 2*g.k*(mg+3), func(from, till int) {
 		line := make([]T, g.k)
 		kc := make([]int, rank)
 		for p := from; p < till; p++ {
@@ -257,7 +258,7 @@ func averageFixed[T num.Fixed](x tensor.Tensor[T], s []span, includePad bool, op
 	}
 	to, at := t.out.Mutable()
 	modes := stateOf(&st, dtype.Of[T]()).modes
-	pooled(job{name: "AveragePool", ctx: st.ctx()}, x, s, false, func(o int, window []T, _ []int, padded int) {
+	pooled(exec.Job{Name: "AveragePool", Ctx: st.ctx()}, x, s, false, func(o int, window []T, _ []int, padded int) {
 		n := len(window)
 		if includePad {
 			n = padded
@@ -283,14 +284,14 @@ func normalizeFixed[T num.Fixed](name string, x tensor.Tensor[T], scale, bias te
 		if a.IsZero() {
 			continue
 		}
-		if !stretches(a.LayoutRef(), shape) {
-			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i, a.LayoutRef().ShapeString(), shapeText(shape)))
+		if !stretches(ref(&a).LayoutRef(), shape) {
+			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i, ref(&a).LayoutRef().ShapeString(), shapeText(shape)))
 		}
 		c := a.BroadcastTo(shape...).Contiguous()
-		rows[i] = c.Run(c.LayoutRef())
+		rows[i] = runOf(&c, ref(&c).LayoutRef())
 		defer runtime.KeepAlive(c)
 	}
-	res := t.out.Run(t.out.LayoutRef())
+	res := runOf(&t.out, ref(&t.out).LayoutRef())
 	n := elements(shape[axis:])
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	part := func(r []T, from int) []T {
@@ -300,7 +301,7 @@ func normalizeFixed[T num.Fixed](name string, x tensor.Tensor[T], scale, bias te
 		return r[from : from+n]
 	}
 	if len(res) > 0 {
-		split(name, s.ctx(), len(res)/n, 100*n, func(from, till int) {
+		exec.Split(name, s.ctx(), len(res)/n, 100*n, func(from, till int) {
 			for l := from; l < till; l++ {
 				line := part(rows[0], l*n)
 				step, err := norm(line)
@@ -344,11 +345,11 @@ func batchFixed[T num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], ep
 	shape := x.Shape()
 	t := tryOut[T](name, &s, shape)
 	x = x.Contiguous()
-	src, res := x.Run(x.LayoutRef()), t.out.Run(t.out.LayoutRef())
+	src, res := runOf(&x, ref(&x).LayoutRef()), runOf(&t.out, ref(&t.out).LayoutRef())
 	per := elements(shape[2:])
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	if len(res) > 0 {
-		split(name, s.ctx(), shape[0]*shape[1], 50*per, func(from, till int) {
+		exec.Split(name, s.ctx(), shape[0]*shape[1], 50*per, func(from, till int) {
 			for i := from; i < till; i++ {
 				c := i % shape[1]
 				step, err := num.FixedNormOf(mean.At(c), variance.At(c), epsilon)

@@ -10,7 +10,7 @@ import (
 // it, else a copy. ONNX Flatten; the method Tensor.Flatten
 // gives a copy of rank 1, Tensor.Reshape(-1) a view where it can.
 func Flatten[T num.Elem](a tensor.Tensor[T], axis int) tensor.Tensor[T] {
-	return a.Reshape(flatShape(a, axis)...)
+	return a.Reshape(flatShape(a.Any(), axis)...)
 }
 
 func flatShape(a tensor.Any, axis int) []int {

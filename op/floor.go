@@ -10,8 +10,9 @@ import (
 
 // Floor returns the largest integer not above a, element by element. ±0, ±∞ and
 // NaN stay. ONNX Floor.
-func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&floor, &a, opts)
+func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	floor.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var floor = op1{about: about{name: "Floor", onnx: []int{6, 13}, why: "integers are whole"}, fast: &simd.Floor, rows: rows1{F32: floorRow[float32], F64: floorRow[float64]},

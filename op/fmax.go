@@ -8,8 +8,9 @@ import (
 // FMax returns the larger of a and b, element by element: the other one if one is
 // NaN, NaN if both are, and +0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 maximumNumber; NumPy fmax. Max gives NaN if either is.
-func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&fMax, &a, &b, opts)
+func FMax[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	fMax.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var fMax = op2{about: about{name: "FMax", why: "integers have no NaN: use Max"}, rows: rows2{F32: fMaxRow[float32], F64: fMaxRow[float64]}}

@@ -8,8 +8,9 @@ import (
 // FMin returns the smaller of a and b, element by element: the other one if one is
 // NaN, NaN if both are, and −0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 minimumNumber; NumPy fmin. Min gives NaN if either is.
-func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&fMin, &a, &b, opts)
+func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	fMin.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var fMin = op2{about: about{name: "FMin", why: "integers have no NaN: use Min"}, rows: rows2{F32: fMinRow[float32], F64: fMinRow[float64]}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -28,12 +29,18 @@ import (
 // before Fuse is done, or while what Prepare returned is at work. An operator without a lazy
 // operand computes at once, also within a chain.
 func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
-	if by, _ := a.LazyBy(); by != nil {
-		return a
+	putOff(ref(&a))
+	return a
+}
+
+// putOff makes a lazy.
+func putOff(a *tensor.Any) {
+	if isLazy(a) {
+		return
 	}
-	n := &note{shape: a.Shape(), kind: kindOf[T]{}}
-	n.args = []arg{argOf("Lazy", &a)}
-	return tensor.Lazy[T](n, n.shape...)
+	n := &note{shape: a.Shape(), dtype: a.DType()}
+	n.args = []arg{argOf("Lazy", a)}
+	*a = tensor.Lazy(n, n.dtype, n.shape...)
 }
 
 // Fuse computes what a lazy tensor stands for, in one pass over memory, with the same
@@ -42,10 +49,9 @@ func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 // shape than the result, as that of a row which is added to a matrix, and what may fail,
 // a division of integers or a result of fixed point, are computed whole before the pass. A tensor that isn't
 // lazy is copied.
-func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	dst, run := fused("Fuse", &y, read(opts))
-	run()
-	return dst
+func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	fused(ref(&r), "Fuse", ref(&y), read(opts))()
+	return r
 }
 
 // Prepare returns a function that does what Fuse does, and plans it now: a call then
@@ -61,21 +67,22 @@ func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 	if s.into == nil {
 		panic(fail("Prepare", tensor.ErrValue, "there is no target; name one with Into"))
 	}
-	_, run := fused("Prepare", &y, s)
-	return run
+	var r tensor.Tensor[T]
+	return fused(ref(&r), "Prepare", ref(&y), s)
 }
 
-// fused returns the target of Fuse and what computes it.
-func fused[T num.Elem](name string, y *tensor.Tensor[T], s settings) (tensor.Tensor[T], func()) {
+// fused makes r the target of Fuse, and returns what computes it.
+func fused(r *tensor.Any, name string, y *tensor.Any, s settings) func() {
 	a := argOf(name, y)
-	dst := target[T](name, &s, y.Shape())
-	f := fusion{name: name, settings: s, whole: map[*note]any{}}
+	aim(r, name, &s, y.DType(), y.LayoutRef())
+	dst := *r
+	f := fusion{name: name, settings: s, whole: map[*note]*tensor.Any{}}
 	if a.by != nil && dst.LayoutRef().Flat() {
 		f.compute(a.by, &dst)
 	} else { // there is nothing to compute, or blocks of a nested axis have no layout
-		f.copy(a.kind, &dst, f.settle(a))
+		f.copy(&dst, f.settle(a))
 	}
-	return dst, func() {
+	return func() {
 		for _, call := range f.calls {
 			call()
 		}
@@ -86,24 +93,30 @@ func fused[T num.Elem](name string, y *tensor.Tensor[T], s settings) (tensor.Ten
 type note struct {
 	name  string
 	shape []int
+	dtype dtype.DType // of the result
 	args  []arg
-	two   *op2                          // the operator, if it is one of two operands
-	ofSum any                           // the row of a function of a · b + c, if it has one
-	run   func(in []any, opts []Option) // in are *tensor.Tensor, and so is the target in opts
-	also  []Option                      // beside Into
+	two   *op2                                                 // the operator, if it is one of two operands
+	ofSum exec.Row3                                            // the row of a function of a · b + c, if it has one
+	run   func(r *tensor.Any, in []*tensor.Any, opts []Option) // r becomes the target in opts
+	also  []Option                                             // beside Into
 	cost  int
 	alone bool // it fails on some elements: before anything is written
-	kind  kind
 }
 
 // An arg is an operand of a note: another note, or a tensor.
 type arg struct {
 	by   *note
-	leaf any // *tensor.Tensor
-	kind kind
+	leaf *tensor.Any
 }
 
-func argOf[T num.Elem](name string, t *tensor.Tensor[T]) arg {
+func (a *arg) dtype() dtype.DType {
+	if a.by != nil {
+		return a.by.dtype
+	}
+	return a.leaf.DType()
+}
+
+func argOf(name string, t *tensor.Any) arg {
 	by, whole := t.LazyBy()
 	n, ok := by.(*note)
 	if by != nil && (!ok || !whole) {
@@ -113,14 +126,14 @@ func argOf[T num.Elem](name string, t *tensor.Tensor[T]) arg {
 		return n.args[0]
 	}
 	if n != nil {
-		return arg{by: n, kind: kindOf[T]{}}
+		return arg{by: n}
 	}
 	leaf := *t
-	return arg{leaf: &leaf, kind: kindOf[T]{}}
+	return arg{leaf: &leaf}
 }
 
 // isLazy reports whether one of some operands is lazy.
-func isLazy[T num.Elem](ts ...*tensor.Tensor[T]) bool {
+func isLazy(ts ...*tensor.Any) bool {
 	for _, t := range ts {
 		if by, _ := t.LazyBy(); by != nil {
 			return true
@@ -129,40 +142,45 @@ func isLazy[T num.Elem](ts ...*tensor.Tensor[T]) bool {
 	return false
 }
 
-// noted returns the lazy result of n, whose operands have the layouts ls.
-func noted[R num.Elem](n note, opts []Option, ls ...*layout.Layout) tensor.Tensor[R] {
+// noted makes r the lazy result of n, of type d, whose operands have the layouts ls.
+func noted(r *tensor.Any, n note, d dtype.DType, opts []Option, ls ...*layout.Layout) {
 	if s := read(opts); s.into != nil || s.more != nil {
 		panic(fail(n.name, tensor.ErrLazy, "an operand is lazy; Into and Context are for Fuse and Prepare"))
 	}
-	n.shape, n.kind, n.cost = broadcastShape(n.name, nil, ls...), kindOf[R]{}, max(n.cost, 1)
-	return tensor.Lazy[R](&n, n.shape...)
+	n.shape, n.dtype, n.cost = broadcastShape(n.name, nil, ls...), d, max(n.cost, 1)
+	*r = tensor.Lazy(&n, d, n.shape...)
 }
 
 // A fusion is what one call of Fuse or Prepare plans.
 type fusion struct {
 	name string
 	settings
-	whole map[*note]any // what is computed before the pass
-	calls []func()      // in this order
+	whole map[*note]*tensor.Any // what is computed before the pass
+	calls []func()              // in this order
 }
 
-// copy plans that the elements of a *tensor.Tensor are copied to another.
-func (f *fusion) copy(k kind, dst, src any) {
-	f.calls = append(f.calls, func() { k.copy(dst, src) })
+// copy plans that the elements of a tensor are copied to another.
+func (f *fusion) copy(dst, src *tensor.Any) {
+	f.calls = append(f.calls, func() { dst.CopyFrom(*src) })
 }
 
-// settle returns the tensor of all elements of an operand, as *tensor.Tensor, which has them when the plan is at this point.
-func (f *fusion) settle(a arg) any {
+// settle returns the tensor of all elements of an operand, which has them when the plan is at this point.
+func (f *fusion) settle(a arg) *tensor.Any {
 	if a.by == nil {
 		return a.leaf
 	}
 	t, ok := f.whole[a.by]
 	if !ok {
-		t = a.kind.empty(a.by.shape)
+		t = empty(a.by.dtype, a.by.shape)
 		f.compute(a.by, t)
 		f.whole[a.by] = t
 	}
 	return t
+}
+
+func empty(d dtype.DType, shape []int) *tensor.Any {
+	t := tensor.EmptyOf(d, shape...)
+	return &t
 }
 
 // A step is one call on the tensors of a block, which are in slots.
@@ -179,10 +197,10 @@ type pass struct {
 	rows   int   // of a block along it
 	down   int   // blocks along it
 	steps  []step
-	leafs  []any  // the first slots, stretched to shape
-	follow []bool // which of them are runs of elements, so that blocks follow each other
-	kinds  []kind // of all slots; the target's is the last
-	dst    any
+	leafs  []*tensor.Any // the first slots, stretched to shape
+	follow []bool        // which of them are runs of elements, so that blocks follow each other
+	kinds  []dtype.DType // of all slots; the target's is the last
+	dst    *tensor.Any
 	past   bool // dst is too large for the caches, and no operand
 
 	workers sync.Pool
@@ -195,18 +213,19 @@ const (
 	fuseBytes = 384 << 10
 )
 
-// compute plans that n is computed into dst, a *tensor.Tensor of its shape.
-func (f *fusion) compute(n *note, dst any) {
+// compute plans that n is computed into dst, a tensor of its shape.
+func (f *fusion) compute(n *note, dst *tensor.Any) {
 	if elements(n.shape) == 0 {
 		return
 	}
 	if n.alone {
-		in := make([]any, len(n.args))
+		in := make([]*tensor.Any, len(n.args))
 		for i, a := range n.args {
 			in[i] = f.settle(a)
 		}
 		opts := append([]Option{{into: dst, more: f.more}}, n.also...)
-		f.calls = append(f.calls, func() { n.run(in, opts) })
+		r := new(tensor.Any)
+		f.calls = append(f.calls, func() { n.run(r, in, opts) })
 		return
 	}
 	p := f.pass(n, dst)
@@ -217,14 +236,14 @@ func (f *fusion) compute(n *note, dst any) {
 	cost *= p.rows * elements(p.shape[p.axis+1:])
 	blocks, ctx, work := elements(p.shape[:p.axis])*p.down, f.ctx(), p.work
 	f.calls = append(f.calls, func() {
-		split(f.name, ctx, blocks, cost, work)
+		exec.Split(f.name, ctx, blocks, cost, work)
 		runtime.KeepAlive(p)
 	})
 }
 
 // pass plans the pass that computes n into dst, and before it what it needs.
-func (f *fusion) pass(n *note, dst any) *pass {
-	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= conv.Large/n.kind.dtype().Size()}
+func (f *fusion) pass(n *note, dst *tensor.Any) *pass {
+	p := &pass{shape: n.shape, dst: dst, past: elements(n.shape) >= conv.Large/n.dtype.Size()}
 	slots, seen := map[any]int{}, map[*note]bool{}
 	var order []*note
 	var visit func(n *note)
@@ -234,14 +253,14 @@ func (f *fusion) pass(n *note, dst any) *pass {
 		}
 		slots[key] = len(p.leafs)
 		t := f.settle(a)
-		over := conv.Overlap(a.kind.reach(t), n.kind.reach(dst))
+		over := conv.Overlap(exec.Reach(t), exec.Reach(dst))
 		p.past = p.past && !over
-		if !a.kind.flat(t) || over && !a.kind.is(t, dst) {
-			whole := a.kind.empty(tensor.Shape(t.(tensor.Any)))
-			f.copy(a.kind, whole, t)
+		if !t.LayoutRef().Flat() || over && !identical(t, dst) {
+			whole := empty(t.DType(), t.Shape())
+			f.copy(whole, t)
 			t = whole
 		}
-		p.leafs, p.kinds = append(p.leafs, t), append(p.kinds, a.kind)
+		p.leafs, p.kinds = append(p.leafs, t), append(p.kinds, t.DType())
 	}
 	visit = func(m *note) {
 		seen[m] = true
@@ -297,15 +316,15 @@ func (p *pass) plan(order []*note, slots map[any]int) {
 			at := slots[key]
 			st.in = append(st.in, at)
 			if uses[a.by]--; a.by != nil && uses[a.by] == 0 && at >= temps {
-				free[a.kind.dtype()] = append(free[a.kind.dtype()], at)
+				free[a.dtype()] = append(free[a.dtype()], at)
 			}
 		}
-		d := m.kind.dtype()
+		d := m.dtype
 		if last := len(free[d]) - 1; last >= 0 && i < len(order)-1 {
 			st.out, free[d] = free[d][last], free[d][:last]
 		} else {
 			st.out = len(p.kinds)
-			p.kinds = append(p.kinds, m.kind)
+			p.kinds = append(p.kinds, m.dtype)
 		}
 		slots[m] = st.out
 		p.steps = append(p.steps, st)
@@ -320,13 +339,13 @@ func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*no
 		if _, ok := slots[part]; part == nil || ok || uses[part] != 1 {
 			continue
 		}
-		both := &note{kind: n.kind}
+		both := &note{dtype: n.dtype}
 		if sum := joint[part]; sum != nil && part.two == &add {
 			both.args, both.cost = sum.args, sum.cost+n.cost
-			both.run = n.kind.three(n.ofSum, both.cost)
+			both.run = three(n.ofSum, both.cost)
 		} else if n.two == &add && part.two == &mul {
 			both.args, both.cost = append(slices.Clone(part.args), n.args[1-i]), part.cost+n.cost
-			both.run = n.kind.three(rowMulAdd(n.kind.dtype()), both.cost)
+			both.run = three(rowMulAdd(n.dtype), both.cost)
 		}
 		if both.run != nil {
 			return both, part
@@ -336,34 +355,48 @@ func (n *note) mulAdd(uses map[*note]int, slots map[any]int, joint map[*note]*no
 }
 
 // rowMulAdd returns the row of a · b + c, each rounded, or nil.
-func rowMulAdd(d dtype.DType) any {
+func rowMulAdd(d dtype.DType) exec.Row3 {
 	switch r := simd.MulAdd.Best(); {
 	case r != nil && d == dtype.Float32:
-		return r.F32
+		return exec.Forget[exec.Row3](r.F32)
 	case r != nil && d == dtype.Float64:
-		return r.F64
+		return exec.Forget[exec.Row3](r.F64)
 	}
 	return nil
 }
 
+// three returns the call of a row of three operands; nil if there is no row.
+func three(row exec.Row3, cost int) func(r *tensor.Any, in []*tensor.Any, opts []Option) {
+	if row == nil {
+		return nil
+	}
+	return func(_ *tensor.Any, in []*tensor.Any, opts []Option) {
+		ins := [3]*tensor.Any{in[0], in[1], in[2]}
+		k := exec.Kernel{Three: row, Past: true}
+		j := exec.Job{Name: "Fuse", Cost: cost}
+		heed(&j, opts)
+		exec.Elementwise(&j, opts[0].into, &ins, 3, &k)
+	}
+}
+
 // cut stretches the operands to the result's shape, and cuts that into blocks.
 func (p *pass) cut() {
-	n, to := elements(p.shape), p.kinds[len(p.kinds)-1]
-	flat := to.dense(p.dst, n)
-	for i, t := range p.leafs {
-		flat = flat && p.kinds[i].dense(t, n)
+	n := elements(p.shape)
+	flat := dense(p.dst, n)
+	for _, t := range p.leafs {
+		flat = flat && dense(t, n)
 	}
 	if flat {
 		p.shape = []int{n}
-		p.dst = to.stretch(p.dst, p.shape, true)
+		p.dst = stretched(p.dst, p.shape, true)
 	}
 	for i, t := range p.leafs {
-		p.leafs[i] = p.kinds[i].stretch(t, p.shape, flat)
-		p.follow = append(p.follow, p.kinds[i].dense(p.leafs[i], n))
+		p.leafs[i] = stretched(t, p.shape, flat)
+		p.follow = append(p.follow, dense(p.leafs[i], n))
 	}
 	size := 0 // of an element of all
 	for _, k := range p.kinds {
-		size += k.dtype().Size()
+		size += k.Size()
 	}
 	most := min(fuseLen, fuseBytes/size)
 	p.axis = len(p.shape) - 1
@@ -371,7 +404,7 @@ func (p *pass) cut() {
 		p.axis--
 	}
 	for _, st := range p.steps { // a block of a slow function isn't split again
-		most = min(most, max(64, splitCost/st.n.cost))
+		most = min(most, max(64, exec.SplitCost/st.n.cost))
 	}
 	p.rows = min(p.shape[p.axis], max(1, most/elements(p.shape[p.axis+1:])))
 	p.down = (p.shape[p.axis] + p.rows - 1) / p.rows
@@ -379,16 +412,17 @@ func (p *pass) cut() {
 
 // A worker is what one thread has of a pass.
 type worker struct {
-	slots, whole []any      // on the block and on all of it
-	ins          [][]any    // of each step
-	opts         [][]Option // and its target
+	slots, whole []*tensor.Any   // on the block and on all of it
+	ins          [][]*tensor.Any // of each step
+	opts         [][]Option      // and its target
 	idx          []tensor.Index
-	rows         int // in the temporary tensors at present
+	rows         int        // in the temporary tensors at present
+	result       tensor.Any // of a step: its target
 }
 
 func (p *pass) worker() *worker {
 	n := len(p.kinds)
-	w := &worker{make([]any, n), make([]any, n), make([][]any, len(p.steps)), make([][]Option, len(p.steps)), make([]tensor.Index, p.axis+1), p.rows}
+	w := &worker{make([]*tensor.Any, n), make([]*tensor.Any, n), make([][]*tensor.Any, len(p.steps)), make([][]Option, len(p.steps)), make([]tensor.Index, p.axis+1), p.rows, tensor.Any{}}
 	for i, k := range p.kinds {
 		switch {
 		case i < len(p.leafs):
@@ -396,9 +430,10 @@ func (p *pass) worker() *worker {
 		case i == n-1:
 			w.whole[i] = p.dst
 		default:
-			w.whole[i] = k.empty(append([]int{p.rows}, p.shape[p.axis+1:]...))
+			w.whole[i] = empty(k, append([]int{p.rows}, p.shape[p.axis+1:]...))
 		}
-		w.slots[i] = k.slot(w.whole[i])
+		slot := *w.whole[i]
+		w.slots[i] = &slot
 	}
 	for i, st := range p.steps {
 		for _, at := range st.in {
@@ -433,7 +468,7 @@ func (p *pass) work(from, to int) {
 			p.next(w, fetch)
 		}
 		for i, st := range p.steps {
-			st.n.run(w.ins[i], w.opts[i])
+			st.n.run(&w.result, w.ins[i], w.opts[i])
 		}
 	}
 }
@@ -447,11 +482,11 @@ func (p *pass) place(w *worker, b int) {
 	r := b % p.down * p.rows
 	n := min(p.rows, p.shape[p.axis]-r)
 	w.idx[p.axis] = tensor.R(r, r+n)
-	for i, k := range p.kinds {
+	for i := range p.kinds {
 		if i < len(p.leafs) || i == len(p.kinds)-1 {
-			k.cut(w.slots[i], w.whole[i], w.idx)
+			*w.slots[i] = w.whole[i].Slice(w.idx...)
 		} else if w.rows != n {
-			k.cut(w.slots[i], w.whole[i], []tensor.Index{tensor.R(0, n)})
+			*w.slots[i] = w.whole[i].Slice(tensor.R(0, n))
 		}
 	}
 	w.rows = n
@@ -463,84 +498,29 @@ func (p *pass) next(w *worker, fetch simd.Fetch) {
 	runs := few[:0]
 	for i := range p.leafs {
 		if p.follow[i] && len(runs) < cap(runs) {
-			runs = append(runs, p.kinds[i].reach(w.slots[i]))
+			runs = append(runs, exec.Reach(w.slots[i]))
 		}
 	}
 	fetch.After(runs...)
 }
 
-// A kind does to a *tensor.Tensor what needs its element type.
-type kind interface {
-	dtype() dtype.DType
-	empty(shape []int) any
-	slot(t any) any                            // another handle on t
-	cut(slot, t any, idx []tensor.Index)       // makes slot a slice of t
-	dense(t any, n int) bool                   // n elements in row-major order, or one for all
-	stretch(t any, shape []int, flat bool) any // to a shape, or to one of as many elements
-	reach(t any) []byte                        // the memory that it spans
-	is(t, u any) bool                          // the same type, memory and layout
-	flat(t any) bool
-	copy(dst, src any)
-	three(row any, cost int) func(in []any, opts []Option) // the call of a row of three operands; nil if it isn't one
-}
+// dense reports whether t is n elements in row-major order, or one for all.
+func dense(t *tensor.Any, n int) bool { return t.Len() == 1 || t.Len() == n && t.IsContiguous() }
 
-type kindOf[T num.Elem] struct{}
-
-func (kindOf[T]) dtype() dtype.DType { return dtype.Of[T]() }
-
-func (kindOf[T]) empty(shape []int) any {
-	t := tensor.Empty[T](shape...)
-	return &t
-}
-
-func (kindOf[T]) slot(t any) any {
-	s := *t.(*tensor.Tensor[T])
-	return &s
-}
-
-func (kindOf[T]) cut(slot, t any, idx []tensor.Index) {
-	*slot.(*tensor.Tensor[T]) = t.(*tensor.Tensor[T]).Slice(idx...)
-}
-
-func (kindOf[T]) dense(t any, n int) bool {
-	x := t.(*tensor.Tensor[T])
-	return x.Len() == 1 || x.Len() == n && x.IsContiguous()
-}
-
-func (kindOf[T]) stretch(t any, shape []int, flat bool) any {
-	x := *t.(*tensor.Tensor[T])
-	if flat && x.Len() == 1 && elements(shape) != 1 {
-		x = x.Reshape().BroadcastTo(shape...)
-	} else if flat {
-		x = x.Reshape(shape...)
-	} else {
+// stretched returns t stretched to a shape, or, flat, to one of as many elements.
+func stretched(t *tensor.Any, shape []int, flat bool) *tensor.Any {
+	x := *t
+	if !flat {
 		x = x.BroadcastTo(shape...)
+	} else if t.Len() == 1 && elements(shape) != 1 {
+		x = x.Reshape().BroadcastTo(shape...)
+	} else {
+		x = x.Reshape(shape...)
 	}
 	return &x
 }
 
-func (kindOf[T]) reach(t any) []byte { return conv.Memory(reach(t.(*tensor.Tensor[T]))) }
-
-func (kindOf[T]) is(t, u any) bool {
-	x := t.(*tensor.Tensor[T])
-	y, ok := u.(*tensor.Tensor[T])
-	return ok && conv.Same(reach(x), reach(y)) && x.LayoutRef().Same(y.LayoutRef())
-}
-
-func (kindOf[T]) flat(t any) bool { return t.(*tensor.Tensor[T]).LayoutRef().Flat() }
-
-func (kindOf[T]) copy(dst, src any) { dst.(*tensor.Tensor[T]).CopyFrom(*src.(*tensor.Tensor[T])) }
-
-func (kindOf[T]) three(row any, cost int) func(in []any, opts []Option) {
-	three, ok := row.(func(dst, a, b, c []T))
-	if !ok || three == nil {
-		return nil
-	}
-	return func(in []any, opts []Option) {
-		ins := [3]*tensor.Tensor[T]{in[0].(*tensor.Tensor[T]), in[1].(*tensor.Tensor[T]), in[2].(*tensor.Tensor[T])}
-		k := kernel[T, T]{three: three, past: true}
-		j := job{name: "Fuse", cost: cost}
-		j.heed(opts)
-		elementwise(j, opts[0].into.(*tensor.Tensor[T]), &ins, 3, &k, nil, nil)
-	}
+// identical reports whether two tensors are the same type, memory and layout.
+func identical(t, u *tensor.Any) bool {
+	return t.DType() == u.DType() && conv.Same(exec.Reach(t), exec.Reach(u)) && t.LayoutRef().Same(u.LayoutRef())
 }

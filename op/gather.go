@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -17,45 +18,45 @@ import (
 func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
 	axis = axisOf("Gather", axis, a.Rank())
 	s := read(opts)
-	dst := target[T]("Gather", &s, gatherShape(a, indices, axis))
+	dst := target[T]("Gather", &s, gatherShape(a.Any(), indices.Any(), axis))
 	at := positions("Gather", indices, a.Dim(axis), axis)
 	if dst.Len() == 0 {
 		return dst
 	}
-	if dst.Overlaps(a) {
+	if dst.Any().Overlaps(a.Any()) {
 		a = a.Clone()
 	}
 	// Both sides as [before, entry, after].
 	before, n, after := around(a.Shape(), axis)
 	src := a.Reshape(before, n, after)
-	if !src.LayoutRef().Flat() {
+	if !ref(&src).LayoutRef().Flat() {
 		c := tensor.Empty[T](src.Shape()...)
 		c.CopyFrom(src)
 		src = c
 	}
 	out := dst
-	if !dst.LayoutRef().Flat() || !dst.CanView(before, len(at), after) {
+	if !ref(&dst).LayoutRef().Flat() || !dst.Any().CanView(before, len(at), after) {
 		out = tensor.Empty[T](dst.Shape()...)
 	}
 	to := out.View(before, len(at), after)
 	from, f0 := src.Data()
 	till, t0 := to.Mutable()
 	till = conv.Result(till, dst.Len())
-	step, _ := src.LayoutRef().Stride(1)
-	col, _ := src.LayoutRef().Stride(2)
+	step, _ := ref(&src).LayoutRef().Stride(1)
+	col, _ := ref(&src).LayoutRef().Stride(2)
 	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
-	split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
+	exec.Split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
 		if runs {
 			conv.Pick(till[t0+lo*after:], from[f0:], after, step, at[lo:hi])
 			return
 		}
 		for i := lo; i < hi; i++ {
-			conv.Copy2(till, from, entry(to.LayoutRef(), t0, i), entry(src.LayoutRef(), f0, at[i]))
+			conv.Copy2(till, from, entry(ref(&to).LayoutRef(), t0, i), entry(ref(&src).LayoutRef(), f0, at[i]))
 		}
 	})
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(to)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -70,8 +71,8 @@ func entry(lay *layout.Layout, origin, i int) conv.Block {
 }
 
 func gatherShape(a, indices tensor.Any, axis int) []int {
-	shape := tensor.Shape(a)
-	return append(append(append([]int{}, shape[:axis]...), tensor.Shape(indices)...), shape[axis+1:]...)
+	shape := a.Shape()
+	return append(append(append([]int{}, shape[:axis]...), indices.Shape()...), shape[axis+1:]...)
 }
 
 // positions resolves indices on an axis of extent n.
@@ -109,12 +110,12 @@ var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: [
 		dtype.Complex128: runGather[complex128]}}
 
 func runGather[T num.Elem](c *Call) []tensor.Any {
-	return one(Gather(as[T]("Gather", c, 0), int64s("Gather", c, 1), int(c.Attrs.Int("axis", 0)), options(c)...))
+	return one(Gather(as[T]("Gather", c, 0), int64s("Gather", c, 1), int(c.Attrs.Int("axis", 0)), options(c)...).Any())
 }
 
 // int64s returns an input of int64 or int32 as int64.
 func int64s(name string, c *Call, i int) tensor.Tensor[int64] {
-	if t, ok := c.in(i).(tensor.Tensor[int64]); ok {
+	if t, ok := tensor.As[int64](c.in(i)); ok {
 		return t
 	}
 	v, _ := ints(name, c, i)
@@ -122,5 +123,5 @@ func int64s(name string, c *Call, i int) tensor.Tensor[int64] {
 	for k, x := range v {
 		wide[k] = int64(x)
 	}
-	return tensor.FromSlice(wide, tensor.Shape(c.in(i))...)
+	return tensor.FromSlice(wide, c.in(i).Shape()...)
 }

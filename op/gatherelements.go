@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,16 +14,16 @@ import (
 // panics, before anything is written, when one lies outside the axis. Elements keep
 // their bits. ONNX GatherElements; TakeAlongAxis broadcasts the other axes.
 func GatherElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](gathered("GatherElements", a, indices, axis), opts)
+	return moved[T](gathered("GatherElements", a.Any(), indices.Any(), axis), opts)
 }
 
 func gathered(name string, a, indices tensor.Any, axis int) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	axis = elementAxis(name, shape, indices, axis)
-	out := tensor.Shape(indices)
+	out := indices.Shape()
 	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at := elementOffsets(name, shape, out, in[1], axis)
-		split(name, ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
+		exec.Split(name, ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
 	}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,20 +16,20 @@ import (
 // don't fit and, before anything is written, when an index lies outside its axis.
 // Elements keep their bits. ONNX GatherND.
 func GatherND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], batch int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](gatheredND(a, indices, batch), opts)
+	return moved[T](gatheredND(a.Any(), indices.Any(), batch), opts)
 }
 
 func gatheredND(a, indices tensor.Any, batch int) *transfer {
-	shape, by := tensor.Shape(a), tensor.Shape(indices)
+	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("GatherND", shape, indices, batch)
 	out := append(append([]int{}, by[:len(by)-1]...), shape[batch+k:]...)
 	return &transfer{name: "GatherND", d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k)
 		if block == 1 {
-			split("GatherND", ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
+			exec.Split("GatherND", ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
 			return
 		}
-		split("GatherND", ctx, len(at), 1+block/4, func(from, to int) {
+		exec.Split("GatherND", ctx, len(at), 1+block/4, func(from, to int) {
 			conv.Pick(dst.mem[from*block*dst.size:], in[0].mem, block*dst.size, dst.size, at[from:to])
 		})
 	}}

@@ -8,8 +8,9 @@ import (
 // Gcd returns the greatest common divisor of a and b, element by element: never
 // negative, but where the result would be 2⁷, 2¹⁵, … it wraps; of two zeros it is
 // 0. Shapes broadcast. It panics if they don't. NumPy gcd.
-func Gcd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&gcdOp, &a, &b, opts)
+func Gcd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	gcdOp.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var gcdOp = op2{about: about{name: "Gcd"}, cost: 50,

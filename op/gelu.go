@@ -10,16 +10,18 @@ import (
 // Gelu returns a·Φ(a), element by element, Φ being the distribution of a standard
 // normal variable: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "none".
-func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&gelu, &a, opts)
+func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	gelu.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 // GeluTanh returns a·(1 + tanh(√(2/π)·(a + 0.044715·a³))) ÷ 2, an approximation of
 // Gelu, element by element. The formula itself is correctly rounded in float32,
 // and within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0. ONNX
 // Gelu with approximate = "tanh".
-func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&geluTanh, &a, opts)
+func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	geluTanh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var gelu = op1{about: about{name: "Gelu"}, fast: &simd.Gelu, function: true, cost: 70, rows: rows1{F32: geluRow32, F64: geluRow64}}
@@ -57,14 +59,14 @@ var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"ap
 		dtype.BFloat16: runGelu[num.BF16], dtype.Float32: runGelu[float32], dtype.Float64: runGelu[float64]},
 	infer: func(c *Call) []tensor.Any {
 		approximate(c)
-		return one(spec("Gelu", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("Gelu", c.in(0).DType(), c.in(0).Shape()...))
 	}}
 
 func runGelu[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	if approximate(c) {
-		return one(GeluTanh(as[T]("Gelu", c, 0), options(c)...))
+		return one(GeluTanh(as[T]("Gelu", c, 0), options(c)...).Any())
 	}
-	return one(Gelu(as[T]("Gelu", c, 0), options(c)...))
+	return one(Gelu(as[T]("Gelu", c, 0), options(c)...).Any())
 }
 
 // approximate reports whether a call wants GeluTanh.

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -18,11 +19,11 @@ import (
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	var few [2]int
-	lc := c.LayoutRef()
+	lc := ref(&c).LayoutRef()
 	if c.IsZero() {
 		lc = nil
 	}
-	shape := gemmShape(few[:0], a.LayoutRef(), b.LayoutRef(), lc, transA, transB)
+	shape := gemmShape(few[:0], ref(&a).LayoutRef(), ref(&b).LayoutRef(), lc, transA, transB)
 	if transA {
 		a = a.Transpose()
 	}
@@ -51,7 +52,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 	if dst.Len() == 0 {
 		return dst
 	}
-	j := job{name: "Gemm", ctx: s.ctx()}
+	j := exec.Job{Name: "Gemm", Ctx: s.ctx()}
 	switch d := any(&dst).(type) {
 	case *tensor.Tensor[float32]:
 		gemmInto(j, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), any(&c).(*tensor.Tensor[float32]), alpha, beta, s.rectify, d)
@@ -65,7 +66,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 			wc = widened(c)
 		}
 		gemmInto(j, &wa, &wb, &wc, alpha, beta, s.rectify, &wide)
-		convertTo(dst, wide, narrowOf[T]())
+		convertTo(dst, wide, narrowFor[T]())
 	}
 	return dst
 }
@@ -73,7 +74,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 // gemmInto computes a Gemm whose shapes fit.
 func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta float32, rectify bool, dst *tensor.Tensor[T]) {
 	var few [2]int
-	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
+	x := productOf("Gemm", few[:0], ref(a).LayoutRef(), ref(b).LayoutRef())
 	var c tensor.Tensor[T]
 	switch {
 	case plus.IsZero() || beta == 0:
@@ -83,15 +84,15 @@ func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta floa
 		c = apply2(&mul, plus, scalarOf(T(beta)), nil)
 	}
 	out := *dst
-	if !dst.IsContiguous() || dst.Overlaps(*a) || dst.Overlaps(*b) || !c.IsZero() && dst.Overlaps(c) {
+	if !dst.IsContiguous() || dst.Any().Overlaps(a.Any()) || dst.Any().Overlaps(b.Any()) || !c.IsZero() && dst.Any().Overlaps(c.Any()) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	if alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
 		then := after[T]{rectify: rectify}
 		if !c.IsZero() {
 			c = c.BroadcastTo(x.m, x.n)
-			row, ok := c.LayoutRef().Stride(0)
-			col, ok2 := c.LayoutRef().Stride(1)
+			row, ok := ref(&c).LayoutRef().Stride(0)
+			col, ok2 := ref(&c).LayoutRef().Stride(1)
 			if !ok || !ok2 || row < 0 || uint(col) > 1 {
 				c, row, col = c.Contiguous(), x.n, 1
 			}
@@ -111,7 +112,7 @@ func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta floa
 			apply1(&relu, &out, []Option{Into(out)})
 		}
 	}
-	if !out.SameData(*dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	runtime.KeepAlive(c)
@@ -151,7 +152,7 @@ var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs:
 		oneType("Gemm", c.Inputs...)
 		la, lb := c.in(0).Layout(), c.in(1).Layout()
 		var plus *layout.Layout
-		if c.in(2) != nil {
+		if !c.in(2).IsZero() {
 			lc := c.in(2).Layout()
 			plus = &lc
 		}
@@ -163,5 +164,5 @@ var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs:
 
 func runGemm[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	return one(Gemm(as[T]("Gemm", c, 0), as[T]("Gemm", c, 1), as[T]("Gemm", c, 2), c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1),
-		c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c)...))
+		c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c)...).Any())
 }

@@ -11,9 +11,9 @@ import (
 // GlobalAveragePool.
 func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 	if dtype.Of[T]().IsFixed() {
-		return reduceFixed("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), &fixedMean)
+		return reduceFixed("GlobalAveragePool", x, planeAxes("GlobalAveragePool", x.Any()), append(opts[:len(opts):len(opts)], KeepDims()), &fixedMean)
 	}
-	return reduceBy("GlobalAveragePool", &x, planeAxes("GlobalAveragePool", x), append(opts[:len(opts):len(opts)], KeepDims()), meanReducer[T]{})
+	return reduceBy("GlobalAveragePool", &x, planeAxes("GlobalAveragePool", x.Any()), append(opts[:len(opts):len(opts)], KeepDims()), meanReducer[T]{})
 }
 
 var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{1, 22}}, least: 1,
@@ -27,7 +27,7 @@ var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{
 		dtype.FP8x23: runGlobalAveragePool[num.FP8x23], dtype.FP16x16: runGlobalAveragePool[num.FP16x16], dtype.FP32x32: runGlobalAveragePool[num.FP32x32], dtype.FP64x64: runGlobalAveragePool[num.FP64x64]}}
 
 func runGlobalAveragePool[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(GlobalAveragePool(as[T]("GlobalAveragePool", c, 0), options(c)...))
+	return one(GlobalAveragePool(as[T]("GlobalAveragePool", c, 0), options(c)...).Any())
 }
 
 // planeAxes returns the axes after the first two.

@@ -10,7 +10,7 @@ import (
 // over its spatial axes, which stay with extent 1; it is ReduceMax over them. ONNX
 // GlobalMaxPool.
 func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return reduceBy("GlobalMaxPool", &x, planeAxes("GlobalMaxPool", x), append(opts[:len(opts):len(opts)], KeepDims()), maxReducer[T]{})
+	return reduceBy("GlobalMaxPool", &x, planeAxes("GlobalMaxPool", x.Any()), append(opts[:len(opts):len(opts)], KeepDims()), maxReducer[T]{})
 }
 
 var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, least: 1,
@@ -24,5 +24,5 @@ var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}},
 		dtype.FP8x23: runGlobalMaxPool[num.FP8x23], dtype.FP16x16: runGlobalMaxPool[num.FP16x16], dtype.FP32x32: runGlobalMaxPool[num.FP32x32], dtype.FP64x64: runGlobalMaxPool[num.FP64x64]}}
 
 func runGlobalMaxPool[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(GlobalMaxPool(as[T]("GlobalMaxPool", c, 0), options(c)...))
+	return one(GlobalMaxPool(as[T]("GlobalMaxPool", c, 0), options(c)...).Any())
 }

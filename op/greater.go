@@ -8,8 +8,9 @@ import (
 
 // Greater reports a > b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Greater.
-func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
-	return applyCmp(&greaterOp, &a, &b, opts)
+func Greater[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+	greaterOp.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var greaterOp = cmp2{about: about{name: "Greater", onnx: []int{7, 9, 13}}, fast: &simd.Greater,

@@ -8,8 +8,9 @@ import (
 
 // GreaterOrEqual reports a ≥ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX GreaterOrEqual.
-func GreaterOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
-	return applyCmp(&greaterOrEqual, &a, &b, opts)
+func GreaterOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+	greaterOrEqual.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var greaterOrEqual = cmp2{about: about{name: "GreaterOrEqual", onnx: []int{12, 16}}, fast: &simd.GreaterOrEqual,

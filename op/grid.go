@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 )
 
@@ -45,13 +46,13 @@ func Kernels(o Op, d dtype.DType) (levels []string) {
 		has := false
 		switch o := o.(type) {
 		case *op1:
-			has = o.fast != nil && o.fast[l] != nil && rowSet1(o.fast[l], computed)
+			has = o.fast != nil && exec.One(o.fast[l], computed) != nil
 		case *opP:
 			has = o.fast != nil && rowSetP(o.fast[l], computed)
 		case *op2:
-			has = o.fast != nil && o.fast[l] != nil && rowSet2(o.fast[l], computed)
+			has = o.fast != nil && exec.Two(o.fast[l], computed) != nil
 		case *cmp2:
-			has = o.fast != nil && o.fast[l] != nil && rowSetCmp(o.fast[l], computed)
+			has = o.fast != nil && exec.Compare(o.fast[l], computed) != nil
 		case *opN:
 			has = o.fast != nil && o.fast(d, l)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,7 +26,7 @@ type Sampling struct {
 // at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
 // fit, and for modes it doesn't know. ONNX GridSample.
 func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how Sampling, opts ...Option) tensor.Tensor[T] {
-	return moved[T](sampled(a, grid, how), opts)
+	return moved[T](sampled(a.Any(), grid.Any(), how), opts)
 }
 
 func sampled(a, grid tensor.Any, how Sampling) *transfer {
@@ -40,13 +41,13 @@ func sampled(a, grid tensor.Any, how Sampling) *transfer {
 	if !grid.DType().IsFloat() {
 		panic(fail(name, tensor.ErrDType, "the points hold %v, want floats", grid.DType()))
 	}
-	shape := tensor.Shape(a)
-	out := append([]int{shape[0], shape[1]}, tensor.Shape(grid)[1:grid.Rank()-1]...)
+	shape := a.Shape()
+	out := append([]int{shape[0], shape[1]}, grid.Shape()[1:grid.Rank()-1]...)
 	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, grid}, fill: func(ctx context.Context, dst words, in []words) {
 		points := elements(out[2:])
 		g := sampler{src: numericOf(in[0]), grid: numericOf(in[1]), how: how, axes: shape[2:], area: elements(shape[2:])}
 		to := numericOf(dst)
-		split(name, ctx, shape[0]*points, 20*shape[1]<<rank, func(from, till int) {
+		exec.Split(name, ctx, shape[0]*points, 20*shape[1]<<rank, func(from, till int) {
 			s := g
 			s.near = make([]taps, rank)
 			for p := from; p < till; p++ {

@@ -17,7 +17,7 @@ import (
 // is rounded in float64, and the result once. ONNX GroupNormalization; at opset 18 scale
 // and bias have one number for each group.
 func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](groupNormalized("GroupNormalization", x, scale, bias, groups, epsilon, false), opts)
+	return moved[T](groupNormalized("GroupNormalization", x.Any(), scale.Any(), bias.Any(), groups, epsilon, false), opts)
 }
 
 func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon float64, perGroup bool) *transfer {
@@ -25,7 +25,7 @@ func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon
 	if x.Rank() < 2 {
 		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
 	}
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	channels := shape[1]
 	if groups < 1 || channels%groups != 0 {
 		panic(fail(name, tensor.ErrShape, "%d groups don't divide %d channels", groups, channels))

@@ -30,7 +30,7 @@ func hardmaxLines[T num.Float](dst, _, a []T, n int) {
 var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		softAxis("Hardmax", c, c.in(0).Rank())
-		return one(spec("Hardmax", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("Hardmax", c.in(0).DType(), c.in(0).Shape()...))
 	},
 	run: perType{dtype.Float8E4M3: runHardmax[num.F8E4M3], dtype.Float8E5M2: runHardmax[num.F8E5M2],
 		dtype.Float16: runHardmax[num.F16], dtype.BFloat16: runHardmax[num.BF16], dtype.Float32: runHardmax[float32],
@@ -40,5 +40,5 @@ var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: [
 func runHardmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("Hardmax", c, 0)
 	axis, tail := softAxis("Hardmax", c, a.Rank())
-	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxLines[float32], hardmaxLines[float64]))
+	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxLines[float32], hardmaxLines[float64]).Any())
 }

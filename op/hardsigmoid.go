@@ -10,8 +10,9 @@ import (
 // stays. It is computed in float64 and rounded once; in fixed point alpha and beta are
 // rounded to the format, and the exact sum once. ONNX HardSigmoid, whose alpha
 // is 0.2 and beta 0.5 by default.
-func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha, beta float64, opts ...Option) tensor.Tensor[T] {
-	return applyP(&hardSigmoid, &a, alpha, beta, opts)
+func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha, beta float64, opts ...Option) (r tensor.Tensor[T]) {
+	hardSigmoid.call(ref(&r), ref(&a), alpha, beta, opts)
+	return r
 }
 
 var hardSigmoid = opP{about: about{name: "HardSigmoid", onnx: []int{6, 22}, attrs: []string{"alpha", "beta"}}, def: [2]float32{0.2, 0.5}, cost: 4,

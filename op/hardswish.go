@@ -10,8 +10,9 @@ import (
 
 // HardSwish returns a·(a + 3) ÷ 6 for −3 < a < 3, a above and −0 below, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
-func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&hardSwish, &a, opts)
+func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	hardSwish.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var hardSwish = op1{about: about{name: "HardSwish", onnx: []int{14, 22}}, cost: 5, fast: &simd.HardSwish, rows: rows1{F32: hardSwishRow[float32], F64: hardSwishRow[float64]}}

@@ -20,7 +20,7 @@ func Histogram[T num.Native | num.Narrow](a tensor.Tensor[T], bins int, low, hig
 	}
 	edges, counts = tensor.Linspace(low, high, bins+1), tensor.New[int64](bins)
 	e, n := edges.Elems(), counts.Elems()
-	w := numericOf(wordsOf(a))
+	w := numericOf(wordsOf(a.Any()))
 	for i := range w.len() {
 		if v := w.real(i); v >= low && v <= high {
 			at := sort.Search(bins, func(k int) bool { return v < e[k+1] }) // the first bin that ends above v

@@ -9,8 +9,9 @@ import (
 // the way. Shapes broadcast. In float32 and float64 the error is at most 0.501
 // ulp. +∞ where either is ±∞, even if the other is NaN. It panics if the shapes
 // don't broadcast. NumPy hypot; not an operator of ONNX.
-func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&hypot, &a, &b, opts)
+func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	hypot.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var hypot = op2{about: about{name: "Hypot"}, cost: 30, rows: rows2{F32: hypotRow32, F64: hypotRow64}}

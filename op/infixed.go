@@ -78,13 +78,13 @@ func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refus
 	var spent []tensor.Any
 	defer func() {
 		for _, a := range spent {
-			if _, is := a.(tensor.Spec); !is {
-				tensor.Close(a)
+			if !a.IsSpec() {
+				a.Close()
 			}
 		}
 	}()
 	for i, a := range c.Inputs {
-		if a == nil || a.DType() != o.d {
+		if a.IsZero() || a.DType() != o.d {
 			continue
 		}
 		if e.Inputs[i], err = converted(a, dtype.Float64); err != nil {
@@ -102,7 +102,7 @@ func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refus
 		return nil, err
 	}
 	for _, a := range out {
-		if a != nil && a.DType() == dtype.Float64 {
+		if !a.IsZero() && a.DType() == dtype.Float64 {
 			spent = append(spent, a)
 		}
 	}
@@ -113,7 +113,7 @@ func (o fixedOp) inWider(c *Call, f func(Op, *Call) ([]tensor.Any, error), refus
 func (o fixedOp) rounded(out []tensor.Any) ([]tensor.Any, error) {
 	out = slices.Clone(out)
 	for i, a := range out {
-		if a == nil || !a.DType().IsFloat() {
+		if a.IsZero() || !a.DType().IsFloat() {
 			continue
 		}
 		var err error
@@ -127,12 +127,12 @@ func (o fixedOp) rounded(out []tensor.Any) ([]tensor.Any, error) {
 // converted is a in another type; a Spec as a Spec.
 func converted(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 	f := castLike.Run
-	if _, is := a.(tensor.Spec); is {
+	if a.IsSpec() {
 		f = castLike.Infer
 	}
 	out, err := f(&Call{Inputs: []tensor.Any{a, spec("CastLike", d)}, Attrs: NoAttrs{}})
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return out[0], nil
 }

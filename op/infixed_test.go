@@ -16,10 +16,10 @@ import (
 // The window of a model that runs in fixed point is fixed point, and so is what it casts to float32.
 func ExampleInFixed() {
 	hann, _ := op.Lookup("HannWindow")
-	out, err := op.InFixed(hann, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4)}, Attrs: op.NoAttrs{}, Opset: 17})
+	out, err := op.InFixed(hann, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4).Any()}, Attrs: op.NoAttrs{}, Opset: 17})
 	fmt.Println(tensor.Describe(out[0]), out[0], err)
 	cast, _ := op.Lookup("Cast")
-	out, err = op.InFixed(cast, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4)}, Attrs: op.AttrMap{"to": int64(1)}, Opset: 13})
+	out, err = op.InFixed(cast, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar[int64](4).Any()}, Attrs: op.AttrMap{"to": int64(1)}, Opset: 13})
 	fmt.Println(out[0].DType(), out[0], err)
 	// Output:
 	// fp16x16[4] [0.  0.5 1.  0.5] <nil>
@@ -36,25 +36,25 @@ func TestInFixedWider(t *testing.T) {
 	if !f.Supports(dtype.FP16x16) || o.Supports(dtype.FP16x16) {
 		t.Fatalf("%s takes fixed point itself, or not even so; choose another operator", name)
 	}
-	call := &op.Call{Inputs: []tensor.Any{x, grid}, Attrs: op.NoAttrs{}, Opset: 20}
+	call := &op.Call{Inputs: []tensor.Any{x.Any(), grid.Any()}, Attrs: op.NoAttrs{}, Opset: 20}
 	got, err := f.Run(call)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide, err := o.Run(&op.Call{Inputs: []tensor.Any{op.Cast[float64](x), op.Cast[float64](grid)}, Attrs: op.NoAttrs{}, Opset: 20})
+	wide, err := o.Run(&op.Call{Inputs: []tensor.Any{op.Cast[float64](x).Any(), op.Cast[float64](grid).Any()}, Attrs: op.NoAttrs{}, Opset: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tensortest.Equal(t, got[0], op.Cast[num.FP16x16](wide[0].(tensor.Tensor[float64])))
+	tensortest.Equal(t, got[0], op.Cast[num.FP16x16](asOf[float64](wide[0])).Any())
 	spec, err := f.Infer(call)
 	if err != nil || tensor.Describe(spec[0]) != tensor.Describe(got[0]) {
 		t.Errorf("inferred %v, %v", spec, err)
 	}
-	tensortest.Equal(t, call.Inputs[0], x) // the operands are as they were
+	tensortest.Equal(t, call.Inputs[0], x.Any()) // the operands are as they were
 
 	// float64 doesn't hold the wide formats.
 	w := op.Cast[num.FP32x32](x)
-	_, err = op.InFixed(o, dtype.FP32x32).Run(&op.Call{Inputs: []tensor.Any{w, op.Cast[num.FP32x32](grid)}, Attrs: op.NoAttrs{}, Opset: 20})
+	_, err = op.InFixed(o, dtype.FP32x32).Run(&op.Call{Inputs: []tensor.Any{w.Any(), op.Cast[num.FP32x32](grid).Any()}, Attrs: op.NoAttrs{}, Opset: 20})
 	if !errors.Is(err, tensor.ErrDType) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "fp32x32") {
 		t.Error(err)
 	}
@@ -64,7 +64,7 @@ func TestInFixedWider(t *testing.T) {
 func TestInFixedOverflow(t *testing.T) {
 	o, _ := op.Lookup("ConstantOfShape")
 	v := tensor.FromSlice([]float32{40000}, 1)
-	_, err := op.InFixed(o, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.FromSlice([]int64{2}, 1)}, Attrs: op.AttrMap{"value": v}, Opset: 9})
+	_, err := op.InFixed(o, dtype.FP16x16).Run(&op.Call{Inputs: []tensor.Any{tensor.FromSlice([]int64{2}, 1).Any()}, Attrs: op.AttrMap{"value": v}, Opset: 9})
 	if !errors.Is(err, num.ErrFixedOverflow) || !strings.Contains(err.Error(), "op.ConstantOfShape: ") {
 		t.Error(err)
 	}

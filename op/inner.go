@@ -9,12 +9,14 @@ import (
 // Inner returns the sums of products along the last axes of a and b, for every
 // pair of the other axes: TensorDot over the last axis of each. With a scalar it is
 // Mul, or And. It panics when the last axes differ. NumPy inner.
-func Inner[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Inner[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if a.Rank() == 0 || b.Rank() == 0 {
 		if dtype.Of[T]() == dtype.Bool {
-			return apply2(&and, &a, &b, opts)
+			and.call(ref(&r), ref(&a), ref(&b), opts)
+			return r
 		}
-		return apply2(&mul, &a, &b, opts)
+		mul.call(ref(&r), ref(&a), ref(&b), opts)
+		return r
 	}
 	return TensorDot(a, b, []int{-1}, []int{-1}, opts...)
 }
@@ -34,5 +36,5 @@ var innerOp = opN{about: about{name: "Inner"}, least: 2,
 		dtype.Complex64: runInner[complex64], dtype.Complex128: runInner[complex128]}}
 
 func runInner[T bool | num.Number](c *Call) []tensor.Any {
-	return one(Inner(as[T]("Inner", c, 0), as[T]("Inner", c, 1), options(c)...))
+	return one(Inner(as[T]("Inner", c, 0), as[T]("Inner", c, 1), options(c)...).Any())
 }

@@ -9,7 +9,7 @@ import (
 // channel of each image of x [N, C, D1, …] is normalized for itself. ONNX
 // InstanceNormalization.
 func InstanceNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](instanceNormalized(x, scale, bias, epsilon), opts)
+	return moved[T](instanceNormalized(x.Any(), scale.Any(), bias.Any(), epsilon), opts)
 }
 
 func instanceNormalized(x, scale, bias tensor.Any, epsilon float64) *transfer {

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"math"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,34 +8,60 @@ import (
 
 // IsInf reports which elements are infinite: −∞ if negative is set, +∞ if positive
 // is. ONNX IsInf, whose detect_negative and detect_positive are set by default.
-func IsInf[T num.Float | num.Narrow](a tensor.Tensor[T], negative, positive bool, opts ...Option) tensor.Tensor[bool] {
-	lo, hi := infinity(-1, negative), infinity(1, positive)
-	return classify("IsInf", &a, kernel[float32, bool]{with: isInfRow[float32], p: float32(lo), q: float32(hi)},
-		kernel[float64, bool]{with: isInfRow[float64], p: lo, q: hi}, opts)
+func IsInf[T num.Float | num.Narrow](a tensor.Tensor[T], negative, positive bool, opts ...Option) (r tensor.Tensor[bool]) {
+	infinite(negative, positive).call(ref(&r), ref(&a), opts)
+	return r
 }
 
-// infinity returns an infinity to look for, or NaN, which nothing equals.
-func infinity(sign int, wanted bool) float64 {
-	if wanted {
-		return math.Inf(sign)
+// infinite returns the question that asks about the infinities wanted.
+func infinite(negative, positive bool) *test1 {
+	switch {
+	case negative && positive:
+		return &infiniteTests[3]
+	case negative:
+		return &infiniteTests[2]
+	case positive:
+		return &infiniteTests[1]
 	}
-	return num.NaN64()
+	return &infiniteTests[0]
 }
 
-// isInfRow defines IsInf: what equals lo or hi.
-func isInfRow[T num.Float](dst []bool, a []T, lo, hi T) {
+var infiniteTests = [4]test1{
+	{about: about{name: "IsInf"}, f32: neverRow[float32], f64: neverRow[float64]},
+	{about: about{name: "IsInf"}, f32: isPlusInfRow[float32], f64: isPlusInfRow[float64]},
+	{about: about{name: "IsInf"}, f32: isMinusInfRow[float32], f64: isMinusInfRow[float64]},
+	{about: about{name: "IsInf"}, f32: isInfRow[float32], f64: isInfRow[float64]},
+}
+
+// The rows that define IsInf.
+
+func neverRow[T num.Float](dst []bool, a []T) { clear(dst) }
+
+func isPlusInfRow[T num.Float](dst []bool, a []T) {
 	for i, x := range a[:len(dst)] {
-		dst[i] = x == lo || x == hi
+		dst[i] = x-x != 0 && x > 0
+	}
+}
+
+func isMinusInfRow[T num.Float](dst []bool, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = x-x != 0 && x < 0
+	}
+}
+
+func isInfRow[T num.Float](dst []bool, a []T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = x-x != 0 && x == x
 	}
 }
 
 var isInf = opN{about: about{name: "IsInf", onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1,
-	run: perType{dtype.Float8E4M3: runIsInf[num.F8E4M3], dtype.Float8E5M2: runIsInf[num.F8E5M2], dtype.Float16: runIsInf[num.F16],
-		dtype.BFloat16: runIsInf[num.BF16], dtype.Float32: runIsInf[float32], dtype.Float64: runIsInf[float64]},
+	takes: dtype.DType.IsFloat,
+	untyped: func(c *Call) []tensor.Any {
+		var r tensor.Any
+		infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0).call(&r, c.with("IsInf", 0), options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
-		return one(spec("IsInf", dtype.Bool, tensor.Shape(c.in(0))...))
+		return one(spec("IsInf", dtype.Bool, c.in(0).Shape()...))
 	}}
-
-func runIsInf[T num.Float | num.Narrow](c *Call) []tensor.Any {
-	return one(IsInf(as[T]("IsInf", c, 0), c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0, options(c)...))
-}

@@ -49,10 +49,10 @@ var labelEncoder = opN{about: about{name: "LabelEncoder", attrs: []string{"defau
 		keys, _ := c.Attrs.Ints("keys_int64s")
 		values, _ := c.Attrs.Ints("values_int64s")
 		checkKeys(len(keys), len(values))
-		return one(spec("LabelEncoder", dtype.Int64, tensor.Shape(c.in(0))...))
+		return one(spec("LabelEncoder", dtype.Int64, c.in(0).Shape()...))
 	},
 	untyped: func(c *Call) []tensor.Any {
 		keys, _ := c.Attrs.Ints("keys_int64s")
 		values, _ := c.Attrs.Ints("values_int64s")
-		return one(LabelEncoder(as[int64]("LabelEncoder", c, 0), keys, values, c.Attrs.Int("default_int64", -1)))
+		return one(LabelEncoder(as[int64]("LabelEncoder", c, 0), keys, values, c.Attrs.Int("default_int64", -1)).Any())
 	}}

@@ -35,7 +35,7 @@ func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias ten
 				return layerFixed(x, as1[num.FP64x64](scale), as1[num.FP64x64](bias), axis, epsilon, opts)
 			})
 	}
-	return moved[T](layerNormalized(x, scale, anyOrNil(bias), axis, epsilon, nil), opts)
+	return moved[T](layerNormalized(x.Any(), scale.Any(), anyOrNil(bias), axis, epsilon, nil), opts)
 }
 
 func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *transfer {
@@ -50,10 +50,10 @@ func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also 
 // that stretch.
 func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(line []float64, k int)) *transfer {
 	checkFloats(name, x, scale, bias)
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	axis = axisOf(name, axis, len(shape))
 	for i, a := range []tensor.Any{scale, bias} {
-		if a == nil {
+		if a.IsZero() {
 			continue
 		}
 		if lay := a.Layout(); !stretches(&lay, shape) {
@@ -95,7 +95,7 @@ var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []in
 		}).run(c.Context)
 		canonicalRow(mean.Elems())
 		canonicalRow(factor.Elems())
-		return []tensor.Any{y, mean, factor}[:min(c.Outputs, 3)]
+		return []tensor.Any{y, mean.Any(), factor.Any()}[:min(c.Outputs, 3)]
 	}}
 
 // runLayerFixed has the statistics in float32, as the other types, from those rounded to
@@ -106,7 +106,7 @@ func runLayerFixed[T num.Fixed](c *Call) []tensor.Any {
 	x, axis, epsilon := as[T](name, c, 0), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5))
 	y := LayerNormalization(x, as[T](name, c, 1), as[T](name, c, 2), axis, epsilon, options(c)...)
 	if c.Outputs <= 1 {
-		return one(y)
+		return one(y.Any())
 	}
 	shape := perLine(c)
 	mean, factor := tensor.New[T](shape...), tensor.New[T](shape...)
@@ -126,12 +126,12 @@ func runLayerFixed[T num.Fixed](c *Call) []tensor.Any {
 		}
 	}
 	bad.check(name, shape)
-	return []tensor.Any{y, Cast[float32](mean), Cast[float32](factor)}[:min(c.Outputs, 3)]
+	return []tensor.Any{y.Any(), Cast[float32](mean).Any(), Cast[float32](factor).Any()}[:min(c.Outputs, 3)]
 }
 
 // perLine is the shape of what LayerNormalization says of lines.
 func perLine(c *Call) []int {
-	shape := tensor.Shape(c.in(0))
+	shape := c.in(0).Shape()
 	for i := axisOf("LayerNormalization", int(c.Attrs.Int("axis", -1)), len(shape)); i < len(shape); i++ {
 		shape[i] = 1
 	}

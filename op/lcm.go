@@ -8,8 +8,9 @@ import (
 // Lcm returns the least common multiple of |a| and |b|, element by element; 0 if
 // either is 0. It wraps where it doesn't fit. Shapes broadcast. It panics if they
 // don't. NumPy lcm.
-func Lcm[T num.Integer](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&lcmOp, &a, &b, opts)
+func Lcm[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	lcmOp.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var lcmOp = op2{about: about{name: "Lcm"}, cost: 50,

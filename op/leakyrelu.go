@@ -8,8 +8,9 @@ import (
 
 // LeakyRelu returns alpha·a where a < 0 and a elsewhere; −0 and NaN stay. ONNX
 // LeakyRelu, whose alpha is 0.01 by default.
-func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
-	return applyP(&leakyRelu, &a, alpha, 0, opts)
+func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+	leakyRelu.call(ref(&r), ref(&a), alpha, 0, opts)
+	return r
 }
 
 var leakyRelu = opP{about: about{name: "LeakyRelu", onnx: []int{6, 16}, attrs: []string{"alpha"}}, def: [2]float32{0.01},

@@ -8,8 +8,9 @@ import (
 
 // Less reports a < b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX Less.
-func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
-	return applyCmp(&lessOp, &a, &b, opts)
+func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+	lessOp.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var lessOp = cmp2{about: about{name: "Less", onnx: []int{7, 9, 13}}, fast: &simd.Less,

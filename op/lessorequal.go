@@ -8,8 +8,9 @@ import (
 
 // LessOrEqual reports a ≤ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX LessOrEqual.
-func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
-	return applyCmp(&lessOrEqual, &a, &b, opts)
+func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+	lessOrEqual.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var lessOrEqual = cmp2{about: about{name: "LessOrEqual", onnx: []int{12, 16}}, fast: &simd.LessOrEqual,

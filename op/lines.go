@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -12,7 +13,7 @@ import (
 )
 
 // A lineFunc stores in dst what it makes of the lines of a, of n elements each and one after
-// the other; w is for its own use and has room for as many of them as fit runLen elements, for one at least. dst may be a, and
+// the other; w is for its own use and has room for as many of them as fit exec.RunLen elements, for one at least. dst may be a, and
 // marked by simd.Past: it is written once, NaNs canonical.
 type lineFunc[T num.Float] func(dst, w, a []T, n int)
 
@@ -31,23 +32,23 @@ type along[T num.Elem] struct {
 // alongAxis stores what f32 or f64 makes of the lines of a along axis in dst. tail is how
 // many axes, from axis on, make up a line.
 func alongAxis[T num.Elem](j job, a *tensor.Tensor[T], axis, tail int, dst *tensor.Tensor[T], f32 lineFunc[float32], f64 lineFunc[float64]) {
-	if dst.LayoutRef().Size() == 0 {
+	if ref(dst).LayoutRef().Size() == 0 {
 		return
 	}
 	l := along[T]{n: 1, f32: f32, f64: f64}
 	for i := axis; i < axis+tail; i++ {
-		l.n *= a.LayoutRef().Dim(i)
+		l.n *= ref(a).LayoutRef().Dim(i)
 	}
-	l.in.lines(a.LayoutRef(), axis, tail)
-	l.to.lines(dst.LayoutRef(), axis, tail)
+	l.in.lines(ref(a).LayoutRef(), axis, tail)
+	l.to.lines(ref(dst).LayoutRef(), axis, tail)
 	l.src, l.from = a.Data()
 	l.dst, l.into = dst.Mutable()
-	l.past = beyond[T](&j, dst.Len()) && !conv.Overlap(reach(a), reach(dst))
-	if n, cost := l.in.n/l.n, l.n*j.cost; j.little(n, cost) {
+	l.past = j.Beyond(dst.Len()*dst.DType().Size()) && !conv.Overlap(exec.Reach(ref(a)), exec.Reach(ref(dst)))
+	if n, cost := l.in.n/l.n, l.n*j.Cost; j.Little(n, cost) {
 		l.work(0, n)
 	} else {
 		c := l // here, and nowhere else, it moves to the heap
-		split(j.name, j.ctx, n, cost, c.work)
+		exec.Split(j.Name, j.Ctx, n, cost, c.work)
 	}
 	runtime.KeepAlive(a)
 	runtime.KeepAlive(dst)
@@ -68,11 +69,11 @@ func (s *sequence) lines(lay *layout.Layout, axis, tail int) {
 
 // work goes through as many lines at a time as a tile holds, or all where they lie as a lineFunc wants them.
 func (l *along[T]) work(from, till int) {
-	most := max(1, runLen/l.n)
-	sc := scratch.Get().(*scratchpad)
-	defer scratch.Put(sc)
-	rest := sc.bytes[:]
-	widen, narrow := widenOf[T](), narrowOf[T]()
+	most := max(1, exec.RunLen/l.n)
+	sc := exec.Scratch.Get().(*exec.Scratchpad)
+	defer exec.Scratch.Put(sc)
+	rest := sc.Bytes[:]
+	widen, narrow := widenFor[T](), narrowFor[T]()
 	direct := widen == nil && l.in.run()
 	if direct && l.to.run() {
 		at, end := from*l.n, till*l.n

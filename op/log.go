@@ -9,8 +9,9 @@ import (
 // Log returns the natural logarithm of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. Log(±0) is −∞, Log of a negative
 // number and of NaN is NaN. ONNX Log.
-func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&log, &a, opts)
+func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	log.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var log = op1{about: about{name: "Log", onnx: []int{6, 13}}, fast: &simd.Log, rough: &simd.FastLog, function: true, cost: 20, rows: rows1{F32: logRow32, F64: logRow64},

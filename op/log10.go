@@ -8,8 +8,9 @@ import (
 // Log10 returns the logarithm of a to base 10, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 10. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log10; not an operator of ONNX.
-func Log10[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&log10, &a, opts)
+func Log10[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	log10.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var log10 = op1{about: about{name: "Log10"}, function: true, cost: 30, rows: rows1{F32: log10Row32, F64: log10Row64},

@@ -9,8 +9,9 @@ import (
 // + a rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −1 gives −∞; NaN where a < −1. NumPy log1p; not an operator of
 // ONNX.
-func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&log1p, &a, opts)
+func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	log1p.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var log1p = op1{about: about{name: "Log1p"}, function: true, cost: 30, rows: rows1{F32: log1pRow32, F64: log1pRow64}}

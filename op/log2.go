@@ -8,8 +8,9 @@ import (
 // Log2 returns the logarithm of a to base 2, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 2. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log2; not an operator of ONNX.
-func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&log2, &a, opts)
+func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	log2.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var log2 = op1{about: about{name: "Log2"}, function: true, cost: 30, rows: rows1{F32: log2Row32, F64: log2Row64},

@@ -40,7 +40,7 @@ func logSoftmaxLines[T num.Float](dst, w, a []T, n int) {
 var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1, fast: softmaxFast,
 	infer: func(c *Call) []tensor.Any {
 		softAxis("LogSoftmax", c, c.in(0).Rank())
-		return one(spec("LogSoftmax", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("LogSoftmax", c.in(0).DType(), c.in(0).Shape()...))
 	},
 	run: perType{dtype.Float8E4M3: runLogSoftmax[num.F8E4M3], dtype.Float8E5M2: runLogSoftmax[num.F8E5M2],
 		dtype.Float16: runLogSoftmax[num.F16], dtype.BFloat16: runLogSoftmax[num.BF16],
@@ -50,5 +50,5 @@ var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, at
 func runLogSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("LogSoftmax", c, 0)
 	axis, tail := softAxis("LogSoftmax", c, a.Rank())
-	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxLines[float32], logSoftmaxLines[float64]))
+	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxLines[float32], logSoftmaxLines[float64]).Any())
 }

@@ -14,17 +14,17 @@ import (
 // in float64, the result is rounded once. NaN in a line makes it NaN. It panics
 // unless p is 1 or 2. ONNX LpNormalization.
 func LpNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axis, p int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](lpNormalized(x, axis, p), opts)
+	return moved[T](lpNormalized(x.Any(), axis, p), opts)
 }
 
 func lpNormalized(x tensor.Any, axis, p int) *transfer {
 	const name = "LpNormalization"
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	axis = axisOf(name, axis, len(shape))
 	if p != 1 && p != 2 {
 		panic(fail(name, tensor.ErrValue, "p is %d; want 1 or 2", p))
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, nil), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, tensor.Any{}), fill: func(ctx context.Context, dst words, in []words) {
 		gone := make([]bool, len(shape))
 		gone[axis] = true
 		z := normalization{name: name, f: func(line []float64, _ int) {

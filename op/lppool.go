@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ import (
 // float64 and added in the fixed order of this package, and the result is rounded once.
 // It panics unless p is 1 or more. ONNX LpPool, whose p is 2 by default.
 func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](lpPooled(x, win, p), opts)
+	return moved[T](lpPooled(x.Any(), win, p), opts)
 }
 
 func lpPooled(x tensor.Any, win Window, p int) *transfer {
@@ -24,7 +25,7 @@ func lpPooled(x tensor.Any, win Window, p int) *transfer {
 	}
 	return &transfer{name: name, d: x.DType(), shape: outShape(x.Dim(0), x.Dim(1), s), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		to := numericOf(dst)
-		pooled(job{name: name, ctx: ctx, cost: 8}, in[0].wide(), s, false, func(o int, window []float64, _ []int, _ int) {
+		pooled(exec.Job{Name: name, Ctx: ctx, Cost: 8}, in[0].wide(), s, false, func(o int, window []float64, _ []int, _ int) {
 			to.setFloat(o, lpNorm(window, float64(p)))
 		})
 	}}
@@ -32,11 +33,11 @@ func lpPooled(x tensor.Any, win Window, p int) *transfer {
 
 // wide returns floats as float64.
 func (w words) wide() tensor.Tensor[float64] {
-	if t, ok := w.of.(tensor.Tensor[float64]); ok {
+	if t, ok := tensor.As[float64](*w.of); ok {
 		return t
 	}
 	src := numericOf(w)
-	out := tensor.Empty[float64](tensor.Shape(w.of)...)
+	out := tensor.Empty[float64](w.of.Shape()...)
 	for i := range out.Elems() {
 		out.Elems()[i] = src.float(i)
 	}

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,7 +14,7 @@ import (
 // that exist: added in float64 in the fixed order of this package, the power and
 // the quotient in float64, rounded once. ONNX LRN.
 func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bias float64, opts ...Option) tensor.Tensor[T] {
-	checkLRN(x, size)
+	checkLRN(x.Any(), size)
 	s := read(opts)
 	dst := target[T]("LRN", &s, x.Shape())
 	if dst.Len() == 0 {
@@ -21,11 +22,11 @@ func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bi
 	}
 	x = x.Contiguous()
 	out := resultOf(dst, x)
-	src, res := x.Run(x.LayoutRef()), out.Run(out.LayoutRef())
+	src, res := tensor.Run[T](ref(&x), ref(&x).LayoutRef()), tensor.Run[T](ref(&out), ref(&out).LayoutRef())
 	channels := x.Dim(1)
 	per := x.Len() / (x.Dim(0) * channels)
 	at, round := valueOf[T](), rounding[T]()
-	split("LRN", s.ctx(), x.Dim(0)*channels, per*(size+40), func(from, to int) {
+	exec.Split("LRN", s.ctx(), x.Dim(0)*channels, per*(size+40), func(from, to int) {
 		near := make([]float64, 0, min(size, channels))
 		for i := from; i < to; i++ {
 			c := i % channels
@@ -42,7 +43,7 @@ func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bi
 		}
 	})
 	runtime.KeepAlive(x)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -75,12 +76,12 @@ func checkLRN(x tensor.Any, size int) {
 var lrn = opN{about: about{name: "LRN", onnx: []int{1, 13}, attrs: []string{"alpha", "beta", "bias", "size"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
 		checkLRN(c.in(0), int(c.Attrs.Int("size", 0)))
-		return one(spec("LRN", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("LRN", c.in(0).DType(), c.in(0).Shape()...))
 	},
 	run: perType{dtype.Float8E4M3: runLRN[num.F8E4M3], dtype.Float8E5M2: runLRN[num.F8E5M2], dtype.Float16: runLRN[num.F16],
 		dtype.BFloat16: runLRN[num.BF16], dtype.Float32: runLRN[float32], dtype.Float64: runLRN[float64]}}
 
 func runLRN[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	f := func(name string, def float32) float64 { return float64(c.Attrs.Float(name, def)) }
-	return one(LRN(as[T]("LRN", c, 0), int(c.Attrs.Int("size", 0)), f("alpha", 1e-4), f("beta", 0.75), f("bias", 1), options(c)...))
+	return one(LRN(as[T]("LRN", c, 0), int(c.Attrs.Int("size", 0)), f("alpha", 1e-4), f("beta", 0.75), f("bias", 1), options(c)...).Any())
 }

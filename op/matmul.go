@@ -5,6 +5,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -23,7 +24,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 	}
 	s := read(opts)
 	var few [layout.Inline]int
-	x := productOf("MatMul", few[:0], a.LayoutRef(), b.LayoutRef())
+	x := productOf("MatMul", few[:0], ref(&a).LayoutRef(), ref(&b).LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
@@ -31,21 +32,21 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 	if dst.Len() == 0 {
 		return dst
 	}
-	j := job{name: "MatMul", ctx: s.ctx()}
+	j := exec.Job{Name: "MatMul", Ctx: s.ctx()}
 	if dtype.Of[T]().IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
 		wide := tensor.Empty[float32](x.shape...)
 		wa, wb := widened(a), widened(b)
 		matmul(j, x, &wa, &wb, &wide, nil)
-		convertTo(dst, wide, narrowOf[T]())
+		convertTo(dst, wide, narrowFor[T]())
 		return dst
 	}
 	out := dst
-	if conv.Overlap(reach(&a), reach(&dst)) || conv.Overlap(reach(&b), reach(&dst)) {
+	if conv.Overlap(exec.Reach(ref(&a)), exec.Reach(ref(&dst))) || conv.Overlap(exec.Reach(ref(&b)), exec.Reach(ref(&dst))) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	matmulNative(j, x, &a, &b, &out)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -89,7 +90,7 @@ func productOf(name string, shape []int, la, lb *layout.Layout) product {
 // widened returns a row-major float32 copy of narrow floats.
 func widened[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[float32] {
 	w := tensor.Empty[float32](a.Shape()...)
-	convertTo(w, a, widenOf[T]())
+	convertTo(w, a, widenFor[T]())
 	return w
 }
 
@@ -97,10 +98,10 @@ func widened[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[float32] {
 func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row func([]R, []T)) {
 	c := src.Contiguous()
 	if dst.IsContiguous() {
-		row(dst.Run(dst.LayoutRef()), c.Run(c.LayoutRef()))
+		row(runOf(&dst, ref(&dst).LayoutRef()), runOf(&c, ref(&c).LayoutRef()))
 	} else {
 		d := tensor.Empty[R](dst.Shape()...)
-		row(d.Run(d.LayoutRef()), c.Run(c.LayoutRef()))
+		row(runOf(&d, ref(&d).LayoutRef()), runOf(&c, ref(&c).LayoutRef()))
 		dst.CopyFrom(d)
 	}
 	runtime.KeepAlive(c)
@@ -136,22 +137,22 @@ func matmulNative[T num.Elem](j job, x product, a, b, dst *tensor.Tensor[T]) {
 func matmul[T num.Native](j job, x product, a, b, dst *tensor.Tensor[T], then *after[T]) {
 	a, b = straight(a), straight(b)
 	out := *dst
-	if !unitRows(dst.LayoutRef(), x) {
+	if !unitRows(ref(dst).LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	g := gemm[T]{job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
 	g.a, g.aAt.origin = a.Data()
-	g.aRow, g.aCol = g.aAt.matrices(a.LayoutRef(), rows, true, x.batch())
+	g.aRow, g.aCol = g.aAt.matrices(ref(a).LayoutRef(), rows, true, x.batch())
 	g.b, g.bAt.origin = b.Data()
-	g.bRow, g.bCol = g.bAt.matrices(b.LayoutRef(), true, cols, x.batch())
+	g.bRow, g.bCol = g.bAt.matrices(ref(b).LayoutRef(), true, cols, x.batch())
 	g.c, g.cAt.origin = out.Mutable()
-	g.cRow, g.cCol = g.cAt.matrices(out.LayoutRef(), rows, cols, x.batch())
+	g.cRow, g.cCol = g.cAt.matrices(ref(&out).LayoutRef(), rows, cols, x.batch())
 	if then != nil {
 		g.then = *then
 	}
 	g.run()
-	if !out.SameData(*dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	runtime.KeepAlive(a)
@@ -161,7 +162,7 @@ func matmul[T num.Native](j job, x product, a, b, dst *tensor.Tensor[T], then *a
 // straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which
 // there is no blockFunc.
 func straight[T num.Elem](a *tensor.Tensor[T]) *tensor.Tensor[T] {
-	if forward(a.LayoutRef()) {
+	if forward(ref(a).LayoutRef()) {
 		return a
 	}
 	c := tensor.Empty[T](a.Shape()...)
@@ -207,5 +208,5 @@ var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, 
 		dtype.FP8x23: runMatMul[num.FP8x23], dtype.FP16x16: runMatMul[num.FP16x16], dtype.FP32x32: runMatMul[num.FP32x32], dtype.FP64x64: runMatMul[num.FP64x64]}}
 
 func runMatMul[T bool | num.Number](c *Call) []tensor.Any {
-	return one(MatMul(as[T]("MatMul", c, 0), as[T]("MatMul", c, 1), options(c)...))
+	return one(MatMul(as[T]("MatMul", c, 0), as[T]("MatMul", c, 1), options(c)...).Any())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -13,7 +14,7 @@ import (
 // shapes don't fit. ONNX MatMulInteger, of which zero points for each row of a batch
 // of matrices, in more than one axis, are left out. It computes in int64.
 func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) tensor.Tensor[int32] {
-	return moved[int32](integerProduct(a, b, anyOrNil(aZero), anyOrNil(bZero)), opts)
+	return moved[int32](integerProduct(a.Any(), b.Any(), anyOrNil(aZero), anyOrNil(bZero)), opts)
 }
 
 func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
@@ -28,7 +29,7 @@ func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	checkZero(name, 2, aZero, a, rows)
 	checkZero(name, 3, bZero, b, columns)
 	return &transfer{name: name, d: dtype.Int32, shape: x.shape, in: operandsOf(a, b, aZero, bZero), fill: func(ctx context.Context, dst words, in []words) {
-		dst.wrap(wholeProduct(job{name: name, ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[1], in[3], columns)))
+		dst.wrap(wholeProduct(exec.Job{Name: name, Ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[1], in[3], columns)))
 	}}
 }
 

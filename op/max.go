@@ -9,8 +9,9 @@ import (
 // Max returns the larger of a and b, element by element: NaN if either is NaN,
 // and +0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Max,
 // which takes one or more operands.
-func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&maxOp, &a, &b, opts)
+func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	maxOp.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var maxOp = op2{about: about{name: "Max", onnx: []int{6, 8, 12, 13}}, fast: &simd.Max, fold: true,

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,11 +15,11 @@ import (
 // MaxPool.
 func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
-	s := win.spans("MaxPool", spatial("MaxPool", x.LayoutRef()))
+	s := win.spans("MaxPool", spatial("MaxPool", ref(&x).LayoutRef()))
 	dst := target[T]("MaxPool", &st, outShape(x.Dim(0), x.Dim(1), s))
 	out := resultOf(dst, x)
-	maxPooled(job{name: "MaxPool", ctx: st.ctx()}, x, s, out, nil)
-	if !out.SameData(dst) {
+	maxPooled(exec.Job{Name: "MaxPool", Ctx: st.ctx()}, x, s, out, nil)
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -27,8 +28,8 @@ func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Wind
 // resultOf returns dst when results may be written to it as a row-major run while
 // x is read, else a tensor of its shape to be copied to it.
 func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Tensor[R] {
-	if dst.IsContiguous() && !mustCopy(&x, &dst) && dst.Len() > 0 {
-		if d, ok := any(dst).(tensor.Tensor[T]); !ok || !d.SameData(x) {
+	if dst.IsContiguous() && !exec.MustCopy(ref(&x), ref(&dst)) && dst.Len() > 0 {
+		if d, ok := any(dst).(tensor.Tensor[T]); !ok || !d.Any().SameData(x.Any()) {
 			return dst
 		}
 	}
@@ -41,7 +42,7 @@ func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T],
 	if out.Len() == 0 {
 		return
 	}
-	dst := out.Run(out.LayoutRef())
+	dst := tensor.Run[T](ref(&out), ref(&out).LayoutRef())
 	if index == nil && maxPooledRows(j, x, s, dst) {
 		return
 	}
@@ -94,8 +95,8 @@ func maxPooledRows[T num.Elem](j job, x tensor.Tensor[T], s []span, dst []T) boo
 		plane *= outer[i].in
 		rows *= min(outer[i].kernel, outer[i].in)
 	}
-	low, canon := lowest[T](), canonOf[T]()
-	split(j.name, j.ctx, x.Dim(0)*x.Dim(1)*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
+	low, canon := lowest[T](), canonFor[T]()
+	exec.Split(j.Name, j.Ctx, x.Dim(0)*x.Dim(1)*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
 		best, some := make([]T, last.in), make([]T, last.out)
 		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
 		for l := from; l < to; l++ {
@@ -169,18 +170,18 @@ var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22
 func runMaxPool[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	x, w := as[T]("MaxPool", c, 0), windowOf(c)
 	if c.Outputs < 2 {
-		return one(MaxPool(x, w, options(c)...))
+		return one(MaxPool(x, w, options(c)...).Any())
 	}
-	s := w.spans("MaxPool", spatial("MaxPool", x.LayoutRef()))
+	s := w.spans("MaxPool", spatial("MaxPool", ref(&x).LayoutRef()))
 	out := tensor.Empty[T](outShape(x.Dim(0), x.Dim(1), s)...)
 	index := tensor.New[int64](out.Shape()...)
-	places := index.Run(index.LayoutRef())
-	maxPooled(job{name: "MaxPool", ctx: c.Context}, x, s, out, places)
+	places := tensor.Run[int64](ref(&index), ref(&index).LayoutRef())
+	maxPooled(exec.Job{Name: "MaxPool", Ctx: c.Context}, x, s, out, places)
 	if c.Attrs.Int("storage_order", 0) != 0 && x.Len() > 0 {
 		columnMajor(places, s)
 	}
 	runtime.KeepAlive(index)
-	return []tensor.Any{out, index}
+	return []tensor.Any{out.Any(), index.Any()}
 }
 
 // columnMajor turns places in row-major order of the spatial axes to places in

@@ -15,7 +15,7 @@ import (
 // keep their bits. It panics when the shapes don't fit or an index is out of range.
 // ONNX MaxUnpool.
 func MaxUnpool[T num.Native | num.Narrow](x tensor.Tensor[T], index tensor.Tensor[int64], win Window, shape []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](unpooled(x, index, win, shape), opts)
+	return moved[T](unpooled(x.Any(), index.Any(), win, shape), opts)
 }
 
 func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {

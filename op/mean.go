@@ -35,5 +35,5 @@ func runMean[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	for i := range ts {
 		ts[i] = as[T]("Mean", c, i)
 	}
-	return one(Mean(ts, options(c)...))
+	return one(Mean(ts, options(c)...).Any())
 }

@@ -13,12 +13,12 @@ import (
 // they round. Every step is rounded in float64, and the result once. ONNX
 // MeanVarianceNormalization, whose axes are 0, 2 and 3 by default.
 func MeanVarianceNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](varianceNormalized(x, axes), opts)
+	return moved[T](varianceNormalized(x.Any(), axes), opts)
 }
 
 func varianceNormalized(x tensor.Any, axes []int) *transfer {
 	const name = "MeanVarianceNormalization"
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	gone := make([]bool, len(shape))
 	for _, a := range axes {
 		i := axisOf(name, a, len(shape))
@@ -27,7 +27,7 @@ func varianceNormalized(x tensor.Any, axes []int) *transfer {
 		}
 		gone[i] = true
 	}
-	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, nil), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, tensor.Any{}), fill: func(ctx context.Context, dst words, in []words) {
 		z := normalization{name: name, f: func(line []float64, _ int) {
 			n := float64(len(line))
 			mean := sumRow(line) / n

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,7 +20,7 @@ func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 
 // roomToSort panics when elements that repeat are too many to be kept.
 func roomToSort[T num.Elem](name string, a *tensor.Tensor[T]) {
-	if n := a.Len(); n > len(reach(a)) {
+	if n := a.Len(); n > len(exec.Reach(ref(a))) {
 		fits(name, n, 8)
 	}
 }
@@ -75,5 +76,5 @@ var medianOp = opN{about: about{name: "Median", attrs: []string{"axes", "keepdim
 
 func runMedian[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("Median", c, 18)
-	return one(Median(as[T]("Median", c, 0), axes, opts...))
+	return one(Median(as[T]("Median", c, 0), axes, opts...).Any())
 }

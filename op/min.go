@@ -9,8 +9,9 @@ import (
 // Min returns the smaller of a and b, element by element: NaN if either is NaN,
 // and −0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Min,
 // which takes one or more operands.
-func Min[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&minOp, &a, &b, opts)
+func Min[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	minOp.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var minOp = op2{about: about{name: "Min", onnx: []int{6, 8, 12, 13}}, fast: &simd.Min, fold: true,

@@ -9,8 +9,9 @@ import (
 // Mish returns a·tanh(log(1 + eᵃ)), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0.
 // ONNX Mish.
-func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&mish, &a, opts)
+func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	mish.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var mish = op1{about: about{name: "Mish", onnx: []int{18, 22}}, fast: &simd.Mish, function: true, cost: 40, rows: rows1{F32: mishRow32, F64: mishRow64}}

@@ -14,16 +14,18 @@ import (
 // signs the exact remainder plus b is rounded. Of fixed point it is exact, and a divisor
 // of 0 an error. It panics if the shapes don't
 // broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
-func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&mod, &a, &b, opts)
+func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	mod.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 // FMod returns the remainder of a ÷ b rounded toward zero, element by element: it
 // has the sign of a, and of floats it is exact. Shapes broadcast. An integer
 // divisor of 0 is an error that names its index; for floats it gives NaN, as ±∞
 // for a does. It panics if the shapes don't broadcast. ONNX Mod with fmod = 1.
-func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&fMod, &a, &b, opts)
+func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	fMod.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var mod = op2{about: about{name: "Mod"}, zero: true, cost: 5,
@@ -88,7 +90,7 @@ func runMod[T num.Integer](c *Call) []tensor.Any {
 	if c.Attrs.Int("fmod", 0) != 0 {
 		return runFMod[T](c)
 	}
-	return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
+	return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...).Any())
 }
 
 // runFMod serves floats alone with fmod = 0, which ONNX doesn't define for them.
@@ -97,7 +99,7 @@ func runFMod[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 		panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
 	}
 	if dtype.Of[T]().IsFixed() && c.Attrs.Int("fmod", 0) == 0 {
-		return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
+		return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...).Any())
 	}
-	return one(FMod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...))
+	return one(FMod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...).Any())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -20,7 +21,7 @@ import (
 
 // words is the elements of a tensor in row-major order, one after the other.
 type words struct {
-	of    tensor.Any // contiguous; it holds the memory
+	of    *tensor.Any // contiguous; it holds the memory
 	mem   []byte
 	size  int  // of an element, in bytes
 	orion bool // of a result: see Orion
@@ -38,7 +39,7 @@ func wordsOf(a tensor.Any) words {
 		a = c
 		mem, _ = tensor.Bytes(a)
 	}
-	return words{a, mem, a.DType().Size(), false}
+	return words{&a, mem, a.DType().Size(), false}
 }
 
 func (w words) len() int { return len(w.mem) / w.size }
@@ -129,7 +130,7 @@ type transfer struct {
 
 // valued panics unless the values of input i are known.
 func valued(name string, i int, a tensor.Any) {
-	if _, spec := a.(tensor.Spec); spec {
+	if a.IsSpec() {
 		panic(unknown(name, i))
 	}
 }
@@ -191,7 +192,8 @@ func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
 	m.orion = s.orion
 	if s.into == nil {
-		return m.run(s.ctx()).(tensor.Tensor[T])
+		out := m.run(s.ctx())
+		return *typed[T](&out)
 	}
 	dst := target[T](m.name, &s, m.shape)
 	if m.idle() {
@@ -199,16 +201,16 @@ func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 	}
 	var to words
 	if dst.IsContiguous() {
-		to = wordsOf(dst)
+		to = wordsOf(dst.Any())
 	}
 	in, overlap := m.operands(to)
 	out := dst
 	if overlap || !dst.IsContiguous() {
 		out = tensor.Empty[T](m.shape...)
-		to = wordsOf(out)
+		to = wordsOf(out.Any())
 	}
 	m.compute(s.ctx(), to, in)
-	if !out.SameData(dst) {
+	if !out.Any().SameData(dst.Any()) {
 		dst.CopyFrom(out)
 	}
 	return dst
@@ -250,7 +252,7 @@ func remap(name string, ctx context.Context, dst, src words, shape []int, maps [
 	for _, e := range ext[:inner] {
 		rows *= e
 	}
-	split(name, ctx, rows, row/4+len(runs), func(from, to int) {
+	exec.Split(name, ctx, rows, row/4+len(runs), func(from, to int) {
 		for r := from; r < to; r++ {
 			base, rest := 0, r
 			for i := inner - 1; i >= 0; i-- {

@@ -11,11 +11,12 @@ import (
 // product is (ac − bd) + (ad + bc)i, each product and sum rounded, as in NumPy: what
 // overflows on the way gives an infinity or NaN. Fixed point is rounded once; what is
 // beyond the format is an error. It panics if the shapes don't broadcast. ONNX Mul.
-func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&mul, &a, &b, opts)
+func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	mul.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
-var mul = op2{about: about{name: "Mul", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Mul, canonical: true,
+var mul = op2{about: about{name: "Mul", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Mul, canonical: true, orionCuts: true,
 	rows: rows2{I8: mulRow[int8], I16: mulRow[int16], I32: mulRow[int32], I64: mulRow[int64],
 		U8: mulRow[uint8], U16: mulRow[uint16], U32: mulRow[uint32], U64: mulRow[uint64],
 		F32: mulRow[float32], F64: mulRow[float64],

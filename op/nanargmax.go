@@ -11,7 +11,7 @@ import (
 // It panics when the axis is empty. NumPy nanargmax, which refuses a row of NaNs.
 func NanArgMax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("NanArgMax", axis, a.Rank())
-	refuseEmpty("NanArgMax", a.LayoutRef(), axis)
+	refuseEmpty("NanArgMax", ref(&a).LayoutRef(), axis)
 	better := greaterOf[T]()
 	return reduceTo("NanArgMax", a, []int{axis}, opts, func() folder[T, int64] {
 		return &position[T]{better: func(v, best T) bool { return !isNaN(v) && (isNaN(best) || better(v, best)) }}
@@ -29,5 +29,5 @@ func runNanArgMax[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	if c.Attrs.Int("keepdims", 1) != 0 {
 		opts = append(opts, KeepDims())
 	}
-	return one(NanArgMax(as[T]("NanArgMax", c, 0), int(c.Attrs.Int("axis", 0)), opts...))
+	return one(NanArgMax(as[T]("NanArgMax", c, 0), int(c.Attrs.Int("axis", 0)), opts...).Any())
 }

@@ -11,7 +11,7 @@ import (
 // It panics when the axis is empty. NumPy nanargmin, which refuses a row of NaNs.
 func NanArgMin[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("NanArgMin", axis, a.Rank())
-	refuseEmpty("NanArgMin", a.LayoutRef(), axis)
+	refuseEmpty("NanArgMin", ref(&a).LayoutRef(), axis)
 	better := lessOf[T]()
 	return reduceTo("NanArgMin", a, []int{axis}, opts, func() folder[T, int64] {
 		return &position[T]{better: func(v, best T) bool { return !isNaN(v) && (isNaN(best) || better(v, best)) }}
@@ -29,5 +29,5 @@ func runNanArgMin[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	if c.Attrs.Int("keepdims", 1) != 0 {
 		opts = append(opts, KeepDims())
 	}
-	return one(NanArgMin(as[T]("NanArgMin", c, 0), int(c.Attrs.Int("axis", 0)), opts...))
+	return one(NanArgMin(as[T]("NanArgMin", c, 0), int(c.Attrs.Int("axis", 0)), opts...).Any())
 }

@@ -57,5 +57,5 @@ var nanMaxOp = opN{about: about{name: "NanMax", attrs: []string{"axes", "keepdim
 
 func runNanMax[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("NanMax", c, 18)
-	return one(NanMax(as[T]("NanMax", c, 0), axes, opts...))
+	return one(NanMax(as[T]("NanMax", c, 0), axes, opts...).Any())
 }

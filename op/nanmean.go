@@ -27,5 +27,5 @@ var nanMeanOp = opN{about: about{name: "NanMean", attrs: []string{"axes", "keepd
 
 func runNanMean[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("NanMean", c, 18)
-	return one(NanMean(as[T]("NanMean", c, 0), axes, opts...))
+	return one(NanMean(as[T]("NanMean", c, 0), axes, opts...).Any())
 }

@@ -21,5 +21,5 @@ var nanMinOp = opN{about: about{name: "NanMin", attrs: []string{"axes", "keepdim
 
 func runNanMin[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("NanMin", c, 18)
-	return one(NanMin(as[T]("NanMin", c, 0), axes, opts...))
+	return one(NanMin(as[T]("NanMin", c, 0), axes, opts...).Any())
 }

@@ -58,5 +58,5 @@ var nanSumOp = opN{about: about{name: "NanSum", attrs: []string{"axes", "keepdim
 
 func runNanSum[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("NanSum", c, 18)
-	return one(NanSum(as[T]("NanSum", c, 0), axes, opts...))
+	return one(NanSum(as[T]("NanSum", c, 0), axes, opts...).Any())
 }

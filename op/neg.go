@@ -12,8 +12,9 @@ import (
 // else, NaNs included; integers wrap: the smallest signed one is its own negative, and an
 // unsigned a becomes 2ⁿ − a. The smallest number of fixed point is an error. ONNX Neg,
 // which leaves unsigned integers out; numpy.negative.
-func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&neg, &a, opts)
+func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	neg.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var neg = op1{about: about{name: "Neg", onnx: []int{6, 13}}, fast: &simd.Neg, keep: true,

@@ -19,7 +19,8 @@ type Loss struct {
 // divided by the sum of the weights of the targets, in the same order; rounded once. It
 // panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
 func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) tensor.Tensor[T] {
-	return likelihoodLoss("NegativeLogLikelihoodLoss", x, target, anyOrNil(weight), l).(tensor.Tensor[T])
+	loss := likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), anyOrNil(weight), l)
+	return *typed[T](&loss)
 }
 
 // lossShape checks the operands of a loss and returns its shape.
@@ -29,12 +30,12 @@ func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
 	if x.Rank() < 2 {
 		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))
 	}
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	want := append([]int{shape[0]}, shape[2:]...)
 	if lay := target.Layout(); !sameShape(&lay, want) {
 		panic(fail(name, tensor.ErrShape, "the targets have shape %s; scores of %s want %s", lay.ShapeString(), shapeText(shape), shapeText(want)))
 	}
-	if weight != nil && (weight.Rank() != 1 || weight.Dim(0) != shape[1]) {
+	if !weight.IsZero() && (weight.Rank() != 1 || weight.Dim(0) != shape[1]) {
 		panic(fail(name, tensor.ErrShape, "the weights are %s; want one for each of %d classes", tensor.Describe(weight), shape[1]))
 	}
 	switch l.Reduction {
@@ -49,13 +50,13 @@ func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
 func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.Any {
 	shape := lossShape(name, x, target, weight, l)
 	for i, a := range []tensor.Any{x, target, weight} {
-		if _, spec := a.(tensor.Spec); spec {
+		if a.IsSpec() {
 			panic(unknown(name, i))
 		}
 	}
 	in := operandsOf(x, target, weight)
 	src, at, by := numericOf(wordsOf(in[0])), wordsOf(in[1]).int64s(), numericOf(wordsOf(in[2]))
-	_, classes, plane := around(tensor.Shape(x), 1)
+	_, classes, plane := around(x.Shape(), 1)
 	out, err := tensor.Make(x.DType(), shape...)
 	if err != nil {
 		panic(fail(name, tensor.ErrShape, "the result: %v", err))
@@ -67,7 +68,7 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.An
 			continue
 		}
 		if t < 0 || t >= int64(classes) {
-			panic(fail(name, tensor.ErrIndex, "target %s is %d; there are %d classes", shapeText(unravel(i, tensor.Shape(target))), t, classes))
+			panic(fail(name, tensor.ErrIndex, "target %s is %d; there are %d classes", shapeText(unravel(i, target.Shape())), t, classes))
 		}
 		weights[i] = 1
 		if !by.absent() {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,30 +12,34 @@ import (
 // NextAfter returns the number beside a in the direction of b, element by element:
 // b itself if the two are equal, NaN if either is. Shapes broadcast. It panics if
 // they don't. IEEE 754 nextUp and nextDown; NumPy nextafter.
-func NextAfter[T num.Float | num.F16 | num.BF16](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *float32:
-		p = nextAfterRow32
-	case *float64:
-		p = nextAfterRow64
-	case *num.F16:
-		p = nextAfterRowF16
-	case *num.BF16:
-		p = nextAfterRowBF16
+func NextAfter[T num.Float | num.F16 | num.BF16](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	nextAfter(ref(&r), ref(&a), ref(&b), opts)
+	return r
+}
+
+func nextAfter(r, a, b *tensor.Any, opts []Option) {
+	const name = "NextAfter"
+	d := a.DType()
+	if isLazy(a, b) {
+		noted(r, note{name: name, cost: 4, args: []arg{argOf(name, a), argOf(name, b)},
+			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { nextAfter(r, in[0], in[1], opts) }}, d, opts, a.LayoutRef(), b.LayoutRef())
+		return
 	}
-	if isLazy(&a, &b) {
-		return noted[T](note{name: "NextAfter", cost: 4, args: []arg{argOf("NextAfter", &a), argOf("NextAfter", &b)},
-			run: func(in []any, opts []Option) {
-				NextAfter(*in[0].(*tensor.Tensor[T]), *in[1].(*tensor.Tensor[T]), opts...)
-			}}, opts, a.LayoutRef(), b.LayoutRef())
+	var k exec.Kernel
+	switch d {
+	case dtype.Float32:
+		k.Two = exec.Forget[exec.Row2](nextAfterRow32)
+	case dtype.Float64:
+		k.Two = exec.Forget[exec.Row2](nextAfterRow64)
+	case dtype.Float16:
+		k.Two = exec.Forget[exec.Row2](nextAfterRowF16)
+	case dtype.BFloat16:
+		k.Two = exec.Forget[exec.Row2](nextAfterRowBF16)
 	}
+	must(name, k.Two != nil, d)
 	s := read(opts)
-	var few [8]int
-	dst := target[T]("NextAfter", &s, broadcast2("NextAfter", few[:0], a.LayoutRef(), b.LayoutRef()))
-	k := kernel[T, T]{two: p.(func(dst, a, b []T))}
-	elementwise(job{name: "NextAfter", ctx: s.ctx(), cost: 4}, &dst, &[3]*tensor.Tensor[T]{&a, &b}, 2, &k, nil, nil)
-	return dst
+	aim(r, name, &s, d, a.LayoutRef(), b.LayoutRef())
+	exec.Elementwise(&exec.Job{Name: name, Ctx: s.ctx(), Cost: 4}, r, &[3]*tensor.Any{a, b}, 2, &k)
 }
 
 // nextWord returns the word beside x in the direction of y. Both are signs and
@@ -103,13 +108,17 @@ func nextAfterRowBF16(dst, a, b []num.BF16) {
 }
 
 var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2,
-	run: perType{dtype.Float16: runNextAfter[num.F16], dtype.BFloat16: runNextAfter[num.BF16],
-		dtype.Float32: runNextAfter[float32], dtype.Float64: runNextAfter[float64]},
+	takes: func(d dtype.DType) bool { return d.IsFloat() && d.Size() > 1 },
+	untyped: func(c *Call) []tensor.Any {
+		a, b := c.with("NextAfter", 0), c.with("NextAfter", 1)
+		if d := a.DType(); b.DType() != d {
+			panic(notHeld("NextAfter", b, 1, d))
+		}
+		var r tensor.Any
+		nextAfter(&r, a, b, options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		oneType("NextAfter", c.Inputs[:2]...)
 		return one(spec("NextAfter", c.in(0).DType(), stretch("NextAfter", c.Inputs[:2]...)...))
 	}}
-
-func runNextAfter[T num.Float | num.F16 | num.BF16](c *Call) []tensor.Any {
-	return one(NextAfter(as[T]("NextAfter", c, 0), as[T]("NextAfter", c, 1), options(c)...))
-}

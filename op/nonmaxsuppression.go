@@ -25,13 +25,13 @@ type Suppression struct {
 func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) tensor.Tensor[int64] {
 	const name = "NonMaxSuppression"
 	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
-		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
+		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes.Any()), tensor.Describe(scores.Any())))
 	}
 	if !(s.Overlap >= 0 && s.Overlap <= 1) {
 		panic(fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
 	}
 	boxes, scores = boxes.Contiguous(), scores.Contiguous()
-	at, by := boxes.Run(boxes.LayoutRef()), scores.Run(scores.LayoutRef())
+	at, by := tensor.Run[float32](ref(&boxes), ref(&boxes).LayoutRef()), tensor.Run[float32](ref(&scores), ref(&scores).LayoutRef())
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
 	if n == 0 {
@@ -104,5 +104,5 @@ var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{
 				s.HasLeast = s.HasLeast || i == 1
 			}
 		}
-		return one(NonMaxSuppression(as[float32](name, c, 0), as[float32](name, c, 1), s))
+		return one(NonMaxSuppression(as[float32](name, c, 0), as[float32](name, c, 1), s).Any())
 	}}

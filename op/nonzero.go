@@ -14,14 +14,14 @@ import (
 // zeros of a float are zero, NaN isn't; true isn't. Of rank 0 the result is (0,1)
 // or (0,0). ONNX NonZero; numpy.nonzero has the rows one by one.
 func NonZero[T num.Elem](a tensor.Tensor[T], opts ...Option) tensor.Tensor[int64] {
-	return moved[int64](nonzeros(a), opts)
+	return moved[int64](nonzeros(a.Any()), opts)
 }
 
 func nonzeros(a tensor.Any) *transfer {
-	if _, spec := a.(tensor.Spec); spec {
+	if a.IsSpec() {
 		panic(unknown("NonZero", 0))
 	}
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	truth := truths(wordsOf(a))
 	n := 0
 	for _, v := range truth {

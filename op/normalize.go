@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -81,7 +82,7 @@ func (z *normalization) fill(ctx context.Context, dst, x, scale, bias words) {
 		return
 	}
 	src, to, by, plus, run := numericOf(x), numericOf(dst), numericOf(scale), numericOf(bias), z.run()
-	split(z.name, ctx, lines, 4*n, func(from, till int) {
+	exec.Split(z.name, ctx, lines, 4*n, func(from, till int) {
 		line, own := roomFor[float64](z.name, n), roomFor[float64](z.name, n)
 		for k := from; k < till; k++ {
 			base := placeIn(z.lines, k)

@@ -1,10 +1,13 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // Not returns whether a is false, element by element. ONNX Not.
-func Not(a tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
-	return apply1(&not, &a, opts)
+func Not(a tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
+	not.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var not = op1{about: about{name: "Not", onnx: []int{1}}, rows: rows1{Bool: notRow}}

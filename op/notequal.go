@@ -8,8 +8,9 @@ import (
 
 // NotEqual reports a ≠ b, element by element. Shapes broadcast. −0 equals +0, NaN
 // differs from everything. NumPy not_equal.
-func NotEqual[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[bool] {
-	return applyCmp(&notEqual, &a, &b, opts)
+func NotEqual[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
+	notEqual.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var notEqual = cmp2{about: about{name: "NotEqual"}, fast: &simd.NotEqual,

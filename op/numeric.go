@@ -7,7 +7,6 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Some operators that move elements look at a few of them as numbers. What they do
@@ -80,11 +79,11 @@ func (w numeric) setFloat(i int, v float64) {
 // floats sets dst to the elements of a float type from element at on; NaNs may become
 // canonical.
 func (w numeric) floats(dst []float64, at int) {
-	switch t := w.of.(type) {
-	case tensor.Tensor[float32]:
-		conv.WidenF32(dst, t.Run(t.LayoutRef())[at:])
-	case tensor.Tensor[float64]:
-		copy(dst, t.Run(t.LayoutRef())[at:])
+	switch w.d {
+	case dtype.Float32:
+		conv.WidenF32(dst, elemsOf[float32](w.of)[at:])
+	case dtype.Float64:
+		copy(dst, elemsOf[float64](w.of)[at:])
 	default:
 		for i := range dst {
 			dst[i] = w.float(at + i)
@@ -94,11 +93,11 @@ func (w numeric) floats(dst []float64, at int) {
 
 // setFloats is setFloat for the elements from element at on.
 func (w numeric) setFloats(at int, v []float64) {
-	switch t := w.of.(type) {
-	case tensor.Tensor[float32]:
-		conv.NarrowF64(t.Run(t.LayoutRef())[at:at+len(v)], v)
-	case tensor.Tensor[float64]:
-		row := t.Run(t.LayoutRef())[at : at+len(v)]
+	switch w.d {
+	case dtype.Float32:
+		conv.NarrowF64(elemsOf[float32](w.of)[at:at+len(v)], v)
+	case dtype.Float64:
+		row := elemsOf[float64](w.of)[at : at+len(v)]
 		copy(row, v)
 		conv.Canon64(row)
 	default:

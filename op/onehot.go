@@ -13,7 +13,7 @@ import (
 // has no on. It panics when depth is negative. ONNX OneHot, whose indices may be
 // floats: their fraction is dropped.
 func OneHot[T num.Elem](indices tensor.Tensor[int64], depth, axis int, off, on T, opts ...Option) tensor.Tensor[T] {
-	return moved[T](oneHotOf(indices, depth, axis, tensor.FromSlice([]T{off, on})), opts)
+	return moved[T](oneHotOf(indices.Any(), depth, axis, tensor.FromSlice([]T{off, on}).Any()), opts)
 }
 
 func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer {
@@ -23,7 +23,7 @@ func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer 
 	if values.Rank() != 1 || values.Dim(0) != 2 {
 		panic(fail("OneHot", tensor.ErrShape, "the values are %s; want two, off and on", tensor.Describe(values)))
 	}
-	by := tensor.Shape(indices)
+	by := indices.Shape()
 	axis = axisOf("OneHot", axis, len(by)+1)
 	shape := append(append(append([]int{}, by[:axis]...), depth), by[axis:]...)
 	return &transfer{name: "OneHot", d: values.DType(), shape: shape, in: []tensor.Any{indices, values}, fill: func(ctx context.Context, dst words, in []words) {
@@ -45,40 +45,15 @@ func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer 
 // wholeNumbers returns the elements of a real tensor, which is an input, without
 // fractions.
 func wholeNumbers(name string, i int, w words) []int64 {
-	switch a := w.of.(type) {
-	case tensor.Tensor[int8]:
-		return whole(a)
-	case tensor.Tensor[int16]:
-		return whole(a)
-	case tensor.Tensor[int32]:
-		return whole(a)
-	case tensor.Tensor[int64]:
-		return a.Elems()
-	case tensor.Tensor[uint8]:
-		return whole(a)
-	case tensor.Tensor[uint16]:
-		return whole(a)
-	case tensor.Tensor[uint32]:
-		return whole(a)
-	case tensor.Tensor[uint64]:
-		return whole(a)
-	case tensor.Tensor[num.F16]:
-		return whole(a)
-	case tensor.Tensor[num.BF16]:
-		return whole(a)
-	case tensor.Tensor[float32]:
-		return whole(a)
-	case tensor.Tensor[float64]:
-		return whole(a)
+	if d := w.of.DType(); !d.IsInteger() && (!d.IsFloat() || d.Size() == 1) {
+		panic(fail(name, tensor.ErrDType, "input %d holds %v, want numbers", i, d))
 	}
-	panic(fail(name, tensor.ErrDType, "input %d holds %v, want numbers", i, w.of.DType()))
+	return castTo1[int64](*w.of).Elems()
 }
-
-func whole[T num.Elem](a tensor.Tensor[T]) []int64 { return Cast[int64](a).Elems() }
 
 var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 3,
 	takes: isReal, move: func(c *Call) *transfer {
-		if _, spec := c.in(1).(tensor.Spec); spec {
+		if c.in(1).IsSpec() {
 			panic(unknown("OneHot", 1))
 		}
 		depth := wholeNumbers("OneHot", 1, wordsOf(c.in(1)))

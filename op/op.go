@@ -21,8 +21,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -34,7 +36,7 @@ import (
 type Option struct {
 	// Four fields of four words at most: such a struct lives in registers, a
 	// larger one is copied through memory, which stalls the processor.
-	into  any // *tensor.Tensor[R]
+	into  *tensor.Any
 	more  *more
 	flags flags
 }
@@ -53,11 +55,14 @@ const (
 	ahead = 8 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
 )
 
+// A job is what a driver knows of a call besides its operands.
+type job = exec.Job
+
 // heed notes what the options say of an Into target besides where it is.
-func (j *job) heed(opts []Option) {
+func heed(j *exec.Job, opts []Option) {
 	for i := range opts {
-		j.past = j.past || opts[i].flags&past != 0
-		j.ahead |= simd.Fetch(opts[i].flags >> ahead)
+		j.Past = j.Past || opts[i].flags&past != 0
+		j.Ahead |= simd.Fetch(opts[i].flags >> ahead)
 	}
 }
 
@@ -70,7 +75,7 @@ type more struct{ ctx context.Context }
 // of a new tensor; the operator returns dst. dst may be an operand. Other overlap
 // with an operand behaves as if the operands were read first.
 func Into[T num.Elem](dst tensor.Tensor[T]) Option {
-	return Option{into: &dst}
+	return Option{into: ref(&dst)}
 }
 
 // Context stops the operator early when ctx is done: it then panics with a
@@ -84,12 +89,26 @@ func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 // as without it. Other operators and types don't change.
 func Fast() Option { return Option{flags: fast} }
 
+// ref returns the tensor that a *Tensor[T] points to. A Tensor[T] is an Any and nothing
+// else, so that nothing is copied, and nothing moves to the heap.
+func ref[T num.Elem](t *tensor.Tensor[T]) *tensor.Any { return (*tensor.Any)(unsafe.Pointer(t)) }
+
+// typed is the inverse of ref. The caller knows that a holds T.
+func typed[T num.Elem](a *tensor.Any) *tensor.Tensor[T] {
+	return (*tensor.Tensor[T])(unsafe.Pointer(a))
+}
+
+// runOf is tensor.Run for a Tensor[T].
+func runOf[T num.Elem](t *tensor.Tensor[T], lay *layout.Layout) []T {
+	return tensor.Run[T](ref(t), lay)
+}
+
 // Scalar returns a tensor of rank 0, for use as an operand: op.Add(t, op.Scalar(v)).
 func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
 
 // settings is the options of one call, read.
 type settings struct {
-	into                                  any
+	into                                  *tensor.Any
 	more                                  *more
 	keepDims, saturate, orion, fast, wrap bool
 	rectify                               bool
@@ -132,12 +151,11 @@ func target[T num.Elem](name string, s *settings, shape []int) tensor.Tensor[T] 
 	if s.into == nil {
 		return tensor.Empty[T](shape...)
 	}
-	dst, ok := s.into.(*tensor.Tensor[T])
-	if !ok {
-		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", heldBy(s.into), dtype.Of[T]()))
+	if !s.into.IsZero() && s.into.DType() != dtype.Of[T]() {
+		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", s.into.DType(), dtype.Of[T]()))
 	}
-	checkTarget(name, dst.LayoutRef(), dst.IsReadOnly(), shape)
-	return *dst
+	checkTarget(name, s.into.LayoutRef(), s.into.IsReadOnly(), shape)
+	return *typed[T](s.into)
 }
 
 func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
@@ -149,56 +167,6 @@ func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
 	}
 }
 
-// heldBy returns the element type of an Into target. (Asking its method DType
-// would move every target to the heap.)
-func heldBy(into any) dtype.DType {
-	switch into.(type) {
-	case *tensor.Tensor[bool]:
-		return dtype.Bool
-	case *tensor.Tensor[int8]:
-		return dtype.Int8
-	case *tensor.Tensor[int16]:
-		return dtype.Int16
-	case *tensor.Tensor[int32]:
-		return dtype.Int32
-	case *tensor.Tensor[int64]:
-		return dtype.Int64
-	case *tensor.Tensor[uint8]:
-		return dtype.Uint8
-	case *tensor.Tensor[uint16]:
-		return dtype.Uint16
-	case *tensor.Tensor[uint32]:
-		return dtype.Uint32
-	case *tensor.Tensor[uint64]:
-		return dtype.Uint64
-	case *tensor.Tensor[num.F8E4M3]:
-		return dtype.Float8E4M3
-	case *tensor.Tensor[num.F8E5M2]:
-		return dtype.Float8E5M2
-	case *tensor.Tensor[num.F16]:
-		return dtype.Float16
-	case *tensor.Tensor[num.BF16]:
-		return dtype.BFloat16
-	case *tensor.Tensor[float32]:
-		return dtype.Float32
-	case *tensor.Tensor[float64]:
-		return dtype.Float64
-	case *tensor.Tensor[complex64]:
-		return dtype.Complex64
-	case *tensor.Tensor[complex128]:
-		return dtype.Complex128
-	case *tensor.Tensor[num.FP8x23]:
-		return dtype.FP8x23
-	case *tensor.Tensor[num.FP16x16]:
-		return dtype.FP16x16
-	case *tensor.Tensor[num.FP32x32]:
-		return dtype.FP32x32
-	case *tensor.Tensor[num.FP64x64]:
-		return dtype.FP64x64
-	}
-	return dtype.Invalid
-}
-
 // fail makes the error of an operator; name is as in the table, "Add".
 func fail(name string, err error, format string, args ...any) *tensor.Error {
 	return &tensor.Error{Op: "op." + name, Text: fmt.Sprintf(format, args...), Err: err}
@@ -206,7 +174,7 @@ func fail(name string, err error, format string, args ...any) *tensor.Error {
 
 // Call is one use of an operator in its run-time form.
 type Call struct {
-	Inputs  []tensor.Any // in ONNX's order; nil where an optional input is absent
+	Inputs  []tensor.Any // in ONNX's order; the zero Any where an optional input is absent
 	Attrs   Attrs
 	Opset   int // the opset whose meaning applies
 	Outputs int // how many outputs are asked for; 0 means 1
@@ -215,10 +183,10 @@ type Call struct {
 	rectify bool // see Rectified
 }
 
-// in returns input i, or nil.
+// in returns input i, or the zero Any.
 func (c *Call) in(i int) tensor.Any {
 	if i >= len(c.Inputs) {
-		return nil
+		return tensor.Any{}
 	}
 	return c.Inputs[i]
 }

@@ -1,6 +1,8 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // Before opset 7 operands of ONNX had one shape, unless an attribute broadcast said
 // that the second stretches to the first, with its axes from one called axis on. The
@@ -13,7 +15,7 @@ func early(name string, c *Call) *Call {
 	}
 	needs(name, c, 2)
 	a, b := c.in(0), c.in(1)
-	shape, of := tensor.Shape(a), tensor.Shape(b)
+	shape, of := a.Shape(), b.Shape()
 	la := a.Layout()
 	if c.Attrs.Int("broadcast", 0) == 0 {
 		if !sameShape(&la, of) {
@@ -56,7 +58,7 @@ func perChannel(c *Call) *Call {
 
 // reshapedTo returns a tensor or a Spec with another shape.
 func reshapedTo(name string, a tensor.Any, shape []int) tensor.Any {
-	if _, known := a.(tensor.Spec); known {
+	if a.IsSpec() {
 		return spec(name, a.DType(), shape...)
 	}
 	return viewed(tensor.Reshape(a, shape...))

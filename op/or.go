@@ -1,10 +1,13 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // Or returns whether a or b is true, element by element. Shapes broadcast. ONNX Or.
-func Or(a, b tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
-	return apply2(&or, &a, &b, opts)
+func Or(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
+	or.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var or = op2{about: about{name: "Or", onnx: []int{7}}, rows: rows2{Bool: orRow}}

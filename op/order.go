@@ -48,7 +48,7 @@ func greaterOf[T num.Elem]() func(v, best T) bool {
 	case *num.FP64x64:
 		p = greaterFixed[num.FP64x64]
 	default:
-		widen := widenOf[T]()
+		widen := widenFor[T]()
 		return func(v, best T) bool {
 			var w [2]float32
 			widen(w[:], []T{v, best})
@@ -105,7 +105,7 @@ func lessOf[T num.Elem]() func(v, best T) bool {
 	case *num.FP64x64:
 		p = lessFixed[num.FP64x64]
 	default:
-		widen := widenOf[T]()
+		widen := widenFor[T]()
 		return func(v, best T) bool {
 			var w [2]float32
 			widen(w[:], []T{v, best})
@@ -215,11 +215,11 @@ func highest[T num.Elem]() T {
 
 // canonicalRow makes the NaNs of a row of any float type canonical.
 func canonicalRow[T num.Elem](row []T) {
-	if canon := canonOf[T](); canon != nil {
+	if canon := canonFor[T](); canon != nil {
 		canon(row)
 		return
 	}
-	widen, narrow := widenOf[T](), narrowOf[T]()
+	widen, narrow := widenFor[T](), narrowFor[T]()
 	if widen == nil {
 		return
 	}

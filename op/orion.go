@@ -96,7 +96,7 @@ func (o orionOp) call(c *Call) *Call {
 	d.Inputs = slices.Clone(c.Inputs)
 	truth := func(n int) {
 		for i := range min(n, len(d.Inputs)) {
-			if a := d.Inputs[i]; a != nil {
+			if a := d.Inputs[i]; !a.IsZero() {
 				d.Inputs[i] = retyped(a, dtype.Bool)
 			}
 		}
@@ -107,21 +107,21 @@ func (o orionOp) call(c *Call) *Call {
 	case "Where":
 		truth(1)
 	case "IsInf":
-		if a := c.in(0); a != nil && a.DType().IsInteger() && o.Supports(a.DType()) {
+		if a := c.in(0); !a.IsZero() && a.DType().IsInteger() && o.Supports(a.DType()) {
 			d.Inputs[0] = infinities(a)
 		}
 	case "Clip":
-		if c.Opset < 11 || c.in(0) == nil || c.in(1) != nil {
+		if c.Opset < 11 || c.in(0).IsZero() || !c.in(1).IsZero() {
 			break
 		}
 		for len(d.Inputs) < 2 {
-			d.Inputs = append(d.Inputs, nil)
+			d.Inputs = append(d.Inputs, tensor.Any{})
 		}
 		switch c.in(0).DType() {
 		case dtype.Int8:
-			d.Inputs[1] = tensor.Scalar[int8](-math.MaxInt8)
+			d.Inputs[1] = tensor.Scalar[int8](-math.MaxInt8).Any()
 		case dtype.Int32:
-			d.Inputs[1] = tensor.Scalar[int32](-math.MaxInt32)
+			d.Inputs[1] = tensor.Scalar[int32](-math.MaxInt32).Any()
 		}
 	}
 	return &d
@@ -129,14 +129,14 @@ func (o orionOp) call(c *Call) *Call {
 
 // infinities returns integers as floats, those that stand for infinities as such.
 func infinities(a tensor.Any) tensor.Any {
-	if _, is := a.(tensor.Spec); is {
-		return spec("IsInf", dtype.Float64, tensor.Shape(a)...)
+	if a.IsSpec() {
+		return spec("IsInf", dtype.Float64, a.Shape()...)
 	}
 	x, most := castTo1[float64](a), float64(math.MaxInt32)
 	if a.DType() == dtype.Int8 {
 		most = math.MaxInt8
 	}
-	return Where(Equal(Abs(x), Scalar(most)), Mul(x, Scalar(math.Inf(1))), x)
+	return Where(Equal(Abs(x), Scalar(most)), Mul(x, Scalar(math.Inf(1))), x).Any()
 }
 
 // results gives results the types that Orion has.
@@ -160,16 +160,16 @@ func (o orionOp) results(c *Call, out []tensor.Any) []tensor.Any {
 
 // retyped returns a as bool, int32 or uint32; a Spec as a Spec.
 func retyped(a tensor.Any, d dtype.DType) tensor.Any {
-	if _, is := a.(tensor.Spec); is {
-		return spec("Cast", d, tensor.Shape(a)...)
+	if a.IsSpec() {
+		return spec("Cast", d, a.Shape()...)
 	}
 	switch d {
 	case dtype.Bool:
-		return castTo1[bool](a)
+		return castTo1[bool](a).Any()
 	case dtype.Int32:
-		return castTo1[int32](a)
+		return castTo1[int32](a).Any()
 	}
-	return castTo1[uint32](a)
+	return castTo1[uint32](a).Any()
 }
 
 // quantizers are QuantizeLinear and DequantizeLinear by the format of the scale.
@@ -183,12 +183,12 @@ func quantizeFixed[T num.Fixed](c *Call, back bool) []tensor.Any {
 		name, d = "DequantizeLinear", dtype.Of[T]()
 	}
 	for i := range c.Inputs {
-		if _, is := c.in(i).(tensor.Spec); is {
-			return one(spec(name, d, tensor.Shape(c.in(0))...))
+		if c.in(i).IsSpec() {
+			return one(spec(name, d, c.in(0).Shape()...))
 		}
 	}
 	operand := func(i int) (t tensor.Tensor[T]) {
-		if c.in(i) == nil {
+		if c.in(i).IsZero() {
 			return tensor.New[T]()
 		}
 		t = castTo1[T](c.in(i))
@@ -203,10 +203,10 @@ func quantizeFixed[T num.Fixed](c *Call, back bool) []tensor.Any {
 		return t
 	}
 	if back {
-		return one(Mul(Sub(operand(0), operand(2)), operand(1), Orion()))
+		return one(Mul(Sub(operand(0), operand(2)), operand(1), Orion()).Any())
 	}
 	y := Add(Div(operand(0), operand(1), Orion()), operand(2), Saturate())
-	return one(Cast[int8](Clip(y, fixedNumber[T](name, -math.MaxInt8), fixedNumber[T](name, math.MaxInt8))))
+	return one(Cast[int8](Clip(y, fixedNumber[T](name, -math.MaxInt8), fixedNumber[T](name, math.MaxInt8))).Any())
 }
 
 func (o orionOp) Infer(c *Call) (out []tensor.Any, err error) {
@@ -233,7 +233,7 @@ func (o orionOp) inner() Op {
 func (o orionOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
 	if failed := tensor.Try(func() {
 		c.complete(o.Name())
-		if name := o.Name(); (name == "QuantizeLinear" || name == "DequantizeLinear") && c.in(1) != nil && c.in(1).DType().IsFixed() {
+		if name := o.Name(); (name == "QuantizeLinear" || name == "DequantizeLinear") && !c.in(1).IsZero() && c.in(1).DType().IsFixed() {
 			out = quantizers[c.in(1).DType()](c, name == "DequantizeLinear")
 			return
 		}

@@ -7,7 +7,8 @@ import (
 // Packed is a float32 matrix whose elements aren't in memory as they are, and are had
 // by rows: a pack.Tensor of block floats or small integers.
 type Packed interface {
-	tensor.Any
+	// Any returns the matrix as a tensor.
+	Any() tensor.Any
 	// UnpackRows writes rows from number row on to dst, which has the matrix's columns.
 	UnpackRows(dst tensor.Tensor[float32], row int) error
 }
@@ -20,17 +21,18 @@ func MatMulPacked(a tensor.Tensor[float32], b Packed) tensor.Tensor[float32] {
 	if b == nil {
 		panic(fail(name, tensor.ErrClosed, "the packed matrix is nil"))
 	}
-	if b.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != b.Dim(0) {
-		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(a), tensor.Describe(b)))
+	m := b.Any()
+	if m.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != m.Dim(0) {
+		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(a.Any()), tensor.Describe(m)))
 	}
-	k, n := b.Dim(0), b.Dim(1)
+	k, n := m.Dim(0), m.Dim(1)
 	scratch := tensor.Empty[float32](min(rows, k), n)
 	defer scratch.Close()
 	var sum, product tensor.Tensor[float32]
 	for at := 0; at == 0 || at < k; at += rows {
 		block := scratch.Slice(tensor.R(0, min(rows, k-at)))
 		if err := b.UnpackRows(block, at); err != nil {
-			panic(fail(name, err, "rows from %d of %s: %v", at, tensor.Describe(b), err))
+			panic(fail(name, err, "rows from %d of %s: %v", at, tensor.Describe(m), err))
 		}
 		part := a.Slice(tensor.Ellipsis, tensor.R(at, min(at+rows, k)))
 		switch {

@@ -28,11 +28,11 @@ const (
 // a number for every axis, or when more is removed than there is. Elements keep
 // their bits. ONNX Pad, numpy.pad.
 func Pad[T num.Elem](a tensor.Tensor[T], before, after []int, mode PadMode, value T, opts ...Option) tensor.Tensor[T] {
-	return moved[T](padded(a, before, after, mode, tensor.Scalar(value)), opts)
+	return moved[T](padded(a.Any(), before, after, mode, tensor.Scalar(value).Any()), opts)
 }
 
 func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if len(before) != len(shape) || len(after) != len(shape) {
 		panic(fail("Pad", tensor.ErrShape, "%d amounts before and %d after for a tensor of rank %d", len(before), len(after), len(shape)))
 	}
@@ -55,7 +55,7 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 		}
 	}
 	in := []tensor.Any{a}
-	if value != nil {
+	if !value.IsZero() {
 		in = append(in, value)
 	}
 	return &transfer{name: "Pad", d: a.DType(), shape: out, in: in, fill: func(ctx context.Context, dst words, in []words) {
@@ -108,20 +108,20 @@ var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 2
 			v := c.Attrs.Float("value", 0)
 			switch a.DType() {
 			case dtype.Float32:
-				value = tensor.Scalar(v)
+				value = tensor.Scalar(v).Any()
 			case dtype.Float64:
-				value = tensor.Scalar(float64(v))
+				value = tensor.Scalar(float64(v)).Any()
 			case dtype.Float16:
-				value = tensor.Scalar(num.F16FromFloat64(float64(v)))
+				value = tensor.Scalar(num.F16FromFloat64(float64(v))).Any()
 			default:
 				panic(fail("Pad", tensor.ErrDType, "is not defined for %v before opset 11; convert the operand with op.Cast", a.DType()))
 			}
 		} else {
 			needs("Pad", c, 2)
 			amounts, _ = ints("Pad", c, 1)
-			if value = c.in(2); value != nil {
+			if value = c.in(2); !value.IsZero() {
 				oneType("Pad", a, value)
-				if tensor.Len(value) != 1 {
+				if value.Len() != 1 {
 					panic(fail("Pad", tensor.ErrShape, "the constant is %s; want one element", tensor.Describe(value)))
 				}
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -200,7 +201,7 @@ func (p *patches[T]) few(g *gemm[T]) bool {
 	lines := g.n / out
 	most := max(1, strip/p.line/p.s[max(len(p.s)-2, 0)].stride)
 	pieces := (lines + most - 1) / most
-	split(g.name, g.ctx, g.batch*pieces, g.m*most*out*g.k, func(from, to int) {
+	exec.Split(g.Name, g.Ctx, g.batch*pieces, g.m*most*out*g.k, func(from, to int) {
 		for u := from; u < to; u++ {
 			l := u % pieces * most
 			p.fewLines(g, s, u/pieces, l, min(most, lines-l))
@@ -220,7 +221,7 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 	rest := panel.Bytes()
 	b := blockOfB[T]{batch: batch, n0: n0, nn: nn, scratch: conv.Carve[T](&rest, room), offs: panel.offs[:]}
 	acc := conv.Carve[T](&rest, g.m*n*p.line)
-	canon := canonOf[T]()
+	canon := canonFor[T]()
 	for k0 := 0; k0 < g.k; k0 += gemmK {
 		b.k0, b.kn = k0, min(gemmK, g.k-k0)
 		p.ready(&b)

@@ -3,6 +3,7 @@ package op
 import (
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,7 +26,7 @@ func pooled[T num.Elem](j job, x tensor.Tensor[T], s []span, places bool, f func
 	for i := range s {
 		ext[i] = s[i].out
 	}
-	split(j.name, j.ctx, n, out*most*max(j.cost, 2), func(from, to int) {
+	exec.Split(j.Name, j.Ctx, n, out*most*max(j.Cost, 2), func(from, to int) {
 		window, place := make([]T, 0, most), make([]int, 0, most)
 		oc, kc := make([]int, rank), make([]int, rank)
 		lo, hi := make([]int, rank), make([]int, rank)

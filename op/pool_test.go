@@ -130,12 +130,12 @@ func testPools[T num.Float | num.Narrow](t *testing.T) {
 		}
 		for order, want := range []tensor.Tensor[int64]{place, column} {
 			attrs["storage_order"] = int64(order)
-			out := runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x}, Attrs: attrs, Outputs: 2})
-			same(t, "MaxPool run-time form "+what, out[0].(tensor.Tensor[T]), largest)
-			same(t, fmt.Sprint("MaxPool places ", order, what), out[1].(tensor.Tensor[int64]), want)
+			out := runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs, Outputs: 2})
+			same(t, "MaxPool run-time form "+what, asOf[T](out[0]), largest)
+			same(t, fmt.Sprint("MaxPool places ", order, what), asOf[int64](out[1]), want)
 		}
 		attrs["count_include_pad"] = int64(1)
-		same(t, "AveragePool run-time form "+what, runs(t, "AveragePool", &Call{Inputs: []tensor.Any{x}, Attrs: attrs})[0].(tensor.Tensor[T]), padMean)
+		same(t, "AveragePool run-time form "+what, asOf[T](runs(t, "AveragePool", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: attrs})[0]), padMean)
 	}
 }
 
@@ -180,8 +180,8 @@ func TestPoolMistakes(t *testing.T) {
 	fails(t, func() { AveragePool(x, Window{Kernel: []int{0, 2}}, false) }, "op.AveragePool", "(0,2)")
 	fails(t, func() { AveragePool(tensor.New[float32](4, 4), Window{Kernel: []int{2}}, false) }, "op.AveragePool", "(4,4)")
 	fails(t, func() { MaxPool(x, Window{Kernel: []int{2, 2}}, Into(x)) }, "op.MaxPool", "(1,1,3,3)")
-	runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x}})
-	runs(t, "AveragePool", &Call{Inputs: []tensor.Any{x}, Attrs: given{"kernel_shape": []int64{5, 5}}})
+	runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x.Any()}})
+	runs(t, "AveragePool", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: given{"kernel_shape": []int64{5, 5}}})
 }
 
 func TestGlobalPools(t *testing.T) {
@@ -191,9 +191,9 @@ func TestGlobalPools(t *testing.T) {
 		same(t, "GlobalAveragePool "+v.name, GlobalAveragePool(v.t), ReduceMean(x, []int{2, 3}, KeepDims()))
 		same(t, "GlobalMaxPool "+v.name, GlobalMaxPool(v.t), ReduceMax(x, []int{2, 3}, KeepDims()))
 	}
-	same(t, "run-time form", runs(t, "GlobalAveragePool", &Call{Inputs: []tensor.Any{x}})[0].(tensor.Tensor[float32]), GlobalAveragePool(x))
-	same(t, "run-time form", runs(t, "GlobalMaxPool", &Call{Inputs: []tensor.Any{x}})[0].(tensor.Tensor[float32]), GlobalMaxPool(x))
-	runs(t, "GlobalMaxPool", &Call{Inputs: []tensor.Any{x.S("0,0")}})
+	same(t, "run-time form", asOf[float32](runs(t, "GlobalAveragePool", &Call{Inputs: []tensor.Any{x.Any()}})[0]), GlobalAveragePool(x))
+	same(t, "run-time form", asOf[float32](runs(t, "GlobalMaxPool", &Call{Inputs: []tensor.Any{x.Any()}})[0]), GlobalMaxPool(x))
+	runs(t, "GlobalMaxPool", &Call{Inputs: []tensor.Any{x.S("0,0").Any()}})
 	opts := []Option{Into(tensor.New[float32](2, 3, 1, 1)), {}}
 	GlobalMaxPool(x, opts[:1]...)
 	if opts[1] != (Option{}) {
@@ -221,8 +221,8 @@ func testNormalization[T num.Float | num.Narrow](t *testing.T) {
 		}
 		y := x.Clone()
 		same(t, "BatchNormalization in place", BatchNormalization(y, scale, bias, mean, variance, eps, Into(y)), want)
-		out := runs(t, "BatchNormalization", &Call{Inputs: []tensor.Any{x, scale, bias, mean, variance}, Attrs: given{"epsilon": float32(eps)}})
-		same(t, "BatchNormalization run-time form", out[0].(tensor.Tensor[T]), want)
+		out := runs(t, "BatchNormalization", &Call{Inputs: []tensor.Any{x.Any(), scale.Any(), bias.Any(), mean.Any(), variance.Any()}, Attrs: given{"epsilon": float32(eps)}})
+		same(t, "BatchNormalization run-time form", asOf[T](out[0]), want)
 	}
 	for _, size := range []int{1, 2, 3, 5, 200} {
 		x := random[T](r, 2, 70, 3)
@@ -242,8 +242,8 @@ func testNormalization[T num.Float | num.Narrow](t *testing.T) {
 		}
 		y := x.Clone()
 		same(t, "LRN in place", LRN(y, size, alpha, beta, bias, Into(y)), want)
-		out := runs(t, "LRN", &Call{Inputs: []tensor.Any{x}, Attrs: given{"size": int64(size), "alpha": float32(alpha), "beta": float32(beta), "bias": float32(bias)}})
-		same(t, "LRN run-time form", out[0].(tensor.Tensor[T]), want)
+		out := runs(t, "LRN", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: given{"size": int64(size), "alpha": float32(alpha), "beta": float32(beta), "bias": float32(bias)}})
+		same(t, "LRN run-time form", asOf[T](out[0]), want)
 	}
 }
 
@@ -259,11 +259,11 @@ func TestNormalizationMistakes(t *testing.T) {
 	fails(t, func() { BatchNormalization(v, v, v, v, v, 0) }, "op.BatchNormalization", "[N, C")
 	fails(t, func() { LRN(v, 1, 1, 1, 1) }, "op.LRN", "[N, C")
 	fails(t, func() { LRN(x, 0, 1, 1, 1) }, "op.LRN", "size 0")
-	runs(t, "LRN", &Call{Inputs: []tensor.Any{x}})
-	in := []tensor.Any{x, v, v, v, v}
+	runs(t, "LRN", &Call{Inputs: []tensor.Any{x.Any()}})
+	in := []tensor.Any{x.Any(), v.Any(), v.Any(), v.Any(), v.Any()}
 	runs(t, "BatchNormalization", &Call{Inputs: in, Attrs: given{"training_mode": int64(1)}})
 	runs(t, "BatchNormalization", &Call{Inputs: in, Outputs: 3})
-	runs(t, "BatchNormalization", &Call{Inputs: []tensor.Any{x, v, v, v, tensor.New[float64](3)}})
+	runs(t, "BatchNormalization", &Call{Inputs: []tensor.Any{x.Any(), v.Any(), v.Any(), v.Any(), tensor.New[float64](3).Any()}})
 	// A target that shares elements with the numbers per channel.
 	s := tensor.FromSlice([]float32{1, 2, 3, 4})
 	a := tensor.FromSlice([]float32{4, 5, 6}, 1, 3)

@@ -13,17 +13,19 @@ import (
 // toward zero, and 0 gives the largest integer, as an infinity would. Of fixed point a
 // negative number has whole powers alone, and 0 no negative ones: these are errors. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
-func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if isTwo(&b) && b.Rank() <= a.Rank() {
-		return apply1(&powTwo, &a, opts)
+		powTwo.call(ref(&r), ref(&a), opts)
+		return r
 	}
-	return apply2(&pow, &a, &b, opts)
+	pow.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 // isTwo reports whether b is the number 2 of float32, for which Pow32 multiplies.
 func isTwo[T num.Elem](b *tensor.Tensor[T]) bool {
 	x, ok := any(b).(*tensor.Tensor[float32])
-	return ok && x.Len() == 1 && !isLazy(x) && x.Item() == 2
+	return ok && x.Len() == 1 && !isLazy(ref(x)) && x.Item() == 2
 }
 
 var powTwo = op1{about: about{name: "Pow"}, fast: &simd.Square, rows: rows1{F32: squareRow[float32]}}
@@ -99,29 +101,22 @@ func runPow[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	c = early("Pow", c)
 	x, y, base := as[T]("Pow", c, 0), c.in(1), dtype.Of[T]()
 	if exp := y.DType(); exp != base && !base.IsFloat() && !base.IsFixed() {
-		return one(castTo1[T](wholePow(x, y, options(c))))
+		return one(castTo1[T](wholePow(x.Any(), y, options(c))).Any())
 	} else if exp != base {
-		return one(Pow(x, castTo1[T](y), options(c)...))
+		return one(Pow(x, castTo1[T](y), options(c)...).Any())
 	}
-	return one(Pow(x, as[T]("Pow", c, 1), options(c)...))
+	return one(Pow(x, as[T]("Pow", c, 1), options(c)...).Any())
 }
 
 // wholePow computes Pow of integers to an exponent of another type.
 func wholePow(x, y tensor.Any, opts []Option) tensor.Any {
 	switch base, exp := x.DType(), y.DType(); {
 	case exp.IsFloat():
-		return Pow(castTo1[float64](x), castTo1[float64](y), opts...)
+		return Pow(castTo1[float64](x), castTo1[float64](y), opts...).Any()
 	case !exp.IsSigned():
-		return Pow(castTo1[uint64](x), castTo1[uint64](y), opts...)
+		return Pow(castTo1[uint64](x), castTo1[uint64](y), opts...).Any()
 	case !base.IsSigned():
 		panic(fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
 	}
-	return Pow(castTo1[int64](x), castTo1[int64](y), opts...)
-}
-
-// castTo1 is Cast for an operand whose type is known at run time only, without
-// code of its own for each pair of types.
-func castTo1[To num.Elem](a tensor.Any) tensor.Tensor[To] {
-	like := spec("Cast", dtype.Of[To]())
-	return castLike.run[a.DType()](&Call{Inputs: []tensor.Any{a, like}, Attrs: NoAttrs{}})[0].(tensor.Tensor[To])
+	return Pow(castTo1[int64](x), castTo1[int64](y), opts...).Any()
 }

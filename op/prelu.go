@@ -9,9 +9,10 @@ import (
 // PRelu returns slope·a where a < 0 and a elsewhere, element by element; −0 and
 // NaN stay. slope is stretched to a's shape, and it panics if it doesn't fit it.
 // Integers wrap. ONNX PRelu.
-func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	refuseWider("PRelu", &a, slope)
-	return apply2(&pRelu, &a, &slope, opts)
+func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	refuseWider("PRelu", &a, slope.Any())
+	pRelu.call(ref(&r), ref(&a), ref(&slope), opts)
+	return r
 }
 
 var pRelu = op2{about: about{name: "PRelu"},
@@ -34,7 +35,7 @@ func pReluRow[T num.Native](dst, a, slope []T) {
 
 // refuseWider panics unless b stretches to a's shape.
 func refuseWider[T num.Elem](name string, a *tensor.Tensor[T], b tensor.Any) {
-	la, lb := a.LayoutRef(), b.Layout()
+	la, lb := ref(a).LayoutRef(), b.Layout()
 	var few [8]int
 	if shape := broadcastShape(name, few[:0], la, &lb); !sameShape(la, shape) {
 		panic(fail(name, tensor.ErrShape, "shape %s doesn't stretch to the first operand's, %s", lb.ShapeString(), la.ShapeString()))
@@ -52,12 +53,12 @@ var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 
 		c = perChannel(c)
 		lay := c.in(0).Layout()
 		if !sameShape(&lay, stretch("PRelu", c.Inputs[:2]...)) {
-			panic(fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", shapeText(tensor.Shape(c.in(1))), lay.ShapeString()))
+			panic(fail("PRelu", tensor.ErrShape, "the slope has shape %s, which doesn't stretch to %s", shapeText(c.in(1).Shape()), lay.ShapeString()))
 		}
 		return one(spec("PRelu", c.in(0).DType(), lay.Shape()...))
 	}}
 
 func runPRelu[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	c = perChannel(c)
-	return one(PRelu(as[T]("PRelu", c, 0), as[T]("PRelu", c, 1), options(c)...))
+	return one(PRelu(as[T]("PRelu", c, 0), as[T]("PRelu", c, 1), options(c)...).Any())
 }

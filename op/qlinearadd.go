@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,7 +16,7 @@ import (
 // Every scale and zero point is one number. It panics if the shapes don't broadcast.
 // ONNX Runtime's QLinearAdd, of the domain com.microsoft.
 func QLinearAdd[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
-	return moved[Q](quantizedPair("QLinearAdd", []tensor.Any{a, qa.Scale, anyOrNil(qa.Zero), b, qb.Scale, anyOrNil(qb.Zero), qy.Scale, anyOrNil(qy.Zero)}, sumOf2), opts)
+	return moved[Q](quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), anyOrNil(qa.Zero), b.Any(), qb.Scale.Any(), anyOrNil(qb.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, sumOf2), opts)
 }
 
 func sumOf2(a, b float64) float64     { return a + b }
@@ -33,7 +34,7 @@ func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *
 	return &transfer{name: name, d: a.DType(), shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		qa, qb, qy := quantumOf(in[1], in[2]), quantumOf(in[4], in[5]), quantumOf(in[6], in[7])
 		x, y, to := numericOf(in[0].stretched(shape)), numericOf(in[3].stretched(shape)), numericOf(dst)
-		split(name, ctx, dst.len(), 20, func(from, till int) {
+		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
 				to.setQuantized(i, f(qa.real(x, i), qb.real(y, i))/qy.scale, qy.zero, true)
 			}
@@ -43,7 +44,7 @@ func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *
 
 // stretched returns the elements of w's tensor stretched to a shape.
 func (w words) stretched(shape []int) words {
-	a, err := tensor.BroadcastTo(w.of, shape...)
+	a, err := tensor.BroadcastTo(*w.of, shape...)
 	if err != nil {
 		panic(err)
 	}

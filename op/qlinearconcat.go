@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,12 +16,12 @@ import (
 // of qs for each of xs, and every scale and zero point is one number. It panics when
 // the shapes differ elsewhere. ONNX Runtime's QLinearConcat, of the domain com.microsoft.
 func QLinearConcat[S num.Float | num.Narrow, Q int8 | uint8](xs []tensor.Tensor[Q], qs []Quantization[S, Q], axis int, qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
-	in := []tensor.Any{qy.Scale, anyOrNil(qy.Zero)}
+	in := []tensor.Any{qy.Scale.Any(), anyOrNil(qy.Zero)}
 	if len(xs) != len(qs) || len(xs) == 0 {
 		panic(fail("QLinearConcat", tensor.ErrShape, "%d tensors and %d quantizations; give one for each, of one tensor at least", len(xs), len(qs)))
 	}
 	for i, x := range xs {
-		in = append(in, x, qs[i].Scale, anyOrNil(qs[i].Zero))
+		in = append(in, x.Any(), qs[i].Scale.Any(), anyOrNil(qs[i].Zero))
 	}
 	return moved[Q](quantizedJoin(in, axis), opts)
 }
@@ -45,7 +46,7 @@ func quantizedJoin(in []tensor.Any, axis int) *transfer {
 		for k := 2; k < len(in); k += 3 {
 			x, q := numericOf(in[k]), quantumOf(in[k+1], in[k+2])
 			run := in[k].of.Dim(axis) * after
-			split(name, ctx, before*run, 20, func(from, till int) {
+			exec.Split(name, ctx, before*run, 20, func(from, till int) {
 				for i := from; i < till; i++ {
 					to.setQuantized(i/run*shape[axis]*after+first+i%run, q.real(x, i)/qy.scale, qy.zero, true)
 				}
@@ -59,10 +60,10 @@ var qLinearConcat = opN{about: about{name: "QLinearConcat", attrs: []string{"axi
 	move: func(c *Call) *transfer {
 		in := append([]tensor.Any{}, c.Inputs...)
 		for len(in)%3 != 2 {
-			in = append(in, nil)
+			in = append(in, tensor.Any{})
 		}
 		for i, a := range in {
-			if a == nil && i != 1 && (i < 2 || i%3 != 1) {
+			if a.IsZero() && i != 1 && (i < 2 || i%3 != 1) {
 				panic(fail("QLinearConcat", tensor.ErrShape, "input %d is missing; it needs the scale and the zero point of the result, and three for each tensor", i))
 			}
 		}

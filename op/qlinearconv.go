@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,7 +16,7 @@ import (
 // of x. The scale and the zero point of w may be one for each of M; the others are one.
 // It panics when extents don't fit. ONNX QLinearConv.
 func QLinearConv[S num.Float | num.Narrow, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) tensor.Tensor[Y] {
-	return moved[Y](quantizedConv([]tensor.Any{x, qx.Scale, anyOrNil(qx.Zero), w, qw.Scale, anyOrNil(qw.Zero), qy.Scale, anyOrNil(qy.Zero), anyOrNil(bias)}, dtype.Of[Y](), win, group), opts)
+	return moved[Y](quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), anyOrNil(qx.Zero), w.Any(), qw.Scale.Any(), anyOrNil(qw.Zero), qy.Scale.Any(), anyOrNil(qy.Zero), anyOrNil(bias)}, dtype.Of[Y](), win, group), opts)
 }
 
 func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *transfer {
@@ -24,7 +25,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 	must(name, bytes8(w.DType()), w.DType())
 	must(name, bytes8(d), d)
 	g := convOf(name, x, w, bias, win, group)
-	if bias != nil && bias.DType() != dtype.Int32 {
+	if !bias.IsZero() && bias.DType() != dtype.Int32 {
 		panic(fail(name, tensor.ErrDType, "the bias holds %v, want int32", bias.DType()))
 	}
 	checkScales(name, 1, in[1], in[2], x, -1)
@@ -35,7 +36,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 		if sums.Len() == 0 {
 			return
 		}
-		convolve(job{name: name, ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[3], in[5], 0), tensor.Tensor[int64]{}, sums, false)
+		convolve(exec.Job{Name: name, Ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[3], in[5], 0), tensor.Tensor[int64]{}, sums, false)
 		if b := numericOf(in[8]); !in[8].absent() {
 			for i := range sums.Elems() {
 				sums.Elems()[i] += b.whole(i / g.patch % g.m)

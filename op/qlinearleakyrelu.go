@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,7 +16,7 @@ import (
 // Every scale and zero point is one number. ONNX Runtime's QLinearLeakyRelu, of the
 // domain com.microsoft, whose alpha is 0.01 by default.
 func QLinearLeakyRelu[S num.Float | num.Narrow, Q int8 | uint8](x tensor.Tensor[Q], qx Quantization[S, Q], qy Quantization[S, Q], alpha float64, opts ...Option) tensor.Tensor[Q] {
-	return moved[Q](quantizedLeaky([]tensor.Any{x, qx.Scale, anyOrNil(qx.Zero), qy.Scale, anyOrNil(qy.Zero)}, alpha), opts)
+	return moved[Q](quantizedLeaky([]tensor.Any{x.Any(), qx.Scale.Any(), anyOrNil(qx.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, alpha), opts)
 }
 
 func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
@@ -23,10 +24,10 @@ func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
-	return &transfer{name: name, d: d, shape: tensor.Shape(in[0]), in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: d, shape: in[0].Shape(), in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
 		x, to := numericOf(in[0]), numericOf(dst)
-		split(name, ctx, dst.len(), 20, func(from, till int) {
+		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
 				v := qx.real(x, i)
 				if v < 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,7 +18,7 @@ import (
 // point of a may be one for each row, and those of b one for each column; y has one.
 // It panics when the shapes don't fit. ONNX QLinearMatMul, of integers.
 func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) tensor.Tensor[Y] {
-	return moved[Y](quantizedProduct([]tensor.Any{a, qa.Scale, anyOrNil(qa.Zero), b, qb.Scale, anyOrNil(qb.Zero), qy.Scale, anyOrNil(qy.Zero)}, dtype.Of[Y]()), opts)
+	return moved[Y](quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), anyOrNil(qa.Zero), b.Any(), qb.Scale.Any(), anyOrNil(qb.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, dtype.Of[Y]()), opts)
 }
 
 func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
@@ -35,7 +36,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	checkScales(name, 4, in[4], in[5], b, columns)
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
-		sums := wholeProduct(job{name: name, ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[3], in[5], columns))
+		sums := wholeProduct(exec.Job{Name: name, Ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[3], in[5], columns))
 		requantize(dst, sums, scales{numericOf(in[1]), x.n}, scales{numericOf(in[4]), 1}, quantumOf(in[6], in[7]))
 	}}
 }
@@ -46,7 +47,7 @@ func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
 	if !scale.DType().IsFloat() {
 		panic(fail(name, tensor.ErrDType, "the scale, input %d, holds %v; want floats", i, scale.DType()))
 	}
-	if tensor.Len(scale) != 1 && (axis < 0 || scale.Rank() != 1 || scale.Dim(0) != a.Dim(axis)) {
+	if scale.Len() != 1 && (axis < 0 || scale.Rank() != 1 || scale.Dim(0) != a.Dim(axis)) {
 		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number%s", i, tensor.Describe(scale), perIndex(a, axis)))
 	}
 	checkZero(name, i+1, zero, a, axis)

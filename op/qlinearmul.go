@@ -13,7 +13,7 @@ import (
 // Every scale and zero point is one number. It panics if the shapes don't broadcast.
 // ONNX Runtime's QLinearMul, of the domain com.microsoft.
 func QLinearMul[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
-	return moved[Q](quantizedPair("QLinearMul", []tensor.Any{a, qa.Scale, anyOrNil(qa.Zero), b, qb.Scale, anyOrNil(qb.Zero), qy.Scale, anyOrNil(qy.Zero)}, productOf2), opts)
+	return moved[Q](quantizedPair("QLinearMul", []tensor.Any{a.Any(), qa.Scale.Any(), anyOrNil(qa.Zero), b.Any(), qb.Scale.Any(), anyOrNil(qb.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, productOf2), opts)
 }
 
 var qLinearMul = opN{about: about{name: "QLinearMul", why: "of integers of 8 bits alone"}, least: 7, most: 8, takes: bytes8,

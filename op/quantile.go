@@ -27,5 +27,5 @@ var quantileOp = opN{about: about{name: "Quantile", attrs: []string{"axes", "kee
 
 func runQuantile[T num.Float | num.Narrow](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("Quantile", c, 18)
-	return one(Quantile(as[T]("Quantile", c, 0), float64(c.Attrs.Float("q", 0.5)), axes, opts...))
+	return one(Quantile(as[T]("Quantile", c, 0), float64(c.Attrs.Float("q", 0.5)), axes, opts...).Any())
 }

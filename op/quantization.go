@@ -42,7 +42,7 @@ type grain struct{ n, after, block, blocks int }
 
 // grainOf checks the scale and the zero point of a.
 func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
-	if zero != nil && !(tensor.Len(scale) == 1 && tensor.Len(zero) == 1) { // one number is one number, of any rank
+	if !zero.IsZero() && !(scale.Len() == 1 && zero.Len() == 1) { // one number is one number, of any rank
 		if ls, lz := scale.Layout(), zero.Layout(); !ls.Same(&lz) && !sameShape(&ls, lz.Shape()) {
 			panic(fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
 		}
@@ -53,11 +53,11 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 	if block < 0 {
 		panic(fail(name, tensor.ErrValue, "a block of %d elements; want 1 or more, or 0 for none", block))
 	}
-	if block == 0 && tensor.Len(scale) == 1 {
+	if block == 0 && scale.Len() == 1 {
 		return grain{1, 1, 1, 0}
 	}
 	axis = axisOf(name, axis, a.Rank())
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	_, n, after := around(shape, axis)
 	if block == 0 {
 		if scale.Rank() != 1 || scale.Dim(0) != n {
@@ -133,13 +133,13 @@ func quantumOf(scale, zero words) quantum {
 	return q
 }
 
-// checkQuantum panics unless input i is one scale and the next, which may be nil, one
+// checkQuantum panics unless input i is one scale and the next, which may be absent, one
 // zero point of type d.
 func checkQuantum(name string, i int, scale, zero tensor.Any, d dtype.DType) {
 	switch {
-	case tensor.Len(scale) != 1 || !isReal(scale.DType()):
+	case scale.Len() != 1 || !isReal(scale.DType()):
 		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number", i, tensor.Describe(scale)))
-	case zero != nil && (tensor.Len(zero) != 1 || zero.DType() != d):
+	case !zero.IsZero() && (zero.Len() != 1 || zero.DType() != d):
 		panic(fail(name, tensor.ErrShape, "the zero point, input %d, is %s; want one number of %v", i+1, tensor.Describe(zero), d))
 	}
 }

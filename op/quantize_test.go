@@ -128,7 +128,7 @@ func TestQLinearLaws(t *testing.T) {
 }
 
 func quantizedPairOf(a tensor.Tensor[int8], qa Quantization[float64, int8], b tensor.Tensor[int8], qb, qy Quantization[float64, int8], f func(a, b float64) float64) tensor.Tensor[int8] {
-	return moved[int8](quantizedPair("QLinearAdd", []tensor.Any{a, qa.Scale, qa.Zero, b, qb.Scale, qb.Zero, qy.Scale, qy.Zero}, f), nil)
+	return moved[int8](quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, f), nil)
 }
 
 func TestDynamicQuantizeLinear(t *testing.T) {
@@ -183,8 +183,8 @@ func TestUnpoolUndoesPool(t *testing.T) {
 		x.Elems()[i] = float32(i%7) + r.Float32()
 	}
 	win := Window{Kernel: []int{2, 2}, Strides: []int{2, 2}}
-	out := runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x}, Attrs: given{"kernel_shape": []int64{2, 2}, "strides": []int64{2, 2}}, Outputs: 2})
-	top, at := out[0].(tensor.Tensor[float32]), out[1].(tensor.Tensor[int64])
+	out := runs(t, "MaxPool", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: given{"kernel_shape": []int64{2, 2}, "strides": []int64{2, 2}}, Outputs: 2})
+	top, at := asOf[float32](out[0]), asOf[int64](out[1])
 	back := MaxUnpool(top, at, win, nil)
 	same(t, "again", MaxPool(back, win), top)
 	same(t, "larger", MaxUnpool(top, at, win, []int{2, 3, 7, 4}).S(":, :, :6"), back)
@@ -272,8 +272,8 @@ func TestQuantizationStops(t *testing.T) {
 }
 
 func TestRefusedAttributes(t *testing.T) {
-	runs(t, "LabelEncoder", &Call{Inputs: []tensor.Any{tensor.New[int64](2)}, Attrs: given{"keys_int64s": []int64{1}}})
-	c := &Call{Inputs: []tensor.Any{tensor.New[float32](2), Scalar[float32](1)}, Attrs: given{"precision": int64(9)}}
+	runs(t, "LabelEncoder", &Call{Inputs: []tensor.Any{tensor.New[int64](2).Any()}, Attrs: given{"keys_int64s": []int64{1}}})
+	c := &Call{Inputs: []tensor.Any{tensor.New[float32](2).Any(), Scalar[float32](1).Any()}, Attrs: given{"precision": int64(9)}}
 	if runs(t, "QuantizeLinear", c) != nil {
 		t.Error("a quotient is rounded to bool")
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,16 +21,16 @@ import (
 // whose attribute saturate is 1 by default.
 func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
 	s := read(opts)
-	return moved[Q](quantized(x, q.Scale, anyOrNil(q.Zero), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate), opts)
+	return moved[Q](quantized(x.Any(), q.Scale.Any(), anyOrNil(q.Zero), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate), opts)
 }
 
 func quantized(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *transfer {
 	const name = "QuantizeLinear"
 	g := grainOf(name, x, scale, zero, axis, block)
-	return &transfer{name: name, d: d, shape: tensor.Shape(x), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: d, shape: x.Shape(), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
 		src, by, off, to := numericOf(in[0]), numericOf(in[1]), numericOf(in[2]), numericOf(dst)
 		round := roundedTo(precision)
-		split(name, ctx, dst.len(), 20, func(from, till int) {
+		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
 				at, z := g.at(i), 0.0
 				if !in[2].absent() {
@@ -53,7 +54,7 @@ var quantizeLinear = opN{about: about{name: "QuantizeLinear", onnx: []int{10, 13
 		if code := c.Attrs.Int("output_dtype", 0); code != 0 {
 			d = typeOf(name, code)
 		}
-		if zero := c.in(2); zero != nil {
+		if zero := c.in(2); !zero.IsZero() {
 			if c.Attrs.Int("output_dtype", 0) != 0 && zero.DType() != d {
 				panic(fail(name, tensor.ErrDType, "output_dtype is %v, the zero point holds %v", d, zero.DType()))
 			}

@@ -21,7 +21,7 @@ func bound[T num.Elem](c *Call) (v [3]T) {
 	for i := range v {
 		a := as[T]("Range", c, i)
 		if a.Len() != 1 {
-			panic(fail("Range", tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(a)))
+			panic(fail("Range", tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(a.Any())))
 		}
 		v[i] = a.Item()
 	}
@@ -30,14 +30,14 @@ func bound[T num.Elem](c *Call) (v [3]T) {
 
 func runRange[T num.Native](c *Call) []tensor.Any {
 	v := bound[T](c)
-	return one(tensor.Arange(v[0], v[1], v[2]))
+	return one(tensor.Arange(v[0], v[1], v[2]).Any())
 }
 
 func runNarrowRange[T num.Elem](c *Call) []tensor.Any {
 	v := bound[T](c)
 	var w [3]float32
-	widenOf[T]()(w[:], v[:])
-	return one(Cast[T](tensor.Arange(w[0], w[1], w[2])))
+	widenFor[T]()(w[:], v[:])
+	return one(Cast[T](tensor.Arange(w[0], w[1], w[2])).Any())
 }
 
 // inferRange counts the elements, which are never made for it.
@@ -60,7 +60,7 @@ func countOfRange[T num.Native](c *Call) int {
 func countOfNarrowRange[T num.Elem](c *Call) int {
 	v := bound[T](c)
 	var w [3]float32
-	widenOf[T]()(w[:], v[:])
+	widenFor[T]()(w[:], v[:])
 	return rangeLen(w)
 }
 

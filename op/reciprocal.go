@@ -8,8 +8,9 @@ import (
 
 // Reciprocal returns 1 ÷ a, element by element, correctly rounded in float32 and
 // float64. ±0 gives ±∞ and the other way round. ONNX Reciprocal.
-func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&reciprocal, &a, opts)
+func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	reciprocal.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var reciprocal = op1{about: about{name: "Reciprocal", onnx: []int{6, 13}}, fast: &simd.Reciprocal, cost: 4,

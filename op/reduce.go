@@ -7,6 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -99,7 +100,7 @@ type reducing[T, R num.Elem] struct {
 
 // run reduces a to dst by the way that suits the memory.
 func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) {
-	r.to.of(dst.LayoutRef())
+	r.to.of(ref(dst).LayoutRef())
 	r.data, r.base = a.Data()
 	r.out, r.at = dst.Mutable()
 	if r.to.n > 0 && !r.byLines(&j) && !r.byRows(&j) {
@@ -109,23 +110,20 @@ func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) 
 	runtime.KeepAlive(dst)
 }
 
-// little reports whether n steps at a cost are too few for threads.
-func (j *job) little(n, cost int) bool { return j.ctx == nil && n <= splitCost/2/max(cost, 1) }
-
 // byFolders feeds each sequence to a folder.
 func (r *reducing[T, R]) byFolders(j *job) {
 	r.group = 1
 	if r.gone.few[0].str != 1 && r.gone.n > 1 && r.kept.few[0].str == 1 {
 		r.group = min(foldGroup, r.kept.few[0].ext)
 	}
-	steps, cost := (r.to.n+r.group-1)/r.group, max(1, r.gone.n)*r.group*j.cost
-	if j.little(steps, cost) {
+	steps, cost := (r.to.n+r.group-1)/r.group, max(1, r.gone.n)*r.group*j.Cost
+	if j.Little(steps, cost) {
 		r.fold(0, steps)
 		return
 	}
 	c := *r // here, and nowhere else, it moves to the heap
-	c.ctx = j.ctx
-	split(j.name, j.ctx, steps, cost, c.fold)
+	c.ctx = j.Ctx
+	exec.Split(j.Name, j.Ctx, steps, cost, c.fold)
 }
 
 // folds is what fold works with.
@@ -265,7 +263,7 @@ func floatFolder[T num.Elem](f32 func() folder[float32, float64], f64 func() fol
 	if dtype.Of[T]() == dtype.Float64 {
 		return &rounded[T, float64]{folder: f64(), round: rounding[T]()}
 	}
-	return &rounded[T, float32]{folder: f32(), round: rounding[T](), widen: widenOf[T]()}
+	return &rounded[T, float32]{folder: f32(), round: rounding[T](), widen: widenFor[T]()}
 }
 
 // reduceTo reduces a with the folders that fresh makes.
@@ -275,8 +273,8 @@ func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 
 // reduceBy reduces a.
 func reduceBy[T, R num.Elem](name string, a *tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
-	if t := ready[R](opts); t != nil && directly(a, list, t, by) {
-		return *t
+	if t := ready(opts, dtype.Of[R]()); t != nil && directly(a, list, typed[R](t), by) {
+		return *typed[R](t)
 	}
 	return reduceAny(name, a, list, opts, by)
 }
@@ -285,9 +283,9 @@ func reduceBy[T, R num.Elem](name string, a *tensor.Tensor[T], list []int, opts 
 // all, and too few for threads. It returns false, before it does anything, where that
 // isn't so. This is what makes a call cheap.
 func directly[T, R num.Elem](a *tensor.Tensor[T], list []int, dst *tensor.Tensor[R], by reducer[T, R]) bool {
-	lay, to := a.LayoutRef(), dst.LayoutRef()
+	lay, to := ref(a).LayoutRef(), ref(dst).LayoutRef()
 	rank, size := lay.Rank(), lay.Size()
-	if !lay.IsRowMajor() || !lay.Flat() || !to.Flat() || size == 0 || size > splitCost/2 {
+	if !lay.IsRowMajor() || !lay.Flat() || !to.Flat() || size == 0 || size > exec.SplitCost/2 {
 		return false
 	}
 	wide, n, kept := 1, size, 0 // neighbouring outputs whose elements are apart, and how many of those each has
@@ -326,7 +324,7 @@ func directly[T, R num.Elem](a *tensor.Tensor[T], list []int, dst *tensor.Tensor
 	if kept != to.Rank() {
 		return false
 	}
-	x, out := a.Run(lay), dst.Run(to)
+	x, out := runOf(a, lay), runOf(dst, to)
 	if conv.Overlap(x, out) {
 		return false
 	}
@@ -356,13 +354,13 @@ func reduceAny[T, R num.Elem](name string, x *tensor.Tensor[T], list []int, opts
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	r := reducing[T, R]{by: by}
 	var few [layout.Inline]int
-	shape := reduced(&r.axes, few[:0], name, a.LayoutRef(), list, s.keepDims)
+	shape := reduced(&r.axes, few[:0], name, ref(&a).LayoutRef(), list, s.keepDims)
 	dst := target[R](name, &s, shape)
-	if conv.Overlap(reach(&a), reach(&dst)) {
+	if conv.Overlap(exec.Reach(ref(&a)), exec.Reach(ref(&dst))) {
 		a = a.Clone()
-		reduced(&r.axes, few[:0], name, a.LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
+		reduced(&r.axes, few[:0], name, ref(&a).LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
 	}
-	r.run(job{name: name, ctx: s.ctx(), cost: 1}, &a, &dst)
+	r.run(exec.Job{Name: name, Ctx: s.ctx(), Cost: 1}, &a, &dst)
 	return dst
 }
 

@@ -54,5 +54,5 @@ var reduceL1 = opN{about: about{name: "ReduceL1", onnx: []int{1, 11, 13, 18}, at
 
 func runReduceL1[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceL1", c, 18)
-	return one(ReduceL1(as[T]("ReduceL1", c, 0), axes, opts...))
+	return one(ReduceL1(as[T]("ReduceL1", c, 0), axes, opts...).Any())
 }

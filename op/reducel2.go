@@ -38,5 +38,5 @@ var reduceL2 = opN{about: about{name: "ReduceL2", onnx: []int{1, 11, 13, 18}, at
 
 func runReduceL2[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceL2", c, 18)
-	return one(ReduceL2(as[T]("ReduceL2", c, 0), axes, opts...))
+	return one(ReduceL2(as[T]("ReduceL2", c, 0), axes, opts...).Any())
 }

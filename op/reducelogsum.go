@@ -36,5 +36,5 @@ var reduceLogSum = opN{about: about{name: "ReduceLogSum", onnx: []int{1, 11, 13,
 
 func runReduceLogSum[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceLogSum", c, 18)
-	return one(ReduceLogSum(as[T]("ReduceLogSum", c, 0), axes, opts...))
+	return one(ReduceLogSum(as[T]("ReduceLogSum", c, 0), axes, opts...).Any())
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,13 +20,13 @@ func ReduceLogSumExp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], a
 		return reduceFixed("ReduceLogSumExp", a, axes, opts, &fixedLogSumExp)
 	}
 	s := read(opts)
-	return moved[T](logSumExp(a, axes, s.keepDims), opts)
+	return moved[T](logSumExp(a.Any(), axes, s.keepDims), opts)
 }
 
 func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 	const name = "ReduceLogSumExp"
 	lay := a.Layout()
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	gone := make([]bool, len(shape))
 	for i := range gone {
 		gone[i] = axes == nil
@@ -37,7 +38,7 @@ func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 		src, to := numericOf(in[0]), numericOf(dst)
 		kept, line := over(shape, gone)
 		n := countOf(line)
-		split(name, ctx, dst.len(), 40*max(n, 1), func(from, till int) {
+		exec.Split(name, ctx, dst.len(), 40*max(n, 1), func(from, till int) {
 			v := roomFor[float64](name, n)
 			for k := from; k < till; k++ {
 				base, top := placeIn(kept, k), math.Inf(-1)
@@ -66,5 +67,5 @@ var reduceLogSumExp = opN{about: about{name: "ReduceLogSumExp", onnx: []int{1, 1
 
 func runReduceLogSumExp[T num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceLogSumExp", c, 18)
-	return one(ReduceLogSumExp(as[T]("ReduceLogSumExp", c, 0), axes, opts...))
+	return one(ReduceLogSumExp(as[T]("ReduceLogSumExp", c, 0), axes, opts...).Any())
 }

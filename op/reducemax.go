@@ -40,5 +40,5 @@ var reduceMax = opN{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 1
 
 func runReduceMax[T bool | num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMax", c, 18)
-	return one(ReduceMax(as[T]("ReduceMax", c, 0), axes, opts...))
+	return one(ReduceMax(as[T]("ReduceMax", c, 0), axes, opts...).Any())
 }

@@ -14,8 +14,8 @@ import (
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	if t := ready[T](opts); t != nil && directly(&a, axes, t, meanReducer[T]{}) { // floats alone
-		return *t
+	if t := ready(opts, dtype.Of[T]()); t != nil && directly(&a, axes, typed[T](t), meanReducer[T]{}) { // floats alone
+		return *typed[T](t)
 	}
 	d := dtype.Of[T]()
 	if d.IsFixed() {
@@ -80,5 +80,5 @@ var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}
 
 func runReduceMean[T num.Number](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMean", c, 18)
-	return one(ReduceMean(as[T]("ReduceMean", c, 0), axes, opts...))
+	return one(ReduceMean(as[T]("ReduceMean", c, 0), axes, opts...).Any())
 }

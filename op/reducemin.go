@@ -40,5 +40,5 @@ var reduceMin = opN{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 1
 
 func runReduceMin[T bool | num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceMin", c, 18)
-	return one(ReduceMin(as[T]("ReduceMin", c, 0), axes, opts...))
+	return one(ReduceMin(as[T]("ReduceMin", c, 0), axes, opts...).Any())
 }

@@ -77,5 +77,5 @@ var reduceProd = opN{about: about{name: "ReduceProd", onnx: []int{1, 11, 13, 18}
 
 func runReduceProd[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceProd", c, 18)
-	return one(ReduceProd(as[T]("ReduceProd", c, 0), axes, opts...))
+	return one(ReduceProd(as[T]("ReduceProd", c, 0), axes, opts...).Any())
 }

@@ -13,8 +13,8 @@ import (
 // rounded once. Fixed point is added exactly: only the sum can be beyond the format.
 // The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	if t := ready[T](opts); t != nil && directly(&a, axes, t, sumReducer[T]{}) { // floats alone
-		return *t
+	if t := ready(opts, dtype.Of[T]()); t != nil && directly(&a, axes, typed[T](t), sumReducer[T]{}) { // floats alone
+		return *typed[T](t)
 	}
 	d := dtype.Of[T]()
 	if d.IsFixed() {
@@ -67,5 +67,5 @@ var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attr
 
 func runReduceSum[T num.Number](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceSum", c, 13)
-	return one(ReduceSum(as[T]("ReduceSum", c, 0), axes, opts...))
+	return one(ReduceSum(as[T]("ReduceSum", c, 0), axes, opts...).Any())
 }

@@ -43,5 +43,5 @@ var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 1
 
 func runReduceSumSquare[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("ReduceSumSquare", c, 18)
-	return one(ReduceSumSquare(as[T]("ReduceSumSquare", c, 0), axes, opts...))
+	return one(ReduceSumSquare(as[T]("ReduceSumSquare", c, 0), axes, opts...).Any())
 }

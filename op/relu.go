@@ -8,8 +8,9 @@ import (
 
 // Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
 // integers, floats and fixed point. ONNX Relu.
-func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&relu, &a, opts)
+func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	relu.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var relu = op1{about: about{name: "Relu", onnx: []int{6, 13, 14}, why: "unsigned integers are never negative"}, fast: &simd.Relu,

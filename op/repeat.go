@@ -33,7 +33,7 @@ func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Opti
 	out := append([]int{}, shape...)
 	out[axis] = total
 	spec("Repeat", a.DType(), out...)
-	return moved[T](&transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+	return moved[T](&transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
 		list := make([]int, 0, total)
 		for i := range n {
 			for range of(i) {

@@ -17,7 +17,7 @@ var reshape = opN{about: about{name: "Reshape", onnx: []int{5, 13, 14, 19, 21, 2
 // reshapeTo returns the shape that a Reshape node asks for.
 func reshapeTo(c *Call) []int {
 	shape, _ := ints("Reshape", c, 1)
-	n := tensor.Len(c.in(0))
+	n := c.in(0).Len()
 	free, rest := -1, uint(1)
 	for i, e := range shape {
 		if e == 0 && c.Attrs.Int("allowzero", 0) == 0 {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -37,7 +38,7 @@ type Resampling struct {
 // a scale isn't positive and finite, when an empty axis is to grow, and for modes it
 // doesn't know. ONNX Resize.
 func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) tensor.Tensor[T] {
-	return moved[T](resized("Resize", a, how), opts)
+	return moved[T](resized("Resize", a.Any(), how), opts)
 }
 
 // resample is how one axis is resampled.
@@ -57,7 +58,7 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 	if how.CubicA == 0 {
 		how.CubicA = -0.75
 	}
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	by := resamples(name, shape, &how)
 	if d := a.DType(); how.Mode != "nearest" && !isReal(d) {
 		panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; nearest is", how.Mode, d))
@@ -359,7 +360,7 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 		}
 		before, n, after := around(shape, i)
 		next := make([]float64, before*len(ts)*after)
-		split(name, ctx, before*len(ts), 4*after, func(from, to int) {
+		exec.Split(name, ctx, before*len(ts), 4*after, func(from, to int) {
 			for row := from; row < to; row++ {
 				t := ts[row%len(ts)]
 				for k := range after {
@@ -392,10 +393,10 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 // floats returns the elements of an input of floats.
 func floats(name string, c *Call, i int) []float64 {
 	a := c.in(i)
-	if a == nil {
+	if a.IsZero() {
 		return nil
 	}
-	if _, spec := a.(tensor.Spec); spec {
+	if a.IsSpec() {
 		panic(unknown(name, i))
 	}
 	if !a.DType().IsFloat() {

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,11 +15,11 @@ import (
 // before anything is written, when one is negative or exceeds the time axis.
 // Elements keep their bits. ONNX ReverseSequence.
 func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], batchFirst bool, opts ...Option) tensor.Tensor[T] {
-	return moved[T](reversed(a, lengths, batchFirst), opts)
+	return moved[T](reversed(a.Any(), lengths.Any(), batchFirst), opts)
 }
 
 func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if len(shape) < 2 {
 		panic(fail("ReverseSequence", tensor.ErrShape, "%s; want at least two axes, time and batch", tensor.Describe(a)))
 	}
@@ -39,7 +40,7 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
 		}
 		stride := steps(shape)
 		block := stride[1]
-		split("ReverseSequence", ctx, shape[0]*shape[1], 1+block/4, func(from, to int) {
+		exec.Split("ReverseSequence", ctx, shape[0]*shape[1], 1+block/4, func(from, to int) {
 			for r := from; r < to; r++ {
 				at := [2]int{r / shape[1], r % shape[1]}
 				if length := int(n[at[batch]]); at[time] < length {

@@ -31,11 +31,11 @@ func RMSNormalization[T num.Float | num.Narrow | num.Fixed](x, scale tensor.Tens
 				return rmsFixed(x, as1[num.FP64x64](scale), axis, epsilon, opts)
 			})
 	}
-	return moved[T](rmsNormalized(x, scale, axis, epsilon), opts)
+	return moved[T](rmsNormalized(x.Any(), scale.Any(), axis, epsilon), opts)
 }
 
 func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64) *transfer {
-	return linesNormalized("RMSNormalization", x, scale, nil, axis, func(line []float64, _ int) {
+	return linesNormalized("RMSNormalization", x, scale, tensor.Any{}, axis, func(line []float64, _ int) {
 		factor := 1 / math.Sqrt(sumSquares(line, 0)/float64(len(line))+epsilon)
 		affine(line, line, 0, factor, math.Copysign(0, -1))
 	})
@@ -50,5 +50,5 @@ var rmsNormalization = opN{about: about{name: "RMSNormalization", onnx: []int{23
 func runRMSFixed[T num.Fixed](c *Call) []tensor.Any {
 	const name = "RMSNormalization"
 	oneType(name, c.Inputs...)
-	return one(RMSNormalization(as[T](name, c, 0), as[T](name, c, 1), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), options(c)...))
+	return one(RMSNormalization(as[T](name, c, 0), as[T](name, c, 1), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), options(c)...).Any())
 }

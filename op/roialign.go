@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,7 +28,7 @@ type Regions struct {
 // an image is out of range, or a region asks for more than 2²⁰ samples in a bin. ONNX
 // RoiAlign.
 func RoiAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r Regions, opts ...Option) tensor.Tensor[T] {
-	return moved[T](regions(x, rois, image, r), opts)
+	return moved[T](regions(x.Any(), rois.Any(), image.Any(), r), opts)
 }
 
 func regions(x, rois, image tensor.Any, r Regions) *transfer {
@@ -74,9 +75,9 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 			g.x, g.binX, g.gridX = side(0, 2, r.Width)
 			list[i] = g
 		}
-		data := src.Run(src.LayoutRef())
+		data := tensor.Run[float64](ref(&src), ref(&src).LayoutRef())
 		bins := r.Height * r.Width
-		split(name, ctx, len(list)*c, bins*40, func(from, till int) {
+		exec.Split(name, ctx, len(list)*c, bins*40, func(from, till int) {
 			var samples []float64
 			for u := from; u < till; u++ {
 				g := &list[u/max(c, 1)]

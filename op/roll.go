@@ -14,7 +14,7 @@ import (
 func Roll[T num.Elem](a tensor.Tensor[T], shift, axis int, opts ...Option) tensor.Tensor[T] {
 	axis = axisOf("Roll", axis, a.Rank())
 	shape := a.Shape()
-	return moved[T](&transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+	return moved[T](&transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
 		n := shape[axis]
 		maps := make([][]int, len(shape))
 		maps[axis] = make([]int, n)

@@ -11,11 +11,13 @@ import (
 // Round returns the integer nearest to a, the even one of two, element by element:
 // −0 from −0.5 to −0. ±0, ±∞ and NaN stay. An integer beyond
 // a format of fixed point is an error. ONNX Round.
-func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if s := read(opts); s.orion {
-		return apply1(&roundAway, &a, opts)
+		roundAway.call(ref(&r), ref(&a), opts)
+		return r
 	}
-	return apply1(&round, &a, opts)
+	round.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var round = op1{about: about{name: "Round", onnx: []int{11, 22}, why: "integers are whole"}, fast: &simd.Round, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]},

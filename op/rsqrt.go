@@ -8,8 +8,9 @@ import (
 // Rsqrt returns 1 ÷ √a, element by element: correctly rounded in float32, within
 // 0.501 ulp in float64. ±0 gives ±∞, +∞ gives 0; NaN where a < 0. C23 rsqrt; not
 // an operator of ONNX.
-func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&rsqrt, &a, opts)
+func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	rsqrt.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var rsqrt = op1{about: about{name: "Rsqrt"}, function: true, cost: 20, rows: rows1{F32: rsqrtRow32, F64: rsqrtRow64}}

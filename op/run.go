@@ -2,11 +2,9 @@ package op
 
 import (
 	"math"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/cpu"
-	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -50,7 +48,7 @@ func (o *opN) Infer(c *Call) (out []tensor.Any, err error) {
 		}
 		if o.infer == nil {
 			for i, a := range c.Inputs {
-				if _, spec := a.(tensor.Spec); spec {
+				if a.IsSpec() {
 					panic(unknown(o.name, i))
 				}
 			}
@@ -111,7 +109,7 @@ func (c *Call) complete(name string) {
 func needs(name string, c *Call, n int) {
 	c.complete(name)
 	for i := range n {
-		if c.in(i) == nil {
+		if c.in(i).IsZero() {
 			panic(fail(name, tensor.ErrShape, "input %d is missing; it needs %d", i, n))
 		}
 	}
@@ -120,7 +118,7 @@ func needs(name string, c *Call, n int) {
 // takes panics when there are more than n inputs.
 func takes(name string, c *Call, n int) {
 	for i := n; i < len(c.Inputs); i++ {
-		if c.Inputs[i] != nil {
+		if !c.Inputs[i].IsZero() {
 			panic(fail(name, tensor.ErrShape, "it has %d inputs and takes %d at most", len(c.Inputs), n))
 		}
 	}
@@ -129,7 +127,7 @@ func takes(name string, c *Call, n int) {
 // oneType panics unless all inputs that are there hold the same type.
 func oneType(name string, ins ...tensor.Any) {
 	for _, a := range ins {
-		if a != nil && a.DType() != ins[0].DType() {
+		if !a.IsZero() && a.DType() != ins[0].DType() {
 			panic(fail(name, tensor.ErrDType, "operands hold %v and %v; convert one with op.Cast", ins[0].DType(), a.DType()))
 		}
 	}
@@ -137,7 +135,7 @@ func oneType(name string, ins ...tensor.Any) {
 
 // as returns input i as a Tensor[T], the zero Tensor when it is absent.
 func as[T num.Elem](name string, c *Call, i int) tensor.Tensor[T] {
-	if a := c.in(i); a != nil {
+	if a := c.in(i); !a.IsZero() {
 		return held[T](name, a, i)
 	}
 	return tensor.Tensor[T]{}
@@ -145,17 +143,21 @@ func as[T num.Elem](name string, c *Call, i int) tensor.Tensor[T] {
 
 // held returns a, which is input i, as a Tensor[T].
 func held[T num.Elem](name string, a tensor.Any, i int) tensor.Tensor[T] {
-	t, ok := a.(tensor.Tensor[T])
+	t, ok := tensor.As[T](a)
 	if !ok {
-		if _, spec := a.(tensor.Spec); spec {
-			panic(unknown(name, i))
-		}
-		if want := dtype.Of[T](); a.DType() == want {
-			panic(fail(name, tensor.ErrDType, "input %d is a %T of %v, whose elements can't be read; unpack it", i, a, want))
-		}
-		panic(fail(name, tensor.ErrDType, "input %d holds %v, want %v", i, a.DType(), dtype.Of[T]()))
+		panic(notHeld(name, &a, i, dtype.Of[T]()))
 	}
 	return t
+}
+
+func notHeld(name string, a *tensor.Any, i int, want dtype.DType) *tensor.Error {
+	switch {
+	case a.IsSpec():
+		return unknown(name, i)
+	case a.DType() == want:
+		return fail(name, tensor.ErrDType, "input %d is a %T of %v, whose elements can't be read; unpack it", i, a.Foreign(), want)
+	}
+	return fail(name, tensor.ErrDType, "input %d holds %v, want %v", i, a.DType(), want)
 }
 
 func unknown(name string, i int) *tensor.Error {
@@ -165,25 +167,27 @@ func unknown(name string, i int) *tensor.Error {
 // ints returns the elements of an integer input in row-major order: int64 or
 // int32, of any rank. ok is false when the input is absent.
 func ints(name string, c *Call, i int) (v []int, ok bool) {
-	switch a := c.in(i).(type) {
-	case nil:
+	a := c.in(i)
+	switch {
+	case a.IsZero():
 		return nil, false
-	case tensor.Tensor[int64]:
+	case a.IsSpec():
+		panic(unknown(name, i))
+	}
+	if t, ok := tensor.As[int64](a); ok {
 		v = make([]int, 0, fits(name, a.Len(), 8))
-		for x := range a.Values() {
+		for x := range t.Values() {
 			if int64(int(x)) != x {
 				panic(fail(name, tensor.ErrOverflow, "value %d of input %d doesn't fit an int", x, i))
 			}
 			v = append(v, int(x))
 		}
-	case tensor.Tensor[int32]:
+	} else if t, ok := tensor.As[int32](a); ok {
 		v = make([]int, 0, fits(name, a.Len(), 8))
-		for x := range a.Values() {
+		for x := range t.Values() {
 			v = append(v, int(x))
 		}
-	case tensor.Spec:
-		panic(unknown(name, i))
-	default:
+	} else {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want int64 or int32", i, a.DType()))
 	}
 	return v, true
@@ -209,7 +213,7 @@ func spec(name string, d dtype.DType, shape ...int) tensor.Any {
 	if err != nil {
 		panic(fail(name, tensor.ErrShape, "the result's shape: %v", err))
 	}
-	return s
+	return s.Any()
 }
 
 // one is a list of a single output.
@@ -239,204 +243,6 @@ func axisOf(name string, axis, rank int) int {
 		panic(fail(name, tensor.ErrAxis, "axis %d of a tensor of rank %d; axes are %d to %d", axis, rank, -rank, rank-1))
 	}
 	return a
-}
-
-// Supports reports whether the operand may hold d.
-func (o *op1) Supports(d dtype.DType) bool {
-	if d.IsFixed() {
-		return o.fixed != nil
-	}
-	if d.IsNarrow() {
-		return o.rows.F32 != nil
-	}
-	return int(d) < dtype.Count && run1[d] != nil && rowSet1(&o.rows, d)
-}
-
-// Infer returns the operand's type and shape.
-func (o *op1) Infer(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		needs(o.name, c, 1)
-		takes(o.name, c, 1)
-		must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
-		out = one(spec(o.name, c.in(0).DType(), tensor.Shape(c.in(0))...))
-	})
-	return out, err
-}
-
-// Run computes the operator.
-func (o *op1) Run(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		needs(o.name, c, 1)
-		takes(o.name, c, 1)
-		d := c.in(0).DType()
-		must(o.name, o.Supports(d), d)
-		out = one(run1[d](o, c.in(0), options(c)))
-	})
-	return out, err
-}
-
-func any1[T num.Elem](o *op1, a tensor.Any, opts []Option) tensor.Any {
-	t := held[T](o.name, a, 0)
-	return apply1(o, &t, opts)
-}
-
-var run1 = [dtype.Count]func(o *op1, a tensor.Any, opts []Option) tensor.Any{
-	dtype.Bool: any1[bool], dtype.Int8: any1[int8], dtype.Int16: any1[int16], dtype.Int32: any1[int32], dtype.Int64: any1[int64],
-	dtype.Uint8: any1[uint8], dtype.Uint16: any1[uint16], dtype.Uint32: any1[uint32], dtype.Uint64: any1[uint64],
-	dtype.Float8E4M3: any1[num.F8E4M3], dtype.Float8E5M2: any1[num.F8E5M2], dtype.Float16: any1[num.F16], dtype.BFloat16: any1[num.BF16],
-	dtype.Float32: any1[float32], dtype.Float64: any1[float64], dtype.Complex64: any1[complex64], dtype.Complex128: any1[complex128],
-	dtype.FP8x23: any1[num.FP8x23], dtype.FP16x16: any1[num.FP16x16], dtype.FP32x32: any1[num.FP32x32], dtype.FP64x64: any1[num.FP64x64],
-}
-
-func rowSet1(r *rows1, d dtype.DType) bool {
-	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
-		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
-		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil,
-		dtype.Complex64: r.C64 != nil, dtype.Complex128: r.C128 != nil}[d]
-}
-
-// Supports reports whether the operands may hold d.
-func (o *op2) Supports(d dtype.DType) bool {
-	if d.IsFixed() {
-		return o.fixed != nil
-	}
-	if d.IsNarrow() {
-		d = dtype.Float32
-	}
-	return int(d) < dtype.Count && rowSet2(&o.rows, d)
-}
-
-func rowSet2(r *rows2, d dtype.DType) bool {
-	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
-		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
-		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil,
-		dtype.Complex64: r.C64 != nil, dtype.Complex128: r.C128 != nil}[d]
-}
-
-// Infer returns the operands' type and the shape they stretch to together.
-func (o *op2) Infer(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		c, n := o.check(c)
-		out = one(spec(o.name, c.in(0).DType(), stretch(o.name, c.Inputs[:n]...)...))
-	})
-	return out, err
-}
-
-// check looks at the inputs and returns the call in its later form, and how many there are.
-func (o *op2) check(c *Call) (*Call, int) {
-	c.complete(o.name)
-	n := 2
-	if o.fold {
-		n = max(1, len(c.Inputs))
-	}
-	needs(o.name, c, n)
-	takes(o.name, c, n)
-	if slices.Contains(o.attrs, "broadcast") {
-		c = early(o.name, c)
-	}
-	oneType(o.name, c.Inputs[:n]...)
-	must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
-	return c, n
-}
-
-// stretch returns the shape that inputs stretch to together.
-func stretch(name string, ins ...tensor.Any) []int {
-	ls := make([]*layout.Layout, len(ins))
-	for i, a := range ins {
-		l := a.Layout()
-		ls[i] = &l
-	}
-	return broadcastShape(name, nil, ls...)
-}
-
-// Run computes the operator.
-func (o *op2) Run(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		c, _ := o.check(c)
-		a := c.in(0)
-		if !o.fold {
-			out = one(run2[a.DType()](o, a, c.in(1), options(c)))
-			return
-		}
-		if o.terms != nil && o.terms[a.DType()] != nil && len(c.Inputs) > 2 {
-			out = one(o.terms[a.DType()](c))
-			return
-		}
-		for _, b := range c.Inputs[1:] {
-			a = run2[a.DType()](o, a, b, options(c))
-		}
-		out = one(a)
-	})
-	return out, err
-}
-
-func any2[T num.Elem](o *op2, a, b tensor.Any, opts []Option) tensor.Any {
-	t, u := held[T](o.name, a, 0), held[T](o.name, b, 1)
-	return apply2(o, &t, &u, opts)
-}
-
-var run2 = [dtype.Count]func(o *op2, a, b tensor.Any, opts []Option) tensor.Any{
-	dtype.Bool: any2[bool], dtype.Int8: any2[int8], dtype.Int16: any2[int16], dtype.Int32: any2[int32], dtype.Int64: any2[int64],
-	dtype.Uint8: any2[uint8], dtype.Uint16: any2[uint16], dtype.Uint32: any2[uint32], dtype.Uint64: any2[uint64],
-	dtype.Float8E4M3: any2[num.F8E4M3], dtype.Float8E5M2: any2[num.F8E5M2], dtype.Float16: any2[num.F16], dtype.BFloat16: any2[num.BF16],
-	dtype.Float32: any2[float32], dtype.Float64: any2[float64], dtype.Complex64: any2[complex64], dtype.Complex128: any2[complex128],
-	dtype.FP8x23: any2[num.FP8x23], dtype.FP16x16: any2[num.FP16x16], dtype.FP32x32: any2[num.FP32x32], dtype.FP64x64: any2[num.FP64x64],
-}
-
-// Supports reports whether the operands may hold d.
-func (o *cmp2) Supports(d dtype.DType) bool {
-	if d.IsFixed() {
-		return o.order != nil
-	}
-	if d.IsNarrow() {
-		d = dtype.Float32
-	}
-	return int(d) < dtype.Count && rowSetCmp(&o.rows, d)
-}
-
-func rowSetCmp(r *rowsCmp, d dtype.DType) bool {
-	return [dtype.Count]bool{dtype.Bool: r.Bool != nil, dtype.Int8: r.I8 != nil, dtype.Int16: r.I16 != nil, dtype.Int32: r.I32 != nil,
-		dtype.Int64: r.I64 != nil, dtype.Uint8: r.U8 != nil, dtype.Uint16: r.U16 != nil, dtype.Uint32: r.U32 != nil,
-		dtype.Uint64: r.U64 != nil, dtype.Float32: r.F32 != nil, dtype.Float64: r.F64 != nil,
-		dtype.Complex64: r.C64 != nil, dtype.Complex128: r.C128 != nil}[d]
-}
-
-// Infer returns bool and the shape the operands stretch to together.
-func (o *cmp2) Infer(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		needs(o.name, c, 2)
-		takes(o.name, c, 2)
-		oneType(o.name, c.Inputs[:2]...)
-		must(o.name, o.Supports(c.in(0).DType()), c.in(0).DType())
-		out = one(spec(o.name, dtype.Bool, stretch(o.name, c.Inputs[:2]...)...))
-	})
-	return out, err
-}
-
-// Run computes the operator.
-func (o *cmp2) Run(c *Call) (out []tensor.Any, err error) {
-	err = tensor.Try(func() {
-		needs(o.name, c, 2)
-		takes(o.name, c, 2)
-		oneType(o.name, c.Inputs[:2]...)
-		d := c.in(0).DType()
-		must(o.name, o.Supports(d), d)
-		out = one(runCmp[d](o, c.in(0), c.in(1), options(c)))
-	})
-	return out, err
-}
-
-func anyCmp[T num.Elem](o *cmp2, a, b tensor.Any, opts []Option) tensor.Any {
-	t, u := held[T](o.name, a, 0), held[T](o.name, b, 1)
-	return applyCmp(o, &t, &u, opts)
-}
-
-var runCmp = [dtype.Count]func(o *cmp2, a, b tensor.Any, opts []Option) tensor.Any{
-	dtype.Bool: anyCmp[bool], dtype.Int8: anyCmp[int8], dtype.Int16: anyCmp[int16], dtype.Int32: anyCmp[int32], dtype.Int64: anyCmp[int64],
-	dtype.Uint8: anyCmp[uint8], dtype.Uint16: anyCmp[uint16], dtype.Uint32: anyCmp[uint32], dtype.Uint64: anyCmp[uint64],
-	dtype.Float8E4M3: anyCmp[num.F8E4M3], dtype.Float8E5M2: anyCmp[num.F8E5M2], dtype.Float16: anyCmp[num.F16], dtype.BFloat16: anyCmp[num.BF16],
-	dtype.Float32: anyCmp[float32], dtype.Float64: anyCmp[float64], dtype.Complex64: anyCmp[complex64], dtype.Complex128: anyCmp[complex128],
-	dtype.FP8x23: anyCmp[num.FP8x23], dtype.FP16x16: anyCmp[num.FP16x16], dtype.FP32x32: anyCmp[num.FP32x32], dtype.FP64x64: anyCmp[num.FP64x64],
 }
 
 // isReal says which types have arithmetic and an order.

@@ -3,10 +3,10 @@ package op
 import (
 	"errors"
 	"fmt"
-	"github.com/ashlar-go/ashlar/num"
 	"slices"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -31,14 +31,14 @@ func runs(t *testing.T, name string, c *Call) []tensor.Any {
 	specs := *c
 	specs.Inputs = append([]tensor.Any{}, c.Inputs...)
 	for i, a := range specs.Inputs {
-		if a == nil {
+		if a.IsZero() {
 			continue
 		}
-		s, err := tensor.NewSpec(a.DType(), tensor.Shape(a)...)
+		s, err := tensor.NewSpec(a.DType(), a.Shape()...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		specs.Inputs[i] = s
+		specs.Inputs[i] = s.Any()
 	}
 	if _, err := o.Run(&specs); err == nil && len(c.Inputs) > 0 && !handsOn[name] {
 		t.Errorf("%s: Run of specs gives no error", name)
@@ -72,14 +72,23 @@ func runs(t *testing.T, name string, c *Call) []tensor.Any {
 // handsOn is the operators that look at no elements, or return an only input.
 var handsOn = map[string]bool{"Shape": true, "Size": true, "Constant": true, "Identity": true, "Max": true, "Min": true, "Sum": true}
 
+// asOf returns a as what it is.
+func asOf[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	t, ok := tensor.As[T](a)
+	if !ok {
+		panic(tensor.Describe(a) + " is of another type")
+	}
+	return t
+}
+
 func described(as []tensor.Any) []string {
 	var out []string
 	for _, a := range as {
-		if a == nil {
+		if a.IsZero() {
 			out = append(out, "none")
 			continue
 		}
-		out = append(out, fmt.Sprint(a.DType(), tensor.Shape(a)))
+		out = append(out, fmt.Sprint(a.DType(), a.Shape()))
 	}
 	return out
 }

@@ -29,11 +29,11 @@ const (
 // rounded, integers wrapping, and defined for numbers alone. It panics, before
 // anything is written, when an index lies outside the axis. ONNX ScatterElements.
 func ScatterElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], axis int, mode ScatterMode, opts ...Option) tensor.Tensor[T] {
-	return moved[T](scatteredElements("ScatterElements", a, indices, updates, axis, mode), opts)
+	return moved[T](scatteredElements("ScatterElements", a.Any(), indices.Any(), updates.Any(), axis, mode), opts)
 }
 
 func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mode ScatterMode) *transfer {
-	shape, by := tensor.Shape(a), tensor.Shape(indices)
+	shape, by := a.Shape(), indices.Shape()
 	axis = elementAxis(name, shape, indices, axis)
 	checkScatter(name, a, updates, by, mode)
 	return &transfer{name: name, d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {

@@ -13,11 +13,11 @@ import (
 // indices but for the last axis, and then the axes not named. The order, the modes
 // and what panics are those of ScatterElements. ONNX ScatterND.
 func ScatterND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], mode ScatterMode, opts ...Option) tensor.Tensor[T] {
-	return moved[T](scatteredND(a, indices, updates, mode), opts)
+	return moved[T](scatteredND(a.Any(), indices.Any(), updates.Any(), mode), opts)
 }
 
 func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
-	shape, by := tensor.Shape(a), tensor.Shape(indices)
+	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
 	return &transfer{name: "ScatterND", d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {

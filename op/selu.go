@@ -8,8 +8,9 @@ import (
 // Selu returns gamma·a where a > 0 and gamma·alpha·(eᵃ − 1) elsewhere, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Selu, whose
 // alpha is 1.6732632 and gamma 1.0507010 by default.
-func Selu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha, gamma float64, opts ...Option) tensor.Tensor[T] {
-	return applyP(&selu, &a, alpha, gamma, opts)
+func Selu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha, gamma float64, opts ...Option) (r tensor.Tensor[T]) {
+	selu.call(ref(&r), ref(&a), alpha, gamma, opts)
+	return r
 }
 
 var selu = opP{about: about{name: "Selu", onnx: []int{6, 22}, attrs: []string{"alpha", "gamma"}}, def: [2]float32{1.67326319217681884765625, 1.05070102214813232421875}, cost: 25,

@@ -23,5 +23,5 @@ func runShape(c *Call) []tensor.Any {
 	for i := from; i < to; i++ {
 		dims = append(dims, int64(c.in(0).Dim(i)))
 	}
-	return one(tensor.FromSlice(dims))
+	return one(tensor.FromSlice(dims).Any())
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,13 +12,13 @@ import (
 // element by element; NaN gives +0. Sums are in float64, rounded once. ONNX Shrink, whose
 // lambd is 0.5 and bias 0 by default.
 func Shrink[T num.Float | num.Narrow](x tensor.Tensor[T], lambd, bias float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](shrunk(x, lambd, bias), opts)
+	return moved[T](shrunk(x.Any(), lambd, bias), opts)
 }
 
 func shrunk(x tensor.Any, lambd, bias float64) *transfer {
-	return &transfer{name: "Shrink", d: x.DType(), shape: tensor.Shape(x), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "Shrink", d: x.DType(), shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
-		split("Shrink", ctx, dst.len(), 10, func(from, till int) {
+		exec.Split("Shrink", ctx, dst.len(), 10, func(from, till int) {
 			for i := from; i < till; i++ {
 				v := src.float(i)
 				switch {

@@ -28,7 +28,7 @@ func TestMapShrinks(t *testing.T) {
 	}
 	buf := must1x(mem.Map(path))
 	defer buf.Close()
-	x := must1x(tensor.FromBytes(dtype.Float32, buf, 0, must1x(layout.RowMajor(1024, 1024)))).(tensor.Tensor[float32])
+	x := asOf[float32](must1x(tensor.FromBytes(dtype.Float32, buf, 0, must1x(layout.RowMajor(1024, 1024)))))
 	if err := os.Truncate(path, 1<<16); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,9 @@ import (
 
 // Sigmoid returns 1 ÷ (1 + e⁻ᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ gives 1. ONNX Sigmoid.
-func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&sigmoid, &a, opts)
+func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	sigmoid.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var sigmoid = op1{about: about{name: "Sigmoid", onnx: []int{6, 13}}, fast: &simd.Sigmoid, rough: &simd.FastSigmoid, function: true, cost: 20, rows: rows1{F32: sigmoidRow32, F64: sigmoidRow64},

@@ -7,8 +7,9 @@ import (
 
 // Sign returns −1, 0 or 1 for a less than, equal to or greater than 0, element by
 // element: +0 for −0, NaN for NaN. ONNX Sign.
-func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&sign, &a, opts)
+func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	sign.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var sign = op1{about: about{name: "Sign", onnx: []int{9, 13}},

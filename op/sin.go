@@ -9,8 +9,9 @@ import (
 // Sin returns the sine of a, in radians, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64, however large a is. ±0 stays, ±∞
 // gives NaN. ONNX Sin.
-func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&sin, &a, opts)
+func Sin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	sin.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var sin = op1{about: about{name: "Sin", onnx: []int{7, 22}}, fast: &simd.Sin, function: true, cost: 40, rows: rows1{F32: sinRow32, F64: sinRow64},

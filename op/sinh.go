@@ -7,8 +7,9 @@ import (
 
 // Sinh returns the hyperbolic sine of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 and ±∞ stay. ONNX Sinh.
-func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&sinh, &a, opts)
+func Sinh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	sinh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var sinh = op1{about: about{name: "Sinh", onnx: []int{9, 22}}, function: true, cost: 30, rows: rows1{F32: sinhRow32, F64: sinhRow64},

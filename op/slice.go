@@ -13,7 +13,7 @@ import (
 // inputs from there on. A view. Typed programs call Tensor.Slice or Tensor.S.
 var slice = opN{about: about{name: "Slice", onnx: []int{1, 10, 11, 13}, attrs: []string{"axes", "ends", "starts"}}, least: 1, most: 5,
 	infer: func(c *Call) []tensor.Any {
-		lay := spec("Slice", c.in(0).DType(), tensor.Shape(c.in(0))...).Layout() // a nested one may have no such view; Run copies
+		lay := spec("Slice", c.in(0).DType(), c.in(0).Shape()...).Layout() // a nested one may have no such view; Run copies
 		out, _, err := lay.Slice(sliceOf(c)...)
 		if err != nil {
 			panic(fail("Slice", tensor.ErrShape, "%v", err))
@@ -45,7 +45,7 @@ func sliceOf(c *Call) []tensor.Index {
 		starts = bounds(slices.Collect(int64s("Slice", c, 1).Values()))
 		ends = bounds(slices.Collect(int64s("Slice", c, 2).Values()))
 		axes, some = ints("Slice", c, 3)
-		if c.in(4) != nil {
+		if !c.in(4).IsZero() {
 			steps = bounds(slices.Collect(int64s("Slice", c, 4).Values()))
 		}
 	}

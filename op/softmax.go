@@ -6,6 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -28,7 +29,7 @@ func softmaxLines[T num.Float](dst, w, a []T, n int) {
 	var tops [linesAtOnce]T
 	var sums [linesAtOnce]float64
 	for len(a) > 0 {
-		m := min(len(a)/n, max(1, runLen/n), linesAtOnce)
+		m := min(len(a)/n, max(1, exec.RunLen/n), linesAtOnce)
 		largestLines(tops[:m], a, n)
 		for i, top := range tops[:m] {
 			exponentials(w[i*n:(i+1)*n], a[i*n:], top)
@@ -170,15 +171,15 @@ func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor
 	}
 	s := read(opts)
 	var few [layout.Inline]int
-	dst := target[T](name, &s, appendShape(few[:0], a.LayoutRef()))
-	if mustCopy(&a, &dst) {
+	dst := target[T](name, &s, appendShape(few[:0], ref(&a).LayoutRef()))
+	if exec.MustCopy(ref(&a), ref(&dst)) {
 		a = a.Clone()
 	}
 	cost := 20
 	if simd.Exp.Best() != nil {
 		cost = quick(cost)
 	}
-	alongAxis(job{name: name, ctx: s.ctx(), cost: cost}, &a, axis, tail, &dst, f32, f64)
+	alongAxis(exec.Job{Name: name, Ctx: s.ctx(), Cost: cost}, &a, axis, tail, &dst, f32, f64)
 	return dst
 }
 
@@ -198,7 +199,7 @@ func softAxis(name string, c *Call, rank int) (axis, tail int) {
 var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1, fast: softmaxFast,
 	infer: func(c *Call) []tensor.Any {
 		softAxis("Softmax", c, c.in(0).Rank())
-		return one(spec("Softmax", c.in(0).DType(), tensor.Shape(c.in(0))...))
+		return one(spec("Softmax", c.in(0).DType(), c.in(0).Shape()...))
 	},
 	run: perType{dtype.Float8E4M3: runSoftmax[num.F8E4M3], dtype.Float8E5M2: runSoftmax[num.F8E5M2],
 		dtype.Float16: runSoftmax[num.F16], dtype.BFloat16: runSoftmax[num.BF16], dtype.Float32: runSoftmax[float32],
@@ -208,5 +209,5 @@ var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: [
 func runSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	a := as[T]("Softmax", c, 0)
 	axis, tail := softAxis("Softmax", c, a.Rank())
-	return one(softened("Softmax", a, axis, tail, options(c), softmaxLines[float32], softmaxLines[float64]))
+	return one(softened("Softmax", a, axis, tail, options(c), softmaxLines[float32], softmaxLines[float64]).Any())
 }

@@ -19,9 +19,9 @@ func softLine[T num.Elem](x []T, logs bool) []T {
 		return any(softOf(x, logs, num.Exp64, num.Log64, num.NaN64())).([]T)
 	}
 	w := make([]float32, len(x))
-	widenOf[T]()(w, x)
+	wideOf[T]()(w, x)
 	out := make([]T, len(x))
-	narrowOf[T]()(out, softOf(w, logs, num.Exp32, num.Log32, num.NaN32()))
+	backOf[T]()(out, softOf(w, logs, num.Exp32, num.Log32, num.NaN32()))
 	return out
 }
 
@@ -110,8 +110,8 @@ func testSoft[T num.Float | num.Narrow](t *testing.T) {
 				// Before opset 13 a line is the axis and all after it.
 				name := map[bool]string{false: "Softmax", true: "LogSoftmax"}[logs]
 				for opset, tail := range map[int]int{12: len(shape) - axis, 13: 1} {
-					out := runs(t, name, &Call{Inputs: []tensor.Any{a}, Opset: opset, Attrs: given{"axis": int64(axis)}})
-					same(t, fmt.Sprint(what, "opset ", opset), out[0].(tensor.Tensor[T]), definedSoft(a, axis, tail, logs))
+					out := runs(t, name, &Call{Inputs: []tensor.Any{a.Any()}, Opset: opset, Attrs: given{"axis": int64(axis)}})
+					same(t, fmt.Sprint(what, "opset ", opset), asOf[T](out[0]), definedSoft(a, axis, tail, logs))
 				}
 			}
 		}
@@ -170,11 +170,11 @@ func TestSoftmaxSpecial(t *testing.T) {
 		}
 	}
 	same(t, "LogSoftmax with −∞", LogSoftmax(tensor.FromSlice([]float64{-inf, 0}), 0), tensor.FromSlice([]float64{-inf, 0}))
-	same(t, "a line of nothing before the axis", runs(t, "Softmax", &Call{Inputs: []tensor.Any{tensor.FromSlice([]float64{3, 4})}, Opset: 12})[0].(tensor.Tensor[float64]),
+	same(t, "a line of nothing before the axis", asOf[float64](runs(t, "Softmax", &Call{Inputs: []tensor.Any{tensor.FromSlice([]float64{3, 4}).Any()}, Opset: 12})[0]),
 		tensor.FromSlice([]float64{1, 1}))
 	x := tensor.New[float32](2, 3)
 	fails(t, func() { Softmax(x, 2) }, "op.Softmax", "axis 2", "rank 2")
 	fails(t, func() { LogSoftmax(tensor.Scalar(1.0), 0) }, "op.LogSoftmax", "rank 0")
-	runs(t, "Softmax", &Call{Inputs: []tensor.Any{x}, Attrs: given{"axis": int64(5)}})
-	runs(t, "LogSoftmax", &Call{Inputs: []tensor.Any{x}, Opset: 11, Attrs: given{"axis": int64(-4)}})
+	runs(t, "Softmax", &Call{Inputs: []tensor.Any{x.Any()}, Attrs: given{"axis": int64(5)}})
+	runs(t, "LogSoftmax", &Call{Inputs: []tensor.Any{x.Any()}, Opset: 11, Attrs: given{"axis": int64(-4)}})
 }

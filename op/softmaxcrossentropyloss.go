@@ -8,23 +8,24 @@ import (
 // SoftmaxCrossEntropyLoss is NegativeLogLikelihoodLoss of LogSoftmax of scores [N, C, D1,
 // …] along axis 1, which it returns too. ONNX SoftmaxCrossEntropyLoss.
 func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) (loss, logProb tensor.Tensor[T]) {
-	lossShape("SoftmaxCrossEntropyLoss", scores, target, anyOrNil(weight), l)
+	lossShape("SoftmaxCrossEntropyLoss", scores.Any(), target.Any(), anyOrNil(weight), l)
 	logProb = LogSoftmax(scores, 1)
-	return likelihoodLoss("SoftmaxCrossEntropyLoss", logProb, target, anyOrNil(weight), l).(tensor.Tensor[T]), logProb
+	*ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), anyOrNil(weight), l)
+	return loss, logProb
 }
 
 var softmaxCrossEntropyLoss = opN{about: about{name: "SoftmaxCrossEntropyLoss", onnx: []int{12, 13}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floatsOnly,
 	infer: func(c *Call) []tensor.Any {
 		const name = "SoftmaxCrossEntropyLoss"
 		d := c.in(0).DType()
-		out := []tensor.Any{spec(name, d, lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))...), spec(name, d, tensor.Shape(c.in(0))...)}
+		out := []tensor.Any{spec(name, d, lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))...), spec(name, d, c.in(0).Shape()...)}
 		return out[:min(max(c.Outputs, 1), 2)]
 	},
 	untyped: func(c *Call) []tensor.Any {
 		const name = "SoftmaxCrossEntropyLoss"
 		lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))
 		for i, a := range c.Inputs {
-			if _, spec := a.(tensor.Spec); spec {
+			if a.IsSpec() {
 				panic(unknown(name, i))
 			}
 		}

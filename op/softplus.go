@@ -7,8 +7,9 @@ import (
 
 // Softplus returns log(1 + eᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ stays. ONNX Softplus.
-func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&softplus, &a, opts)
+func Softplus[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	softplus.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var softplus = op1{about: about{name: "Softplus", onnx: []int{1, 22}}, function: true, cost: 45, rows: rows1{F32: softplusRow32, F64: softplusRow64},

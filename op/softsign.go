@@ -9,8 +9,9 @@ import (
 
 // Softsign returns a ÷ (1 + |a|), element by element: ±1 for ±∞; ±0 and NaN stay.
 // It is computed in float64 and rounded once. ONNX Softsign.
-func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&softsign, &a, opts)
+func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	softsign.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var softsign = op1{about: about{name: "Softsign", onnx: []int{1, 22}}, cost: 5, rows: rows1{F32: softsignRow[float32], F64: softsignRow[float64]},

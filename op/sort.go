@@ -12,7 +12,7 @@ import (
 // keep their bits. numpy.sort; TopK has the descending order.
 func Sort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
 	axis = axisOf("Sort", axis, a.Rank())
-	return moved[T](&transfer{name: "Sort", d: a.DType(), shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+	return moved[T](&transfer{name: "Sort", d: a.DType(), shape: a.Shape(), in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
 		ordered("Sort", ctx, in[0], before, n, after, false, func(first int, line []keyed) {
 			for i, e := range line {

@@ -11,7 +11,7 @@ import (
 // crd. It panics unless b is at least 1 and divides h and w. Elements keep their
 // bits. ONNX SpaceToDepth.
 func SpaceToDepth[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) tensor.Tensor[T] {
-	return rearranged[T](spaceToDepthOf(a, b), opts)
+	return rearranged[T](spaceToDepthOf(a.Any(), b), opts)
 }
 
 func spaceToDepthOf(a tensor.Any, b int) *rearrangement {

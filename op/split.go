@@ -38,7 +38,7 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 const mostParts = 1 << 16
 
 func parts[T num.Elem](a tensor.Tensor[T], axis int, sizes []int) []tensor.Tensor[T] {
-	if !a.LayoutRef().Flat() { // a part of a nested axis may have no view
+	if !ref(&a).LayoutRef().Flat() { // a part of a nested axis may have no view
 		a = a.Contiguous()
 	}
 	idx := make([]tensor.Index, a.Rank())
@@ -72,7 +72,7 @@ var splitOp = opN{about: about{name: "Split", onnx: []int{2, 11, 13, 18}, attrs:
 	infer: func(c *Call) []tensor.Any {
 		axis, sizes := splitOf(c)
 		out := make([]tensor.Any, len(sizes))
-		shape := tensor.Shape(c.in(0))
+		shape := c.in(0).Shape()
 		for i, n := range sizes {
 			shape[axis] = n
 			out[i] = spec("Split", c.in(0).DType(), shape...)

@@ -10,8 +10,9 @@ import (
 
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
 // stays; a negative number and NaN give NaN, in fixed point an error. ONNX Sqrt.
-func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&sqrt, &a, opts)
+func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	sqrt.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var sqrt = op1{about: about{name: "Sqrt", onnx: []int{6, 13}}, fast: &simd.Sqrt, cost: 4,

@@ -8,8 +8,9 @@ import (
 
 // Square returns a·a, element by element. Integers wrap; floats are rounded once.
 // NumPy square.
-func Square[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&squareOp, &a, opts)
+func Square[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	squareOp.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var squareOp = op1{about: about{name: "Square"}, fast: &simd.Square, rows: rows1{I8: squareRow[int8], I16: squareRow[int16], I32: squareRow[int32], I64: squareRow[int64],

@@ -37,5 +37,5 @@ var stdOp = opN{about: about{name: "Std", attrs: []string{"axes", "ddof", "keepd
 
 func runStd[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("Std", c, 18)
-	return one(Std(as[T]("Std", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...))
+	return one(Std(as[T]("Std", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...).Any())
 }

@@ -9,8 +9,9 @@ import (
 // Sub returns a − b, element by element. Shapes broadcast. Integers wrap; floats
 // follow IEEE 754; narrow floats are computed in float32 and rounded once, complex
 // numbers by parts. Fixed point is exact, or beyond the format an error. It panics if the shapes don't broadcast. ONNX Sub.
-func Sub[T num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply2(&sub, &a, &b, opts)
+func Sub[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	sub.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var sub = op2{about: about{name: "Sub", onnx: []int{6, 7, 13, 14}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Sub, canonical: true,

@@ -13,7 +13,7 @@ import (
 // shapes don't broadcast or there are no tensors. For the sum of the elements of
 // one tensor see ReduceSum. Sums of fixed point are exact and rounded once, so that only
 // the last can be beyond the format. ONNX Sum.
-func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if len(ts) == 0 {
 		panic(fail("Sum", tensor.ErrShape, "no tensors; give at least one"))
 	}
@@ -23,53 +23,66 @@ func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
 		dst.CopyFrom(ts[0])
 		return dst
 	}
-	if len(ts) > 2 && dtype.Of[T]().IsFixed() {
-		return sumFixed(ts, opts)
+	terms := make([]*tensor.Any, len(ts))
+	for i := range ts {
+		terms[i] = ref(&ts[i])
+	}
+	summed(ref(&r), terms, opts)
+	return r
+}
+
+// summed is Sum of two tensors or more, for run-time element types.
+func summed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
+	if d := ts[0].DType(); len(ts) > 2 && d.IsFixed() {
+		sumFixed(r, ts, opts)
+		return
 	}
 	acc := ts[0]
-	for i := 1; i < len(ts)-1; i++ {
-		acc = apply2(&sum, &acc, &ts[i], nil)
+	for _, t := range ts[1 : len(ts)-1] {
+		var next tensor.Any
+		sum.call(&next, acc, t, nil)
+		acc = &next
 	}
-	return apply2(&sum, &acc, &ts[len(ts)-1], opts)
+	sum.call(r, acc, ts[len(ts)-1], opts)
 }
 
 // sumFixed is Sum of fixed point: the line of each element's terms is reduced.
-func sumFixed[T num.Elem](ts []tensor.Tensor[T], opts []Option) tensor.Tensor[T] {
-	ls, args, lazy := make([]*layout.Layout, len(ts)), make([]arg, len(ts)), false
-	for i := range ts {
-		ls[i], args[i], lazy = ts[i].LayoutRef(), argOf("Sum", &ts[i]), lazy || isLazy(&ts[i])
+func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
+	d := ts[0].DType()
+	ls, args := make([]*layout.Layout, len(ts)), make([]arg, len(ts))
+	for i, t := range ts {
+		ls[i], args[i] = t.LayoutRef(), argOf("Sum", t)
 	}
-	if lazy {
-		return noted[T](note{name: "Sum", cost: len(ts), alone: true, also: kept(opts), args: args, run: func(in []any, opts []Option) {
-			terms := make([]tensor.Tensor[T], len(in))
-			for i, a := range in {
-				terms[i] = *a.(*tensor.Tensor[T])
-			}
-			sumFixed(terms, opts)
-		}}, opts, ls...)
+	if isLazy(ts...) {
+		noted(r, note{name: "Sum", cost: len(ts), alone: true, also: kept(opts), args: args,
+			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { sumFixed(r, in, opts) }}, d, opts, ls...)
+		return
 	}
+	switch d {
+	case dtype.FP8x23:
+		*r = sumTerms[num.FP8x23](ts, ls, opts)
+	case dtype.FP16x16:
+		*r = sumTerms[num.FP16x16](ts, ls, opts)
+	case dtype.FP32x32:
+		*r = sumTerms[num.FP32x32](ts, ls, opts)
+	case dtype.FP64x64:
+		*r = sumTerms[num.FP64x64](ts, ls, opts)
+	}
+}
+
+func sumTerms[T num.Fixed](ts []*tensor.Any, ls []*layout.Layout, opts []Option) tensor.Any {
 	shape, terms := broadcastShape("Sum", nil, ls...), make([]tensor.Tensor[T], len(ts))
 	for i, t := range ts {
-		terms[i] = t.BroadcastTo(shape...)
+		terms[i] = typed[T](t).BroadcastTo(shape...)
 	}
 	opts = append([]Option(nil), opts...)
 	for i := range opts {
 		opts[i].flags &^= keepDims
 	}
-	return reduceFixed("Sum", Stack(len(shape), terms), []int{len(shape)}, opts, &fixedSum)
+	return reduceFixed("Sum", Stack(len(shape), terms), []int{len(shape)}, opts, &fixedSum).Any()
 }
 
-// sumFixedCall is the run-time form.
-func sumFixedCall[T num.Fixed](c *Call) tensor.Any {
-	ts := make([]tensor.Tensor[T], len(c.Inputs))
-	for i := range ts {
-		ts[i] = as[T]("Sum", c, i)
-	}
-	return sumFixed(ts, options(c))
-}
-
-var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, terms: &terms{dtype.FP8x23: sumFixedCall[num.FP8x23], dtype.FP16x16: sumFixedCall[num.FP16x16],
-	dtype.FP32x32: sumFixedCall[num.FP32x32], dtype.FP64x64: sumFixedCall[num.FP64x64]},
+var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, once: true,
 	fast: &simd.Add, canonical: true,
 	rows: rows2{I8: addRow[int8], I16: addRow[int16], I32: addRow[int32], I64: addRow[int64],
 		U8: addRow[uint8], U16: addRow[uint16], U32: addRow[uint32], U64: addRow[uint64],

@@ -26,7 +26,7 @@ func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int
 	axis = axisOf("Take", axis, a.Rank())
 	shape := a.Shape()
 	n := shape[axis]
-	return moved[T](&transfer{name: "Take", d: a.DType(), shape: gatherShape(a, indices, axis), in: []tensor.Any{a, indices},
+	return moved[T](&transfer{name: "Take", d: a.DType(), shape: gatherShape(a.Any(), indices.Any(), axis), in: []tensor.Any{a.Any(), indices.Any()},
 		picky: true, fill: func(ctx context.Context, dst words, in []words) {
 			v := in[1].int64s()
 			if n == 0 && len(v) > 0 {

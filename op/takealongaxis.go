@@ -23,5 +23,5 @@ func TakeAlongAxis[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64],
 	shape := broadcastShape(name, nil, &x, &y)
 	whole := slices.Clone(shape)
 	whole[axis], shape[axis] = n, m
-	return moved[T](gathered(name, a.BroadcastTo(whole...), indices.BroadcastTo(shape...), axis), opts)
+	return moved[T](gathered(name, a.BroadcastTo(whole...).Any(), indices.BroadcastTo(shape...).Any(), axis), opts)
 }

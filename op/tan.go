@@ -9,8 +9,9 @@ import (
 // Tan returns the tangent of a, in radians, element by element: correctly
 // rounded in float32, within 0.501 ulp in float64, however large a is. ±0 stays,
 // ±∞ gives NaN; no float is a pole. ONNX Tan.
-func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&tan, &a, opts)
+func Tan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	tan.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var tan = op1{about: about{name: "Tan", onnx: []int{7, 22}}, fast: &simd.Tan, function: true, cost: 60, rows: rows1{F32: tanRow32, F64: tanRow64},

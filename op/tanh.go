@@ -8,8 +8,9 @@ import (
 
 // Tanh returns the hyperbolic tangent of a, element by element: correctly rounded
 // in float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±1. ONNX Tanh.
-func Tanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&tanh, &a, opts)
+func Tanh[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	tanh.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var tanh = op1{about: about{name: "Tanh", onnx: []int{6, 13}}, fast: &simd.Tanh, rough: &simd.FastTanh, function: true, cost: 20, rows: rows1{F32: tanhRow32, F64: tanhRow64},

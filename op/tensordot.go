@@ -15,7 +15,7 @@ import (
 // exist, or extents of a pair differ. NumPy tensordot.
 func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
-	x := dotOf("TensorDot", a, b, axesA, axesB)
+	x := dotOf("TensorDot", a.Any(), b.Any(), axesA, axesB)
 	dst := target[T]("TensorDot", &s, x.shape)
 	dst.CopyFrom(MatMul(a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n), s.quiet()...).Reshape(x.shape...))
 	return dst
@@ -81,5 +81,5 @@ func pairedAxes(c *Call) dot {
 func runTensorDot[T bool | num.Number](c *Call) []tensor.Any {
 	axesA, _ := attrInts(c, "axes_a")
 	axesB, _ := attrInts(c, "axes_b")
-	return one(TensorDot(as[T]("TensorDot", c, 0), as[T]("TensorDot", c, 1), axesA, axesB, options(c)...))
+	return one(TensorDot(as[T]("TensorDot", c, 0), as[T]("TensorDot", c, 1), axesA, axesB, options(c)...).Any())
 }

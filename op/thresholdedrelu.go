@@ -7,8 +7,9 @@ import (
 
 // ThresholdedRelu returns a where a > alpha and 0 elsewhere, element by element;
 // NaN stays. ONNX ThresholdedRelu, whose alpha is 1 by default.
-func ThresholdedRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) tensor.Tensor[T] {
-	return applyP(&thresholdedRelu, &a, alpha, 0, opts)
+func ThresholdedRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
+	thresholdedRelu.call(ref(&r), ref(&a), alpha, 0, opts)
+	return r
 }
 
 var thresholdedRelu = opP{about: about{name: "ThresholdedRelu", onnx: []int{10, 22}, attrs: []string{"alpha"}}, def: [2]float32{1}, cost: 1,

@@ -11,11 +11,11 @@ import (
 // unless there is a repeat of at least 0 for every axis. Elements keep their bits.
 // ONNX Tile.
 func Tile[T num.Elem](a tensor.Tensor[T], repeats []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](tiled(a, repeats), opts)
+	return moved[T](tiled(a.Any(), repeats), opts)
 }
 
 func tiled(a tensor.Any, repeats []int) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if len(repeats) != len(shape) {
 		panic(fail("Tile", tensor.ErrShape, "%d repeats for a tensor of rank %d", len(repeats), len(shape)))
 	}

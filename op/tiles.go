@@ -76,7 +76,7 @@ func (p pureTiles[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int)
 }
 
 func (p pureTiles[T]) Tiles(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb, m, n, k int, mode simd.Mode) {
-	mac, canon := blockOf[T](), canonOf[T]()
+	mac, canon := blockOf[T](), canonFor[T]()
 	var sums []T
 	if mode == simd.AddSums {
 		s := panelsOf(min(m, p.Rows(n))*n*dtype.Of[T]().Size() + 256)

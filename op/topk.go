@@ -19,13 +19,13 @@ import (
 func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bool, opts ...Option) (tensor.Tensor[T], tensor.Tensor[int64]) {
 	s := read(opts)
 	axis = axisOf("TopK", axis, a.Rank())
-	where := topAt(a, k, axis, largest).run(s.ctx()).(tensor.Tensor[int64])
-	return moved[T](gathered("TopK", a, where, axis), opts), where
+	where := topAt(a.Any(), k, axis, largest).run(s.ctx())
+	return moved[T](gathered("TopK", a.Any(), where, axis), opts), *typed[int64](&where)
 }
 
 // topAt is the positions that TopK returns.
 func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if k < 0 || k > shape[axis] {
 		panic(fail("TopK", tensor.ErrShape, "k is %d; axis %d has extent %d", k, axis, shape[axis]))
 	}

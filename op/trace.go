@@ -10,8 +10,8 @@ import (
 // axes are the same or don't exist. numpy.trace, which adds small integers in int64:
 // Cast first for that.
 func Trace[T num.Number](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
-	if !a.LayoutRef().Flat() { // a nested axis may have no single stride
+	if !ref(&a).LayoutRef().Flat() { // a nested axis may have no single stride
 		a = a.Contiguous()
 	}
-	return ReduceSum(a.Diagonal(offset, axis1, axis2), []int{-1}, opts...)
+	return ReduceSum(tensor.Diagonal(a, offset, axis1, axis2), []int{-1}, opts...)
 }

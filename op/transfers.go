@@ -1,6 +1,7 @@
 package op
 
 import (
+	"runtime"
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -13,17 +14,17 @@ import (
 // Operators that compute as transfers: their bodies are compiled once, or once for
 // float32 and once for float64, and not for every element type.
 
-// operandsOf returns operands for a transfer, with nothing for those that are nil.
+// operandsOf returns operands for a transfer, with nothing for those that are absent.
 func operandsOf(ins ...tensor.Any) []tensor.Any {
 	for i, a := range ins {
-		if a == nil {
-			ins[i] = tensor.New[bool](0)
+		if a.IsZero() {
+			ins[i] = tensor.New[bool](0).Any()
 		}
 	}
 	return ins
 }
 
-// absent reports whether an operand was nil.
+// absent reports whether an operand was absent.
 func (w words) absent() bool { return w.of.DType() == dtype.Bool && len(w.mem) == 0 }
 
 // whole returns element i of an integer type.
@@ -38,46 +39,60 @@ func (w numeric) whole(i int) int64 {
 // inFloats has a transfer of a float type computed in float64 for float64, and else
 // in float32 and rounded once. An absent operand is the zero Tensor.
 func inFloats(dst words, in []words, f32 func(dst tensor.Tensor[float32], in []tensor.Tensor[float32]), f64 func(dst tensor.Tensor[float64], in []tensor.Tensor[float64])) {
-	if d, ok := dst.of.(tensor.Tensor[float64]); ok {
+	if d, ok := tensor.As[float64](*dst.of); ok {
 		ts := make([]tensor.Tensor[float64], len(in))
 		for i := range in {
-			ts[i], _ = in[i].of.(tensor.Tensor[float64])
+			ts[i], _ = tensor.As[float64](*in[i].of)
 		}
 		f64(d, ts)
 		return
 	}
 	ts := make([]tensor.Tensor[float32], len(in))
 	for i := range in {
-		switch t := in[i].of.(type) {
-		case tensor.Tensor[float32]:
-			ts[i] = t
-		case tensor.Tensor[num.F16]:
-			ts[i] = widened(t)
-		case tensor.Tensor[num.BF16]:
-			ts[i] = widened(t)
-		case tensor.Tensor[num.F8E4M3]:
-			ts[i] = widened(t)
-		case tensor.Tensor[num.F8E5M2]:
-			ts[i] = widened(t)
-		}
+		ts[i] = inFloat32s(in[i].of)
 	}
-	if d, ok := dst.of.(tensor.Tensor[float32]); ok {
+	if d, ok := tensor.As[float32](*dst.of); ok {
 		f32(d, ts)
 		return
 	}
-	wide := tensor.Empty[float32](tensor.Shape(dst.of)...)
+	wide := tensor.Empty[float32](dst.of.Shape()...)
 	f32(wide, ts)
-	switch d := dst.of.(type) {
-	case tensor.Tensor[num.F16]:
-		convertTo(d, wide, conv.NarrowF16)
-	case tensor.Tensor[num.BF16]:
-		convertTo(d, wide, conv.NarrowBF16)
-	case tensor.Tensor[num.F8E4M3]:
-		convertTo(d, wide, num.NarrowF8E4M3)
-	case tensor.Tensor[num.F8E5M2]:
-		convertTo(d, wide, num.NarrowF8E5M2)
+	switch v := elemsOf[float32](ref(&wide)); dst.of.DType() {
+	case dtype.Float16:
+		conv.NarrowF16(elemsOf[num.F16](dst.of), v)
+	case dtype.BFloat16:
+		conv.NarrowBF16(elemsOf[num.BF16](dst.of), v)
+	case dtype.Float8E4M3:
+		num.NarrowF8E4M3(elemsOf[num.F8E4M3](dst.of), v)
+	case dtype.Float8E5M2:
+		num.NarrowF8E5M2(elemsOf[num.F8E5M2](dst.of), v)
 	}
+	runtime.KeepAlive(wide)
 }
+
+// inFloat32s returns a, which is contiguous, as float32s: itself, or a copy of narrow
+// floats. Of another type it is the zero Tensor.
+func inFloat32s(a *tensor.Any) tensor.Tensor[float32] {
+	if t, ok := tensor.As[float32](*a); ok || !a.DType().IsNarrow() {
+		return t
+	}
+	wide := tensor.Empty[float32](a.Shape()...)
+	switch v := elemsOf[float32](ref(&wide)); a.DType() {
+	case dtype.Float16:
+		conv.WidenF16(v, elemsOf[num.F16](a))
+	case dtype.BFloat16:
+		conv.WidenBF16(v, elemsOf[num.BF16](a))
+	case dtype.Float8E4M3:
+		num.WidenF8E4M3(v, elemsOf[num.F8E4M3](a))
+	case dtype.Float8E5M2:
+		num.WidenF8E5M2(v, elemsOf[num.F8E5M2](a))
+	}
+	return wide
+}
+
+// elemsOf returns the elements of a contiguous tensor, which holds T. Who uses them keeps
+// it alive past the last use.
+func elemsOf[T num.Elem](a *tensor.Any) []T { return tensor.Run[T](a, a.LayoutRef()) }
 
 // floatsOnly says which types are floats.
 func floatsOnly(d dtype.DType) bool { return d.IsFloat() }
@@ -88,7 +103,7 @@ func bytes8(d dtype.DType) bool { return d == dtype.Int8 || d == dtype.Uint8 }
 // lessZero returns the elements of an integer tensor less their zero point: none,
 // one number, or one for each index along axis.
 func lessZero(a, zero words, axis int) tensor.Tensor[int64] {
-	shape := tensor.Shape(a.of)
+	shape := a.of.Shape()
 	out := tensor.Empty[int64](shape...)
 	dst, src := out.Elems(), numericOf(a)
 	if zero.absent() {
@@ -108,14 +123,14 @@ func lessZero(a, zero words, axis int) tensor.Tensor[int64] {
 	return out
 }
 
-// checkZero panics unless a zero point, which may be nil, has a's type and is one
+// checkZero panics unless a zero point, which may be absent, has a's type and is one
 // number or has one for each index along axis; a negative axis admits one number alone.
 func checkZero(name string, i int, zero, a tensor.Any, axis int) {
 	switch {
-	case zero == nil:
+	case zero.IsZero():
 	case zero.DType() != a.DType():
 		panic(fail(name, tensor.ErrDType, "the zero point, input %d, holds %v, what it belongs to %v", i, zero.DType(), a.DType()))
-	case tensor.Len(zero) == 1:
+	case zero.Len() == 1:
 	case axis < 0 || zero.Rank() != 1 || zero.Dim(0) != a.Dim(axis):
 		panic(fail(name, tensor.ErrShape, "the zero point, input %d, is %s; want one number%s", i, tensor.Describe(zero), perIndex(a, axis)))
 	}

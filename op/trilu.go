@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,17 +14,17 @@ import (
 // panics when a has fewer than two axes. Elements keep their bits. ONNX Trilu,
 // numpy.triu.
 func Triu[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](triangle(a, k, true), opts)
+	return moved[T](triangle(a.Any(), k, true), opts)
 }
 
 // Tril is Triu with the elements above the diagonal set to zero. ONNX Trilu,
 // numpy.tril.
 func Tril[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](triangle(a, k, false), opts)
+	return moved[T](triangle(a.Any(), k, false), opts)
 }
 
 func triangle(a tensor.Any, k int, upper bool) *transfer {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if len(shape) < 2 {
 		panic(fail("Trilu", tensor.ErrShape, "%s has no matrices; it needs two axes", tensor.Describe(a)))
 	}
@@ -34,7 +35,7 @@ func triangle(a tensor.Any, k int, upper bool) *transfer {
 		}
 		k := max(min(k, cols), -rows) // beyond, nothing changes
 		zero := make([]byte, dst.size)
-		split("Trilu", ctx, dst.len()/cols, cols/4, func(from, to int) {
+		exec.Split("Trilu", ctx, dst.len()/cols, cols/4, func(from, to int) {
 			for r := from; r < to; r++ {
 				on := max(0, min(r%rows+k, cols)) // the first element on the diagonal or above
 				lo, hi := on, cols

@@ -10,8 +10,9 @@ import (
 
 // Trunc returns the integer nearest to a that is not farther from 0, element by
 // element. ±0, ±∞ and NaN stay. NumPy trunc.
-func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	return apply1(&trunc, &a, opts)
+func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	trunc.call(ref(&r), ref(&a), opts)
+	return r
 }
 
 var trunc = op1{about: about{name: "Trunc", why: "integers are whole"}, fast: &simd.Trunc, rows: rows1{F32: truncRow[float32], F64: truncRow[float64]},

@@ -17,8 +17,8 @@ import (
 // how often each occurs. ONNX Unique, which without an axis takes the flattened
 // tensor: a.Reshape(-1) is that.
 func Unique[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
-	out := uniqueOf(a, axisOf("Unique", axis, a.Rank()), sorted)
-	return out[0].(tensor.Tensor[T]), out[1].(tensor.Tensor[int64]), out[2].(tensor.Tensor[int64]), out[3].(tensor.Tensor[int64])
+	out := uniqueOf(a.Any(), axisOf("Unique", axis, a.Rank()), sorted)
+	return *typed[T](&out[0]), *typed[int64](&out[1]), *typed[int64](&out[2]), *typed[int64](&out[3])
 }
 
 func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
@@ -30,7 +30,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	}
 	rows := wordsOf(viewed(tensor.Permute(a, perm...)))
 	n := a.Dim(axis)
-	_, _, m := around(tensor.Shape(rows.of), 0)
+	_, _, m := around(rows.of.Shape(), 0)
 	fits("Unique", n, 4*8) // of entries without elements there may be any number
 	keys := roomFor[uint64]("Unique", n, m)
 	for i, v := 0, numericOf(rows); i < len(keys); i++ {
@@ -64,7 +64,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 		inverse[i] = number[head]
 		counts[inverse[i]]++
 	}
-	shape := tensor.Shape(rows.of)
+	shape := rows.of.Shape()
 	shape[0] = len(heads)
 	entries, err := tensor.Make(a.DType(), shape...)
 	if err != nil {
@@ -79,7 +79,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 		back[p] = i
 	}
 	return []tensor.Any{viewed(tensor.Contiguous(viewed(tensor.Permute(entries, back...)))),
-		tensor.FromSlice(first), tensor.FromSlice(inverse), tensor.FromSlice(counts)}
+		tensor.FromSlice(first).Any(), tensor.FromSlice(inverse).Any(), tensor.FromSlice(counts).Any()}
 }
 
 var unique = opN{about: about{name: "Unique", onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: func(d dtype.DType) bool { return !d.IsComplex() },
@@ -89,7 +89,7 @@ var unique = opN{about: about{name: "Unique", onnx: []int{11}, attrs: []string{"
 		if c.Attrs.Has("axis") {
 			axis = axisOf("Unique", int(c.Attrs.Int("axis", 0)), a.Rank())
 		} else {
-			a = viewed(tensor.Reshape(a, tensor.Len(a)))
+			a = viewed(tensor.Reshape(a, a.Len()))
 		}
 		return uniqueOf(a, axis, c.Attrs.Int("sorted", 1) != 0)[:max(1, min(c.Outputs, 4))]
 	}}

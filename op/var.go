@@ -87,5 +87,5 @@ var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepd
 
 func runVar[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	axes, opts := reduceArgs("Var", c, 18)
-	return one(Var(as[T]("Var", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...))
+	return one(Var(as[T]("Var", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...).Any())
 }

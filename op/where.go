@@ -2,7 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,52 +10,56 @@ import (
 
 // Where returns a where cond is true and b elsewhere, bit for bit. The three
 // shapes broadcast. It panics if they don't. ONNX Where.
-func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	if isLazy(&cond) || isLazy(&a, &b) {
-		return noted[T](note{name: "Where", args: []arg{argOf("Where", &cond), argOf("Where", &a), argOf("Where", &b)},
-			run: func(in []any, opts []Option) {
-				Where(*in[0].(*tensor.Tensor[bool]), *in[1].(*tensor.Tensor[T]), *in[2].(*tensor.Tensor[T]), opts...)
-			}}, opts, cond.LayoutRef(), a.LayoutRef(), b.LayoutRef())
-	}
-	s := read(opts)
-	var few [8]int
-	dst := target[T]("Where", &s, broadcastShape("Where", few[:0], cond.LayoutRef(), a.LayoutRef(), b.LayoutRef()))
-	ins := [3]*tensor.Tensor[T]{&a, &b}
-	j := job{name: "Where", ctx: s.ctx(), cost: 1}
-	j.heed(opts)
-	selected(j, &dst, &cond, &ins, 2, &kernel[T, T]{sel: whereRow[T]{}, past: true}, nil, nil)
-	return dst
+func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	choose(ref(&r), ref(&cond), ref(&a), ref(&b), opts)
+	return r
 }
 
-// whereRow defines Where. It chooses between words: between floats it would
-// branch, and mispredict.
-type whereRow[T num.Elem] struct{}
+func choose(r, cond, a, b *tensor.Any, opts []Option) {
+	d := a.DType()
+	if isLazy(cond, a, b) {
+		noted(r, note{name: "Where", args: []arg{argOf("Where", cond), argOf("Where", a), argOf("Where", b)},
+			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { choose(r, in[0], in[1], in[2], opts) }}, d, opts, cond.LayoutRef(), a.LayoutRef(), b.LayoutRef())
+		return
+	}
+	must("Where", d != dtype.Invalid, d)
+	s := read(opts)
+	aim(r, "Where", &s, d, cond.LayoutRef(), a.LayoutRef(), b.LayoutRef())
+	j := exec.Job{Name: "Where", Ctx: s.ctx(), Cost: 1}
+	heed(&j, opts)
+	exec.Elementwise(&j, r, &[3]*tensor.Any{cond, a, b}, 3, &exec.Kernel{Three: whereRow(d), Past: true})
+}
 
-func (whereRow[T]) row(dst []T, mask []bool, a, b []T) {
+// whereRow returns the row of Where. It chooses between words: between floats it would
+// branch, and mispredict.
+func whereRow(d dtype.DType) exec.Row3 {
 	fast := fastest(&simd.Where)
 	if fast == nil {
 		fast = new(simd.RowsWhere)
 	}
-	switch dtype.Of[T]().Size() {
+	switch d.Size() {
 	case 1:
-		whereWords(fast.U8, conv.As[uint8](dst), mask, conv.As[uint8](a), conv.As[uint8](b))
+		return wordsRow(fast.U8)
 	case 2:
-		whereWords(fast.U16, conv.As[uint16](dst), mask, conv.As[uint16](a), conv.As[uint16](b))
+		return wordsRow(fast.U16)
 	case 4:
-		whereWords(fast.U32, conv.As[uint32](dst), mask, conv.As[uint32](a), conv.As[uint32](b))
+		return wordsRow(fast.U32)
 	case 8:
-		whereWords(fast.U64, conv.As[uint64](dst), mask, conv.As[uint64](a), conv.As[uint64](b))
-	default:
-		whereWords(nil, dst, mask, a, b)
+		return wordsRow(fast.U64)
 	}
+	return exec.Forget[exec.Row3](whereWords[[2]uint64])
 }
 
-// whereWords runs the row of an instruction set where there is one.
-func whereWords[W num.Elem](fast func(dst []W, mask []bool, a, b []W), dst []W, mask []bool, a, b []W) {
-	if fast != nil {
-		fast(dst, mask, a, b)
-		return
+// wordsRow returns the row of an instruction set where there is one.
+func wordsRow[W uint8 | uint16 | uint32 | uint64](fast func(dst []W, mask []bool, a, b []W)) exec.Row3 {
+	if fast == nil {
+		fast = whereWords[W]
 	}
+	return exec.Forget[exec.Row3](fast)
+}
+
+// whereWords defines Where.
+func whereWords[W any](dst []W, mask []bool, a, b []W) {
 	mask, a, b = mask[:len(dst)], a[:len(dst)], b[:len(dst)]
 	for i := range dst {
 		v := b[i]
@@ -67,17 +71,19 @@ func whereWords[W num.Elem](fast func(dst []W, mask []bool, a, b []W), dst []W, 
 }
 
 var where = opN{about: about{name: "Where", onnx: []int{9, 16}}, least: 3, fast: whereFast, by: 1,
-	run: perType{dtype.Bool: runWhere[bool], dtype.Int8: runWhere[int8], dtype.Int16: runWhere[int16], dtype.Int32: runWhere[int32],
-		dtype.Int64: runWhere[int64], dtype.Uint8: runWhere[uint8], dtype.Uint16: runWhere[uint16], dtype.Uint32: runWhere[uint32],
-		dtype.Uint64: runWhere[uint64], dtype.Float8E4M3: runWhere[num.F8E4M3], dtype.Float8E5M2: runWhere[num.F8E5M2],
-		dtype.Float16: runWhere[num.F16], dtype.BFloat16: runWhere[num.BF16], dtype.Float32: runWhere[float32],
-		dtype.Float64: runWhere[float64], dtype.Complex64: runWhere[complex64], dtype.Complex128: runWhere[complex128],
-		dtype.FP8x23: runWhere[num.FP8x23], dtype.FP16x16: runWhere[num.FP16x16], dtype.FP32x32: runWhere[num.FP32x32], dtype.FP64x64: runWhere[num.FP64x64]},
+	untyped: func(c *Call) []tensor.Any {
+		if d := c.in(0).DType(); d != dtype.Bool {
+			panic(fail("Where", tensor.ErrDType, "input 0 holds %v, want bool", d))
+		}
+		a, b := c.with("Where", 1), c.with("Where", 2)
+		if a.DType() != b.DType() {
+			panic(notHeld("Where", b, 2, a.DType()))
+		}
+		var r tensor.Any
+		choose(&r, c.with("Where", 0), a, b, options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		oneType("Where", c.Inputs[1:3]...)
 		return one(spec("Where", c.in(1).DType(), stretch("Where", c.Inputs[:3]...)...))
 	}}
-
-func runWhere[T num.Elem](c *Call) []tensor.Any {
-	return one(Where(as[bool]("Where", c, 0), as[T]("Where", c, 1), as[T]("Where", c, 2), options(c)...))
-}

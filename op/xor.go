@@ -1,10 +1,13 @@
 package op
 
-import "github.com/ashlar-go/ashlar/tensor"
+import (
+	"github.com/ashlar-go/ashlar/tensor"
+)
 
 // Xor returns whether just one of a and b is true, element by element. Shapes broadcast. ONNX Xor.
-func Xor(a, b tensor.Tensor[bool], opts ...Option) tensor.Tensor[bool] {
-	return apply2(&xor, &a, &b, opts)
+func Xor(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
+	xor.call(ref(&r), ref(&a), ref(&b), opts)
+	return r
 }
 
 var xor = op2{about: about{name: "Xor", onnx: []int{7}}, rows: rows2{Bool: xorRow}}

@@ -27,13 +27,13 @@ func BenchmarkStorage(b *testing.B) {
 		name string
 		f    Format
 	}{{"tiles", nil}, {"bfp8", BFP8}, {"bfp4", BFP4}} {
-		p, err := Pack(x, Options{Tile: TileOf(32, 32), Format: c.f})
+		p, err := Pack(x.Any(), Options{Tile: TileOf(32, 32), Format: c.f})
 		if err != nil {
 			b.Fatal(err)
 		}
 		zero := tensor.Scalar[float32](0)
-		bench(c.name+"/pack", func() error { return p.fill(x, zero) })
-		bench(c.name+"/unpack", func() error { return p.unpackTo(to) })
+		bench(c.name+"/pack", func() error { return p.fill(x.Any(), zero.Any()) })
+		bench(c.name+"/unpack", func() error { return p.unpackTo(to.Any()) })
 		p.Close()
 	}
 }

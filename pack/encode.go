@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -11,22 +12,22 @@ import (
 
 // widened returns x as float32 if that is exact.
 func widened(op string, x tensor.Any) (tensor.Any, error) {
-	switch t := x.(type) {
-	case tensor.Tensor[float32]:
-		return t, nil
-	case tensor.Tensor[num.BF16]:
-		return widen(t, num.WidenBF16)
-	case tensor.Tensor[num.F16]:
-		return widen(t, num.WidenF16)
-	case tensor.Tensor[num.F8E4M3]:
-		return widen(t, num.WidenF8E4M3)
-	case tensor.Tensor[num.F8E5M2]:
-		return widen(t, num.WidenF8E5M2)
+	if x.IsSpec() || x.Foreign() != nil {
+		return x, fail(op, tensor.ErrDType, "%s has no elements to encode", kind(x))
 	}
-	if x.DType() == dtype.Float32 {
-		return nil, fail(op, tensor.ErrDType, "%T has no elements to encode", x)
+	switch x.DType() {
+	case dtype.Float32:
+		return x, nil
+	case dtype.BFloat16:
+		return widen(x, num.WidenBF16)
+	case dtype.Float16:
+		return widen(x, num.WidenF16)
+	case dtype.Float8E4M3:
+		return widen(x, num.WidenF8E4M3)
+	case dtype.Float8E5M2:
+		return widen(x, num.WidenF8E5M2)
 	}
-	return nil, fail(op, tensor.ErrDType, "formats encode float32 and narrower floats, not %v; convert it with op.Cast", x.DType())
+	return tensor.Any{}, fail(op, tensor.ErrDType, "formats encode float32 and narrower floats, not %v; convert it with op.Cast", x.DType())
 }
 
 // run is the elements of a row-major tensor. It is kept alive past their last use.
@@ -35,15 +36,23 @@ func run[T num.Elem](t tensor.Tensor[T]) []T {
 	return data[from : from+t.Len()]
 }
 
-func widen[T num.Elem](t tensor.Tensor[T], row func(dst []float32, src []T)) (out tensor.Any, err error) {
+func widen[T num.Elem](x tensor.Any, row func(dst []float32, src []T)) (out tensor.Any, err error) {
 	err = tensor.Try(func() {
-		dense := t.Contiguous()
-		wide := tensor.Empty[float32](t.Shape()...)
-		row(run(wide), run(dense))
-		runtime.KeepAlive(dense)
-		out = wide
+		dense := x.Contiguous()
+		wide := tensor.Empty[float32](x.Shape()...)
+		row(run(wide), tensor.Run[T](&dense, dense.LayoutRef()))
+		runtime.KeepAlive(&dense)
+		out = wide.Any()
 	})
 	return out, err
+}
+
+// kind names what a tensor without elements is.
+func kind(x tensor.Any) string {
+	if x.IsSpec() {
+		return "tensor.Spec"
+	}
+	return fmt.Sprintf("%T", x.Foreign())
 }
 
 // bandLen is about how many elements are gathered at a time.
@@ -132,7 +141,7 @@ func (p *Tensor) gather(band []float32, x tensor.Tensor[float32], n, width int) 
 	if err != nil {
 		return err
 	}
-	return copyPieces(tensor.FromLayout(band, lay), x, nil, false)
+	return copyPieces(tensor.FromLayout(band, lay).Any(), x.Any(), nil, false)
 }
 
 // decode writes p's values to x, of as many axes as the padded shape.
@@ -161,7 +170,7 @@ func (p *Tensor) decode(x tensor.Tensor[float32]) error {
 		if err != nil {
 			return err
 		}
-		return copyPieces(tensor.FromLayout(band, lay), piece, nil, true)
+		return copyPieces(tensor.FromLayout(band, lay).Any(), piece.Any(), nil, true)
 	})
 }
 
@@ -169,7 +178,7 @@ func (p *Tensor) decode(x tensor.Tensor[float32]) error {
 func (p *Tensor) encodeRows(x tensor.Tensor[float32], padding float32) error {
 	if p.Len() < p.StorageLen() {
 		whole := tensor.Full(padding, p.paddedShape()...)
-		if err := copyPieces(whole, x, nil, false); err != nil {
+		if err := copyPieces(whole.Any(), x.Any(), nil, false); err != nil {
 			return err
 		}
 		x = whole
@@ -189,7 +198,7 @@ func (p *Tensor) decodeRows(x tensor.Tensor[float32]) error {
 	}
 	whole := tensor.Empty[float32](p.paddedShape()...)
 	p.format.Decode(run(whole), p.run(0, whole.Len()), 0)
-	return copyPieces(whole, x, nil, true)
+	return copyPieces(whole.Any(), x.Any(), nil, true)
 }
 
 // UnpackRows writes the rows of a matrix from number row on, as many as dst has, to
@@ -220,7 +229,7 @@ func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 		values := make([]float32, end*width-start+skip)
 		p.format.Decode(values, p.run(start-skip, len(values)), start-skip)
 		whole := tensor.FromSlice(values[skip:], dst.Dim(0), width)
-		return wrapped(op, copyPieces(whole, dst, nil, true))
+		return wrapped(op, copyPieces(whole.Any(), dst.Any(), nil, true))
 	}
 	h, page := p.tile.Height, p.tile.Len()
 	n := max(bandLen/width/h, 1) * h
@@ -238,7 +247,7 @@ func (p Tensor) UnpackRows(dst tensor.Tensor[float32], row int) error {
 		}
 		from, to := max(row, r), min(end, r+rows)
 		part := dst.Slice(tensor.R(from-row, to-row))
-		if err := copyPieces(tensor.FromLayout(band, lay), part, []int{from - r, 0}, true); err != nil {
+		if err := copyPieces(tensor.FromLayout(band, lay).Any(), part.Any(), []int{from - r, 0}, true); err != nil {
 			return tensor.Wrap(op, err)
 		}
 	}

@@ -55,7 +55,7 @@ func TestPlaces(t *testing.T) {
 		}
 		padded := s.Padded().Shape()
 		x := tensor.Arange(int32(0), int32(s.Len()), 1).Reshape(shape...)
-		p, err := PackPadded(x, o, tensor.Scalar(int32(-42)))
+		p, err := PackPadded(x.Any(), o, tensor.Scalar(int32(-42)).Any())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestFormats(t *testing.T) {
 		o.Format = rapid.SampledFrom(formats).Draw(t, "format")
 		x := tensor.RandomNormal[float32](uint64(rapid.Uint32().Draw(t, "seed")), 0, 3, shape...)
 		padding := tensor.Scalar(float32(1e-3))
-		p, err := PackPadded(x, o, padding)
+		p, err := PackPadded(x.Any(), o, padding.Any())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestFormats(t *testing.T) {
 		// The same by way of tiles that nothing encodes.
 		f := o.Format
 		o.Format = nil
-		q, err := PackPadded(x, o, padding)
+		q, err := PackPadded(x.Any(), o, padding.Any())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func TestFormats(t *testing.T) {
 				break // At decodes a tile
 			}
 		}
-		again, err := Pack(p, Options{Tile: TileOf(16, 16), Format: f})
+		again, err := Pack(p.Any(), Options{Tile: TileOf(16, 16), Format: f})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,18 +183,18 @@ func TestFormats(t *testing.T) {
 func TestEqual(t *testing.T) {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, float32(math.NaN())}, 2, 3)
 	o := Options{Tile: TileOf(2, 16)}
-	a, _ := PackPadded(x, o, tensor.Scalar(float32(7)))
-	b, _ := Pack(x, Options{Tile: TileOf(32, 32)})
+	a, _ := PackPadded(x.Any(), o, tensor.Scalar(float32(7)).Any())
+	b, _ := Pack(x.Any(), Options{Tile: TileOf(32, 32)})
 	if same, err := a.Equal(b); !same || err != nil {
 		t.Errorf("padding or tiles make a difference: %v", err)
 	}
 	y := x.Clone()
 	y.Set(-1, 0, 0)
-	c, _ := Pack(y, o)
+	c, _ := Pack(y.Any(), o)
 	if same, err := a.Equal(c); same || err != nil {
 		t.Errorf("an element makes no difference: %v", err)
 	}
-	d, _ := Pack(x, Options{Tile: TileOf(2, 16), Format: BFP8})
+	d, _ := Pack(x.Any(), Options{Tile: TileOf(2, 16), Format: BFP8})
 	if same, err := a.Equal(d); same || err != nil {
 		t.Errorf("the format makes no difference: %v", err)
 	}
@@ -246,11 +246,11 @@ func TestNarrow(t *testing.T) {
 		x.Set(num.BF16FromFloat32(v).Float32(), idx...)
 	}
 	o := Options{Tile: TileOf(32, 32), Format: BFP4}
-	a, err := Pack(x, o)
+	a, err := Pack(x.Any(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Pack(y, o)
+	b, err := Pack(y.Any(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestNarrow(t *testing.T) {
 }
 
 func TestCloseAny(t *testing.T) {
-	p, err := Pack(tensor.New[float32](3), Options{})
+	p, err := Pack(tensor.New[float32](3).Any(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,12 +275,12 @@ func TestCloseAny(t *testing.T) {
 func TestErrors(t *testing.T) {
 	x := tensor.New[float32](14, 28)
 	tile := TileOf(32, 32)
-	closed, err := Pack(x, Options{Tile: tile})
+	closed, err := Pack(x.Any(), Options{Tile: tile})
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec := closed.Spec
-	bfp, _ := Pack(x, Options{Tile: tile, Format: BFP8})
+	bfp, _ := Pack(x.Any(), Options{Tile: tile, Format: BFP8})
 	closed.Close()
 	pack := func(x tensor.Any, o Options, padding tensor.Any) func() error {
 		return func() error { _, err := PackPadded(x, o, padding); return err }
@@ -289,7 +289,7 @@ func TestErrors(t *testing.T) {
 	bare0, _ := tensor.NewSpec(dtype.Float32)
 	closed0 := tensor.Scalar(float32(1))
 	closed0.Close()
-	packed0, _ := Pack(tensor.Scalar(float32(1)), Options{})
+	packed0, _ := Pack(tensor.Scalar(float32(1)).Any(), Options{})
 	gone := mem.Borrow(make([]byte, 8192), nil)
 	gone.Close()
 	large, _ := tensor.NewSpec(dtype.Float32, math.MaxInt/8)
@@ -298,24 +298,24 @@ func TestErrors(t *testing.T) {
 		is   error
 		want string
 	}{
-		{pack(x, Options{Tile: TileOf(24, 32)}, nil), tensor.ErrShape, "pack.Pack: no tile of 24×32: heights are 1, 2, 4, 8, 16 and 32, widths 16 and 32; layout.TileToShape makes others"},
-		{pack(x, Options{Tile: Tile{8, 32, true}}, nil), tensor.ErrShape, "pack.Pack: no tile of 8×32 transposed: transposed ones have 16 or 32 rows"},
-		{pack(x, Options{Padded: []int{13, 32}}, nil), tensor.ErrShape, "pack.Pack: axis 0 of the padded shape (13,32) is 13, less than the 14 of shape (14,28)"},
-		{pack(x, Options{Padded: []int{32}}, nil), tensor.ErrShape, "pack.Pack: shape (14,28) has 2 axes, the padded shape (32) has 1; it needs as many or more"},
-		{pack(x, Options{Padded: []int{32, 40}, Tile: tile}, nil), tensor.ErrShape, "pack.Pack: the padded shape [32,40] isn't made of whole tiles of 32×32"},
-		{pack(x, Options{Padded: []int{32, 32}, Align: []int{4}}, nil), tensor.ErrShape, "pack.Pack: both an alignment and a padded shape are given; leave one out"},
-		{pack(x, Options{Align: []int{0}}, nil), tensor.ErrShape, "pack.Pack: the alignment 0 of axis 1 is not positive; 1 keeps an extent"},
-		{pack(x, Options{Align: []int{10, 32, 32}}, nil), tensor.ErrShape, "pack.Pack: the alignment 10 of axis 0 and the 32 rows below it don't divide each other; make one a multiple of the other"},
-		{pack(x, Options{Format: BFP8}, nil), tensor.ErrDType, "pack.Pack: bfloat8_b has no row-major form: its exponents belong to tiles; give a tile, as 32×32"},
-		{pack(tensor.New[int32](2), Options{Tile: tile, Format: BFP8}, nil), tensor.ErrDType, "pack.Pack: formats encode float32 and narrower floats, not int32; convert it with op.Cast"},
-		{pack(bare, Options{Tile: tile, Format: BFP8}, nil), tensor.ErrDType, "pack.Pack: tensor.Spec has no elements to encode"},
-		{pack(x, Options{Tile: tile}, tensor.Scalar(1.0)), tensor.ErrDType, "pack.Pack: the padding is float64[]; want a tensor of rank 0 and type float32"},
-		{pack(x, Options{Tile: tile}, x), tensor.ErrDType, "pack.Pack: the padding is float32[14,28]; want a tensor of rank 0 and type float32"},
-		{pack(large, Options{Tile: tile}, nil), tensor.ErrOverflow, ""},
-		{pack(nil, Options{}, nil), tensor.ErrDType, "pack.Pack: there is no tensor: it is nil"},
-		{pack(x, Options{Tile: tile, Format: BFP8}, bare0), tensor.ErrDType, "pack.Pack: the padding: tensor.Spec has no elements to view"},
-		{pack(x, Options{Tile: tile, Format: BFP8}, closed0), tensor.ErrClosed, "pack.Pack: the padding: the storage is closed"},
-		{pack(x, Options{Tile: tile, Format: BFP8}, packed0), tensor.ErrDType, "pack.Pack: the padding: pack.Tensor has no elements to view"},
+		{pack(x.Any(), Options{Tile: TileOf(24, 32)}, tensor.Any{}), tensor.ErrShape, "pack.Pack: no tile of 24×32: heights are 1, 2, 4, 8, 16 and 32, widths 16 and 32; layout.TileToShape makes others"},
+		{pack(x.Any(), Options{Tile: Tile{8, 32, true}}, tensor.Any{}), tensor.ErrShape, "pack.Pack: no tile of 8×32 transposed: transposed ones have 16 or 32 rows"},
+		{pack(x.Any(), Options{Padded: []int{13, 32}}, tensor.Any{}), tensor.ErrShape, "pack.Pack: axis 0 of the padded shape (13,32) is 13, less than the 14 of shape (14,28)"},
+		{pack(x.Any(), Options{Padded: []int{32}}, tensor.Any{}), tensor.ErrShape, "pack.Pack: shape (14,28) has 2 axes, the padded shape (32) has 1; it needs as many or more"},
+		{pack(x.Any(), Options{Padded: []int{32, 40}, Tile: tile}, tensor.Any{}), tensor.ErrShape, "pack.Pack: the padded shape [32,40] isn't made of whole tiles of 32×32"},
+		{pack(x.Any(), Options{Padded: []int{32, 32}, Align: []int{4}}, tensor.Any{}), tensor.ErrShape, "pack.Pack: both an alignment and a padded shape are given; leave one out"},
+		{pack(x.Any(), Options{Align: []int{0}}, tensor.Any{}), tensor.ErrShape, "pack.Pack: the alignment 0 of axis 1 is not positive; 1 keeps an extent"},
+		{pack(x.Any(), Options{Align: []int{10, 32, 32}}, tensor.Any{}), tensor.ErrShape, "pack.Pack: the alignment 10 of axis 0 and the 32 rows below it don't divide each other; make one a multiple of the other"},
+		{pack(x.Any(), Options{Format: BFP8}, tensor.Any{}), tensor.ErrDType, "pack.Pack: bfloat8_b has no row-major form: its exponents belong to tiles; give a tile, as 32×32"},
+		{pack(tensor.New[int32](2).Any(), Options{Tile: tile, Format: BFP8}, tensor.Any{}), tensor.ErrDType, "pack.Pack: formats encode float32 and narrower floats, not int32; convert it with op.Cast"},
+		{pack(bare.Any(), Options{Tile: tile, Format: BFP8}, tensor.Any{}), tensor.ErrDType, "pack.Pack: tensor.Spec has no elements to encode"},
+		{pack(x.Any(), Options{Tile: tile}, tensor.Scalar(1.0).Any()), tensor.ErrDType, "pack.Pack: the padding is float64[]; want a tensor of rank 0 and type float32"},
+		{pack(x.Any(), Options{Tile: tile}, x.Any()), tensor.ErrDType, "pack.Pack: the padding is float32[14,28]; want a tensor of rank 0 and type float32"},
+		{pack(large.Any(), Options{Tile: tile}, tensor.Any{}), tensor.ErrOverflow, ""},
+		{pack(tensor.Any{}, Options{}, tensor.Any{}), tensor.ErrDType, "pack.Pack: there is no tensor: it is nil"},
+		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, bare0.Any()), tensor.ErrDType, "pack.Pack: the padding: tensor.Spec has no elements to view"},
+		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, closed0.Any()), tensor.ErrClosed, "pack.Pack: the padding: the storage is closed"},
+		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, packed0.Any()), tensor.ErrDType, "pack.Pack: the padding: pack.Tensor has no elements to view"},
 		{func() error { _, err := FromBytes(spec, nil, 0); return err }, tensor.ErrClosed, "pack.FromBytes: the buffer is nil or closed"},
 		{func() error { _, err := FromBytes(spec, gone, 0); return err }, tensor.ErrClosed, "pack.FromBytes: the buffer is nil or closed"},
 		{func() error { _, err := Spec{}.MarshalText(); return err }, tensor.ErrDType, "pack.MarshalText: the description is the zero value; NewSpec makes one"},
@@ -323,7 +323,7 @@ func TestErrors(t *testing.T) {
 			_, err := ParseSpec([]byte(`{"format":"int8","shape":[3],"padded":[3],"tile":[0,0]}`))
 			return err
 		}, tensor.ErrSyntax, ""},
-		{func() error { _, err := Text(nil, TextOptions{}); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is nil"},
+		{func() error { _, err := Text(tensor.Any{}, TextOptions{}); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is nil"},
 		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed"},
 		{func() error { _, err := Tensor{}.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the tensor is the zero value; Pack makes one"},
 		{func() error { _, err := bfp.View(); return err }, tensor.ErrView, "pack.View: bfloat8_b are no elements that a tensor holds; Unpack copies them"},
@@ -333,7 +333,7 @@ func TestErrors(t *testing.T) {
 			"pack.FromBytes: float32[14,28] in tiles of 32×32, padded to [32,32] has 4096 bytes; from byte 0 of 4095 there are 4095"},
 		{func() error { _, err := FromBytes(Spec{}, mem.Borrow(nil, nil), 0); return err }, tensor.ErrDType, "pack.FromBytes: the spec is the zero value; NewSpec makes one"},
 		{func() error { _, err := FormatNamed("bfp5"); return err }, tensor.ErrDType, `pack.FormatNamed: no format is called "bfp5"; there are bfloat8_b, bfloat4_b`},
-		{func() error { _, err := Text(tensor.Scalar(1i), TextOptions{}); return err }, tensor.ErrDType, "pack.Text: complex128[] can't be written as text"},
+		{func() error { _, err := Text(tensor.Scalar(1i).Any(), TextOptions{}); return err }, tensor.ErrDType, "pack.Text: complex128[] can't be written as text"},
 	} {
 		if err := c.f(); !errors.Is(err, c.is) || c.want != "" && err.Error() != c.want {
 			t.Errorf("got  %v\nwant %s", err, c.want)

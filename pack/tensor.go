@@ -12,8 +12,8 @@ import (
 )
 
 // Tensor is a tensor stored as its Spec says. It is a value: b := a makes a second
-// handle on the same storage. The zero value has none. It is an Any whose DType is
-// that of the values; its elements are had by Unpack, At or, where no format encodes
+// handle on the same storage. The zero value has none. Its DType is that of the
+// values; its elements are had by Unpack, At or, where no format encodes
 // them, View.
 type Tensor struct {
 	Spec
@@ -21,22 +21,25 @@ type Tensor struct {
 	from int // the first byte in buf
 }
 
+// Any returns p as a tensor whose elements are no []T of a Go type: see tensor.Foreign.
+func (p Tensor) Any() tensor.Any { return tensor.Foreign(p, p.DType(), p.Layout()) }
+
 // Pack returns a copy of x stored as o says, with zeros in the padding.
 //
 // Where o has a Format, float32 values are encoded, and bfloat16, float16 and float8
 // ones as the float32 of the same value. It fails as NewSpec does, for a type that a
 // format can't hold, when x is closed, and when the memory isn't to be had.
-func Pack(x tensor.Any, o Options) (Tensor, error) { return PackPadded(x, o, nil) }
+func Pack(x tensor.Any, o Options) (Tensor, error) { return PackPadded(x, o, tensor.Any{}) }
 
 // PackPadded is Pack with a value for the padding: a tensor of rank 0 and the values'
 // type. In block floats padding shares exponents with elements: a large value costs
 // elements at the edge their precision.
 func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 	const op = "pack.Pack"
-	if x == nil {
-		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	if x.IsZero() {
+		return Tensor{}, fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
 	}
-	if p, ok := x.(Tensor); ok {
+	if p, ok := x.Foreign().(Tensor); ok {
 		t, err := p.unpack(op)
 		if err != nil {
 			return Tensor{}, err
@@ -50,14 +53,14 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 		}
 		x = wide
 	}
-	s, err := NewSpec(x.DType(), tensor.Shape(x), o)
+	s, err := NewSpec(x.DType(), x.Shape(), o)
 	if err == nil {
 		err = s.whole()
 	}
 	if err != nil {
 		return Tensor{}, tensor.Wrap(op, err)
 	}
-	if padding == nil {
+	if padding.IsZero() {
 		if padding, err = tensor.Make(x.DType()); err != nil {
 			return Tensor{}, tensor.Wrap(op, err)
 		}
@@ -90,13 +93,15 @@ func (p *Tensor) fill(x, padding tensor.Any) error {
 		return nil
 	}
 	padded := p.paddedShape()
-	x, err := tensor.Reshape(x, append(slices.Repeat([]int{1}, len(padded)-x.Rank()), tensor.Shape(x)...)...)
+	x, err := tensor.Reshape(x, append(slices.Repeat([]int{1}, len(padded)-x.Rank()), x.Shape()...)...)
 	if err != nil {
 		return err
 	}
 	if p.format != nil {
 		return failing(func() error {
-			return p.encode(x.(tensor.Tensor[float32]), padding.(tensor.Tensor[float32]).Item())
+			values, _ := tensor.As[float32](x) // widened has made it so
+			pad, _ := tensor.As[float32](padding)
+			return p.encode(values, pad.Item())
 		})
 	}
 	all, err := p.view()
@@ -203,14 +208,14 @@ func (p Tensor) Unpack() (tensor.Any, error) { return p.unpack("pack.Unpack") }
 
 func (p *Tensor) unpack(op string) (tensor.Any, error) {
 	if err := p.open(op); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	out, err := tensor.Make(p.DType(), p.Shape()...)
 	if err != nil {
-		return nil, tensor.Wrap(op, err)
+		return tensor.Any{}, tensor.Wrap(op, err)
 	}
 	if err := p.unpackTo(out); err != nil {
-		return nil, tensor.Wrap(op, err)
+		return tensor.Any{}, tensor.Wrap(op, err)
 	}
 	return out, nil
 }
@@ -226,7 +231,8 @@ func (p *Tensor) unpackTo(out tensor.Any) error {
 	}
 	defer runtime.KeepAlive(p.buf)
 	if p.format != nil {
-		return failing(func() error { return p.decode(shaped.(tensor.Tensor[float32])) })
+		values, _ := tensor.As[float32](shaped) // a format decodes to nothing else
+		return failing(func() error { return p.decode(values) })
 	}
 	all, err := p.view()
 	if err != nil {
@@ -250,14 +256,14 @@ func (p *Tensor) open(op string) error {
 func (p Tensor) View() (tensor.Any, error) {
 	const op = "pack.View"
 	if err := p.open(op); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	if p.format != nil {
-		return nil, fail(op, tensor.ErrView, "%s are no elements that a tensor holds; Unpack copies them", p.format.Name())
+		return tensor.Any{}, fail(op, tensor.ErrView, "%s are no elements that a tensor holds; Unpack copies them", p.format.Name())
 	}
 	v, err := p.view()
 	if err != nil {
-		return nil, tensor.Wrap(op, err)
+		return tensor.Any{}, tensor.Wrap(op, err)
 	}
 	return v, nil
 }
@@ -294,7 +300,7 @@ func FromBytes(s Spec, buf *mem.Buffer, from int) (Tensor, error) {
 func (p Tensor) Data() (tensor.Any, error) {
 	const op = "pack.Data"
 	if err := p.open(op); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	d, n := p.DType(), p.StorageLen()
 	if p.format != nil {
@@ -302,7 +308,7 @@ func (p Tensor) Data() (tensor.Any, error) {
 	}
 	a, err := tensor.FromBytes(d, p.buf, p.from, rowMajor(n))
 	if err != nil {
-		return nil, tensor.Wrap(op, err)
+		return tensor.Any{}, tensor.Wrap(op, err)
 	}
 	return a, nil
 }

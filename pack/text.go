@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -44,11 +45,11 @@ type TextOptions struct {
 // without elements to be had.
 func Text(a tensor.Any, o TextOptions) (string, error) {
 	const op = "pack.Text"
-	if a == nil {
-		return "", fail(op, tensor.ErrDType, "there is no tensor: it is nil")
+	if a.IsZero() {
+		return "", fail(op, tensor.ErrDType, "there is no tensor: it is the zero value")
 	}
 	name, order := strings.ToUpper(a.DType().String()), "ROW_MAJOR"
-	if p, ok := a.(Tensor); ok {
+	if p, ok := a.Foreign().(Tensor); ok {
 		name = strings.ToUpper(p.TypeName())
 		if p.tile != (Tile{}) {
 			order = "TILE"
@@ -73,12 +74,9 @@ func Text(a tensor.Any, o TextOptions) (string, error) {
 			n = min(n*e, most+1)
 		}
 	}
-	t := &text{at: at, shape: tensor.Shape(a), full: o.Profile == Full, verb: -1, precision: min(max(o.Precision, 0), 1074)}
-	switch x := a.(type) { // a float64 doesn't hold each of these
-	case tensor.Tensor[int64]:
-		t.whole = func(idx ...int) string { return strconv.FormatInt(x.At(idx...), 10) }
-	case tensor.Tensor[uint64]:
-		t.whole = func(idx ...int) string { return strconv.FormatUint(x.At(idx...), 10) }
+	t := &text{at: at, shape: a.Shape(), full: o.Profile == Full, verb: -1, precision: min(max(o.Precision, 0), 1074)}
+	if d := a.DType(); d == dtype.Int64 || d == dtype.Uint64 { // a float64 doesn't hold each of these
+		t.whole = func(idx ...int) string { return fmt.Sprint(a.At(idx...)) }
 	}
 	if o.Precision == 0 {
 		t.precision = 4

@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"fmt"
 	"runtime"
 	"unsafe"
 
@@ -9,156 +8,150 @@ import (
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
-	"github.com/ashlar-go/ashlar/num"
 )
 
-// viewer is what a Tensor[T] offers functions on Any.
-type viewer interface {
-	anySlice(idx []Index) Any
-	anyPermute(axes []int) Any
-	anyReshape(shape []int) Any
-	anyBroadcast(shape []int) Any
-	anyContiguous() Any
-	anyClone() Any
-	elements() *elements
-	anyCopy(src Any)
-	storageID() any
-	bytes() ([]byte, bool)
-	reached() ([]byte, bool)
-	Close() error
-	fmt.Formatter
-}
-
-func (t Tensor[T]) anySlice(idx []Index) Any     { return t.Slice(idx...) }
-func (t Tensor[T]) anyPermute(axes []int) Any    { return t.Permute(axes...) }
-func (t Tensor[T]) anyReshape(shape []int) Any   { return t.Reshape(shape...) }
-func (t Tensor[T]) anyBroadcast(shape []int) Any { return t.BroadcastTo(shape...) }
-func (t Tensor[T]) anyContiguous() Any           { return t.Contiguous() }
-func (t Tensor[T]) anyClone() Any                { return t.Clone() }
-
-func (t Tensor[T]) anyCopy(src Any) {
-	u, ok := src.(Tensor[T])
-	if !ok {
-		panic(noCopy(t.DType(), src))
+// owner names what a tensor without elements is.
+func (a *Any) owner() string {
+	if a.st == nil {
+		return "tensor.Spec"
 	}
-	t.CopyFrom(u)
+	return sprintf("%T", a.st.foreign)
 }
 
-func noCopy(d dtype.DType, src Any) *Error {
-	const op = "tensor.Copy"
-	noNil(op, src)
-	if src.DType() == d {
-		return &Error{op, sprintf("%T has no elements to copy", src), ErrDType}
-	}
-	return &Error{op, sprintf("%v can't be copied to %v; convert it with op.Cast", src.DType(), d), ErrDType}
+// Foreign returns a tensor whose elements are no []T of a Go type, but by's: packed, or
+// in a device's memory. Its values are of type d where they are numbers, and its shape
+// is lay's. No function of this package reads them; those that know by do.
+func Foreign(by any, d dtype.DType, lay layout.Layout) Any {
+	return Any{st: &storage{dtype: d, foreign: by}, where: where{lay: lay}}
 }
 
-func (t Tensor[T]) storageID() any {
-	if t.st == nil {
+// Foreign returns what the tensor was made of by the function Foreign, nil for any other.
+func (a Any) Foreign() any {
+	if a.st == nil {
 		return nil
 	}
-	return t.st.id()
+	return a.st.foreign
 }
 
-func (t Tensor[T]) bytes() ([]byte, bool) {
-	if t.st == nil || t.st.closed() || !t.lay.IsRowMajor() {
-		return nil, false
+// viewable panics when a has no elements of a Go type.
+func (a *Any) viewable(op string) {
+	if a.st == nil || a.st.foreign != nil {
+		if a.IsZero() {
+			panic(none(op, *a))
+		}
+		panic(&Error{op, a.owner() + " has no elements to view", ErrDType})
 	}
-	return bytesOf(t.reach()), true
 }
 
-func (t Tensor[T]) reached() ([]byte, bool) {
-	if t.st == nil || t.st.closed() {
-		return nil, false
-	}
-	return bytesOf(t.reach()), true
+// Slice returns a view of the elements that idx selects. It panics as Tensor.Slice does,
+// and when a has no elements.
+func (a Any) Slice(idx ...Index) Any {
+	a.viewable("tensor.Slice")
+	slice("tensor.Slice", &a.where, idx)
+	return a
 }
 
-// view runs f on the tensor behind a, and returns the *Error it panics with.
-func view(op string, a Any, f func(v viewer) Any) (out Any, err error) {
-	if err := none(op, a); err != nil {
-		return nil, err
-	}
-	v, ok := a.(viewer)
-	if !ok {
-		return nil, &Error{op, sprintf("%T has no elements to view", a), ErrDType}
-	}
-	err = Try(func() { out = f(v) })
+// Permute returns a view with the axes in another order. It panics as Tensor.Permute
+// does, and when a has no elements.
+func (a Any) Permute(axes ...int) Any {
+	a.viewable("tensor.Permute")
+	permute(&a.lay, axes)
+	return a
+}
+
+// Reshape returns the elements in another shape: a view where the strides allow it, else
+// a copy. It panics as Tensor.Reshape does, and when a has no elements.
+func (a Any) Reshape(shape ...int) Any {
+	a.viewable("tensor.Reshape")
+	reshape("tensor.Reshape", &a, shape)
+	return a
+}
+
+// BroadcastTo returns a read-only view stretched to shape. It panics as
+// Tensor.BroadcastTo does, and when a has no elements.
+func (a Any) BroadcastTo(shape ...int) Any {
+	a.viewable("tensor.BroadcastTo")
+	stretchTo("tensor.BroadcastTo", &a.lay, shape)
+	freeze(&a)
+	return a
+}
+
+// Contiguous returns a itself when it is contiguous, else a row-major copy. It panics
+// when a has no elements.
+func (a Any) Contiguous() Any {
+	a.viewable("tensor.Contiguous")
+	contiguous(&a)
+	return a
+}
+
+// Clone returns a copy with a storage of its own and the layout that Tensor.Clone gives.
+// It panics when a has no elements.
+func (a Any) Clone() Any {
+	a.viewable("tensor.Clone")
+	return clone(&a)
+}
+
+// Slice returns a view of the elements that idx selects, as Any.Slice does, and an error
+// where that panics.
+func Slice(a Any, idx ...Index) (out Any, err error) {
+	err = Try(func() { out = a.Slice(idx...) })
 	return out, err
 }
 
-// Shape returns the extents of a in a new slice. It panics when a is nil.
-func Shape(a Any) []int {
-	noNil("tensor.Shape", a)
-	s := make([]int, a.Rank())
-	for i := range s {
-		s[i] = a.Dim(i)
+// Permute returns a view with the axes in another order, as Any.Permute does, and an
+// error where that panics.
+func Permute(a Any, axes ...int) (out Any, err error) {
+	err = Try(func() { out = a.Permute(axes...) })
+	return out, err
+}
+
+// Reshape returns the elements in another shape, as Any.Reshape does, and an error where
+// that panics.
+func Reshape(a Any, shape ...int) (out Any, err error) {
+	err = Try(func() { out = a.Reshape(shape...) })
+	return out, err
+}
+
+// BroadcastTo returns a read-only view stretched to shape, as Any.BroadcastTo does, and an
+// error where that panics.
+func BroadcastTo(a Any, shape ...int) (out Any, err error) {
+	err = Try(func() { out = a.BroadcastTo(shape...) })
+	return out, err
+}
+
+// Contiguous returns a itself when it is contiguous, else a row-major copy, and an error
+// where Any.Contiguous panics.
+func Contiguous(a Any) (out Any, err error) {
+	err = Try(func() { out = a.Contiguous() })
+	return out, err
+}
+
+// Clone returns a copy with a storage of its own, as Any.Clone does, and an error where
+// that panics.
+func Clone(a Any) (out Any, err error) {
+	err = Try(func() { out = a.Clone() })
+	return out, err
+}
+
+// CopyFrom is Tensor.CopyFrom. It panics also when the element types differ, and when one
+// of the two has no elements.
+func (a Any) CopyFrom(src Any) {
+	const op = "tensor.Copy"
+	a.viewable(op)
+	noNil(op, src)
+	switch {
+	case src.DType() != a.st.dtype:
+		panic(&Error{op, sprintf("%v can't be copied to %v; convert it with op.Cast", src.DType(), a.st.dtype), ErrDType})
+	case src.st == nil || src.st.foreign != nil:
+		panic(&Error{op, src.owner() + " has no elements to copy", ErrDType})
 	}
-	return s
+	copyFrom(&a, &src)
 }
 
-// Len returns the number of elements of a. It panics when a is nil.
-func Len(a Any) int {
-	noNil("tensor.Len", a)
-	lay := a.Layout()
-	return lay.Size()
-}
-
-// Slice is Tensor.Slice for a run-time element type.
-func Slice(a Any, idx ...Index) (Any, error) {
-	return view("tensor.Slice", a, func(v viewer) Any { return v.anySlice(idx) })
-}
-
-// Permute is Tensor.Permute for a run-time element type.
-func Permute(a Any, axes ...int) (Any, error) {
-	return view("tensor.Permute", a, func(v viewer) Any { return v.anyPermute(axes) })
-}
-
-// Reshape is Tensor.Reshape for a run-time element type.
-func Reshape(a Any, shape ...int) (Any, error) {
-	return view("tensor.Reshape", a, func(v viewer) Any { return v.anyReshape(shape) })
-}
-
-// BroadcastTo is Tensor.BroadcastTo for a run-time element type.
-func BroadcastTo(a Any, shape ...int) (Any, error) {
-	return view("tensor.BroadcastTo", a, func(v viewer) Any { return v.anyBroadcast(shape) })
-}
-
-// Contiguous is Tensor.Contiguous for a run-time element type.
-func Contiguous(a Any) (Any, error) {
-	return view("tensor.Contiguous", a, func(v viewer) Any { return v.anyContiguous() })
-}
-
-// Clone is Tensor.Clone for a run-time element type.
-func Clone(a Any) (Any, error) {
-	return view("tensor.Clone", a, func(v viewer) Any { return v.anyClone() })
-}
-
-// Copy is Tensor.CopyFrom for run-time element types, which must be the same.
-func Copy(dst, src Any) error {
-	_, err := view("tensor.Copy", dst, func(v viewer) Any { v.anyCopy(src); return nil })
-	return err
-}
-
-// SameData reports whether a and b share a storage.
-func SameData(a, b Any) bool {
-	v, ok := a.(viewer)
-	w, both := b.(viewer)
-	if !ok || !both {
-		return false
-	}
-	id := v.storageID()
-	return id != nil && id == w.storageID()
-}
-
-// Close is Tensor.Close for a run-time element type, or what another type of tensors has
-// of that name.
-func Close(a Any) error {
-	if v, ok := a.(interface{ Close() error }); ok {
-		return v.Close()
-	}
-	return nil
-}
+// Copy copies src, stretched if need be, to the elements of dst, as Tensor.CopyFrom does.
+// Both have the same element type. It fails where that panics, and when one has no
+// elements.
+func Copy(dst, src Any) error { return Try(func() { dst.CopyFrom(src) }) }
 
 // Bytes returns the memory of a's elements when they are contiguous, in the
 // machine's byte order and without copying; else, and when a is closed or has no
@@ -166,11 +159,10 @@ func Close(a Any) error {
 // bytes stay valid while a is reachable and open, and must not be written when a
 // is read-only.
 func Bytes(a Any) ([]byte, bool) {
-	v, ok := a.(viewer)
-	if !ok {
+	if !a.open() || !a.lay.IsRowMajor() {
 		return nil, false
 	}
-	return v.bytes()
+	return a.reach(), true
 }
 
 // Reached returns the memory that a's elements are in, whatever its layout, from the
@@ -178,87 +170,35 @@ func Bytes(a Any) ([]byte, bool) {
 // negative or beyond when no element is there; false as Bytes. It is for code that copies
 // by layout.
 func Reached(a Any) (b []byte, first int, ok bool) {
-	v, isTensor := a.(viewer)
-	if !isTensor {
+	if !a.open() {
 		return nil, 0, false
 	}
-	if b, ok = v.reached(); !ok {
-		return nil, 0, false
-	}
-	lay := a.Layout()
-	lo, _ := lay.Span()
-	return b, -lo * a.DType().Size(), true
-}
-
-// maker makes tensors of one element type; makers has one per DType.
-type maker struct {
-	zeros func(op string, shape []int) Any
-	place func(buf *mem.Buffer, off int, lay layout.Layout) (Any, error)
-}
-
-func makerOf[T num.Elem]() maker {
-	return maker{
-		zeros: func(op string, shape []int) Any { return create[T](op, shape, false) },
-		place: place[T],
-	}
-}
-
-func makerFor(d dtype.DType) (maker, bool) {
-	switch d {
-	case dtype.Bool:
-		return makerOf[bool](), true
-	case dtype.Int8:
-		return makerOf[int8](), true
-	case dtype.Int16:
-		return makerOf[int16](), true
-	case dtype.Int32:
-		return makerOf[int32](), true
-	case dtype.Int64:
-		return makerOf[int64](), true
-	case dtype.Uint8:
-		return makerOf[uint8](), true
-	case dtype.Uint16:
-		return makerOf[uint16](), true
-	case dtype.Uint32:
-		return makerOf[uint32](), true
-	case dtype.Uint64:
-		return makerOf[uint64](), true
-	case dtype.Float8E4M3:
-		return makerOf[num.F8E4M3](), true
-	case dtype.Float8E5M2:
-		return makerOf[num.F8E5M2](), true
-	case dtype.Float16:
-		return makerOf[num.F16](), true
-	case dtype.BFloat16:
-		return makerOf[num.BF16](), true
-	case dtype.Float32:
-		return makerOf[float32](), true
-	case dtype.Float64:
-		return makerOf[float64](), true
-	case dtype.Complex64:
-		return makerOf[complex64](), true
-	case dtype.Complex128:
-		return makerOf[complex128](), true
-	case dtype.FP8x23:
-		return makerOf[num.FP8x23](), true
-	case dtype.FP16x16:
-		return makerOf[num.FP16x16](), true
-	case dtype.FP32x32:
-		return makerOf[num.FP32x32](), true
-	case dtype.FP64x64:
-		return makerOf[num.FP64x64](), true
-	}
-	return maker{}, false
+	lo, _ := a.lay.Span()
+	return a.reach(), -lo * a.st.dtype.Size(), true
 }
 
 // Make returns a tensor of zeros of a run-time element type.
 func Make(d dtype.DType, shape ...int) (a Any, err error) {
-	m, ok := makerFor(d)
-	if !ok {
-		return nil, &Error{"tensor.Make", sprintf("no tensor holds %v", d), ErrDType}
+	if d.Size() == 0 {
+		return a, &Error{"tensor.Make", sprintf("no tensor holds %v", d), ErrDType}
 	}
-	err = Try(func() { a = m.zeros("tensor.Make", shape) })
+	err = Try(func() { a = create("tensor.Make", d, shape, false) })
 	return a, err
+}
+
+// EmptyOf is Empty for a run-time element type. It panics as Empty does, and for a type
+// that no tensor holds.
+func EmptyOf(d dtype.DType, shape ...int) Any {
+	if d.Size() == 0 {
+		panic(&Error{"tensor.EmptyOf", sprintf("no tensor holds %v", d), ErrDType})
+	}
+	return create("tensor.Empty", d, shape, true)
+}
+
+// EmptyLikeOf is EmptyLike for a run-time element type.
+func EmptyLikeOf(d dtype.DType, a *Any) Any {
+	a.pointer("tensor.EmptyLike")
+	return emptyLike("tensor.EmptyLike", d, &a.lay)
 }
 
 // FromBytes returns a tensor over the bytes of buf itself, in the machine's byte
@@ -267,23 +207,31 @@ func Make(d dtype.DType, shape ...int) (a Any, err error) {
 // when the elements aren't aligned for their type, and with ErrValue when a byte
 // of a bool is neither 0 nor 1, which no Go program can hold.
 func FromBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
-	m, ok := makerFor(d)
-	if !ok {
-		return nil, &Error{"tensor.FromBytes", sprintf("no tensor holds %v", d), ErrDType}
+	if d.Size() == 0 {
+		return Any{}, &Error{"tensor.FromBytes", sprintf("no tensor holds %v", d), ErrDType}
 	}
 	if buf == nil {
-		return nil, &Error{"tensor.FromBytes", "there is no buffer: it is nil", ErrClosed}
+		return Any{}, &Error{"tensor.FromBytes", "there is no buffer: it is nil", ErrClosed}
 	}
-	return m.place(buf, off, lay)
+	return place(d, buf, off, lay)
 }
 
-func place[T num.Elem](buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
-	var z T
-	view, w, err := bytesAt("tensor.FromBytes", dtype.Of[T](), int(unsafe.Alignof(z)), buf, off, lay)
+func place(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
+	view, w, err := bytesAt("tensor.FromBytes", d, alignOf(d), buf, off, lay)
 	if err != nil {
-		return nil, err
+		return Any{}, err
 	}
-	return Tensor[T]{st: fromBuffer(buf, typed[T](view)), where: w}, nil
+	return Any{st: fromBuffer(d, buf, view), where: w}, nil
+}
+
+// alignOf returns the alignment in bytes that Go wants of the elements.
+func alignOf(d dtype.DType) int {
+	switch unit := conv.Unit(d); unit {
+	case 8:
+		return int(unsafe.Alignof(uint64(0)))
+	default:
+		return unit
+	}
 }
 
 // bytesAt returns the bytes of buf that elements reach over.
@@ -325,32 +273,31 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 // that wraps mem.ErrShrunk when buf is a mapped file that became shorter.
 func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swapped bool, idx ...Index) (a Any, shared bool, err error) {
 	const op = "tensor.SliceBytes"
-	m, ok := makerFor(d)
 	switch {
-	case !ok:
-		return nil, false, &Error{op, sprintf("no tensor holds %v", d), ErrDType}
+	case d.Size() == 0:
+		return a, false, &Error{op, sprintf("no tensor holds %v", d), ErrDType}
 	case buf == nil:
-		return nil, false, &Error{op, "there is no buffer: it is nil", ErrClosed}
+		return a, false, &Error{op, "there is no buffer: it is nil", ErrClosed}
 	case buf.Closed():
-		return nil, false, &Error{op, "the buffer is closed", ErrClosed}
+		return a, false, &Error{op, "the buffer is closed", ErrClosed}
 	case !within(lay, off, buf.Len(), d.Size()):
-		return nil, false, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, d, off, buf.Len()), ErrShape}
+		return a, false, &Error{op, sprintf("%v of %v from byte %d reaches outside the buffer of %d bytes", lay, d, off, buf.Len()), ErrShape}
 	}
 	part, from, err := lay.Slice(idx...)
 	if err != nil {
-		return nil, false, Wrap("tensor.Slice", err)
+		return a, false, Wrap("tensor.Slice", err)
 	}
 	if part.Size() > 0 {
 		off += from * d.Size()
 	}
 	err = mem.Guard(func() (err error) {
 		if (!swapped || conv.Unit(d) == 1) && (d != dtype.Bool || part.IsCompact()) {
-			if a, err = m.place(buf, off, part); err == nil {
+			if a, err = place(d, buf, off, part); err == nil {
 				shared = true
 				return nil
 			}
 		}
-		a, err = copyBytes(m, d, buf.Bytes(), off, part, swapped)
+		a, err = copyBytes(d, buf.Bytes(), off, part, swapped)
 		return err
 	})
 	runtime.KeepAlive(buf)
@@ -368,14 +315,14 @@ func within(lay layout.Layout, off, n, size int) bool {
 }
 
 // copyBytes makes a tensor of the elements at the offsets of lay, which are within b.
-func copyBytes(m maker, d dtype.DType, b []byte, off int, lay layout.Layout, swapped bool) (Any, error) {
+func copyBytes(d dtype.DType, b []byte, off int, lay layout.Layout, swapped bool) (Any, error) {
 	size, n := d.Size(), lay.Size()
 	if n > maxInt/size {
-		return nil, &Error{"tensor.SliceBytes", sprintf("%s of %v is larger than the address space", lay.ShapeString(), d), ErrMemory}
+		return Any{}, &Error{"tensor.SliceBytes", sprintf("%s of %v is larger than the address space", lay.ShapeString(), d), ErrMemory}
 	}
 	own, err := mem.AllocDirty(n * size)
 	if err != nil {
-		return nil, &Error{"tensor.SliceBytes", err.Error(), ErrMemory}
+		return Any{}, &Error{"tensor.SliceBytes", err.Error(), ErrMemory}
 	}
 	to := own.Bytes()
 	if lay.IsCompact() { // then the layout stays
@@ -392,7 +339,7 @@ func copyBytes(m maker, d dtype.DType, b []byte, off int, lay layout.Layout, swa
 			to[i] = min(v, 1)
 		}
 	}
-	return m.place(own, 0, lay)
+	return place(d, own, 0, lay)
 }
 
 // gatherBytes copies elements of size bytes in row-major order.
@@ -424,15 +371,19 @@ func gatherBytes(to, b []byte, off, size int, lay *layout.Layout) {
 }
 
 // Describe writes an element type and a shape: float32[2,3], or int64[] for rank 0. It panics when
-// a is nil.
+// a is the zero value.
 func Describe(a Any) string {
 	noNil("tensor.Describe", a)
-	text := a.DType().String() + "["
-	for i := range a.Rank() {
+	return describe(a.DType(), &a.lay)
+}
+
+func describe(d dtype.DType, lay *layout.Layout) string {
+	text := d.String() + "["
+	for i := range lay.Rank() {
 		if i > 0 {
 			text += ","
 		}
-		text += sprintf("%d", a.Dim(i))
+		text += sprintf("%d", lay.Dim(i))
 	}
 	return text + "]"
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // AsyncCopy says how CopyFromAsync copies. The zero value copies everything.
@@ -31,28 +32,32 @@ func (g *CopyGroup) Wait() {}
 //
 // instead, where w is the Swizzle and n its size. It panics as CopyColex does; and
 // with a Swizzle when t isn't compact, Base is negative, or an element would leave t.
-func (t Tensor[T]) CopyFromAsync(g *CopyGroup, src Tensor[T], o AsyncCopy) {
-	const op = "tensor.CopyFromAsync"
+func CopyFromAsync[T num.Elem](t Tensor[T], g *CopyGroup, src Tensor[T], o AsyncCopy) {
+	copyAsync("tensor.CopyFromAsync", &t.a, src.a, &o)
+}
+
+func copyAsync(op string, dst *Any, src Any, o *AsyncCopy) {
 	if !o.Masked && o.Swizzle == (layout.Swizzle{}) {
-		t.copyInOrder(op, src, false)
+		copyInOrder(op, dst, src, false)
 		return
 	}
-	t.writable(op)
-	src.data(op)
-	checkSizesMatch(op, &t.lay, &src.lay)
-	to := swizzled(op, &t.lay, &o)
-	if t.Overlaps(src) {
-		src.snapshot(op)
+	dst.check(op)
+	src.pointer(op)
+	checkSizesMatch(op, &dst.lay, &src.lay)
+	to := swizzled(op, &dst.lay, o)
+	if overlaps(op, dst, &src) {
+		snapshot(&src, op)
 	}
-	data, from := t.st.elems(), src.st.elems()
-	o.each(&t.lay, &src.lay, to, func(d, s int, copied bool) {
-		var v T
+	data, from, size := dst.st.bytes(), src.st.bytes(), src.st.dtype.Size()
+	o.each(&dst.lay, &src.lay, to, func(d, s int, copied bool) {
+		place := data[(dst.origin()+d)*size:][:size]
 		if copied {
-			v = from[src.origin()+s]
+			copy(place, from[(src.origin()+s)*size:])
+		} else {
+			clear(place)
 		}
-		data[t.origin()+d] = v
 	})
-	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(dst.st)
 	runtime.KeepAlive(src.st)
 }
 
@@ -114,12 +119,12 @@ func swizzled(op string, lay *layout.Layout, o *AsyncCopy) []int {
 	return to
 }
 
-// snapshot gives t a copy of the storage that it reaches.
-func (t *Tensor[T]) snapshot(op string) {
-	lo, _ := t.lay.Span()
-	r := t.reach()
-	c := create[T](op, []int{len(r)}, true)
-	copy(c.st.elems(), r)
-	runtime.KeepAlive(t.st)
-	t.st, t.off = c.st, -lo
+// snapshot gives a a copy of the storage that it reaches.
+func snapshot(a *Any, op string) {
+	lo, _ := a.lay.Span()
+	r := a.reach()
+	c := create(op, a.st.dtype, []int{len(r) / a.st.dtype.Size()}, true)
+	copy(c.st.bytes(), r)
+	runtime.KeepAlive(a.st)
+	a.st, a.off = c.st, -lo
 }

@@ -1,6 +1,9 @@
 package tensor
 
-import "github.com/ashlar-go/ashlar/layout"
+import (
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
 
 // axisOf counts a negative axis from the end, and panics when there is none.
 func axisOf(op string, axis, rank int) int {
@@ -20,7 +23,7 @@ func axisOf(op string, axis, rank int) int {
 // Permute returns a view whose axis i is axis axes[i] of t. Axes may be negative.
 // It panics unless axes names each axis once.
 func (t Tensor[T]) Permute(axes ...int) Tensor[T] {
-	permute(&t.lay, axes)
+	permute(&t.a.lay, axes)
 	return t
 }
 
@@ -34,11 +37,11 @@ func permute(lay *layout.Layout, axes []int) {
 
 // PermuteInPlace makes t its own Permute. Other tensors on the same elements keep
 // their axes.
-func (t *Tensor[T]) PermuteInPlace(axes ...int) { permute(&t.lay, axes) }
+func PermuteInPlace[T num.Elem](t *Tensor[T], axes ...int) { permute(&t.a.lay, axes) }
 
 // Transpose returns a view with the axes in reverse order.
 func (t Tensor[T]) Transpose() Tensor[T] {
-	transpose(&t.lay)
+	transpose(&t.a.lay)
 	return t
 }
 
@@ -53,8 +56,8 @@ func transpose(lay *layout.Layout) {
 
 // SwapAxes returns a view with two axes exchanged. Axes may be negative. It
 // panics when there is no such axis.
-func (t Tensor[T]) SwapAxes(a, b int) Tensor[T] {
-	swapAxes("tensor.SwapAxes", &t.lay, a, b)
+func SwapAxes[T num.Elem](t Tensor[T], a, b int) Tensor[T] {
+	swapAxes("tensor.SwapAxes", &t.a.lay, a, b)
 	return t
 }
 
@@ -72,8 +75,8 @@ func swapAxes(op string, lay *layout.Layout, a, b int) {
 
 // MoveAxis returns a view with axis from at position to, the other axes in their
 // order. Both may be negative. It panics when there is no such axis.
-func (t Tensor[T]) MoveAxis(from, to int) Tensor[T] {
-	moveAxis("tensor.MoveAxis", &t.lay, from, to)
+func MoveAxis[T num.Elem](t Tensor[T], from, to int) Tensor[T] {
+	moveAxis("tensor.MoveAxis", &t.a.lay, from, to)
 	return t
 }
 
@@ -101,7 +104,7 @@ func moveAxis(op string, lay *layout.Layout, from, to int) {
 // without all axes of extent 1 when none is given. It panics when an axis has
 // another extent, doesn't exist or is named twice.
 func (t Tensor[T]) Squeeze(axes ...int) Tensor[T] {
-	squeeze("tensor.Squeeze", &t.where, axes)
+	squeeze("tensor.Squeeze", &t.a.where, axes)
 	return t
 }
 
@@ -128,7 +131,7 @@ func squeeze(op string, w *where, axes []int) {
 // Unsqueeze returns a view with new axes of extent 1 at the given positions of
 // the result, which may be negative and must differ.
 func (t Tensor[T]) Unsqueeze(axes ...int) Tensor[T] {
-	unsqueeze("tensor.Unsqueeze", &t.where, axes)
+	unsqueeze("tensor.Unsqueeze", &t.a.where, axes)
 	return t
 }
 
@@ -148,7 +151,7 @@ func unsqueeze(op string, w *where, axes []int) {
 // Flip returns a view with the given axes reversed, or all when none is given.
 // It panics when an axis doesn't exist or is named twice.
 func (t Tensor[T]) Flip(axes ...int) Tensor[T] {
-	flip("tensor.Flip", &t.where, axes)
+	flip("tensor.Flip", &t.a.where, axes)
 	return t
 }
 

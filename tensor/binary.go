@@ -24,22 +24,22 @@ const binaryMagic = "ASHLAR\x00\x01"
 //
 // The layout isn't kept. It fails when the tensor is closed. For files that other
 // programs read use format/npy or format/safetensors.
-func (t Tensor[T]) MarshalBinary() ([]byte, error) {
-	if err := Try(func() { t.data("tensor.MarshalBinary") }); err != nil {
+func (t Tensor[T]) MarshalBinary() ([]byte, error) { return t.a.MarshalBinary() }
+
+// MarshalBinary writes what Tensor.MarshalBinary writes. It fails also when t has no
+// elements.
+func (t Any) MarshalBinary() ([]byte, error) {
+	if err := Try(func() { t.pointer("tensor.MarshalBinary") }); err != nil {
 		return nil, err
 	}
-	return marshalBinary(t)
-}
-
-func marshalBinary(t Any) ([]byte, error) {
 	name := t.DType().String()
 	b := append(append([]byte(binaryMagic), byte(len(name))), name...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(t.Rank()))
-	for _, e := range Shape(t) {
+	for _, e := range t.Shape() {
 		b = binary.LittleEndian.AppendUint64(b, uint64(e))
 	}
 	out := bytes.NewBuffer(b)
-	out.Grow(Len(t) * t.DType().Size())
+	out.Grow(t.Len() * t.DType().Size())
 	if err := Encode(out, t); err != nil {
 		return nil, err
 	}
@@ -50,16 +50,18 @@ func marshalBinary(t Any) ([]byte, error) {
 // of it. It fails, and t stays what it was, with ErrSyntax when the bytes are no such
 // form or not as many as it says, with ErrDType when the elements are of another type
 // than T, and with ErrValue when a bool is neither 0 nor 1.
-func (t *Tensor[T]) UnmarshalBinary(b []byte) error {
+func (t *Tensor[T]) UnmarshalBinary(b []byte) error { return fromBinary(&t.a, dtype.Of[T](), b) }
+
+func fromBinary(a *Any, d dtype.DType, b []byte) error {
 	const op = "tensor.UnmarshalBinary"
-	shape, elems, err := unmarshalBinary(op, b, t.DType())
+	shape, elems, err := unmarshalBinary(op, b, d)
 	if err != nil {
 		return err
 	}
 	return Try(func() {
-		u := create[T](op, shape, true)
-		inOrder(bytesOf(u.st.elems()), elems, t.DType())
-		*t = u
+		u := create(op, d, shape, true)
+		inOrder(u.st.bytes(), elems, d)
+		*a = u
 	})
 }
 

@@ -74,7 +74,7 @@ func TestSliceBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, ok := tensor.Bytes(c)
-		if !ok || !bytes.Equal(got, bytesWant) || !slices.Equal(tensor.Shape(a), part.Shape()) {
+		if !ok || !bytes.Equal(got, bytesWant) || !slices.Equal(a.Shape(), part.Shape()) {
 			t.Fatalf("%s: % x, want % x of %v", tensor.Describe(a), got, bytesWant, part.Shape())
 		}
 		if !bytes.Equal(buf.Bytes(), data) {
@@ -109,7 +109,7 @@ func TestSliceBytesShrinks(t *testing.T) {
 		if a, _, err := tensor.SliceBytes(d, buf, 1<<19+1, lay, false); !errors.Is(err, mem.ErrShrunk) {
 			t.Errorf("%v: %v, %v", d, a, err)
 		}
-		if a, _, err := tensor.SliceBytes(d, buf, 1, lay, false); err != nil || tensor.Len(a) != 1024 {
+		if a, _, err := tensor.SliceBytes(d, buf, 1, lay, false); err != nil || a.Len() != 1024 {
 			t.Errorf("%v, of what is there: %v", d, err)
 		}
 	}

@@ -1,11 +1,14 @@
 package tensor
 
-import "github.com/ashlar-go/ashlar/layout"
+import (
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
 
 // Stride returns the distance in elements between neighbours along an axis. Negative
 // axes count from the end. It panics when there is no such axis, or it is nested and
 // has no single stride.
-func (t Tensor[T]) Stride(axis int) int {
+func (t Any) Stride(axis int) int {
 	const op = "tensor.Stride"
 	return strideOf(op, &t.lay, axisOf(op, axis, t.lay.Rank()))
 }
@@ -13,8 +16,8 @@ func (t Tensor[T]) Stride(axis int) int {
 // Coalesce returns the view with the fewest axes that has the elements of t in the
 // same colexicographic order, the first axis fastest: of (4,4):(1,4) it has the
 // layout 16:1, of (4,4):(4,1) the same as before.
-func (t Tensor[T]) Coalesce() Tensor[T] {
-	t.lay = t.lay.Coalesce()
+func Coalesce[T num.Elem](t Tensor[T]) Tensor[T] {
+	t.a.lay = t.a.lay.Coalesce()
 	return t
 }
 
@@ -22,8 +25,8 @@ func (t Tensor[T]) Coalesce() Tensor[T] {
 // colexicographic order, the first axis fastest: layout.Compose of t's layout and
 // rhs. It panics when an offset of rhs is negative or not below Len, or the
 // composition is no layout.
-func (t Tensor[T]) Compose(rhs layout.Layout) Tensor[T] {
-	compose("tensor.Compose", &t.lay, &rhs)
+func Compose[T num.Elem](t Tensor[T], rhs layout.Layout) Tensor[T] {
+	compose("tensor.Compose", &t.a.lay, &rhs)
 	return t
 }
 
@@ -44,8 +47,8 @@ func compose(op string, lay, rhs *layout.Layout) {
 // the same elements column by column. Compose counts from the first axis, and takes
 // any layout. It panics when lay isn't compact or has another size, or the view is
 // no layout; a copy can then be reshaped.
-func (t Tensor[T]) ReshapeLayout(lay layout.Layout) Tensor[T] {
-	reshapeLayout("tensor.ReshapeLayout", &t.lay, &lay)
+func ReshapeLayout[T num.Elem](t Tensor[T], lay layout.Layout) Tensor[T] {
+	reshapeLayout("tensor.ReshapeLayout", &t.a.lay, &lay)
 	return t
 }
 
@@ -63,12 +66,12 @@ func reshapeLayout(op string, lay, to *layout.Layout) {
 // Distance returns how many elements of the storage element 0 of t is behind
 // element 0 of u; it is negative when it is before it. It panics when they don't
 // share a storage.
-func (t Tensor[T]) Distance(u Tensor[T]) int {
+func Distance[T num.Elem](t Tensor[T], u Tensor[T]) int {
 	const op = "tensor.Distance"
-	t.data(op)
-	u.data(op)
-	if !t.SameData(u) {
+	t.a.pointer(op)
+	u.a.pointer(op)
+	if !t.a.SameData(u.a) {
 		panic(&Error{op, "the tensors have different storages; there is no distance between those", ErrValue})
 	}
-	return t.origin() - u.origin()
+	return t.a.origin() - u.a.origin()
 }

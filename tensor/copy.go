@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/internal/walk"
@@ -16,26 +17,29 @@ import (
 
 // Contiguous returns t itself when it is contiguous, else a row-major copy.
 func (t Tensor[T]) Contiguous() Tensor[T] {
-	if t.lay.IsRowMajor() {
-		t.data("tensor.Contiguous")
-		return t
-	}
-	t.compact("tensor.Contiguous")
+	contiguous(&t.a)
 	return t
+}
+
+func contiguous(a *Any) {
+	a.pointer("tensor.Contiguous")
+	if !a.lay.IsRowMajor() {
+		compact(a, "tensor.Contiguous")
+	}
 }
 
 // MakeContiguous makes t itself contiguous: if it isn't, t gets a storage of its
 // own with a row-major copy, and what shared its elements before keeps the old
 // ones.
-func (t *Tensor[T]) MakeContiguous() { *t = t.Contiguous() }
+func MakeContiguous[T num.Elem](t *Tensor[T]) { contiguous(&t.a) }
 
-// compact makes t a row-major copy of itself and counts it.
-func (t *Tensor[T]) compact(op string) {
-	t.data(op)
-	c := create[T](op, t.lay.Shape(), true)
-	copyElems(&c, t)
-	mem.AddCopied(len(bytesOf(c.st.elems())))
-	*t = c
+// compact makes a a row-major copy of itself and counts it.
+func compact(a *Any, op string) {
+	a.pointer(op)
+	c := create(op, a.st.dtype, a.lay.Shape(), true)
+	copyElems(&c, a)
+	mem.AddCopied(len(c.st.bytes()))
+	*a = c
 }
 
 // Clone returns a copy with a storage of its own, which holds no more than the
@@ -44,33 +48,38 @@ func (t *Tensor[T]) compact(op string) {
 // one the order of the axes in memory is kept; repeated axes (stride 0) keep their
 // place in row-major order. Another nested one becomes row-major.
 func (t Tensor[T]) Clone() Tensor[T] {
-	t.data("tensor.Clone")
-	c := emptyLike[T]("tensor.Clone", &t.lay)
-	if t.lay.IsCompact() {
-		conv.Copy(conv.Result(c.st.elems(), t.lay.Size()), t.reach())
+	t.a = clone(&t.a)
+	return t
+}
+
+func clone(a *Any) Any {
+	a.pointer("tensor.Clone")
+	c := emptyLike("tensor.Clone", a.st.dtype, &a.lay)
+	if a.lay.IsCompact() {
+		conv.Copy(conv.Result(c.st.bytes(), a.lay.Size()*a.st.dtype.Size()), a.reach())
 		simd.Fence()
 	} else {
-		copyElems(&c, &t)
+		copyElems(&c, a)
 	}
-	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(a.st)
 	return c
 }
 
 // EmptyLike returns a tensor of unspecified elements, of another type if need be,
 // with the shape of t and the layout that Clone gives.
 func EmptyLike[To, From num.Elem](t Tensor[From]) Tensor[To] {
-	t.data("tensor.EmptyLike")
-	return emptyLike[To]("tensor.EmptyLike", &t.lay)
+	t.a.pointer("tensor.EmptyLike")
+	return Tensor[To]{a: emptyLike("tensor.EmptyLike", dtype.Of[To](), &t.a.lay)}
 }
 
-func emptyLike[T num.Elem](op string, lay *layout.Layout) Tensor[T] {
-	c := create[T](op, []int{lay.Size()}, true)
+func emptyLike(op string, d dtype.DType, lay *layout.Layout) Any {
+	c := create(op, d, []int{lay.Size()}, true)
 	c.lay = cloned(lay)
 	return c
 }
 
 // CloneLayout returns the layout that Clone gives.
-func (t Tensor[T]) CloneLayout() layout.Layout { return cloned(&t.lay) }
+func (t Any) CloneLayout() layout.Layout { return cloned(&t.lay) }
 
 func cloned(lay *layout.Layout) layout.Layout {
 	if lay.IsCompact() {
@@ -116,17 +125,21 @@ func dense(l *layout.Layout) layout.Layout {
 }
 
 // Flatten returns a copy of rank 1 in row-major order, or in the order given. It
-// always copies, so t.Flatten().View(shape...) is the reshape that shares nothing;
+// always copies, so Flatten(t).View(shape...) is the reshape that shares nothing;
 // Reshape(-1) is the form that shares where it can. ONNX's Flatten, which makes a
 // matrix, is op.Flatten.
-func (t Tensor[T]) Flatten(order ...Order) Tensor[T] {
-	const op = "tensor.Flatten"
-	t.data(op)
-	orderAxes(op, &t.lay, order)
-	c := create[T](op, t.lay.Shape(), true)
-	copyElems(&c, &t)
+func Flatten[T num.Elem](t Tensor[T], order ...Order) Tensor[T] {
+	flatten("tensor.Flatten", &t.a, order)
+	return t
+}
+
+func flatten(op string, a *Any, order []Order) {
+	a.pointer(op)
+	orderAxes(op, &a.lay, order)
+	c := create(op, a.st.dtype, a.lay.Shape(), true)
+	copyElems(&c, a)
 	viewAs(op, &c.lay, []int{c.lay.Size()})
-	return c
+	*a = c
 }
 
 // orderAxes turns a layout so that its row-major order is the order given.
@@ -141,17 +154,21 @@ func orderAxes(op string, lay *layout.Layout, order []Order) {
 // CopyFrom copies src, stretched to t's shape if need be, to t's elements. Where
 // the two overlap it is as if src had been read in full first. It panics when
 // src doesn't stretch to t's shape or t is read-only.
-func (t Tensor[T]) CopyFrom(src Tensor[T]) {
+func (t Tensor[T]) CopyFrom(src Tensor[T]) { copyFrom(&t.a, &src.a) }
+
+// copyFrom copies src to dst, of one element type.
+func copyFrom(dst, src *Any) {
 	const op = "tensor.CopyFrom"
-	t.writable(op)
-	src.data(op)
-	if t.Overlaps(src) {
-		src.compact(op)
+	dst.check(op)
+	src.pointer(op)
+	from := *src
+	if overlaps(op, dst, &from) {
+		compact(&from, op)
 	}
-	if !sameShape(&t.lay, &src.lay) {
-		stretchTo(op, &src.lay, t.lay.Shape())
+	if !sameShape(&dst.lay, &from.lay) {
+		stretchTo(op, &from.lay, dst.lay.Shape())
 	}
-	copyElems(&t, &src)
+	copyElems(dst, &from)
 }
 
 func sameShape(a, b *layout.Layout) bool {
@@ -168,49 +185,59 @@ func sameShape(a, b *layout.Layout) bool {
 
 // reach returns the stretch of the storage from the tensor's first to its last
 // element in memory.
-func (t *Tensor[T]) reach() []T {
-	lo, hi := t.lay.Span()
-	return t.st.elems()[t.origin()+lo : t.origin()+hi+1]
+func (a *Any) reach() []byte {
+	lo, hi := a.lay.Span()
+	size := a.st.dtype.Size()
+	return a.st.bytes()[(a.origin()+lo)*size : (a.origin()+hi+1)*size]
 }
 
 // Fill sets every element to v, and returns t. It panics when t is read-only.
 func (t Tensor[T]) Fill(v T) Tensor[T] {
 	const op = "tensor.Fill"
-	t.writable(op)
-	if t.lay.IsCompact() {
-		conv.Fill(t.reach(), v)
-		runtime.KeepAlive(t.st)
+	t.a.check(op)
+	if t.a.lay.IsCompact() {
+		conv.Fill(typed[T](t.a.reach()), v)
+		runtime.KeepAlive(t.a.st)
 		return t
 	}
-	one := Tensor[T]{st: newStorage([]T{v})}
-	stretchTo(op, &one.lay, t.lay.Shape()) // a scalar stretches to any shape that exists
-	copyElems(&t, &one)
+	spread(op, &t.a, newStorage([]T{v}))
 	return t
+}
+
+// spread copies the one element of st to all of a.
+func spread(op string, a *Any, st *storage) {
+	one := Any{st: st}
+	stretchTo(op, &one.lay, a.lay.Shape()) // a scalar stretches to any shape that exists
+	copyElems(a, &one)
 }
 
 // CopyColex copies element i of src to element i of t, both counted in
 // colexicographic order, the first axis fastest: Mojo's copy_from, and CuTe's copy.
 // The shapes may differ. Where the two overlap it is as if src had been read in full
 // first. It panics when their numbers of elements differ, or t is read-only.
-func (t Tensor[T]) CopyColex(src Tensor[T]) { t.copyInOrder("tensor.CopyColex", src, false) }
+func CopyColex[T num.Elem](t, src Tensor[T]) {
+	copyInOrder("tensor.CopyColex", &t.a, src.a, false)
+}
 
 // CopyLogical is CopyColex with both counted in row-major order, the last axis
 // fastest: as CopyFrom of src.Reshape(t.Shape()...).
-func (t Tensor[T]) CopyLogical(src Tensor[T]) { t.copyInOrder("tensor.CopyLogical", src, true) }
+func CopyLogical[T num.Elem](t, src Tensor[T]) {
+	copyInOrder("tensor.CopyLogical", &t.a, src.a, true)
+}
 
-func (t *Tensor[T]) copyInOrder(op string, src Tensor[T], rowMajor bool) {
-	t.writable(op)
-	src.data(op)
-	checkSizesMatch(op, &t.lay, &src.lay)
-	if t.Overlaps(src) {
-		src.compact(op)
+func copyInOrder(op string, dst *Any, src Any, rowMajor bool) {
+	dst.check(op)
+	src.pointer(op)
+	checkSizesMatch(op, &dst.lay, &src.lay)
+	if overlaps(op, dst, &src) {
+		compact(&src, op)
 	}
-	a, b := t.where, src.where
+	a, b := dst.where, src.where
 	if !sameShape(&a.lay, &b.lay) {
 		inOneAxis(op, &a.lay, rowMajor)
 		inOneAxis(op, &b.lay, rowMajor)
 	}
-	copyAt(t.st, src.st, &a, &b)
+	copyAt(dst.st, src.st, &a, &b)
 }
 
 func checkSizesMatch(op string, dst, src *layout.Layout) {
@@ -231,21 +258,21 @@ func inOneAxis(op string, lay *layout.Layout, rowMajor bool) {
 	*lay = join(op, []layout.Layout{lay.Flatten()}) // several leaves become one nested axis
 }
 
-// copyElems copies src to dst of the same shape, which don't overlap.
-func copyElems[T num.Elem](dst, src *Tensor[T]) { copyAt(dst.st, src.st, &dst.where, &src.where) }
+// copyElems copies src to dst of the same element type and shape, which don't overlap.
+func copyElems(dst, src *Any) { copyAt(dst.st, src.st, &dst.where, &src.where) }
 
 // copyAt is copyElems of the tensors at those places of the storages.
-func copyAt[T num.Elem](dst, src *storage[T], to, from *where) {
+func copyAt(dst, src *storage, to, from *where) {
 	// Elements of one size and alignment are moved by the same code.
-	d, s, z := bytesOf(dst.elems()), bytesOf(src.elems()), *new(T)
-	switch size := unsafe.Sizeof(z); {
+	d, s := dst.bytes(), src.bytes()
+	switch size := dst.dtype.Size(); {
 	case size == 1:
 		copyWords[uint8](d, s, to, from)
 	case size == 2:
 		copyWords[uint16](d, s, to, from)
 	case size == 4:
 		copyWords[uint32](d, s, to, from)
-	case size == 8 && unsafe.Alignof(z) == unsafe.Alignof(uint64(0)):
+	case size == 8 && alignOf(dst.dtype) == int(unsafe.Alignof(uint64(0))):
 		copyWords[uint64](d, s, to, from)
 	case size == 8:
 		copyWords[[2]uint32](d, s, to, from)

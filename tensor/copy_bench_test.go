@@ -23,7 +23,7 @@ func BenchmarkCopyTiled(b *testing.B) {
 		{"copy", func() { copy(dst, rows.Elems()) }},
 		{"rows to tiles", func() { tiled.CopyFrom(rows) }},
 		{"tiles to rows", func() { rows.CopyFrom(tiled) }},
-		{"rows to tiles, colexicographic", func() { tiled.CopyColex(rows) }},
+		{"rows to tiles, colexicographic", func() { tensor.CopyColex(tiled, rows) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(4 * n * n)

@@ -12,38 +12,50 @@ import (
 
 // New returns a tensor of zeros (false for bool). It panics when an extent is
 // negative or the memory isn't to be had.
-func New[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.New", shape, false) }
+func New[T num.Elem](shape ...int) Tensor[T] {
+	return Tensor[T]{a: create("tensor.New", dtype.Of[T](), shape, false)}
+}
 
 // Empty returns a tensor whose elements are unspecified: for results that are
 // about to be written in full.
-func Empty[T num.Elem](shape ...int) Tensor[T] { return create[T]("tensor.Empty", shape, true) }
+func Empty[T num.Elem](shape ...int) Tensor[T] {
+	return Tensor[T]{a: create("tensor.Empty", dtype.Of[T](), shape, true)}
+}
 
 // NewIn is New with the memory of a scratch: closing that closes the tensor.
 func NewIn[T num.Elem](s *mem.Scratch, shape ...int) Tensor[T] {
-	const op = "tensor.NewIn"
+	return Tensor[T]{a: createIn("tensor.NewIn", dtype.Of[T](), s, shape)}
+}
+
+func createIn(op string, d dtype.DType, s *mem.Scratch, shape []int) Any {
 	if s == nil {
 		panic(&Error{op, "there is no scratch: it is nil; new(mem.Scratch) is one", ErrClosed})
 	}
 	lay := rowMajor(op, shape)
-	var z T
 	var buf *mem.Buffer
 	err := mem.ErrSize
-	if n, size := lay.Size(), int(unsafe.Sizeof(z)); n <= maxInt/size {
+	if n, size := lay.Size(), d.Size(); n <= maxInt/size {
 		buf, err = s.Alloc(n * size)
 	}
 	if err != nil {
-		panic(noMemory(op, &lay, dtype.Of[T](), err))
+		panic(noMemory(op, &lay, d, err))
 	}
-	return Tensor[T]{st: fromBuffer(buf, typed[T](buf.Bytes())), where: where{lay: lay}}
+	return Any{st: fromBuffer(d, buf, buf.Bytes()), where: where{lay: lay}}
 }
 
-func create[T num.Elem](op string, shape []int, dirty bool) Tensor[T] {
-	t := Tensor[T]{where: where{lay: rowMajor(op, shape)}}
+func create(op string, d dtype.DType, shape []int, dirty bool) Any {
+	a := Any{where: where{lay: rowMajor(op, shape)}}
 	var err error
-	if t.st, err = allocate[T](t.lay.Size(), dirty); err != nil {
-		panic(noMemory(op, &t.lay, dtype.Of[T](), err))
+	if a.st, err = allocate(d, a.lay.Size(), dirty); err != nil {
+		panic(noMemory(op, &a.lay, d, err))
 	}
-	return t
+	return a
+}
+
+// made is create of a Tensor[T], and its elements.
+func made[T num.Elem](op string, shape []int) (Tensor[T], []T) {
+	t := Tensor[T]{a: create(op, dtype.Of[T](), shape, true)}
+	return t, elems[T](t.a.st)
 }
 
 func rowMajor(op string, shape []int) layout.Layout {
@@ -66,7 +78,7 @@ func FromSlice[T num.Elem](data []T, shape ...int) Tensor[T] {
 		shape = []int{len(data)}
 	}
 	lay := filled("tensor.FromSlice", shape, len(data))
-	return Tensor[T]{st: borrow(data), where: where{lay: lay}}
+	return Tensor[T]{a: Any{st: borrow(data), where: where{lay: lay}}}
 }
 
 // filled returns the row-major layout of a shape that n elements fill.
@@ -87,11 +99,11 @@ func FromLayout[T num.Elem](data []T, lay layout.Layout) Tensor[T] {
 
 func fromLayout[T num.Elem](op string, data []T, lay layout.Layout) Tensor[T] {
 	w := fit(op, &lay, len(data))
-	return Tensor[T]{st: borrow(data), where: w}
+	return Tensor[T]{a: Any{st: borrow(data), where: w}}
 }
 
 // borrow makes a storage of a slice of the caller's.
-func borrow[T num.Elem](data []T) *storage[T] {
+func borrow[T num.Elem](data []T) *storage {
 	st := newStorage(data)
 	st.borrowed = true
 	return st
@@ -112,20 +124,22 @@ func fit(op string, lay *layout.Layout, n int) where {
 // whole span of the layout, holes included. It panics when align isn't a power of
 // two, or the memory isn't to be had.
 func EmptyLayout[T num.Elem](lay layout.Layout, align int) Tensor[T] {
-	const op = "tensor.EmptyLayout"
-	var z T
-	size := int(unsafe.Sizeof(z))
+	return Tensor[T]{a: emptyLayout("tensor.EmptyLayout", dtype.Of[T](), lay, align)}
+}
+
+func emptyLayout(op string, d dtype.DType, lay layout.Layout, align int) Any {
+	size := d.Size()
 	w, room, spare := aligned(op, &lay, align, size)
-	st, err := allocate[T](room+spare, true)
+	st, err := allocate(d, room+spare, true)
 	if err != nil {
-		panic(&Error{op, sprintf("%v of %v: %v", lay, dtype.Of[T](), err), ErrMemory})
+		panic(&Error{op, sprintf("%v of %v: %v", lay, d, err), ErrMemory})
 	}
 	if spare > 0 {
-		d := st.elems()
-		past := int(uintptr(unsafe.Pointer(unsafe.SliceData(d))) & uintptr(align-1))
-		st.set(d[((align-past)&(align-1))/size:][:room])
+		b := st.bytes()
+		past := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) & uintptr(align-1))
+		st.set(b[(align-past)&(align-1):][:room*size])
 	}
-	return Tensor[T]{st: st, where: w}
+	return Any{st: st, where: w}
 }
 
 // aligned returns where a layout is in memory that begins with its smallest offset, how
@@ -150,22 +164,21 @@ const leastAlign = 64
 
 // Full returns a tensor with every element v.
 func Full[T num.Elem](v T, shape ...int) Tensor[T] {
-	t := create[T]("tensor.Full", shape, true)
-	t.Fill(v)
-	return t
+	t := Tensor[T]{a: create("tensor.Full", dtype.Of[T](), shape, true)}
+	return t.Fill(v)
 }
 
 // Scalar returns a tensor of rank 0 that holds v.
 func Scalar[T num.Elem](v T) Tensor[T] {
-	t := create[T]("tensor.Scalar", nil, true)
-	t.st.elems()[0] = v
+	t, data := made[T]("tensor.Scalar", nil)
+	data[0] = v
 	return t
 }
 
 // Eye returns the n×n matrix with ones on the diagonal and zeros elsewhere.
 func Eye[T num.Number](n int) Tensor[T] {
-	t := create[T]("tensor.Eye", []int{n, n}, false)
-	data := t.st.elems()
+	t := Tensor[T]{a: create("tensor.Eye", dtype.Of[T](), []int{n, n}, false)}
+	data := elems[T](t.a.st)
 	for i, v := 0, one[T](); i < n; i++ {
 		data[i*n+i] = v
 	}
@@ -224,38 +237,45 @@ func one[T num.Number]() (v T) {
 // start + i·step, so errors of rounding don't add up; with floats rounding may
 // make the last one reach stop, and Linspace doesn't have that. Fixed point is
 // exact. It panics when step is 0, or start, stop or step is not finite.
-func Arange[T num.Native | num.Fixed](start, stop, step T) (t Tensor[T]) {
-	switch t := any(&t).(type) {
-	case *Tensor[int8]:
-		arange(t, start, stop, step)
-	case *Tensor[int16]:
-		arange(t, start, stop, step)
-	case *Tensor[int32]:
-		arange(t, start, stop, step)
-	case *Tensor[int64]:
-		arange(t, start, stop, step)
-	case *Tensor[uint8]:
-		arange(t, start, stop, step)
-	case *Tensor[uint16]:
-		arange(t, start, stop, step)
-	case *Tensor[uint32]:
-		arange(t, start, stop, step)
-	case *Tensor[uint64]:
-		arange(t, start, stop, step)
-	case *Tensor[float32]:
-		arange(t, start, stop, step)
-	case *Tensor[float64]:
-		arange(t, start, stop, step)
+func Arange[T num.Native | num.Fixed](start, stop, step T) Tensor[T] {
+	const op = "tensor.Arange"
+	var n int
+	var ok bool
+	at, fixed := word(start)
+	to, _ := word(stop)
+	by, _ := word(step)
+	if fixed {
+		n, ok = countTo(at, to, by)
+	} else {
+		n, ok = rangeCount(start, stop, step)
 	}
-	if at, fixed := word(start); fixed {
-		to, _ := word(stop)
-		by, _ := word(step)
-		n, ok := countTo(at, to, by)
-		if !ok {
-			panic(noRange(start, stop, step))
-		}
-		t = create[T]("tensor.Arange", []int{n}, true)
-		setWords(t.st.elems(), func(int) num.Int128 {
+	if !ok {
+		panic(noRange(start, stop, step))
+	}
+	t, all := made[T](op, []int{n})
+	switch data := any(all).(type) {
+	case []int8:
+		arange(data, start, step)
+	case []int16:
+		arange(data, start, step)
+	case []int32:
+		arange(data, start, step)
+	case []int64:
+		arange(data, start, step)
+	case []uint8:
+		arange(data, start, step)
+	case []uint16:
+		arange(data, start, step)
+	case []uint32:
+		arange(data, start, step)
+	case []uint64:
+		arange(data, start, step)
+	case []float32:
+		arange(data, start, step)
+	case []float64:
+		arange(data, start, step)
+	default:
+		setWords(data, func(int) num.Int128 {
 			v := at
 			at = sum(at, by)
 			return v
@@ -264,15 +284,36 @@ func Arange[T num.Native | num.Fixed](start, stop, step T) (t Tensor[T]) {
 	return t
 }
 
-// arange sets t to Arange's result for Go's own numbers.
-func arange[T num.Native](t *Tensor[T], from, to, by any) {
-	start, stop, step := from.(T), to.(T), by.(T)
-	n, ok := conv.RangeCount(start, stop, step)
-	if !ok {
-		panic(noRange(start, stop, step))
+// rangeCount is conv.RangeCount of three numbers of one of Go's types.
+func rangeCount(start, stop, step any) (int, bool) {
+	switch start := start.(type) {
+	case int8:
+		return conv.RangeCount(start, stop.(int8), step.(int8))
+	case int16:
+		return conv.RangeCount(start, stop.(int16), step.(int16))
+	case int32:
+		return conv.RangeCount(start, stop.(int32), step.(int32))
+	case int64:
+		return conv.RangeCount(start, stop.(int64), step.(int64))
+	case uint8:
+		return conv.RangeCount(start, stop.(uint8), step.(uint8))
+	case uint16:
+		return conv.RangeCount(start, stop.(uint16), step.(uint16))
+	case uint32:
+		return conv.RangeCount(start, stop.(uint32), step.(uint32))
+	case uint64:
+		return conv.RangeCount(start, stop.(uint64), step.(uint64))
+	case float32:
+		return conv.RangeCount(start, stop.(float32), step.(float32))
+	case float64:
+		return conv.RangeCount(start, stop.(float64), step.(float64))
 	}
-	*t = create[T]("tensor.Arange", []int{n}, true)
-	data := t.st.elems()
+	return 0, false
+}
+
+// arange sets data to Arange's result for Go's own numbers.
+func arange[T num.Native](data []T, from, by any) {
+	start, step := from.(T), by.(T)
 	for i := range data {
 		data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
 	}
@@ -296,9 +337,9 @@ func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 	if n < 0 {
 		panic(&Error{op, sprintf("%d numbers; the count is at least 0", n), ErrShape})
 	}
-	t := create[T](op, []int{n}, true)
+	t, all := made[T](op, []int{n})
 	step := d / float64(max(n-1, 1))
-	switch data := any(t.st.elems()).(type) {
+	switch data := any(all).(type) {
 	case []float32:
 		for i := range data {
 			data[i] = float32(a + float64(float64(i)*step))
@@ -313,7 +354,7 @@ func Linspace[T num.Float | num.Fixed](start, stop T, n int) Tensor[T] {
 		setWords(data, line(from, to, max(n-1, 1)))
 	}
 	if n > 1 {
-		t.st.elems()[n-1] = stop
+		all[n-1] = stop
 	}
 	return t
 }

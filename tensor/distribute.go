@@ -1,6 +1,9 @@
 package tensor
 
-import "github.com/ashlar-go/ashlar/layout"
+import (
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
 
 // A DistributeOption changes what Distribute does: Along and Swizzled make them.
 type DistributeOption struct {
@@ -30,8 +33,8 @@ func Swizzled(w layout.Swizzle) DistributeOption { return DistributeOption{swizz
 // thread is negative or past the largest id, threads has a stride below 1 or another
 // rank than t, or a fragment of a nested axis crosses its leaves unevenly; with
 // Swizzled also when t isn't compact, or a fragment doesn't stay inside it.
-func (t Tensor[T]) Distribute(threads layout.Layout, thread int, opts ...DistributeOption) Tensor[T] {
-	distribute("tensor.Distribute", &t.where, &threads, thread, opts)
+func Distribute[T num.Elem](t Tensor[T], threads layout.Layout, thread int, opts ...DistributeOption) Tensor[T] {
+	distribute("tensor.Distribute", &t.a.where, &threads, thread, opts)
 	return t
 }
 

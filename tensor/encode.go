@@ -25,10 +25,10 @@ func Encode(w io.Writer, a Any) error {
 	}
 	if b, ok := Bytes(a); ok {
 		err := writeBytes(w, b, conv.Unit(a.DType()))
-		runtime.KeepAlive(a) // b alone doesn't keep its memory
+		runtime.KeepAlive(a.st) // b alone doesn't keep its memory
 		return err
 	}
-	size := Len(a) * a.DType().Size()
+	size := a.Len() * a.DType().Size()
 	if size <= piece || a.Rank() == 0 {
 		c, err := Contiguous(a)
 		if err != nil {
@@ -36,7 +36,7 @@ func Encode(w io.Writer, a Any) error {
 		}
 		b, _ := Bytes(c)
 		err = writeBytes(w, b, conv.Unit(a.DType()))
-		return errors.Join(err, Close(c)) // c is a copy: a was not contiguous
+		return errors.Join(err, c.Close()) // c is a copy: a was not contiguous
 	}
 	rows := a.Dim(0) // not 0: an empty tensor is contiguous
 	step := max(1, piece/(size/rows))

@@ -68,15 +68,15 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// none is the error for a nil Any, or nil.
+// none is the error for the zero Any, or nil.
 func none(op string, a Any) error {
-	if a == nil {
-		return &Error{op, "there is no tensor: it is nil", ErrDType}
+	if a.IsZero() {
+		return &Error{op, "there is no tensor: it is the zero value", ErrDType}
 	}
 	return nil
 }
 
-// noNil panics for a nil Any.
+// noNil panics for the zero Any.
 func noNil(op string, a Any) {
 	if err := none(op, a); err != nil {
 		panic(err)

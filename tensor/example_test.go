@@ -34,7 +34,7 @@ func ExampleTensor_S() {
 func ExampleTensor_View() {
 	t := tensor.Arange[float32](0, 6, 1).View(2, -1)
 	turned := t.Transpose()
-	fmt.Println(turned.CanView(6), turned.Reshape(6).SameData(t))
+	fmt.Println(turned.Any().CanView(6), turned.Reshape(6).Any().SameData(t.Any()))
 	fmt.Println(tensor.Try(func() { turned.View(6) }))
 	// Output:
 	// false false
@@ -58,9 +58,9 @@ func ExampleTensor_BroadcastTo() {
 	//  [1 2 3]] true
 }
 
-func ExampleTensor_SlidingWindow() {
+func ExampleSlidingWindow() {
 	days := tensor.FromSlice([]float64{1, 2, 3, 4, 5})
-	fmt.Println(days.SlidingWindow(0, 3))
+	fmt.Println(tensor.SlidingWindow(days, 0, 3))
 	// Output:
 	// [[1. 2. 3.]
 	//  [2. 3. 4.]
@@ -104,7 +104,7 @@ func ExampleTensor_Format() {
 
 func ExampleSprint() {
 	t := tensor.Linspace(0.0, 1, 4)
-	fmt.Println(tensor.Sprint(t, tensor.PrintOptions{Precision: 2, Separator: ", "}))
+	fmt.Println(tensor.Sprint(t.Any(), tensor.PrintOptions{Precision: 2, Separator: ", "}))
 	// Output: [0.  , 0.33, 0.67, 1.  ]
 }
 

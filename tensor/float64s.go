@@ -2,8 +2,7 @@ package tensor
 
 import (
 	"math"
-
-	"github.com/ashlar-go/ashlar/num"
+	"runtime"
 )
 
 // Float64s returns a function that gives the elements of a by their index as
@@ -11,70 +10,57 @@ import (
 // 2^53 and fixed-point numbers of more than 53 bits are rounded, a bool is 0 or 1, a complex number its absolute value. The
 // function panics as At does. It is nil where a has no elements of its own.
 func Float64s(a Any) func(idx ...int) float64 {
-	switch t := a.(type) {
-	case Tensor[bool]:
-		return func(idx ...int) float64 {
-			if t.At(idx...) {
-				return 1
-			}
-			return 0
-		}
-	case Tensor[int8]:
-		return plainFloats(t)
-	case Tensor[int16]:
-		return plainFloats(t)
-	case Tensor[int32]:
-		return plainFloats(t)
-	case Tensor[int64]:
-		return plainFloats(t)
-	case Tensor[uint8]:
-		return plainFloats(t)
-	case Tensor[uint16]:
-		return plainFloats(t)
-	case Tensor[uint32]:
-		return plainFloats(t)
-	case Tensor[uint64]:
-		return plainFloats(t)
-	case Tensor[float32]:
-		return plainFloats(t)
-	case Tensor[float64]:
-		return plainFloats(t)
-	case Tensor[num.F8E4M3]:
-		return roundedFloats(t)
-	case Tensor[num.F8E5M2]:
-		return roundedFloats(t)
-	case Tensor[num.F16]:
-		return roundedFloats(t)
-	case Tensor[num.BF16]:
-		return roundedFloats(t)
-	case Tensor[num.FP8x23]:
-		return roundedFloats(t)
-	case Tensor[num.FP16x16]:
-		return roundedFloats(t)
-	case Tensor[num.FP32x32]:
-		return roundedFloats(t)
-	case Tensor[num.FP64x64]:
-		return roundedFloats(t)
-	case Tensor[complex64]:
-		return func(idx ...int) float64 { v := complex128(t.At(idx...)); return magnitude(v) }
-	case Tensor[complex128]:
-		return func(idx ...int) float64 { return magnitude(t.At(idx...)) }
+	if a.st == nil || a.st.foreign != nil {
+		return nil
 	}
-	return nil
+	var all boxed
+	if a.open() {
+		all = a.st.boxed()
+	}
+	return func(idx ...int) float64 {
+		const op = "tensor.At"
+		off := position(&a, op, idx)
+		a.pointer(op)
+		v := number(all.ref(off))
+		runtime.KeepAlive(a.st)
+		return v
+	}
 }
 
-func plainFloats[T interface {
-	num.Elem
-	num.Integer | float32 | float64
-}](t Tensor[T]) func(idx ...int) float64 {
-	return func(idx ...int) float64 { return float64(t.At(idx...)) }
-}
-
-func roundedFloats[T interface {
-	num.Elem
-	Float64() float64
-}](t Tensor[T]) func(idx ...int) float64 {
-	return func(idx ...int) float64 { return t.At(idx...).Float64() }
+// number returns the element that p points to as a float64.
+func number(p any) float64 {
+	switch p := p.(type) {
+	case *bool:
+		if *p {
+			return 1
+		}
+		return 0
+	case *int8:
+		return float64(*p)
+	case *int16:
+		return float64(*p)
+	case *int32:
+		return float64(*p)
+	case *int64:
+		return float64(*p)
+	case *uint8:
+		return float64(*p)
+	case *uint16:
+		return float64(*p)
+	case *uint32:
+		return float64(*p)
+	case *uint64:
+		return float64(*p)
+	case *float32:
+		return float64(*p)
+	case *float64:
+		return *p
+	case *complex64:
+		return magnitude(complex128(*p))
+	case *complex128:
+		return magnitude(*p)
+	}
+	return p.(interface{ Float64() float64 }).Float64()
 }
 
 // magnitude is the absolute value of a complex number, by steps that are the same on

@@ -15,15 +15,15 @@ import (
 
 func ExampleTensor_Permute() {
 	t := tensor.New[float32](2, 3, 4)
-	fmt.Println(t.Permute(2, 0, 1).Shape(), t.Permute(-1, 0, 1).SameData(t))
+	fmt.Println(t.Permute(2, 0, 1).Shape(), t.Permute(-1, 0, 1).Any().SameData(t.Any()))
 	// Output: [4 2 3] true
 }
 
-func ExampleTensor_PermuteInPlace() {
+func ExamplePermuteInPlace() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
 	same := t // another handle on the same elements
-	t.PermuteInPlace(1, 0)
-	fmt.Println(t.Shape(), same.Shape(), t.SameData(same))
+	tensor.PermuteInPlace(&t, 1, 0)
+	fmt.Println(t.Shape(), same.Shape(), t.Any().SameData(same.Any()))
 	// Output: [3 2] [2 3] true
 }
 
@@ -36,15 +36,15 @@ func ExampleTensor_Transpose() {
 	//  [2 5]]
 }
 
-func ExampleTensor_SwapAxes() {
+func ExampleSwapAxes() {
 	t := tensor.New[float32](2, 3, 4)
-	fmt.Println(t.SwapAxes(0, -1).Shape())
+	fmt.Println(tensor.SwapAxes(t, 0, -1).Shape())
 	// Output: [4 3 2]
 }
 
-func ExampleTensor_MoveAxis() {
+func ExampleMoveAxis() {
 	t := tensor.New[float32](2, 3, 4)
-	fmt.Println(t.MoveAxis(0, -1).Shape())
+	fmt.Println(tensor.MoveAxis(t, 0, -1).Shape())
 	// Output: [3 4 2]
 }
 
@@ -79,23 +79,23 @@ func ExampleTensor_Slice() {
 	//  [ 0  9  0 11]]
 }
 
-func ExampleTensor_Diagonal() {
+func ExampleDiagonal() {
 	t := tensor.Arange[int32](0, 9, 1).View(3, 3)
-	fmt.Println(t.Diagonal(0, 0, 1), t.Diagonal(1, 0, 1))
+	fmt.Println(tensor.Diagonal(t, 0, 0, 1), tensor.Diagonal(t, 1, 0, 1))
 	// Output: [0 4 8] [1 5]
 }
 
 func ExampleTensor_Contiguous() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.Contiguous().SameData(t), t.Transpose().Contiguous().SameData(t))
+	fmt.Println(t.Contiguous().Any().SameData(t.Any()), t.Transpose().Contiguous().Any().SameData(t.Any()))
 	// Output: true false
 }
 
-func ExampleTensor_MakeContiguous() {
+func ExampleMakeContiguous() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
 	turned := t.Transpose()
-	turned.MakeContiguous()
-	fmt.Println(turned.Elems(), turned.SameData(t))
+	tensor.MakeContiguous(&turned)
+	fmt.Println(turned.Elems(), turned.Any().SameData(t.Any()))
 	// Output: [0 3 1 4 2 5] false
 }
 
@@ -107,9 +107,9 @@ func ExampleTensor_Clone() {
 	// Output: 0 9 (3,2):(1,3)
 }
 
-func ExampleTensor_CloneLayout() {
+func ExampleAny_CloneLayout() {
 	t := tensor.New[int32](4, 6)
-	fmt.Println(t.Transpose().CloneLayout(), t.S(":, ::2").CloneLayout())
+	fmt.Println(t.Transpose().Any().CloneLayout(), t.S(":, ::2").Any().CloneLayout())
 	// Output: (6,4):(1,6) (4,3):(3,1)
 }
 
@@ -119,16 +119,16 @@ func ExampleEmptyLike() {
 	// Output: (3,2):(1,3)
 }
 
-func ExampleTensor_Flatten() {
+func ExampleFlatten() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.Flatten(), t.Flatten(tensor.OrderF), t.Flatten().SameData(t))
+	fmt.Println(tensor.Flatten(t), tensor.Flatten(t, tensor.OrderF), tensor.Flatten(t).Any().SameData(t.Any()))
 	// Output: [0 1 2 3 4 5] [0 3 1 4 2 5] false
 }
 
 func ExampleTensor_Reshape() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.Reshape(3, 2).SameData(t))          // a view
-	fmt.Println(t.Transpose().Reshape(6).SameData(t)) // no strides say that: a copy
+	fmt.Println(t.Reshape(3, 2).Any().SameData(t.Any()))          // a view
+	fmt.Println(t.Transpose().Reshape(6).Any().SameData(t.Any())) // no strides say that: a copy
 	fmt.Println(t.Transpose().Reshape(-1))
 	// Output:
 	// true
@@ -136,18 +136,18 @@ func ExampleTensor_Reshape() {
 	// [0 3 1 4 2 5]
 }
 
-func ExampleTensor_ReshapeIn() {
+func ExampleReshapeIn() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.ReshapeIn(tensor.OrderF, 3, 2))
+	fmt.Println(tensor.ReshapeIn(t, tensor.OrderF, 3, 2))
 	// Output:
 	// [[0 4]
 	//  [3 2]
 	//  [1 5]]
 }
 
-func ExampleTensor_ReshapeInPlace() {
+func ExampleReshapeInPlace() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	t.ReshapeInPlace(3, 2)
+	tensor.ReshapeInPlace(&t, 3, 2)
 	fmt.Println(t)
 	// Output:
 	// [[0 1]
@@ -155,9 +155,9 @@ func ExampleTensor_ReshapeInPlace() {
 	//  [4 5]]
 }
 
-func ExampleTensor_CanView() {
+func ExampleAny_CanView() {
 	t := tensor.New[int32](2, 3)
-	fmt.Println(t.CanView(6), t.Transpose().CanView(6))
+	fmt.Println(t.Any().CanView(6), t.Transpose().Any().CanView(6))
 	// Output: true false
 }
 
@@ -228,8 +228,8 @@ func ExampleFromNested() {
 	// tensor.FromNested: entry [1] has 1 entries, others at its level have 2
 }
 
-func ExampleTensor_Nested() {
-	rows := tensor.Arange[int32](0, 4, 1).View(2, 2).Nested().([][]int32)
+func ExampleAny_Nested() {
+	rows := tensor.Arange[int32](0, 4, 1).View(2, 2).Any().Nested().([][]int32)
 	fmt.Println(rows)
 	// Output: [[0 1] [2 3]]
 }
@@ -237,7 +237,7 @@ func ExampleTensor_Nested() {
 func ExampleNewIn() {
 	scratch := new(mem.Scratch)
 	t := tensor.NewIn[float32](scratch, 2, 3)
-	fmt.Println(t.Storage().Kind)
+	fmt.Println(t.Any().Storage().Kind)
 	scratch.Close()
 	fmt.Println(tensor.Try(func() { t.At(0, 0) }))
 	// Output:
@@ -253,16 +253,16 @@ func ExampleTensor_Values() {
 	// Output: 0 2 1 3
 }
 
-func ExampleTensor_Indices() {
-	for i := range tensor.New[int32](2, 2).Indices() {
+func ExampleAny_Indices() {
+	for i := range tensor.New[int32](2, 2).Any().Indices() {
 		fmt.Print(i, " ")
 	}
 	// Output: [0 0] [0 1] [1 0] [1 1]
 }
 
-func ExampleTensor_Axis() {
+func ExampleAxis() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	for i, row := range t.Axis(0) {
+	for i, row := range tensor.Axis(t, 0) {
 		fmt.Println(i, row)
 	}
 	// Output:
@@ -270,9 +270,9 @@ func ExampleTensor_Axis() {
 	// 1 [3 4 5]
 }
 
-func ExampleTensor_Windows() {
+func ExampleWindows() {
 	t := tensor.Arange[int32](0, 4, 1)
-	for at, w := range t.Windows(2) {
+	for at, w := range tensor.Windows(t, 2) {
 		fmt.Println(at, w)
 	}
 	// Output:
@@ -281,68 +281,68 @@ func ExampleTensor_Windows() {
 	// [2] [2 3]
 }
 
-func ExampleTensor_Take() {
+func ExampleTake() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.Take(1, 0, -1)) // a copy
+	fmt.Println(tensor.Take(t, 1, 0, -1)) // a copy
 	// Output:
 	// [[0 2]
 	//  [3 5]]
 }
 
-func ExampleTensor_SetTake() {
+func ExampleSetTake() {
 	t := tensor.New[int32](2, 3)
-	t.SetTake(tensor.Scalar[int32](7), 1, 0, -1)
+	tensor.SetTake(t, tensor.Scalar[int32](7), 1, 0, -1)
 	fmt.Println(t)
 	// Output:
 	// [[7 0 7]
 	//  [7 0 7]]
 }
 
-func ExampleTensor_Index() {
+func ExampleIndexBy() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.Index(tensor.FromSlice([]int64{0, 1}), tensor.FromSlice([]int64{2, 0})))
+	fmt.Println(tensor.IndexBy(t, tensor.FromSlice([]int64{0, 1}), tensor.FromSlice([]int64{2, 0})))
 	// Output: [2 3]
 }
 
-func ExampleTensor_SetIndex() {
+func ExampleSetIndexBy() {
 	t := tensor.New[int32](2, 3)
-	t.SetIndex(tensor.Scalar[int32](7), tensor.FromSlice([]int64{0, 1}), tensor.FromSlice([]int64{2, 0}))
+	tensor.SetIndexBy(t, tensor.Scalar[int32](7), tensor.FromSlice([]int64{0, 1}), tensor.FromSlice([]int64{2, 0}))
 	fmt.Println(t)
 	// Output:
 	// [[0 0 7]
 	//  [7 0 0]]
 }
 
-func ExampleTensor_Mask() {
+func ExampleMask() {
 	t := tensor.FromSlice([]int32{5, 6, 7})
-	fmt.Println(t.Mask(tensor.FromSlice([]bool{true, false, true})))
+	fmt.Println(tensor.Mask(t, tensor.FromSlice([]bool{true, false, true})))
 	// Output: [5 7]
 }
 
-func ExampleTensor_SetMask() {
+func ExampleSetMask() {
 	t := tensor.FromSlice([]int32{5, 6, 7})
-	t.SetMask(tensor.Scalar[int32](0), tensor.FromSlice([]bool{true, false, true}))
+	tensor.SetMask(t, tensor.Scalar[int32](0), tensor.FromSlice([]bool{true, false, true}))
 	fmt.Println(t)
 	// Output: [0 6 0]
 }
 
-func ExampleTensor_Overlaps() {
+func ExampleAny_Overlaps() {
 	t := tensor.New[int32](6)
 	even, odd := t.S("::2"), t.S("1::2")
-	fmt.Println(even.SameData(odd), even.Overlaps(odd), even.Overlaps(t))
+	fmt.Println(even.Any().SameData(odd.Any()), even.Any().Overlaps(odd.Any()), even.Any().Overlaps(t.Any()))
 	// Output: true false true
 }
 
-func ExampleTensor_Storage() {
-	s := tensor.New[float32](2, 3).Storage()
+func ExampleAny_Storage() {
+	s := tensor.New[float32](2, 3).Any().Storage()
 	fmt.Println(s.Kind, s.Bytes, s.ReadOnly)
 	// Output: owned 24 false
 }
 
-func ExampleTensor_Detach() {
+func ExampleDetach() {
 	big := tensor.New[float32](1000)
 	part := big.S(":2")
-	fmt.Println(part.RetainedBytes(), part.Detach().RetainedBytes())
+	fmt.Println(part.Any().RetainedBytes(), tensor.Detach(part).Any().RetainedBytes())
 	// Output: 4000 8
 }
 
@@ -354,9 +354,9 @@ func ExampleTensor_Close() {
 	// Output: tensor.At: the storage is closed
 }
 
-func ExampleTensor_Pin() {
+func ExampleAny_Pin() {
 	t := tensor.Arange[int32](0, 3, 1)
-	release := t.Pin()
+	release := t.Any().Pin()
 	defer release()
 	elems := t.Elems()
 	t.Close() // the slice stays until release
@@ -364,9 +364,9 @@ func ExampleTensor_Pin() {
 	// Output: [0 1 2]
 }
 
-func ExampleTensor_Export() {
+func ExampleAny_Export() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	e := t.Transpose().Export()
+	e := t.Transpose().Any().Export()
 	defer e.Release()
 	fmt.Println(e.DType, e.Shape, e.Strides, e.ReadOnly)
 	// Output: int32 [3 2] [1 3] false
@@ -389,9 +389,9 @@ func ExampleTensor_At() {
 	// tensor.At: index 3 is outside axis 1 of extent 3
 }
 
-func ExampleTensor_AtOr() {
+func ExampleAtOr() {
 	t := tensor.Arange[int32](0, 6, 1).View(2, 3)
-	fmt.Println(t.AtOr(-1, 1, 2), t.AtOr(-1, 1, 3))
+	fmt.Println(tensor.AtOr(t, -1, 1, 2), tensor.AtOr(t, -1, 1, 3))
 	// Output: 5 -1
 }
 
@@ -481,12 +481,12 @@ func ExampleTensor_MarshalBinary() {
 
 func ExampleEncode() {
 	var b bytes.Buffer
-	err := tensor.Encode(&b, tensor.FromSlice([]int16{1, 2}))
+	err := tensor.Encode(&b, tensor.FromSlice([]int16{1, 2}).Any())
 	fmt.Println(b.Bytes(), err)
 	// Output: [1 0 2 0] <nil>
 }
 
 func ExampleDescribe() {
-	fmt.Println(tensor.Describe(tensor.New[float32](2, 3)))
+	fmt.Println(tensor.Describe(tensor.New[float32](2, 3).Any()))
 	// Output: float32[2,3]
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/num"
@@ -10,15 +11,16 @@ import (
 
 // goSyntax writes an expression that makes a row-major tensor of the same elements.
 // Beyond 1000 of them all but the first are a comment.
-func (e *elements) goSyntax() string {
+func (e *printer) goSyntax() string {
 	const most, edge = 1000, 3
-	list := fmt.Sprintf("%T", e.all)
-	shape := e.w.lay.Shape()
+	defer runtime.KeepAlive(e.a.st)
+	list := fmt.Sprintf("%T", e.all.elems())
+	shape := e.a.lay.Shape()
 	if len(shape) == 0 {
-		return fmt.Sprintf("tensor.Scalar[%s](%s)", list[len("[]"):], goValue(e.at(e.w.origin())))
+		return fmt.Sprintf("tensor.Scalar[%s](%s)", list[len("[]"):], goValue(e.all.at(e.a.origin())))
 	}
 	var b strings.Builder
-	n, i := e.w.lay.Size(), 0
+	n, i := e.a.lay.Size(), 0
 	fmt.Fprintf(&b, "tensor.FromSlice(%s{", list)
 	for idx := range positions(shape) {
 		if n > most && i == edge {
@@ -27,7 +29,7 @@ func (e *elements) goSyntax() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(goValue(e.at(offsetAt("tensor.Format", e.w, idx))))
+		b.WriteString(goValue(e.all.at(offsetAt("tensor.Format", &e.a.where, idx))))
 		i++
 	}
 	if n > most {

@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -15,7 +19,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// hostile draws an argument of a method.
+// hostile draws an argument of a method or a function.
 func hostile(t *rapid.T, typ reflect.Type) reflect.Value {
 	small := rapid.SampledFrom([]int{0, 1, 2, 3, 4, -1, -2, 0, 1, 2, -3, 5, 6, 7, 12, 24, math.MaxInt, math.MinInt, math.MaxInt / 2, 1 << 20})
 	ints := rapid.SliceOfN(small, 0, 4)
@@ -67,6 +71,8 @@ func hostile(t *rapid.T, typ reflect.Type) reflect.Value {
 		return one([]tensor.DistributeOption{tensor.Along(small.Draw(t, "axis"))})
 	case tensor.Tensor[float32]:
 		return one(subject(t))
+	case tensor.Any:
+		return one(subject(t).Any())
 	case tensor.Tensor[bool]:
 		shape := rapid.SampledFrom([][]int{{}, {4}, {4, 6}, {2, 3}, {0}}).Draw(t, "mask")
 		return one(tensor.Full(rapid.Bool().Draw(t, "all"), shape...))
@@ -121,34 +127,101 @@ func subject(t *rapid.T) tensor.Tensor[float32] {
 	return x
 }
 
-// Every method takes whatever it is given: it works or panics with an *Error, and what
-// fails, or has a read-only receiver, changes no element.
-func TestAnyArguments(t *testing.T) {
-	typ := reflect.TypeFor[*tensor.Tensor[float32]]()
-	var methods []reflect.Method
-	for i := range typ.NumMethod() {
-		if m := typ.Method(i); m.Name != "Format" { // of fmt, which gives it its state
-			methods = append(methods, m)
+// functions are those that take a tensor first.
+var functions = map[string]any{
+	"AtCoord": tensor.AtCoord[float32], "AtOr": tensor.AtOr[float32], "Axis": tensor.Axis[float32], "Coalesce": tensor.Coalesce[float32],
+	"Compose": tensor.Compose[float32], "CopyColex": tensor.CopyColex[float32], "CopyFromAsync": tensor.CopyFromAsync[float32],
+	"CopyLogical": tensor.CopyLogical[float32], "Detach": tensor.Detach[float32], "Diagonal": tensor.Diagonal[float32],
+	"Distance": tensor.Distance[float32], "Distribute": tensor.Distribute[float32], "Flatten": tensor.Flatten[float32],
+	"IndexBy": tensor.IndexBy[float32], "LayoutIterator": tensor.LayoutIterator[float32], "Load": tensor.Load[float32],
+	"LoadRow": tensor.LoadRow[float32], "LoadRowAligned": tensor.LoadRowAligned[float32], "MakeContiguous": tensor.MakeContiguous[float32],
+	"Mask": tensor.Mask[float32], "MoveAxis": tensor.MoveAxis[float32], "PermuteInPlace": tensor.PermuteInPlace[float32],
+	"ReshapeIn": tensor.ReshapeIn[float32], "ReshapeInPlace": tensor.ReshapeInPlace[float32], "ReshapeLayout": tensor.ReshapeLayout[float32],
+	"SetCoord": tensor.SetCoord[float32], "SetIndexBy": tensor.SetIndexBy[float32], "SetMask": tensor.SetMask[float32],
+	"SetTake": tensor.SetTake[float32], "Slice1D": tensor.Slice1D[float32], "Slice2D": tensor.Slice2D[float32],
+	"SlidingWindow": tensor.SlidingWindow[float32], "Split": tensor.Split[float32], "SplitPart": tensor.SplitPart[float32],
+	"Store": tensor.Store[float32], "StoreRow": tensor.StoreRow[float32], "StoreRowAligned": tensor.StoreRowAligned[float32],
+	"SwapAxes": tensor.SwapAxes[float32], "Take": tensor.Take[float32], "Tile": tensor.Tile[float32], "TiledIterator": tensor.TiledIterator[float32],
+	"Tiles": tensor.Tiles[float32], "Vectorize": tensor.Vectorize[float32], "Windows": tensor.Windows[float32], "Bitcast": tensor.Bitcast[int32, float32], "EmptyLike": tensor.EmptyLike[int32, float32], "Recast": tensor.Recast[int32, float32],
+}
+
+// A callee is a method or a function, which takes a tensor or a pointer to one first.
+type callee struct {
+	name string
+	f    reflect.Value
+}
+
+// callees lists the methods of a tensor and of an Any, and the functions.
+func callees() (all []callee) {
+	for _, typ := range []reflect.Type{reflect.TypeFor[*tensor.Tensor[float32]](), reflect.TypeFor[*tensor.Any]()} {
+		for i := range typ.NumMethod() {
+			if m := typ.Method(i); m.Name != "Format" { // of fmt, which gives it its state
+				all = append(all, callee{m.Name, m.Func})
+			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		all = append(all, callee{name, reflect.ValueOf(functions[name])})
+	}
+	return all
+}
+
+// TestFunctions keeps the list of functions complete.
+func TestFunctions(t *testing.T) {
+	first := regexp.MustCompile(`(?m)^func ([A-Z]\w*)\[.*?\]\(\w+(?:, \w+)* \*?Tensor\[\w+\]`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range files {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range first.FindAllSubmatch(src, -1) {
+			if name := string(m[1]); name != "Real" && name != "Imag" { // of complex numbers
+				if found++; functions[name] == nil {
+					t.Errorf("%s is not in the list of functions", name)
+				}
+			}
+		}
+	}
+	if found != len(functions) {
+		t.Errorf("the list has %d functions, the package %d", len(functions), found)
+	}
+}
+
+// Every method and function takes whatever it is given: it works or panics with an
+// *Error, and what fails, or is given a read-only tensor first, changes no element.
+func TestAnyArguments(t *testing.T) {
+	all := callees()
 	rounds := 20 // of a hundred calls
 	if *long {
 		rounds = 2000
 	}
 	for range rounds {
-		anyArguments(t, methods)
+		anyArguments(t, all)
 	}
 }
 
-func anyArguments(t *testing.T, methods []reflect.Method) {
+func anyArguments(t *testing.T, all []callee) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.SampledFrom(methods).Draw(t, "method")
+		k := rapid.IntRange(0, len(all)-1).Draw(t, "callee")
+		name, f, typ := all[k].name, all[k].f, all[k].f.Type()
 		x := subject(t)
+		a := x.Any()
 		args := []reflect.Value{reflect.ValueOf(&x)}
-		for i := 1; i < m.Type.NumIn(); i++ {
-			a := hostile(t, m.Type.In(i))
+		switch typ.In(0) {
+		case reflect.TypeFor[tensor.Tensor[float32]]():
+			args[0] = args[0].Elem()
+		case reflect.TypeFor[*tensor.Any]():
+			args[0] = reflect.ValueOf(&a)
+		}
+		for i := 1; i < typ.NumIn(); i++ {
+			a := hostile(t, typ.In(i))
 			if !a.IsValid() {
-				t.Fatalf("no argument of type %v", m.Type.In(i))
+				t.Fatalf("%s: no argument of type %v", name, typ.In(i))
 			}
 			args = append(args, a)
 		}
@@ -156,10 +229,10 @@ func anyArguments(t *testing.T, methods []reflect.Method) {
 		old := contents(before)
 		err := tensor.Try(func() {
 			var out []reflect.Value
-			if m.Type.IsVariadic() {
-				out = m.Func.CallSlice(args)
+			if typ.IsVariadic() {
+				out = f.CallSlice(args)
 			} else {
-				out = m.Func.Call(args)
+				out = f.Call(args)
 			}
 			for _, o := range out {
 				drain(o)
@@ -167,16 +240,16 @@ func anyArguments(t *testing.T, methods []reflect.Method) {
 		})
 		var own *tensor.Error
 		if err != nil && (!errors.As(err, &own) || own.Err == nil) {
-			t.Fatalf("%s of %v with %v: %#v", m.Name, before.Layout(), args[1:], err)
+			t.Fatalf("%s of %v with %v: %#v", name, before.Layout(), args[1:], err)
 		}
-		if m.Name == "Close" || m.Name == "UnmarshalBinary" || m.Name == "UnmarshalJSON" {
+		if name == "Close" || name == "UnmarshalBinary" || name == "UnmarshalJSON" {
 			return
 		}
 		if err != nil && !slices.Equal(x.Shape(), shape) {
-			t.Fatalf("%s failed and changed the handle: %v", m.Name, err)
+			t.Fatalf("%s failed and changed the handle: %v", name, err)
 		}
 		if now := contents(before); (err != nil || before.IsReadOnly()) && now != old {
-			t.Fatalf("%s of %v with %v, %v: elements were %s and are %s", m.Name, before.Layout(), args[1:], err, old, now)
+			t.Fatalf("%s of %v with %v, %v: elements were %s and are %s", name, before.Layout(), args[1:], err, old, now)
 		}
 	})
 }
@@ -193,9 +266,16 @@ func contents(x tensor.Tensor[float32]) (text string) {
 func drain(v reflect.Value) {
 	switch f := v.Interface().(type) {
 	case tensor.Tensor[float32]:
-		if n := f.Len(); n < 1000 {
+		if f.IsZero() != f.Any().IsZero() || f.Any().IsSpec() {
+			panic(tensor.Describe(f.Any()) + " of no tensor")
+		}
+		if f.Len() < 1000 {
 			_ = f.String()
 			f.Clone()
+		}
+	case tensor.Any:
+		if x, ok := tensor.As[float32](f); ok {
+			drain(reflect.ValueOf(x))
 		}
 	case []tensor.Tensor[float32]:
 		for i, x := range f {

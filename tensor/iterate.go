@@ -4,29 +4,36 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"unsafe"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // Values enumerates the elements in row-major order, the last axis fastest.
 // Writes during the loop show in what comes later.
-func (t Tensor[T]) Values() iter.Seq[T] {
+func (t Tensor[T]) Values() iter.Seq[T] { return ValuesOf[T](t.a) }
+
+// ValuesOf enumerates the elements of a as Tensor.Values does. T is as for DataOf, and the
+// loop panics as that does.
+func ValuesOf[T num.Elem](a Any) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		t.data("tensor.Values")
-		n := t.lay.Size()
+		const op = "tensor.Values"
+		a.checkWord(op, dtype.Of[T](), a.pointer(op))
+		n := a.lay.Size()
 		if n == 0 {
 			return
 		}
-		ext, str := t.lay.Runs()
+		ext, str := a.lay.Runs()
 		inner, step := 1, 0
 		if len(ext) > 0 {
 			inner, step = ext[0], str[0]
 		}
-		at, off, st := make([]int, len(ext)), t.origin(), t.st
+		at, off, st := make([]int, len(ext)), a.origin(), a.st
 		for {
 			for range inner {
 				p := st.open() // again each time: the loop may have closed the storage
 				if p == nil {
-					p = unsafe.Pointer(unsafe.SliceData(t.data("tensor.Values")))
+					p = a.pointer(op)
 				}
 				v := *element[T](p, off)
 				runtime.KeepAlive(st)
@@ -52,6 +59,22 @@ func (t Tensor[T]) Values() iter.Seq[T] {
 	}
 }
 
+// Values enumerates the elements in row-major order, each of the Go type of its element
+// type.
+func (a Any) Values() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		a.pointer("tensor.Values")
+		all, off := a.st.boxed(), a.origin()
+		for idx := range positions(a.lay.Shape()) {
+			at, _ := a.lay.At(idx)
+			if !yield(all.at(off + at)) {
+				break
+			}
+		}
+		runtime.KeepAlive(a.st)
+	}
+}
+
 // All enumerates indices and elements in row-major order, the last axis fastest.
 // The slice of indices is the same one in every round: clone it to keep it.
 //
@@ -60,7 +83,7 @@ func (t Tensor[T]) Values() iter.Seq[T] {
 //	}
 func (t Tensor[T]) All() iter.Seq2[[]int, T] {
 	return func(yield func([]int, T) bool) {
-		shape := t.lay.Shape()
+		shape := t.a.lay.Shape()
 		idx, given := make([]int, len(shape)), make([]int, len(shape))
 		for v := range t.Values() {
 			copy(given, idx) // the loop may have written to it
@@ -86,7 +109,7 @@ func step(idx, shape []int) bool {
 
 // Indices enumerates the indices of all elements in row-major order, the last axis
 // fastest. The slice is the same one in every round: clone it to keep it.
-func (t Tensor[T]) Indices() iter.Seq[[]int] { return positions(t.lay.Shape()) }
+func (t Any) Indices() iter.Seq[[]int] { return positions(t.lay.Shape()) }
 
 // positions enumerates the indices of a shape in row-major order.
 func positions(shape []int) iter.Seq[[]int] {
@@ -105,12 +128,12 @@ func positions(shape []int) iter.Seq[[]int] {
 }
 
 // Axis enumerates the positions along an axis and the views of what is there, which
-// lack that axis: t.Axis(0) gives the rows of a matrix. It panics when there is no
+// lack that axis: Axis(t, 0) gives the rows of a matrix. It panics when there is no
 // such axis.
-func (t Tensor[T]) Axis(axis int) iter.Seq2[int, Tensor[T]] {
-	moveAxis("tensor.Axis", &t.lay, axis, 0)
+func Axis[T num.Elem](t Tensor[T], axis int) iter.Seq2[int, Tensor[T]] {
+	moveAxis("tensor.Axis", &t.a.lay, axis, 0)
 	return func(yield func(int, Tensor[T]) bool) {
-		for i := range t.lay.Dim(0) {
+		for i := range t.a.lay.Dim(0) {
 			if !yield(i, t.Slice(I(i))) {
 				return
 			}
@@ -124,10 +147,10 @@ func (t Tensor[T]) Axis(axis int) iter.Seq2[int, Tensor[T]] {
 // tensor. The slice of indices is the same one in every round. It panics unless
 // there is one size per axis and each is from 0 to the extent, and while running
 // when a range of a nested axis has no layout.
-func (t Tensor[T]) Windows(size ...int) iter.Seq2[[]int, Tensor[T]] {
-	each := windows("tensor.Windows", &t.where, size)
+func Windows[T num.Elem](t Tensor[T], size ...int) iter.Seq2[[]int, Tensor[T]] {
+	each := windows("tensor.Windows", &t.a.where, size)
 	return func(yield func([]int, Tensor[T]) bool) {
-		each(func(at []int, w where) bool { return yield(at, Tensor[T]{st: t.st, where: w}) })
+		each(func(at []int, w where) bool { return yield(at, Tensor[T]{a: Any{st: t.a.st, where: w}}) })
 	}
 }
 

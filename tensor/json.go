@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"runtime"
 	"strconv"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -16,12 +17,19 @@ import (
 // "-Infinity", and complex numbers as "(1-2i)". Extents behind one that is 0 don't
 // show. It fails when the tensor is closed, or extents before one that is 0 ask for
 // more than 2^20 lists.
-func (t Tensor[T]) MarshalJSON() (b []byte, err error) {
+func (t Tensor[T]) MarshalJSON() (b []byte, err error) { return t.a.MarshalJSON() }
+
+// MarshalJSON writes what Tensor.MarshalJSON writes. It fails also when t has no
+// elements.
+func (t Any) MarshalJSON() (b []byte, err error) {
+	const op = "tensor.MarshalJSON"
 	err = Try(func() {
-		t.data("tensor.MarshalJSON")
-		checkLists("tensor.MarshalJSON", &t.lay)
-		elems, i := t.Contiguous().Elems(), -1
-		b = appendNest(b, t.lay.Shape(), func() any { i++; return elems[i] })
+		t.pointer(op)
+		checkLists(op, &t.lay)
+		contiguous(&t)
+		all, i := t.st.boxed(), t.origin()-1
+		b = appendNest(b, t.lay.Shape(), func() any { i++; return all.at(i) })
+		runtime.KeepAlive(t.st)
 	})
 	return b, err
 }
@@ -97,9 +105,8 @@ const maxNest = 1000
 // longer or shorter than others at its level, or an element doesn't fit T; the error
 // has the element's indices.
 func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
-	const op = "tensor.UnmarshalJSON"
 	var elems []T
-	shape, err := parseNest(op, text, t.DType(), func(word string) bool {
+	shape, err := parseNest("tensor.UnmarshalJSON", text, dtype.Of[T](), func(word string) bool {
 		var v T
 		ok := parseElement(word, &v)
 		elems = append(elems, v)
@@ -108,10 +115,15 @@ func (t *Tensor[T]) UnmarshalJSON(text []byte) error {
 	if shape == nil {
 		return err
 	}
+	return parsed(&t.a, shape, newStorage(elems))
+}
+
+// parsed makes a a tensor of its own of the elements of st.
+func parsed(a *Any, shape []int, st *storage) error {
 	return Try(func() {
-		u := create[T](op, shape, true)
-		copy(u.st.elems(), elems)
-		*t = u
+		u := create("tensor.UnmarshalJSON", st.dtype, shape, true)
+		copy(u.st.bytes(), st.bytes())
+		*a = u
 	})
 }
 

@@ -11,24 +11,24 @@ import (
 // The examples of this file are those of the page that describes Mojo's
 // LayoutTensor, with the results that the code there gives.
 
-func ExampleTensor_Tile() {
+func ExampleTile() {
 	t := tensor.FromSlice([]int32{
 		1, 2, 3, 4,
 		2, 3, 4, 5,
 		5, 4, 3, 2,
 		1, 1, 1, 1}, 4, 4)
-	fmt.Println(t.Tile([]int{2, 2}, 1, 0))
-	edge := t.Tile([]int{3, 3}, 1, 1)
-	fmt.Println(edge, edge.Clipped(3, 3))
+	fmt.Println(tensor.Tile(t, []int{2, 2}, 1, 0))
+	edge := tensor.Tile(t, []int{3, 3}, 1, 1)
+	fmt.Println(edge, edge.Any().Clipped(3, 3))
 	// Output:
 	// [[5 4]
 	//  [1 1]]
 	// [[1]] true
 }
 
-func ExampleTensor_Tiles() {
+func ExampleTiles() {
 	t := tensor.Arange[int32](0, 15, 1).View(3, 5)
-	for at, tile := range t.Tiles(2, 4) {
+	for at, tile := range tensor.Tiles(t, 2, 4) {
 		fmt.Println(at, tile.Shape(), tile.At(0, 0))
 	}
 	// Output:
@@ -38,10 +38,10 @@ func ExampleTensor_Tiles() {
 	// [1 1] [1 1] 14
 }
 
-func ExampleTensor_TiledIterator() {
+func ExampleTiledIterator() {
 	t := tensor.Arange[int32](0, 15, 1).View(5, 3)
-	for it := t.TiledIterator([]int{2, 2}, 0, 0, 1); it.Valid(); it.Next(1) {
-		fmt.Println(it.Tile().Flatten())
+	for it := tensor.TiledIterator(t, []int{2, 2}, 0, 0, 1); it.Valid(); it.Next(1) {
+		fmt.Println(tensor.Flatten(it.Tile()))
 	}
 	// Output:
 	// [2 5]
@@ -51,7 +51,7 @@ func ExampleTensor_TiledIterator() {
 
 func ExampleTileIterator_Circular() {
 	t := tensor.Arange[int32](0, 6, 1)
-	it := t.TiledIterator([]int{2}, 0, 1).Circular()
+	it := tensor.TiledIterator(t, []int{2}, 0, 1).Circular()
 	for range 4 {
 		fmt.Print(it.Tile(), " ")
 		it.Next(1)
@@ -59,9 +59,9 @@ func ExampleTileIterator_Circular() {
 	// Output: [2 3] [4 5] [0 1] [2 3]
 }
 
-func ExampleTensor_LayoutIterator() {
+func ExampleLayoutIterator() {
 	t := tensor.Arange[int32](0, 64, 1)
-	it := t.LayoutIterator(layout.MustParse("(2,2):(8,1)"), 16, 32, true)
+	it := tensor.LayoutIterator(t, layout.MustParse("(2,2):(8,1)"), 16, 32, true)
 	it.Next(2) // from 32 to 48, and round to 0
 	fmt.Println(it.Tile())
 	// Output:
@@ -69,16 +69,16 @@ func ExampleTensor_LayoutIterator() {
 	//  [8 9]]
 }
 
-func ExampleTensor_Split() {
-	rows := tensor.Arange[int32](0, 10, 1).Split(0, 3)
+func ExampleSplit() {
+	rows := tensor.Split(tensor.Arange[int32](0, 10, 1), 0, 3)
 	fmt.Println(rows[0], rows[1], rows[2])
 	// Output: [0 1 2 3] [4 5 6 7] [8 9]
 }
 
-func ExampleTensor_SplitPart() {
+func ExampleSplitPart() {
 	t := tensor.Arange[int32](0, 10, 1)
 	for i := range 3 {
-		fmt.Println(t.SplitPart(0, 3, i, 8)) // parts of a multiple of 8
+		fmt.Println(tensor.SplitPart(t, 0, 3, i, 8)) // parts of a multiple of 8
 	}
 	// Output:
 	// [0 1 2 3 4 5 6 7]
@@ -86,11 +86,11 @@ func ExampleTensor_SplitPart() {
 	// []
 }
 
-func ExampleTensor_Distribute() {
+func ExampleDistribute() {
 	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
 	threads := layout.MustParse("(2,2):(2,1)")
 	for thread := range 4 {
-		fmt.Println(thread, t.Distribute(threads, thread).Flatten(), t.Distribute(threads, thread, tensor.Along(0)).Flatten())
+		fmt.Println(thread, tensor.Flatten(tensor.Distribute(t, threads, thread)), tensor.Flatten(tensor.Distribute(t, threads, thread, tensor.Along(0))))
 	}
 	// Output:
 	// 0 [ 0  2  8 10] [ 0  1  2  3  8  9 10 11]
@@ -106,14 +106,14 @@ func ExampleSwizzled() {
 		panic(err)
 	}
 	for thread := range 4 {
-		fmt.Print(t.Distribute(layout.MustParse("(2,2):(2,1)"), thread, tensor.Swizzled(w)).At(0, 0), " ")
+		fmt.Print(tensor.Distribute(t, layout.MustParse("(2,2):(2,1)"), thread, tensor.Swizzled(w)).At(0, 0), " ")
 	}
 	// Output: 0 1 5 4
 }
 
-func ExampleTensor_Vectorize() {
+func ExampleVectorize() {
 	t := tensor.Arange[int32](0, 256, 1).View(16, 16)
-	v := t.Vectorize(4, 4)
+	v := tensor.Vectorize(t, 4, 4)
 	fmt.Println(v.Shape(), v.Layout(), v.ElemLayout(), v.ElemLen())
 	fmt.Println(v.At(1, 0))
 	// Output:
@@ -124,7 +124,7 @@ func ExampleTensor_Vectorize() {
 // Vectors at the edge lack lanes, so kernels need no code of their own for it.
 func ExampleVectors() {
 	t := tensor.Arange[int32](0, 6, 1)
-	v := t.Vectorize(4)
+	v := tensor.Vectorize(t, 4)
 	lanes := make([]int32, v.ElemLen())
 	for i := range v.Len() {
 		n := v.Load(lanes, i)
@@ -142,9 +142,9 @@ func ExampleVectors() {
 }
 
 func ExampleVectors_CopyFrom() {
-	rows := tensor.Arange[int32](0, 8, 1).View(2, 4).Vectorize(1, 4)
+	rows := tensor.Vectorize(tensor.Arange[int32](0, 8, 1).View(2, 4), 1, 4)
 	columns := tensor.New[int32](4, 2)
-	columns.Vectorize(4, 1).CopyFrom(rows) // vector i to vector i, lane to lane
+	tensor.Vectorize(columns, 4, 1).CopyFrom(rows) // vector i to vector i, lane to lane
 	fmt.Println(columns)
 	// Output:
 	// [[0 4]
@@ -163,11 +163,11 @@ func ExampleFromVectors() {
 	//  [4 6]]
 }
 
-func ExampleTensor_Slice2D() {
+func ExampleSlice2D() {
 	t := tensor.Arange[int32](1, 17, 1).View(4, 4)
-	fmt.Println(t.Slice2D(0, 1, tensor.R(1, 3), tensor.R(0, 2)))
+	fmt.Println(tensor.Slice2D(t, 0, 1, tensor.R(1, 3), tensor.R(0, 2)))
 	u := tensor.Arange[int32](0, 60, 1).View(3, 4, 5)
-	fmt.Println(u.Slice2D(0, 2, tensor.R(1, 3), tensor.R(0, 2), 1))
+	fmt.Println(tensor.Slice2D(u, 0, 2, tensor.R(1, 3), tensor.R(0, 2), 1))
 	// Output:
 	// [[ 5  6]
 	//  [ 9 10]]
@@ -175,18 +175,18 @@ func ExampleTensor_Slice2D() {
 	//  [45 46]]
 }
 
-func ExampleTensor_Slice1D() {
+func ExampleSlice1D() {
 	u := tensor.Arange[int32](0, 60, 1).View(3, 4, 5)
-	fmt.Println(u.Slice1D(0, tensor.R(1, 3), 1, 2))
+	fmt.Println(tensor.Slice1D(u, 0, tensor.R(1, 3), 1, 2))
 	// Output: [27 47]
 }
 
 // The page's example keeps row-major order; the reference reads Layout((3,4))
 // column by column, which is (3,4):(1,3) here.
-func ExampleTensor_ReshapeLayout() {
+func ExampleReshapeLayout() {
 	t := tensor.Arange[int32](0, 12, 1).View(2, 6)
-	fmt.Println(t.ReshapeLayout(layout.MustParse("(3,4):(4,1)")))
-	fmt.Println(t.ReshapeLayout(layout.MustParse("(3,4):(1,3)")))
+	fmt.Println(tensor.ReshapeLayout(t, layout.MustParse("(3,4):(4,1)")))
+	fmt.Println(tensor.ReshapeLayout(t, layout.MustParse("(3,4):(1,3)")))
 	// Output:
 	// [[ 0  1  2  3]
 	//  [ 4  5  6  7]
@@ -196,9 +196,9 @@ func ExampleTensor_ReshapeLayout() {
 	//  [ 2  5  8 11]]
 }
 
-func ExampleTensor_Compose() {
+func ExampleCompose() {
 	t := tensor.Arange[int32](0, 16, 1).View(4, 4)
-	blocks := t.Compose(layout.MustParse("((2,2),(2,2)):((1,4),(2,8))")) // 2×2 blocks, counted down the columns
+	blocks := tensor.Compose(t, layout.MustParse("((2,2),(2,2)):((1,4),(2,8))")) // 2×2 blocks, counted down the columns
 	fmt.Println(blocks.Layout())
 	fmt.Println(blocks)
 	// Output:
@@ -209,27 +209,27 @@ func ExampleTensor_Compose() {
 	//  [ 5 13  7 15]]
 }
 
-func ExampleTensor_Coalesce() {
+func ExampleCoalesce() {
 	t := tensor.FromLayout([]int32{0, 1, 2, 3, 4, 5}, layout.MustParse("(2,3):(1,2)"))
-	fmt.Println(t.Coalesce()) // the first axis is fastest in memory
-	fmt.Println(t.Contiguous().Coalesce().Shape(), t.Stride(1))
+	fmt.Println(tensor.Coalesce(t)) // the first axis is fastest in memory
+	fmt.Println(tensor.Coalesce(t.Contiguous()).Shape(), t.Any().Stride(1))
 	// Output:
 	// [0 1 2 3 4 5]
 	// [2 3] 2
 }
 
-func ExampleTensor_Distance() {
+func ExampleDistance() {
 	t := tensor.Arange[int32](0, 200, 1)
 	a, b := t.S("100:"), t.S("50:")
-	fmt.Println(a.Distance(b), b.Distance(a))
+	fmt.Println(tensor.Distance(a, b), tensor.Distance(b, a))
 	// Output: 50 -50
 }
 
-func ExampleTensor_CopyColex() {
+func ExampleCopyColex() {
 	rows := tensor.Arange[int32](0, 6, 1).View(2, 3)
 	a, b := tensor.New[int32](3, 2), tensor.New[int32](3, 2)
-	a.CopyColex(rows)   // column by column
-	b.CopyLogical(rows) // row by row
+	tensor.CopyColex(a, rows)   // column by column
+	tensor.CopyLogical(b, rows) // row by row
 	fmt.Println(a)
 	fmt.Println(b)
 	// Output:
@@ -241,11 +241,11 @@ func ExampleTensor_CopyColex() {
 	//  [4 5]]
 }
 
-func ExampleTensor_CopyFromAsync() {
+func ExampleCopyFromAsync() {
 	src := tensor.Arange[int32](1, 9, 1)
 	dst := tensor.Full[int32](-1, 8)
 	var group tensor.CopyGroup
-	dst.CopyFromAsync(&group, src, tensor.AsyncCopy{Masked: true, Bound: 5})
+	tensor.CopyFromAsync(dst, &group, src, tensor.AsyncCopy{Masked: true, Bound: 5})
 	group.Wait()
 	fmt.Println(dst)
 	// Output: [1 2 3 4 5 0 0 0]
@@ -256,12 +256,12 @@ func ExampleTensor_Fill() {
 	// Output: 0.5
 }
 
-func ExampleTensor_WriteTo() {
+func ExampleAny_WriteTo() {
 	t := tensor.New[float32](2, 3).Fill(1)
 	var plain, nested, vectors strings.Builder
-	t.WriteTo(&plain) // a space behind each element, a newline between rows
-	t.WriteNested(&nested)
-	t.Vectorize(1, 3).WriteTo(&vectors)
+	t.Any().WriteTo(&plain) // a space behind each element, a newline between rows
+	t.Any().WriteNested(&nested)
+	tensor.Vectorize(t, 1, 3).WriteTo(&vectors)
 	fmt.Printf("%q\n%s\n%q\n", plain.String(), nested.String(), vectors.String())
 	// Output:
 	// "1.0 1.0 1.0 \n1.0 1.0 1.0 "
@@ -269,32 +269,32 @@ func ExampleTensor_WriteTo() {
 	// "[1.0, 1.0, 1.0] \n[1.0, 1.0, 1.0] "
 }
 
-func ExampleTensor_Load() {
+func ExampleLoad() {
 	t := tensor.Arange[int32](0, 12, 1).View(3, 4)
 	lanes := make([]int32, 4)
-	fmt.Println(t.Load(lanes, 1, 2), lanes)             // across the edge
-	fmt.Println(t.Transpose().Load(lanes, 1, 0), lanes) // along the strides
-	fmt.Println(t.StoreRow([]int32{-1, -1}, 2, 3), t.At(2, 3))
+	fmt.Println(tensor.Load(t, lanes, 1, 2), lanes)             // across the edge
+	fmt.Println(tensor.Load(t.Transpose(), lanes, 1, 0), lanes) // along the strides
+	fmt.Println(tensor.StoreRow(t, []int32{-1, -1}, 2, 3), t.At(2, 3))
 	// Output:
 	// 2 [6 7 0 0]
 	// 3 [1 5 9 0]
 	// 1 -1
 }
 
-func ExampleTensor_LoadRowAligned() {
+func ExampleLoadRowAligned() {
 	t := tensor.EmptyLayout[float32](layout.MustParse("(2,8):(8,1)"), 32).Fill(2)
 	lanes := make([]float32, 8)
-	fmt.Println(t.LoadRowAligned(lanes, 1, 0), tensor.Try(func() { t.LoadRowAligned(lanes[:4], 0, 1) }))
-	t.Prefetch(1, 0)
-	t.StoreRowAligned(lanes, 0, 0)
+	fmt.Println(tensor.LoadRowAligned(t, lanes, 1, 0), tensor.Try(func() { tensor.LoadRowAligned(t, lanes[:4], 0, 1) }))
+	t.Any().Prefetch(1, 0)
+	tensor.StoreRowAligned(t, lanes, 0, 0)
 	// Output: 8 tensor.LoadRowAligned: the address is 4 bytes past a multiple of 16; LoadRow and StoreRow take any
 }
 
-func ExampleTensor_AtCoord() {
+func ExampleAtCoord() {
 	t := tensor.FromLayout(tensor.Arange[int32](0, 16, 1).Elems(), layout.MustParse("((2,2),4):((1,8),2)"))
 	nested := layout.MustParseTuple("((1,1),1)")
-	fmt.Println(t.At(3, 1), t.AtCoord(nested), t.AtCoord(layout.Int(7)))
-	t.SetCoord(-1, nested)
+	fmt.Println(t.At(3, 1), tensor.AtCoord(t, nested), tensor.AtCoord(t, layout.Int(7)))
+	tensor.SetCoord(t, -1, nested)
 	fmt.Println(t.At(3, 1))
 	// Output:
 	// 11 11 11

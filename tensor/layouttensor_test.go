@@ -59,8 +59,8 @@ func TestComposeByNumber(t *testing.T) {
 			f    func() tensor.Tensor[int32]
 			all  []int32
 		}{
-			{"Compose", func() tensor.Tensor[int32] { return p.t.Compose(rhs) }, colex(p.t)},
-			{"ReshapeLayout", func() tensor.Tensor[int32] { return p.t.ReshapeLayout(rhs) }, values(p.t)},
+			{"Compose", func() tensor.Tensor[int32] { return tensor.Compose(p.t, rhs) }, colex(p.t)},
+			{"ReshapeLayout", func() tensor.Tensor[int32] { return tensor.ReshapeLayout(p.t, rhs) }, values(p.t)},
 		} {
 			var got tensor.Tensor[int32]
 			if err := tensor.Try(func() { got = c.f() }); err != nil {
@@ -74,14 +74,14 @@ func TestComposeByNumber(t *testing.T) {
 			for i, n := range numbers {
 				want[i] = c.all[n]
 			}
-			if same(t, c.name, values(got), want); !slices.Equal(got.Shape(), shape) || !got.SameData(p.t) {
+			if same(t, c.name, values(got), want); !slices.Equal(got.Shape(), shape) || !got.Any().SameData(p.t.Any()) {
 				t.Fatalf("%s: %v", c.name, got.Layout())
 			}
 		}
-		one := p.t.Coalesce()
+		one := tensor.Coalesce(p.t)
 		same(t, "Coalesce", colex(one), colex(p.t))
 		if p.t.IsContiguous() {
-			same(t, "ReshapeLayout, contiguous", values(p.t.ReshapeLayout(rhs)), func() []int32 {
+			same(t, "ReshapeLayout, contiguous", values(tensor.ReshapeLayout(p.t, rhs)), func() []int32 {
 				want := make([]int32, len(numbers))
 				for i, n := range numbers {
 					want[i] = values(p.t)[n]
@@ -101,11 +101,11 @@ func TestCopyInOrder(t *testing.T) {
 		p := drawRoot(t)
 		rhs := drawCompact(t, p.t.Len())
 		fresh := tensor.FromLayout(make([]int32, p.t.Len()), rhs)
-		fresh.CopyColex(p.t)
+		tensor.CopyColex(fresh, p.t)
 		same(t, "CopyColex", colex(fresh), colex(p.t))
-		fresh.CopyFromAsync(nil, p.t, tensor.AsyncCopy{})
+		tensor.CopyFromAsync(fresh, nil, p.t, tensor.AsyncCopy{})
 		same(t, "CopyFromAsync", colex(fresh), colex(p.t))
-		fresh.CopyLogical(p.t)
+		tensor.CopyLogical(fresh, p.t)
 		same(t, "CopyLogical", values(fresh), values(p.t))
 
 		n := p.t.Len()
@@ -114,7 +114,7 @@ func TestCopyInOrder(t *testing.T) {
 		src := data.Slice(tensor.R(0, n))
 		dst := tensor.FromLayout(data.Elems()[shift:], rhs)
 		before := colex(src)
-		dst.CopyColex(src)
+		tensor.CopyColex(dst, src)
 		same(t, "CopyColex, overlapping", colex(dst), before)
 	})
 }
@@ -155,7 +155,7 @@ func TestCopyFromAsync(t *testing.T) {
 				want[d] = 0
 			}
 		}
-		err := tensor.Try(func() { dst.CopyFromAsync(new(tensor.CopyGroup), p.t, o) })
+		err := tensor.Try(func() { tensor.CopyFromAsync(dst, new(tensor.CopyGroup), p.t, o) })
 		if outside {
 			if !errors.Is(err, tensor.ErrIndex) {
 				t.Fatal(err)
@@ -168,7 +168,7 @@ func TestCopyFromAsync(t *testing.T) {
 		same(t, "CopyFromAsync", got, want)
 	})
 	x := tensor.Arange[int32](0, 6, 1)
-	x.S("1:").CopyFromAsync(nil, x.S(":5"), tensor.AsyncCopy{Masked: true, Bound: 3})
+	tensor.CopyFromAsync(x.S("1:"), nil, x.S(":5"), tensor.AsyncCopy{Masked: true, Bound: 3})
 	if got := values(x); !slices.Equal(got, []int32{0, 0, 1, 2, 0, 0}) {
 		t.Error("overlapping:", got)
 	}
@@ -198,8 +198,8 @@ func TestLoadStore(t *testing.T) {
 				at[len(at)-1]++
 			}
 		}
-		if p.t.Load(lanes, idx...) != n {
-			t.Fatalf("%d lanes, want %d", p.t.Load(lanes, idx...), n)
+		if tensor.Load(p.t, lanes, idx...) != n {
+			t.Fatalf("%d lanes, want %d", tensor.Load(p.t, lanes, idx...), n)
 		}
 		same(t, "Load", lanes, want)
 		last := len(idx) - 1
@@ -210,7 +210,7 @@ func TestLoadStore(t *testing.T) {
 			inRow = ok && s == 1
 		}
 		row := slices.Repeat([]int32{-1}, len(lanes))
-		if err := tensor.Try(func() { p.t.LoadRow(row, idx...) }); (err == nil) != inRow {
+		if err := tensor.Try(func() { tensor.LoadRow(p.t, row, idx...) }); (err == nil) != inRow {
 			t.Fatalf("LoadRow of %v: %v", lay, err)
 		}
 		if inRow {
@@ -220,11 +220,11 @@ func TestLoadStore(t *testing.T) {
 		for i := range lanes {
 			lanes[i] = int32(1000 + i)
 		}
-		store := p.t.Store
+		store := tensor.Store[int32]
 		if inRow && rapid.Bool().Draw(t, "row") {
-			store = p.t.StoreRow
+			store = tensor.StoreRow[int32]
 		}
-		if store(lanes, idx...) != n {
+		if store(p.t, lanes, idx...) != n {
 			t.Fatal("Store: not as many as Load")
 		}
 		changed := 0
@@ -233,7 +233,7 @@ func TestLoadStore(t *testing.T) {
 				changed++
 			}
 		}
-		if p.t.Load(row, idx...); changed != n || !slices.Equal(row[:n], lanes[:n]) {
+		if tensor.Load(p.t, row, idx...); changed != n || !slices.Equal(row[:n], lanes[:n]) {
 			t.Fatalf("Store set %d elements: %v", changed, row)
 		}
 	})
@@ -254,7 +254,7 @@ func TestAlignment(t *testing.T) {
 	}
 	x := tensor.EmptyLayout[float64](layout.MustParse("(2,8):(8,1)"), 64).Fill(3)
 	lanes := make([]float64, 8)
-	if x.LoadRowAligned(lanes, 1, 0) != 8 || lanes[7] != 3 || x.StoreRowAligned(lanes[:4], 0, 4) != 4 {
+	if tensor.LoadRowAligned(x, lanes, 1, 0) != 8 || lanes[7] != 3 || tensor.StoreRowAligned(x, lanes[:4], 0, 4) != 4 {
 		t.Error(lanes)
 	}
 }
@@ -264,7 +264,7 @@ func TestRecast(t *testing.T) {
 	x := tensor.Arange[uint32](0, 24, 1).View(4, 6)
 	for _, view := range []tensor.Tensor[uint32]{x, x.S("::-1, 2:"), x.Transpose(), x.S("1:1")} {
 		f := tensor.Bitcast[float32](view)
-		if back := tensor.Bitcast[uint32](f); !slices.Equal(slices.Collect(back.Values()), slices.Collect(view.Values())) || !back.SameData(view) || back.Distance(view) != 0 || !tensor.SameData(f, view) {
+		if back := tensor.Bitcast[uint32](f); !slices.Equal(slices.Collect(back.Values()), slices.Collect(view.Values())) || !back.Any().SameData(view.Any()) || tensor.Distance(back, view) != 0 || !f.Any().SameData(view.Any()) {
 			t.Errorf("%v: %v", view.Layout(), back)
 		}
 	}
@@ -275,10 +275,10 @@ func TestRecast(t *testing.T) {
 			t.Errorf("byte %v is %d of %x", idx, v, word)
 		}
 	}
-	if wide := tensor.Recast[uint32](narrow); !slices.Equal(slices.Collect(wide.Values()), []uint32{8, 9, 14, 15, 20, 21}) || wide.Distance(x) != 8 {
+	if wide := tensor.Recast[uint32](narrow); !slices.Equal(slices.Collect(wide.Values()), []uint32{8, 9, 14, 15, 20, 21}) || tensor.Distance(wide, x) != 8 {
 		t.Error(wide)
 	}
-	if w := tensor.Recast[uint64](x.S(":, 2:4")); w.Len() != 4 || w.Distance(tensor.Recast[uint64](x)) != 1 {
+	if w := tensor.Recast[uint64](x.S(":, 2:4")); w.Len() != 4 || tensor.Distance(w, tensor.Recast[uint64](x)) != 1 {
 		t.Error(w.Layout())
 	}
 	h := tensor.Bitcast[num.BF16](tensor.FromSlice([]uint16{0x3f80}))
@@ -309,7 +309,7 @@ func TestWriteTo(t *testing.T) {
 	iota := tensor.Arange[float32](0, 24, 1)
 	text := func(t tensor.Tensor[float32]) string {
 		var b strings.Builder
-		if n, err := t.WriteTo(&b); err != nil || int(n) != b.Len() {
+		if n, err := t.Any().WriteTo(&b); err != nil || int(n) != b.Len() {
 			return fmt.Sprint(n, err)
 		}
 		return b.String()
@@ -330,13 +330,13 @@ func TestWriteTo(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	iota.S(":8").View(2, 2, 2).WriteNested(&b)
+	iota.S(":8").View(2, 2, 2).Any().WriteNested(&b)
 	b.WriteByte(' ')
-	iota.S(":0").View(2, 0).WriteNested(&b)
+	iota.S(":0").View(2, 0).Any().WriteNested(&b)
 	b.WriteByte(' ')
-	tensor.FromSlice([]bool{true, false}).WriteNested(&b)
+	tensor.FromSlice([]bool{true, false}).Any().WriteNested(&b)
 	b.WriteByte(' ')
-	tensor.Scalar[complex64](complex(1, 2)).WriteNested(&b)
+	tensor.Scalar[complex64](complex(1, 2)).Any().WriteNested(&b)
 	if got, want := b.String(), "[[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]] [[], []] [True, False] (1+2j)"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -359,65 +359,65 @@ func TestLayoutTensorErrors(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for i, f := range []func(){
-		func() { x.Tile([]int{2}, 0) },
-		func() { x.Tile([]int{2, 0}, 0, 0) },
-		func() { x.Tile([]int{2, 2}, 0) },
-		func() { x.Tile([]int{2, 2}, 0, -1) },
-		func() { nested.Tile([]int{3, 1}, 0, 0) },
-		func() { x.Tiles(2) },
-		func() { x.Clipped(1) },
-		func() { x.TiledIterator([]int{2, 2}, 2, 0, 0) },
-		func() { x.TiledIterator([]int{2, 2}, 0, 2, 0).Tile() },
-		func() { x.TiledIterator([]int{2, 2}, 0, 0, 0).Next(-1) },
-		func() { x.LayoutIterator(threads, 1, 0, false) },
-		func() { row.LayoutIterator(threads, 0, 0, false) },
-		func() { row.LayoutIterator(layout.MustParse("2:-1"), 1, 0, false) },
-		func() { it := row.LayoutIterator(layout.MustParse("4:1"), 5, 0, true); it.Next(2); it.Tile() },
-		func() { x.Split(0, 0) },
-		func() { x.Split(0, 1<<30) },
-		func() { x.SplitPart(0, 2, 2, 1) },
-		func() { x.SplitPart(0, 2, 0, 0) },
-		func() { x.Distribute(threads, 4) },
-		func() { x.Distribute(threads, -1) },
-		func() { x.Distribute(layout.MustParse("(2):(1)"), 0) },
-		func() { x.Distribute(layout.MustParse("(2,2):(1,0)"), 0) },
-		func() { x.Distribute(threads, 0, tensor.Along(2)) },
-		func() { long.Distribute(layout.MustParse("(3,1):(1,0)"), 0) },
-		func() { x.S(":, ::2").Distribute(threads, 1, tensor.Swizzled(swizzle)) },
-		func() { x.Vectorize(4) },
-		func() { x.Vectorize(0, 4) },
-		func() { nested.Vectorize(3, 1) },
-		func() { x.Vectorize(4, 4).Load(lanes, 0, 0) },
-		func() { x.Vectorize(2, 2).Load(lanes, 0, 3) },
-		func() { x.ReadOnly().Vectorize(2, 2).Store(lanes, 0, 0) },
-		func() { x.Vectorize(3, 1).Lanes() },
-		func() { x.Vectorize(2, 2).CopyFrom(x.Vectorize(2, 1)) },
+		func() { tensor.Tile(x, []int{2}, 0) },
+		func() { tensor.Tile(x, []int{2, 0}, 0, 0) },
+		func() { tensor.Tile(x, []int{2, 2}, 0) },
+		func() { tensor.Tile(x, []int{2, 2}, 0, -1) },
+		func() { tensor.Tile(nested, []int{3, 1}, 0, 0) },
+		func() { tensor.Tiles(x, 2) },
+		func() { x.Any().Clipped(1) },
+		func() { tensor.TiledIterator(x, []int{2, 2}, 2, 0, 0) },
+		func() { tensor.TiledIterator(x, []int{2, 2}, 0, 2, 0).Tile() },
+		func() { tensor.TiledIterator(x, []int{2, 2}, 0, 0, 0).Next(-1) },
+		func() { tensor.LayoutIterator(x, threads, 1, 0, false) },
+		func() { tensor.LayoutIterator(row, threads, 0, 0, false) },
+		func() { tensor.LayoutIterator(row, layout.MustParse("2:-1"), 1, 0, false) },
+		func() { it := tensor.LayoutIterator(row, layout.MustParse("4:1"), 5, 0, true); it.Next(2); it.Tile() },
+		func() { tensor.Split(x, 0, 0) },
+		func() { tensor.Split(x, 0, 1<<30) },
+		func() { tensor.SplitPart(x, 0, 2, 2, 1) },
+		func() { tensor.SplitPart(x, 0, 2, 0, 0) },
+		func() { tensor.Distribute(x, threads, 4) },
+		func() { tensor.Distribute(x, threads, -1) },
+		func() { tensor.Distribute(x, layout.MustParse("(2):(1)"), 0) },
+		func() { tensor.Distribute(x, layout.MustParse("(2,2):(1,0)"), 0) },
+		func() { tensor.Distribute(x, threads, 0, tensor.Along(2)) },
+		func() { tensor.Distribute(long, layout.MustParse("(3,1):(1,0)"), 0) },
+		func() { tensor.Distribute(x.S(":, ::2"), threads, 1, tensor.Swizzled(swizzle)) },
+		func() { tensor.Vectorize(x, 4) },
+		func() { tensor.Vectorize(x, 0, 4) },
+		func() { tensor.Vectorize(nested, 3, 1) },
+		func() { tensor.Vectorize(x, 4, 4).Load(lanes, 0, 0) },
+		func() { tensor.Vectorize(x, 2, 2).Load(lanes, 0, 3) },
+		func() { tensor.Vectorize(x.ReadOnly(), 2, 2).Store(lanes, 0, 0) },
+		func() { tensor.Vectorize(x, 3, 1).Lanes() },
+		func() { tensor.Vectorize(x, 2, 2).CopyFrom(tensor.Vectorize(x, 2, 1)) },
 		func() { tensor.FromVectors(lanes, layout.MustParse("2:4"), layout.MustParse("2:1")) },
-		func() { x.Slice2D(1, 0, tensor.R(0, 1), tensor.R(0, 1)) },
-		func() { x.Slice2D(0, 1, tensor.I(0), tensor.R(0, 1)) },
-		func() { x.Slice1D(0, tensor.R(0, 1)) },
-		func() { x.Slice1D(0, tensor.R(0, 1), 6) },
-		func() { nested.Stride(0) },
-		func() { x.Compose(layout.MustParse("25:1")) },
-		func() { x.Compose(layout.MustParse("3:3")) },
-		func() { x.ReshapeLayout(layout.MustParse("(5,5):(5,1)")) },
-		func() { x.ReshapeLayout(layout.MustParse("(4,6):(0,1)")) },
-		func() { x.S(":, :5").ReshapeLayout(layout.MustParse("(10,2):(2,1)")) },
-		func() { x.Distance(x.Clone()) },
-		func() { x.CopyColex(x.S(":2")) },
-		func() { x.CopyLogical(x.S(":2")) },
-		func() { x.ReadOnly().CopyColex(x) },
-		func() { x.CopyFromAsync(nil, x.Clone(), tensor.AsyncCopy{Swizzle: swizzle, Base: -1}) },
+		func() { tensor.Slice2D(x, 1, 0, tensor.R(0, 1), tensor.R(0, 1)) },
+		func() { tensor.Slice2D(x, 0, 1, tensor.I(0), tensor.R(0, 1)) },
+		func() { tensor.Slice1D(x, 0, tensor.R(0, 1)) },
+		func() { tensor.Slice1D(x, 0, tensor.R(0, 1), 6) },
+		func() { nested.Any().Stride(0) },
+		func() { tensor.Compose(x, layout.MustParse("25:1")) },
+		func() { tensor.Compose(x, layout.MustParse("3:3")) },
+		func() { tensor.ReshapeLayout(x, layout.MustParse("(5,5):(5,1)")) },
+		func() { tensor.ReshapeLayout(x, layout.MustParse("(4,6):(0,1)")) },
+		func() { tensor.ReshapeLayout(x.S(":, :5"), layout.MustParse("(10,2):(2,1)")) },
+		func() { tensor.Distance(x, x.Clone()) },
+		func() { tensor.CopyColex(x, x.S(":2")) },
+		func() { tensor.CopyLogical(x, x.S(":2")) },
+		func() { tensor.CopyColex(x.ReadOnly(), x) },
+		func() { tensor.CopyFromAsync(x, nil, x.Clone(), tensor.AsyncCopy{Swizzle: swizzle, Base: -1}) },
 		func() {
-			tensor.Arange[float32](0, 9, 1).CopyFromAsync(nil, tensor.New[float32](9), tensor.AsyncCopy{Swizzle: swizzle})
+			tensor.CopyFromAsync(tensor.Arange[float32](0, 9, 1), nil, tensor.New[float32](9), tensor.AsyncCopy{Swizzle: swizzle})
 		},
-		func() { x.Load(lanes, 4, 0) },
-		func() { x.Transpose().LoadRow(lanes, 0, 0) },
-		func() { x.StoreRowAligned(lanes[:3], 0, 0) },
-		func() { x.LoadRowAligned(lanes, 0, 1) },
-		func() { x.Prefetch(0, 6) },
-		func() { x.AtCoord(layout.MustParseTuple("((0,0),0)")) },
-		func() { x.ReadOnly().SetCoord(0, layout.Int(0)) },
+		func() { tensor.Load(x, lanes, 4, 0) },
+		func() { tensor.LoadRow(x.Transpose(), lanes, 0, 0) },
+		func() { tensor.StoreRowAligned(x, lanes[:3], 0, 0) },
+		func() { tensor.LoadRowAligned(x, lanes, 0, 1) },
+		func() { x.Any().Prefetch(0, 6) },
+		func() { tensor.AtCoord(x, layout.MustParseTuple("((0,0),0)")) },
+		func() { tensor.SetCoord(x.ReadOnly(), 0, layout.Int(0)) },
 		func() { tensor.EmptyLayout[int8](threads, 3) },
 		func() { tensor.EmptyLayout[int8](layout.MustParse("2:9223372036854775806"), 128) },
 		func() { tensor.Bitcast[float64](x) },
@@ -440,27 +440,27 @@ func TestLayoutTensorErrors(t *testing.T) {
 // What kernels call per tile or per vector doesn't allocate.
 func TestLayoutTensorAllocs(t *testing.T) {
 	x := tensor.Arange[float32](0, 256, 1).View(16, 16)
-	v := x.Vectorize(1, 4)
+	v := tensor.Vectorize(x, 1, 4)
 	threads := layout.MustParse("(2,2):(2,1)")
 	size, lanes := []int{4, 8}, make([]float32, 4)
 	whole, fits := x.Clone(), layout.MustParse("(8,32):(32,1)")
 	for name, f := range map[string]func(){
-		"Tile":          func() { y = x.Tile(size, 1, 1) },
-		"Clipped":       func() { _ = x.Clipped(16, 17) },
-		"SplitPart":     func() { y = x.SplitPart(1, 3, 2, 4) },
-		"Distribute":    func() { y = x.Distribute(threads, 3) },
-		"Along":         func() { y = x.Distribute(threads, 3, tensor.Along(1)) },
-		"Slice2D":       func() { y = x.Slice2D(0, 1, tensor.R(2, 4), tensor.R(0, 4)) },
-		"Slice1D":       func() { y = x.Slice1D(1, tensor.R(2, 4), 3) },
-		"Compose":       func() { y = x.Compose(fits) },
-		"ReshapeLayout": func() { y = x.ReshapeLayout(fits) },
-		"Coalesce":      func() { y = x.Coalesce() },
-		"Distance":      func() { n = x.Distance(x) },
-		"CopyColex":     func() { whole.CopyColex(x) },
-		"Load":          func() { n = x.Load(lanes, 3, 4) },
-		"LoadRow":       func() { n = x.LoadRow(lanes, 3, 4) },
-		"StoreRow":      func() { n = x.StoreRow(lanes, 3, 4) },
-		"Prefetch":      func() { x.Prefetch(3, 4) },
+		"Tile":          func() { y = tensor.Tile(x, size, 1, 1) },
+		"Clipped":       func() { _ = x.Any().Clipped(16, 17) },
+		"SplitPart":     func() { y = tensor.SplitPart(x, 1, 3, 2, 4) },
+		"Distribute":    func() { y = tensor.Distribute(x, threads, 3) },
+		"Along":         func() { y = tensor.Distribute(x, threads, 3, tensor.Along(1)) },
+		"Slice2D":       func() { y = tensor.Slice2D(x, 0, 1, tensor.R(2, 4), tensor.R(0, 4)) },
+		"Slice1D":       func() { y = tensor.Slice1D(x, 1, tensor.R(2, 4), 3) },
+		"Compose":       func() { y = tensor.Compose(x, fits) },
+		"ReshapeLayout": func() { y = tensor.ReshapeLayout(x, fits) },
+		"Coalesce":      func() { y = tensor.Coalesce(x) },
+		"Distance":      func() { n = tensor.Distance(x, x) },
+		"CopyColex":     func() { tensor.CopyColex(whole, x) },
+		"Load":          func() { n = tensor.Load(x, lanes, 3, 4) },
+		"LoadRow":       func() { n = tensor.LoadRow(x, lanes, 3, 4) },
+		"StoreRow":      func() { n = tensor.StoreRow(x, lanes, 3, 4) },
+		"Prefetch":      func() { x.Any().Prefetch(3, 4) },
 		"Vectors.Load":  func() { n = v.Load(lanes, 3, 1) },
 		"Vectors.Store": func() { n = v.Store(lanes, 3, 1) },
 		"Vectors.Full":  func() { _ = v.Full(3, 1) },

@@ -1,8 +1,8 @@
 package tensor
 
 import (
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/num"
 )
 
 // lazy stands for the storage of a tensor that is to be computed.
@@ -14,14 +14,14 @@ type lazy struct {
 // Lazy returns a tensor of a row-major shape that has no elements: whoever asks for
 // one gets an *Error with ErrLazy. by says how to compute them, to those who can:
 // see op.Lazy, the function to call instead.
-func Lazy[T num.Elem](by any, shape ...int) Tensor[T] {
+func Lazy(by any, d dtype.DType, shape ...int) Any {
 	lay := rowMajor("tensor.Lazy", shape)
-	return Tensor[T]{st: &storage[T]{memory{lazy: &lazy{by, lay}}}, where: where{lay: lay}}
+	return Any{st: &storage{dtype: d, lazy: &lazy{by, lay}}, where: where{lay: lay}}
 }
 
 // LazyBy returns what the tensor was given to Lazy with, nil for every other tensor,
 // and whether t is that tensor itself, no view of it.
-func (t *Tensor[T]) LazyBy() (by any, whole bool) {
+func (t *Any) LazyBy() (by any, whole bool) {
 	if t.st == nil || t.st.lazy == nil {
 		return nil, false
 	}

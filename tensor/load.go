@@ -5,73 +5,74 @@ import (
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // Load copies to dst the len(dst) elements that follow each other along the last
 // axis from idx on, whatever its strides; the tensor's edge leaves 0 for the lanes
 // beyond it. It returns how many elements were there. It panics as At does.
-func (t Tensor[T]) Load(dst []T, idx ...int) int {
+func Load[T num.Elem](t Tensor[T], dst []T, idx ...int) int {
 	const op = "tensor.Load"
-	data := t.data(op)
-	from, n := lanesFrom(op, &t.where, idx, len(dst))
+	data := read[T](&t.a, op)
+	from, n := lanesFrom(op, &t.a.where, idx, len(dst))
 	clear(dst[n:])
-	along(&t.lay, idx, n, func(lane, off int) { dst[lane] = data[from+off] })
-	runtime.KeepAlive(t.st)
+	along(&t.a.lay, idx, n, func(lane, off int) { dst[lane] = data[from+off] })
+	runtime.KeepAlive(t.a.st)
 	return n
 }
 
 // Store sets the elements along the last axis from idx on to those of src; lanes
 // beyond the tensor's edge are passed over. It returns how many elements were set.
 // It panics as Set does.
-func (t Tensor[T]) Store(src []T, idx ...int) int {
+func Store[T num.Elem](t Tensor[T], src []T, idx ...int) int {
 	const op = "tensor.Store"
-	data := t.writable(op)
-	from, n := lanesFrom(op, &t.where, idx, len(src))
-	along(&t.lay, idx, n, func(lane, off int) { data[from+off] = src[lane] })
-	runtime.KeepAlive(t.st)
+	data := writable[T](&t.a, op)
+	from, n := lanesFrom(op, &t.a.where, idx, len(src))
+	along(&t.a.lay, idx, n, func(lane, off int) { data[from+off] = src[lane] })
+	runtime.KeepAlive(t.a.st)
 	return n
 }
 
 // LoadRow is Load where the elements stand next to each other in memory: it panics
 // also when the last axis has another stride than 1.
-func (t Tensor[T]) LoadRow(dst []T, idx ...int) int {
-	return t.loadRow("tensor.LoadRow", dst, idx, false)
+func LoadRow[T num.Elem](t Tensor[T], dst []T, idx ...int) int {
+	return loadRow(t, "tensor.LoadRow", dst, idx, false)
 }
 
 // LoadRowAligned is LoadRow of len(dst) elements whose address is a multiple of
 // their size in bytes, as vector registers want it: it panics also when that isn't
 // so, or len(dst) isn't a power of two.
-func (t Tensor[T]) LoadRowAligned(dst []T, idx ...int) int {
-	return t.loadRow("tensor.LoadRowAligned", dst, idx, true)
+func LoadRowAligned[T num.Elem](t Tensor[T], dst []T, idx ...int) int {
+	return loadRow(t, "tensor.LoadRowAligned", dst, idx, true)
 }
 
-func (t *Tensor[T]) loadRow(op string, dst []T, idx []int, aligned bool) int {
-	data := t.data(op)
-	from, n := lanesFrom(op, &t.where, idx, len(dst))
-	checkRow(op, &t.lay, unsafe.Pointer(&data[from]), int(unsafe.Sizeof(data[0])), len(dst), aligned)
+func loadRow[T num.Elem](t Tensor[T], op string, dst []T, idx []int, aligned bool) int {
+	data := read[T](&t.a, op)
+	from, n := lanesFrom(op, &t.a.where, idx, len(dst))
+	checkRow(op, &t.a.lay, unsafe.Pointer(&data[from]), int(unsafe.Sizeof(data[0])), len(dst), aligned)
 	copy(dst, data[from:from+n])
 	clear(dst[n:])
-	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(t.a.st)
 	return n
 }
 
 // StoreRow is Store where the elements stand next to each other in memory: it
 // panics also when the last axis has another stride than 1.
-func (t Tensor[T]) StoreRow(src []T, idx ...int) int {
-	return t.storeRow("tensor.StoreRow", src, idx, false)
+func StoreRow[T num.Elem](t Tensor[T], src []T, idx ...int) int {
+	return storeRow(t, "tensor.StoreRow", src, idx, false)
 }
 
 // StoreRowAligned is StoreRow with the conditions of LoadRowAligned.
-func (t Tensor[T]) StoreRowAligned(src []T, idx ...int) int {
-	return t.storeRow("tensor.StoreRowAligned", src, idx, true)
+func StoreRowAligned[T num.Elem](t Tensor[T], src []T, idx ...int) int {
+	return storeRow(t, "tensor.StoreRowAligned", src, idx, true)
 }
 
-func (t *Tensor[T]) storeRow(op string, src []T, idx []int, aligned bool) int {
-	data := t.writable(op)
-	from, n := lanesFrom(op, &t.where, idx, len(src))
-	checkRow(op, &t.lay, unsafe.Pointer(&data[from]), int(unsafe.Sizeof(data[0])), len(src), aligned)
+func storeRow[T num.Elem](t Tensor[T], op string, src []T, idx []int, aligned bool) int {
+	data := writable[T](&t.a, op)
+	from, n := lanesFrom(op, &t.a.where, idx, len(src))
+	checkRow(op, &t.a.lay, unsafe.Pointer(&data[from]), int(unsafe.Sizeof(data[0])), len(src), aligned)
 	copy(data[from:from+n], src)
-	runtime.KeepAlive(t.st)
+	runtime.KeepAlive(t.a.st)
 	return n
 }
 
@@ -132,29 +133,29 @@ func checkRow(op string, lay *layout.Layout, first unsafe.Pointer, size, width i
 // Prefetch says that the element at idx will be read soon. It checks idx as At does;
 // beyond that it is a hint, and this implementation leaves fetching to the processor,
 // because Go programs have no instruction for it.
-func (t Tensor[T]) Prefetch(idx ...int) {
+func (t Any) Prefetch(idx ...int) {
 	offsetAt("tensor.Prefetch", &t.where, idx)
-	t.data("tensor.Prefetch")
+	t.pointer("tensor.Prefetch")
 }
 
 // AtCoord is At with a coordinate that may nest as the layout does: of a tensor with
 // layout ((2,2),4):((1,8),2), the coordinates (3,1) and ((1,1),1) are the same.
 // An integer in place of a list counts through it in colexicographic order, the
 // first entry fastest. It panics when the coordinate doesn't fit the layout.
-func (t Tensor[T]) AtCoord(coord layout.Tuple) T {
+func AtCoord[T num.Elem](t Tensor[T], coord layout.Tuple) T {
 	const op = "tensor.AtCoord"
-	off := offsetOf(op, &t.where, coord)
-	v := t.data(op)[off]
-	runtime.KeepAlive(t.st)
+	off := offsetOf(op, &t.a.where, coord)
+	v := read[T](&t.a, op)[off]
+	runtime.KeepAlive(t.a.st)
 	return v
 }
 
 // SetCoord is Set with a coordinate as AtCoord takes it.
-func (t Tensor[T]) SetCoord(v T, coord layout.Tuple) {
+func SetCoord[T num.Elem](t Tensor[T], v T, coord layout.Tuple) {
 	const op = "tensor.SetCoord"
-	off := offsetOf(op, &t.where, coord)
-	t.writable(op)[off] = v
-	runtime.KeepAlive(t.st)
+	off := offsetOf(op, &t.a.where, coord)
+	writable[T](&t.a, op)[off] = v
+	runtime.KeepAlive(t.a.st)
 }
 
 func offsetOf(op string, w *where, coord layout.Tuple) int {

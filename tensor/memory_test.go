@@ -26,11 +26,11 @@ type seen struct {
 }
 
 func see[T num.Elem](name string, x tensor.Tensor[T]) seen {
-	return seen{name, x.Pin, func() []byte {
+	return seen{name, x.Any().Pin, func() []byte {
 		d, _ := x.Data()
 		var z T
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(d))), len(d)*int(unsafe.Sizeof(z)))
-	}, x.Export, x.Close}
+	}, x.Any().Export, x.Close}
 }
 
 // views lists a tensor and views of it of all kinds, views of views included.
@@ -42,8 +42,8 @@ func views(x tensor.Tensor[complex64]) []seen {
 		see("itself", x), see("Slice", x.S("1:")), see("Bitcast", bits), see("Recast to narrow", words), see("Recast of Recast", bytes),
 		see("Recast to wide", tensor.Recast[complex128](x)), see("Recast back", tensor.Recast[complex64](bytes)), see("Real", tensor.Real[float32](x)),
 		see("Imag", tensor.Imag[float32](x)), see("Bitcast of Imag", tensor.Bitcast[int32](tensor.Imag[float32](x))), see("Real of a slice", tensor.Real[float32](x.S("::-1"))),
-		see("Lanes", words.Vectorize(4).Lanes()), see("Bitcast of Bitcast, read-only", tensor.Bitcast[int64](bits).ReadOnly()),
-		see("windows of Recast", words.SlidingWindow(0, 2)),
+		see("Lanes", tensor.Vectorize(words, 4).Lanes()), see("Bitcast of Bitcast, read-only", tensor.Bitcast[int64](bits).ReadOnly()),
+		see("windows of Recast", tensor.SlidingWindow(words, 0, 2)),
 	}
 }
 
@@ -107,7 +107,7 @@ func TestConcurrentPinClose(t *testing.T) {
 			var wg sync.WaitGroup
 			var begun sync.WaitGroup
 			for k, v := range []tensor.Tensor[float32]{x, tensor.Bitcast[float32](tensor.Bitcast[int32](x))} {
-				release := v.Pin()
+				release := v.Any().Pin()
 				d, _ := v.Data()
 				begun.Add(1)
 				wg.Go(func() {
@@ -121,7 +121,7 @@ func TestConcurrentPinClose(t *testing.T) {
 					}
 					err := tensor.Try(func() {
 						for i := range 50 {
-							if v.At(i%n) != 3 || v.Reshape(-1, 2).At(0, i&1) != 3 || v.Clone().At(0) != 3 || !v.Overlaps(v) {
+							if v.At(i%n) != 3 || v.Reshape(-1, 2).At(0, i&1) != 3 || v.Clone().At(0) != 3 || !v.Any().Overlaps(v.Any()) {
 								t.Errorf("%d: a handle of pinned memory reads something else", n)
 							}
 							v.Elems()
@@ -129,10 +129,10 @@ func TestConcurrentPinClose(t *testing.T) {
 							for f := range v.S(":4").Values() {
 								_ = f
 							}
-							v.SameData(x)
-							v.RetainedBytes()
+							v.Any().SameData(x.Any())
+							v.Any().RetainedBytes()
 							if k == 1 {
-								tensor.Recast[uint8](v).Export().Release()
+								tensor.Recast[uint8](v).Any().Export().Release()
 							}
 						}
 					})
@@ -274,7 +274,7 @@ func lanes(t *rapid.T, x tensor.Tensor[float32]) {
 	}
 	var v tensor.Vectors[float32]
 	var e *tensor.Error
-	if err := tensor.Try(func() { v = x.Vectorize(block...) }); err != nil {
+	if err := tensor.Try(func() { v = tensor.Vectorize(x, block...) }); err != nil {
 		if !errors.As(err, &e) {
 			t.Fatal(err)
 		}

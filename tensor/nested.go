@@ -1,122 +1,133 @@
 package tensor
 
 import (
+	"reflect"
+	"runtime"
+	"slices"
 	"strconv"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
 
 // FromNested returns a tensor of the elements of nested slices: T gives rank 0, []T
-// rank 1, [][]T rank 2, and so on up to 8 levels; []any may stand for any level, and
-// for more. The elements are copied. An empty slice hides the extents of the levels
-// in it, which are 0 then. It panics when the slices of a level differ in length, with
-// the indices of the first that does, when an entry is no T, and when slices nest
-// deeper than 1000.
+// rank 1, [][]T rank 2, and so on; []any may stand for any level. The elements are
+// copied. Numbers of other types than T are converted: each must be one that T has, as
+// 0.5 and 3 are float32 and 0.1 isn't; NaN is NaN in every type of floats. An empty slice
+// hides the extents of the levels in it, which are 0 then, as many as its type has. It
+// panics with ErrValue for a number that T doesn't have, and with ErrShape when the slices
+// of a level differ in length, an entry is neither T nor a number, and slices nest deeper
+// than 1000; the error has the indices of the first such entry.
 func FromNested[T num.Elem](nest any) Tensor[T] {
 	const op = "tensor.FromNested"
-	shape := []int{}
-	for v := nest; ; {
-		l, ok := listOf[T](v)
-		if !ok {
-			break
+	v := reflect.ValueOf(nest)
+	shape := shapeOf(op, v)
+	t, rest := made[T](op, shape)
+	f := filling{op: op, dtype: dtype.Of[T](), shape: shape}
+	f.copy = func(v any) bool {
+		switch v := v.(type) {
+		case T:
+			rest[0] = v
+			rest = rest[1:]
+		case []T:
+			rest = rest[copy(rest, v):]
+		default:
+			return false
 		}
-		if len(shape) == maxNest { // of []any that hold themselves too
-			panic(&Error{op, sprintf("more than %d slices in each other", maxNest), ErrShape})
-		}
-		shape = append(shape, l.n)
-		if l.n == 0 {
-			shape = append(shape, make([]int, l.levels-1)...)
-			break
-		}
-		v = l.at(0)
+		return true
 	}
-	t := create[T](op, shape, true)
-	f := filling[T]{op, shape, make([]int, 0, len(shape)), t.st.elems()}
-	f.fill(nest)
+	f.convert = func(re, im *exact) bool {
+		p := &rest[0]
+		rest = rest[1:]
+		return convert(p, re, im)
+	}
+	f.fill(v)
 	return t
 }
 
-// A list is one slice of a nest.
-type list struct {
-	n, levels int // entries, and how many levels of slices its type says
-	at        func(i int) any
-}
-
-func listAs[E any](v []E, levels int) (list, bool) {
-	return list{len(v), levels, func(i int) any { return v[i] }}, true
-}
-
-func listOf[T num.Elem](v any) (list, bool) {
-	switch v := v.(type) {
-	case []T:
-		return listAs(v, 1)
-	case [][]T:
-		return listAs(v, 2)
-	case [][][]T:
-		return listAs(v, 3)
-	case [][][][]T:
-		return listAs(v, 4)
-	case [][][][][]T:
-		return listAs(v, 5)
-	case [][][][][][]T:
-		return listAs(v, 6)
-	case [][][][][][][]T:
-		return listAs(v, 7)
-	case [][][][][][][][]T:
-		return listAs(v, 8)
-	case []any:
-		return listAs(v, 1)
-	}
-	return list{}, false
-}
-
-// filling copies a nest's elements to the front of rest, one by one.
-type filling[T num.Elem] struct {
-	op    string
-	shape []int
-	path  []int
-	rest  []T
-}
-
-func (f *filling[T]) fill(v any) {
-	level := len(f.path)
-	l, isList := listOf[T](v)
-	switch {
-	case isList && level == len(f.shape):
-		f.fail("is a slice, others at its level are elements")
-	case isList && l.n != f.shape[level]:
-		f.fail(sprintf("has %d entries, others at its level have %d", l.n, f.shape[level]))
-	case isList:
-		if row, ok := v.([]T); ok {
-			copy(f.rest, row)
-			f.rest = f.rest[len(row):]
-			return
+// shapeOf returns the shape that the first entries of a nest say.
+func shapeOf(op string, v reflect.Value) []int {
+	shape := []int{}
+	for v = inside(v); v.Kind() == reflect.Slice; v = inside(v.Index(0)) {
+		if len(shape) == maxNest { // of []any that hold themselves too
+			panic(&Error{op, sprintf("more than %d slices in each other", maxNest), ErrShape})
 		}
-		for i := range l.n {
+		shape = append(shape, v.Len())
+		if v.Len() == 0 {
+			for t := v.Type().Elem(); t.Kind() == reflect.Slice; t = t.Elem() {
+				shape = append(shape, 0)
+			}
+			break
+		}
+	}
+	return shape
+}
+
+// inside returns what an any holds.
+func inside(v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v
+}
+
+// filling copies a nest's elements one after the other.
+type filling struct {
+	op      string
+	dtype   dtype.DType
+	shape   []int
+	path    []int
+	copy    func(v any) bool         // sets the next elements to v, if it is one or a slice of them
+	convert func(re, im *exact) bool // sets the next element to a number, if it is one of dtype
+}
+
+func (f *filling) fill(v reflect.Value) {
+	v = inside(v)
+	level := len(f.path)
+	switch isList := v.Kind() == reflect.Slice; {
+	case isList && level == len(f.shape):
+		f.fail(ErrShape, "is a slice, others at its level are elements")
+	case isList && v.Len() != f.shape[level]:
+		f.fail(ErrShape, sprintf("has %d entries, others at its level have %d", v.Len(), f.shape[level]))
+	case isList && level == len(f.shape)-1 && f.copy(v.Interface()):
+	case isList:
+		for i := range v.Len() {
 			f.path = append(f.path, i)
-			f.fill(l.at(i))
+			f.fill(v.Index(i))
 			f.path = f.path[:level]
 		}
 	default:
-		e, ok := v.(T)
-		switch {
-		case !ok:
-			f.fail(sprintf("is of type %T, not of %v or slices of it", v, Tensor[T]{}.DType()))
-		case level < len(f.shape):
-			f.fail("is an element, others at its level are slices")
-		}
-		f.rest[0] = e
-		f.rest = f.rest[1:]
+		f.element(v)
 	}
 }
 
-func (f *filling[T]) fail(text string) {
+func (f *filling) element(v reflect.Value) {
+	var e any
+	if v.IsValid() {
+		e = v.Interface()
+	}
+	if len(f.path) < len(f.shape) {
+		f.fail(ErrShape, "is an element, others at its level are slices")
+	}
+	if f.copy(e) {
+		return
+	}
+	re, im, ok := exactly(v)
+	if !ok || f.dtype == dtype.Bool {
+		f.fail(ErrShape, sprintf("is of type %T, not of %v or slices of it", e, f.dtype))
+	}
+	if !f.convert(&re, &im) {
+		f.fail(ErrValue, sprintf("is %v of type %T, which is no %v; round it or take a wider type", e, e, f.dtype))
+	}
+}
+
+func (f *filling) fail(reason error, text string) {
 	where := "the nest"
 	if len(f.path) > 0 {
 		where = "entry " + indexPath(f.path)
 	}
-	panic(&Error{f.op, where + " " + text, ErrShape})
+	panic(&Error{f.op, where + " " + text, reason})
 }
 
 // indexPath writes indices as Go does: [1][0].
@@ -130,16 +141,33 @@ func indexPath(path []int) string {
 
 // Nested returns a copy of the elements as nested slices: T for rank 0, []T for rank
 // 1, [][]T for rank 2 and so on up to 8; from there on the outer levels are []any. So
-// t.Nested().([][]float32) is a matrix of float32. FromNested is its inverse, but for
+// Nested().([][]float32) is a matrix of float32. FromNested is its inverse, but for
 // extents behind one that is 0. It panics when those before it ask for more than 2^20
 // slices.
-func (t Tensor[T]) Nested() any {
-	if t.Rank() == 0 {
-		return t.Item()
+func (t Any) Nested() any {
+	const op = "tensor.Nested"
+	t.pointer(op)
+	checkLists(op, &t.lay)
+	whole := t.st
+	contiguous(&t)
+	nest := t.st.boxed().nest(t.origin(), t.lay.Shape())
+	if t.st != whole { // a copy
+		t.Close()
 	}
-	checkLists("tensor.Nested", &t.lay)
-	shape := t.lay.Shape()
-	n1 := t.Flatten().Elems()
+	runtime.KeepAlive(whole)
+	return nest
+}
+
+// nest returns a copy of the elements from one on as nested slices.
+func (s sliceOf[T]) nest(from int, shape []int) any {
+	if len(shape) == 0 {
+		return s[from]
+	}
+	n := 1
+	for _, e := range shape {
+		n *= e
+	}
+	n1 := slices.Clone([]T(s[from : from+n]))
 	// Level k of the ladder is the entries of the axes before the last k-1.
 	step := len(shape) - 1
 	if step == 0 {

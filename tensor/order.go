@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // An Order is the order in which a reshape takes the elements.
@@ -18,12 +19,12 @@ const (
 // ReshapeIn is Reshape with the elements taken, and placed, in that order: with
 // OrderF element k of both, counted with the first axis fastest, is the same. It
 // shares under the same conditions, and panics as Reshape does.
-func (t Tensor[T]) ReshapeIn(order Order, shape ...int) Tensor[T] {
+func ReshapeIn[T num.Elem](t Tensor[T], order Order, shape ...int) Tensor[T] {
 	const op = "tensor.ReshapeIn"
-	back := shapeIn(op, &t.lay, order, shape)
-	t.reshape(op, back)
+	back := shapeIn(op, &t.a.lay, order, shape)
+	reshape(op, &t.a, back)
 	if order == OrderF {
-		transpose(&t.lay)
+		transpose(&t.a.lay)
 	}
 	return t
 }

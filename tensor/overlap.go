@@ -15,20 +15,29 @@ const overlapSteps = 4096
 // memory, whether or not they share a storage. Slices that interleave without
 // meeting don't overlap. The answer is exact, but that in the general case takes
 // time exponential in the rank; after 4096 steps of the search it is true.
-func (t Tensor[T]) Overlaps(u Tensor[T]) bool {
-	t.data("tensor.Overlaps")
-	u.data("tensor.Overlaps")
+func (t Any) Overlaps(u Any) bool { return overlaps("tensor.Overlaps", &t, &u) }
+
+func overlaps(op string, t, u *Any) bool {
+	t.pointer(op)
+	u.pointer(op)
 	a, b := t.reach(), u.reach()
 	if !conv.Overlap(a, b) {
 		return false
 	}
-	var z T
-	size := int(unsafe.Sizeof(z))
-	apart := int(uintptr(unsafe.Pointer(&u.st.elems()[u.origin()])) - uintptr(unsafe.Pointer(&t.st.elems()[t.origin()])))
+	size := t.st.dtype.Size()
+	if size != u.st.dtype.Size() {
+		return true
+	}
+	apart := int(uintptr(u.first()) - uintptr(t.first()))
 	if apart%size != 0 {
 		return true // elements cut each other: bytes that were put together by unsafe means
 	}
 	return meet(&t.lay, &u.lay, apart/size)
+}
+
+// first returns where element 0 is, of a tensor that has one.
+func (a *Any) first() unsafe.Pointer {
+	return unsafe.Pointer(&a.st.bytes()[a.origin()*a.st.dtype.Size()])
 }
 
 // A term is step·x with 0 ≤ x ≤ max and step > 0.
@@ -49,14 +58,14 @@ func meet(a, b *layout.Layout, apart int) bool {
 		terms, shift = put(terms, ext, -str)
 		target += shift
 	}
-	var some [2*layout.Inline + 1]reach
+	var some [2*layout.Inline + 1]span
 	rest := some[:]
 	if len(terms) >= len(some) {
-		rest = make([]reach, len(terms)+1)
+		rest = make([]span, len(terms)+1)
 	}
 	for k := len(terms) - 1; k >= 0; k-- {
 		t := terms[k]
-		rest[k] = reach{rest[k+1].sum + t.step*t.max, gcd(rest[k+1].gcd, t.step)}
+		rest[k] = span{rest[k+1].sum + t.step*t.max, gcd(rest[k+1].gcd, t.step)}
 	}
 	s := search{terms, rest, overlapSteps}
 	return s.find(0, target)
@@ -87,13 +96,13 @@ func put(terms []term, ext, str int) (_ []term, shift int) {
 	return terms, shift
 }
 
-// A reach is what the terms from one on can make: multiples of gcd up to sum.
-type reach struct{ sum, gcd int }
+// A span is what the terms from one on can make: multiples of gcd up to sum.
+type span struct{ sum, gcd int }
 
 type search struct {
 	terms []term
-	rest  []reach // from each term on, and of none
-	steps int     // left
+	rest  []span // from each term on, and of none
+	steps int    // left
 }
 
 // find reports whether the terms from k on can make target.

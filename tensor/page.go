@@ -8,16 +8,16 @@ import (
 
 // page writes the brackets and lines around the elements. words is called once
 // with the storage offsets of the elements shown, in the order of printing.
-func (e *elements) page(o *PrintOptions, words func(offs []int) func(i int) string) string {
-	lay := &e.w.lay
+func (e *printer) page(o *PrintOptions, words func(offs []int) func(i int) string) string {
+	lay := &e.a.lay
 	n := lay.Size()
 	if n == 0 {
 		return "[]"
 	}
 	p := page{o: o, shape: lay.Shape(), elide: n > o.Threshold}
-	p.word = words(p.offsets(shown(p.shape, p.elide, o.EdgeItems), e.w))
+	p.word = words(p.offsets(shown(p.shape, p.elide, o.EdgeItems), &e.a.where))
 	p.axis(0, 1+o.Indent, o.LineWidth)
-	runtime.KeepAlive(e.Any)
+	runtime.KeepAlive(e.a.st)
 	return string(p.out)
 }
 

@@ -12,16 +12,16 @@ import (
 // its result has no strides. The Set form of each writes to the same places.
 
 // Take returns a copy of the given positions along an axis, which may repeat and be
-// negative: t.Take(1, 0, 2, -1) is NumPy's t[:, [0, 2, -1]] and np.take. It panics
+// negative: Take(t, 1, 0, 2, -1) is NumPy's t[:, [0, 2, -1]] and np.take. It panics
 // when there is no such axis or position.
-func (t Tensor[T]) Take(axis int, at ...int) Tensor[T] {
+func Take[T num.Elem](t Tensor[T], axis int, at ...int) Tensor[T] {
 	const op = "tensor.Take"
-	t.data(op)
-	p, shape, parts := taken(op, t.where, axis, at)
-	c := create[T](op, shape, true)
+	t.a.pointer(op)
+	p, shape, parts := taken(op, t.a.where, axis, at)
+	c := create(op, t.a.st.dtype, shape, true)
 	to := parts(c.where)
-	copyPicked(&c, &t, &to, &p)
-	return c
+	copyPicked(&c, &t.a, &to, &p)
+	return Tensor[T]{a: c}
 }
 
 // SetTake writes src, stretched if need be, to the given positions along an axis:
@@ -29,13 +29,13 @@ func (t Tensor[T]) Take(axis int, at ...int) Tensor[T] {
 // is as if it had been read in full first. It panics as Take does, and when src
 // doesn't stretch to the shape that Take gives or t is read-only; then nothing is
 // written.
-func (t Tensor[T]) SetTake(src Tensor[T], axis int, at ...int) {
+func SetTake[T num.Elem](t Tensor[T], src Tensor[T], axis int, at ...int) {
 	const op = "tensor.SetTake"
-	t.writable(op)
-	p, shape, parts := taken(op, t.where, axis, at)
-	stretchFor(op, &t, &src, shape)
-	from := parts(src.where)
-	copyPicked(&t, &src, &p, &from)
+	t.a.check(op)
+	p, shape, parts := taken(op, t.a.where, axis, at)
+	stretchFor(op, &t.a, &src.a, shape)
+	from := parts(src.a.where)
+	copyPicked(&t.a, &src.a, &p, &from)
 }
 
 // taken returns the parts at positions of an axis, their shape together, and the
@@ -63,59 +63,59 @@ func taken(op string, w where, axis int, at []int) (p picked, shape []int, parts
 	}
 }
 
-// Index returns a copy of what the index arrays select on the first axes, one array
+// IndexBy returns a copy of what the index arrays select on the first axes, one array
 // per axis. The arrays stretch to a common shape, which stands for these axes in the
 // result: it is NumPy's t[i, j] for arrays i and j. Indices may be negative. MoveAxis
 // brings other axes to the front. It panics when there are more arrays than axes, they
 // don't stretch to a common shape, or an index is outside its axis.
-func (t Tensor[T]) Index(at ...Tensor[int64]) Tensor[T] {
-	const op = "tensor.Index"
-	t.data(op)
-	p, shape, n := indexed(op, &t.where, at)
-	c := create[T](op, shape, true)
+func IndexBy[T num.Elem](t Tensor[T], at ...Tensor[int64]) Tensor[T] {
+	const op = "tensor.IndexBy"
+	t.a.pointer(op)
+	p, shape, n := indexed(op, &t.a.where, at)
+	c := create(op, t.a.st.dtype, shape, true)
 	to := lead(op, &c.where, n)
-	copyPicked(&c, &t, &to, &p)
-	return c
+	copyPicked(&c, &t.a, &to, &p)
+	return Tensor[T]{a: c}
 }
 
-// SetIndex writes src, stretched if need be, to what the index arrays select: NumPy's
+// SetIndexBy writes src, stretched if need be, to what the index arrays select: NumPy's
 // t[i, j] = src. Of a place that repeats the last one, in row-major order, stays. src
-// is as if it had been read in full first. It panics as Index does, and when src
-// doesn't stretch to the shape that Index gives or t is read-only; then nothing is
+// is as if it had been read in full first. It panics as IndexBy does, and when src
+// doesn't stretch to the shape that IndexBy gives or t is read-only; then nothing is
 // written.
-func (t Tensor[T]) SetIndex(src Tensor[T], at ...Tensor[int64]) {
-	const op = "tensor.SetIndex"
-	t.writable(op)
-	p, shape, n := indexed(op, &t.where, at)
-	stretchFor(op, &t, &src, shape)
-	from := lead(op, &src.where, n)
-	copyPicked(&t, &src, &p, &from)
+func SetIndexBy[T num.Elem](t Tensor[T], src Tensor[T], at ...Tensor[int64]) {
+	const op = "tensor.SetIndexBy"
+	t.a.check(op)
+	p, shape, n := indexed(op, &t.a.where, at)
+	stretchFor(op, &t.a, &src.a, shape)
+	from := lead(op, &src.a.where, n)
+	copyPicked(&t.a, &src.a, &p, &from)
 }
 
 // Mask returns a copy of the parts of t where mask is true, one after the other in
 // row-major order of the mask: NumPy's t[mask]. The mask has the extents of t's first
 // axes, and the result one axis in their place. It panics when the shapes don't fit.
-func (t Tensor[T]) Mask(mask Tensor[bool]) Tensor[T] {
+func Mask[T num.Elem](t Tensor[T], mask Tensor[bool]) Tensor[T] {
 	const op = "tensor.Mask"
-	t.data(op)
-	p, shape := masked(op, &t.where, mask)
-	c := create[T](op, shape, true)
+	t.a.pointer(op)
+	p, shape := masked(op, &t.a.where, mask)
+	c := create(op, t.a.st.dtype, shape, true)
 	to := lead(op, &c.where, 1)
-	copyPicked(&c, &t, &to, &p)
-	return c
+	copyPicked(&c, &t.a, &to, &p)
+	return Tensor[T]{a: c}
 }
 
 // SetMask writes src, stretched if need be, to the parts of t where mask is true:
 // NumPy's t[mask] = src. tensor.Scalar(v) as src sets them all to v. src is as if it
 // had been read in full first. It panics as Mask does, and when src doesn't stretch to
 // the shape that Mask gives or t is read-only; then nothing is written.
-func (t Tensor[T]) SetMask(src Tensor[T], mask Tensor[bool]) {
+func SetMask[T num.Elem](t Tensor[T], src Tensor[T], mask Tensor[bool]) {
 	const op = "tensor.SetMask"
-	t.writable(op)
-	p, shape := masked(op, &t.where, mask)
-	stretchFor(op, &t, &src, shape)
-	from := lead(op, &src.where, 1)
-	copyPicked(&t, &src, &p, &from)
+	t.a.check(op)
+	p, shape := masked(op, &t.a.where, mask)
+	stretchFor(op, &t.a, &src.a, shape)
+	from := lead(op, &src.a.where, 1)
+	copyPicked(&t.a, &src.a, &p, &from)
 }
 
 // picked is parts of a tensor: they begin at offs, counted in the storage, and have
@@ -177,12 +177,12 @@ func indexed(op string, w *where, at []Tensor[int64]) (p picked, shape []int, n 
 		panic(&Error{op, "no index array; give one per axis, beginning with axis 0", ErrAxis})
 	}
 	for _, a := range at {
-		a.data(op)
-		shape = longer(shape, a.lay.Shape())
+		a.a.pointer(op)
+		shape = longer(shape, a.a.lay.Shape())
 	}
 	var lists [][]int64
 	for _, a := range at {
-		stretchTo(op, &a.lay, shape)
+		stretchTo(op, &a.a.lay, shape)
 		lists = append(lists, slices.Collect(a.Values()))
 	}
 	p = partsAt(op, w, len(at), func(yield func([]int) bool) {
@@ -220,12 +220,12 @@ func masked(op string, w *where, mask Tensor[bool]) (p picked, shape []int) {
 	n := mask.Rank()
 	fits := n <= w.lay.Rank()
 	for k := 0; fits && k < n; k++ {
-		fits = mask.lay.Dim(k) == w.lay.Dim(k)
+		fits = mask.a.lay.Dim(k) == w.lay.Dim(k)
 	}
 	if !fits {
-		panic(&Error{op, sprintf("a mask of shape %s for %s; it has the extents of the first axes", mask.lay.ShapeString(), w.lay.ShapeString()), ErrShape})
+		panic(&Error{op, sprintf("a mask of shape %s for %s; it has the extents of the first axes", mask.a.lay.ShapeString(), w.lay.ShapeString()), ErrShape})
 	}
-	mask.data(op)
+	mask.a.pointer(op)
 	p = partsAt(op, w, n, func(yield func([]int) bool) {
 		for i, ok := range mask.All() {
 			if ok && !yield(i) {
@@ -237,12 +237,12 @@ func masked(op string, w *where, mask Tensor[bool]) (p picked, shape []int) {
 }
 
 // stretchFor gives src the shape, and makes it a copy where dst overlaps it.
-func stretchFor[T num.Elem](op string, dst, src *Tensor[T], shape []int) {
-	src.data(op)
+func stretchFor(op string, dst, src *Any, shape []int) {
+	src.pointer(op)
 	lay := src.lay
 	stretchTo(op, &lay, shape)
-	if dst.Overlaps(*src) {
-		src.compact(op)
+	if overlaps(op, dst, src) {
+		compact(src, op)
 		lay = src.lay
 		stretchTo(op, &lay, shape)
 	}
@@ -250,11 +250,20 @@ func stretchFor[T num.Elem](op string, dst, src *Tensor[T], shape []int) {
 }
 
 // copyPicked copies parts of src to as many parts of dst, in order.
-func copyPicked[T num.Elem](dst, src *Tensor[T], to, from *picked) {
+func copyPicked(dst, src *Any, to, from *picked) {
 	if n := to.rest.Size(); n == 1 {
-		d, s := dst.st.elems(), src.st.elems()
-		for k, off := range from.offs {
-			d[to.offs[k]] = s[off]
+		d, s, size := dst.st.bytes(), src.st.bytes(), src.st.dtype.Size()
+		switch size {
+		case 1:
+			moveWords[uint8](d, s, to.offs, from.offs)
+		case 2:
+			moveWords[uint16](d, s, to.offs, from.offs)
+		case 4:
+			moveWords[uint32](d, s, to.offs, from.offs)
+		default: // of elements that may stand at multiples of 4
+			for k, off := range from.offs {
+				copy(d[to.offs[k]*size:][:size], s[off*size:])
+			}
 		}
 	} else if n > 1 {
 		for k, off := range from.offs {
@@ -263,4 +272,11 @@ func copyPicked[T num.Elem](dst, src *Tensor[T], to, from *picked) {
 	}
 	runtime.KeepAlive(dst.st)
 	runtime.KeepAlive(src.st)
+}
+
+func moveWords[T any](dst, src []byte, to, from []int) {
+	d, s := typed[T](dst), typed[T](src)
+	for k, off := range from {
+		d[to[k]] = s[off]
+	}
 }

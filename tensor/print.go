@@ -47,68 +47,63 @@ const (
 //
 // A tensor of rank 0 prints its number alone: with the zero options as Python
 // prints a number, 2.0, else by the options. A closed tensor, a Spec and others
-// without elements print what they are. It panics when a is nil.
+// without elements print what they are. It panics when a is the zero value.
 func Sprint(a Any, o PrintOptions) string {
 	noNil("tensor.Sprint", a)
-	if v, ok := a.(viewer); ok {
-		return v.elements().text(o)
-	}
-	return Describe(a)
+	return newPrinter(&a, a.DType()).text(o)
 }
 
 // String returns Sprint with the default options.
-func (t Tensor[T]) String() string { return t.elements().text(PrintOptions{}) }
+func (t Tensor[T]) String() string { return sprint(&t.a, dtype.Of[T]()) }
 
-// elements is what printing knows of a tensor.
-type elements struct {
-	Any                   // the tensor
-	w   *where            // nil: it is the zero value
-	all any               // a []T, the storage; nil when it is closed
-	at  func(off int) any // an element of it
+// String returns Sprint with the default options.
+func (a Any) String() string { return sprint(&a, a.DType()) }
 
-	gone string // why there are no elements
+func sprint(a *Any, d dtype.DType) string { return newPrinter(a, d).text(PrintOptions{}) }
+
+// A printer is what printing knows of a tensor.
+type printer struct {
+	a     Any
+	dtype dtype.DType
+	all   boxed // the storage; nil when there are no elements
 }
 
-func (t Tensor[T]) elements() *elements {
-	e := &elements{Any: t}
-	if st := t.st; st != nil {
-		e.w = &t.where
-		if st.closed() {
-			e.gone = noData("", false, st.lazy).Err.Error()
-		} else {
-			all := st.elems()
-			e.all, e.at = all, func(off int) any {
-				defer runtime.KeepAlive(st)
-				return all[off]
-			}
-		}
+func newPrinter(a *Any, d dtype.DType) *printer {
+	e := &printer{a: *a, dtype: d}
+	if a.open() {
+		e.all = a.st.boxed()
 	}
 	return e
 }
 
-func (e *elements) text(o PrintOptions) string {
+func (e *printer) text(o PrintOptions) string {
 	if s, none := e.nothing(); none {
 		return s
 	}
-	rank := e.w.lay.Rank()
+	rank := e.a.lay.Rank()
 	if rank == 0 && o == (PrintOptions{}) {
-		if s, ok := scalarText(e.at(e.w.origin())); ok {
+		defer runtime.KeepAlive(e.a.st)
+		if s, ok := scalarText(e.all.at(e.a.origin())); ok {
 			return s
 		}
 	}
 	o = o.filled()
-	return e.page(&o, func(offs []int) func(i int) string { return words(e.all, offs, &o, rank) })
+	return e.page(&o, func(offs []int) func(i int) string { return words(e.all.elems(), offs, &o, rank) })
 }
 
 // nothing describes a tensor whose storage can't be read.
-func (e *elements) nothing() (text string, none bool) {
+func (e *printer) nothing() (text string, none bool) {
 	switch {
-	case e.w == nil:
-		return "tensor.Tensor[" + e.DType().String() + "](zero value)", true
-	case e.all == nil:
-		return Describe(e.Any) + "(" + e.gone + ")", true
+	case e.all != nil:
+		return "", false
+	case e.a.IsZero() && e.dtype == dtype.Invalid:
+		return "tensor.Any(zero value)", true
+	case e.a.IsZero():
+		return "tensor.Tensor[" + e.dtype.String() + "](zero value)", true
+	case e.a.IsSpec() || e.a.st.foreign != nil:
+		return describe(e.dtype, &e.a.lay), true
 	}
-	return "", false
+	return describe(e.dtype, &e.a.lay) + "(" + noData("", e.a.st).Err.Error() + ")", true
 }
 
 // filled puts the defaults in.
@@ -147,9 +142,12 @@ func (o PrintOptions) filled() PrintOptions {
 //	%#v      a Go expression that makes the tensor
 //	others   each element by that verb, flags, width and precision, where its type
 //	         has the verb: %.3f, %8.2e, %x, %t; columns get a common width
-func (t Tensor[T]) Format(f fmt.State, verb rune) { t.elements().format(f, verb) }
+func (t Tensor[T]) Format(f fmt.State, verb rune) { newPrinter(&t.a, dtype.Of[T]()).format(f, verb) }
 
-func (e *elements) format(f fmt.State, verb rune) {
+// Format writes what Tensor.Format writes, and what a is when it has no elements.
+func (a Any) Format(f fmt.State, verb rune) { newPrinter(&a, a.DType()).format(f, verb) }
+
+func (e *printer) format(f fmt.State, verb rune) {
 	if f == nil {
 		panic(&Error{"tensor.Format", "the state is nil; package fmt gives one", fs.ErrInvalid})
 	}
@@ -180,18 +178,18 @@ func (e *elements) format(f fmt.State, verb rune) {
 		}
 		o = o.filled()
 		fmt.Fprint(f, e.page(&o, func(offs []int) func(i int) string {
-			word := words(e.all, offs, &o, e.w.lay.Rank())
+			word := words(e.all.elems(), offs, &o, e.a.lay.Rank())
 			return func(i int) string { return padLeft(word(i), width) }
 		}))
-	case !hasVerb(e.DType(), verb):
-		fmt.Fprintf(f, "%%!%c(%s)", verb, Describe(e.Any))
+	case !hasVerb(e.dtype, verb):
+		fmt.Fprintf(f, "%%!%c(%s)", verb, describe(e.dtype, &e.a.lay))
 	default:
 		format := fmt.FormatString(f, verb)
 		o = o.filled()
 		fmt.Fprint(f, e.page(&o, func(offs []int) func(i int) string {
 			texts, width := make([]string, len(offs)), 0
 			for i, off := range offs {
-				texts[i] = fmt.Sprintf(format, native(e.at(off)))
+				texts[i] = fmt.Sprintf(format, native(e.all.at(off)))
 				width = max(width, utf8.RuneCountInString(texts[i]))
 			}
 			return func(i int) string { return padLeft(texts[i], width) }

@@ -43,8 +43,8 @@ func RandomUniform[T num.Float | num.Fixed](seed uint64, low, high T, shape ...i
 	if fixed && distance(from, to).Sign() <= 0 || !fixed && !(d > 0) || d-d != 0 {
 		panic(&Error{op, sprintf("nothing lies between %v and %v; low must be less than high, and their difference finite", low, high), ErrValue})
 	}
-	t := create[T](op, shape, true)
-	switch data := any(t.st.elems()).(type) {
+	t, all := made[T](op, shape)
+	switch data := any(all).(type) {
 	case []float32:
 		uniform(data, seed, a, d, any(high).(float32))
 	case []float64:
@@ -85,7 +85,7 @@ func RandomNormal[T num.Float | num.Fixed](seed uint64, mean, sigma T, shape ...
 	if m-m != 0 || s-s != 0 || s < 0 {
 		panic(&Error{op, sprintf("mean %v and standard deviation %v; both must be finite, and the second at least 0", mean, sigma), ErrValue})
 	}
-	t := create[T](op, shape, true)
+	t, all := made[T](op, shape)
 	var x [2]float64
 	next := func(i int) float64 {
 		if i&1 == 0 {
@@ -93,7 +93,7 @@ func RandomNormal[T num.Float | num.Fixed](seed uint64, mean, sigma T, shape ...
 		}
 		return m + float64(s*x[i&1])
 	}
-	switch data := any(t.st.elems()).(type) {
+	switch data := any(all).(type) {
 	case []float32:
 		for i := range data {
 			data[i] = float32(next(i))
@@ -130,9 +130,8 @@ func RandomIntegers[T num.Integer](seed uint64, low, high T, shape ...int) Tenso
 	if low >= high {
 		panic(&Error{op, sprintf("no integer from %d on is below %d", low, high), ErrValue})
 	}
-	t := create[T](op, shape, true)
+	t, data := made[T](op, shape)
 	n := uint64(high) - uint64(low)
-	data := t.st.elems()
 	for i := range data {
 		data[i] = T(uint64(low) + below(seed, uint64(i), n, kindIntegers))
 	}
@@ -152,11 +151,10 @@ func below(seed, i, n uint64, kind uint32) uint64 {
 }
 
 // RandomPermutation returns the integers 0 to n-1 in an order of which all are equally
-// likely, as far as 64 bits of seed can tell. t.Take(axis, …) with its elements
+// likely, as far as 64 bits of seed can tell. Take(t, axis, …) with its elements
 // shuffles an axis. It panics when n is negative.
 func RandomPermutation(seed uint64, n int) Tensor[int64] {
-	t := create[int64]("tensor.RandomPermutation", []int{n}, true)
-	data := t.st.elems()
+	t, data := made[int64]("tensor.RandomPermutation", []int{n})
 	for i := range data {
 		data[i] = int64(i)
 	}

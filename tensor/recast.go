@@ -13,13 +13,17 @@ import (
 // is meant, when To is bool and From isn't, as most bits are no bool, or the elements
 // aren't aligned for To.
 func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
-	const op = "tensor.Bitcast"
-	var a From
-	var b To
-	if unsafe.Sizeof(a) != unsafe.Sizeof(b) {
-		panic(&Error{op, sprintf("%v has %d bytes, %v has %d; Recast changes the layout with the size", dtype.Of[From](), unsafe.Sizeof(a), dtype.Of[To](), unsafe.Sizeof(b)), ErrDType})
+	bitcast("tensor.Bitcast", &t.a, dtype.Of[To]())
+	return Tensor[To]{a: t.a}
+}
+
+func bitcast(op string, a *Any, to dtype.DType) {
+	a.pointer(op)
+	from := a.st.dtype
+	if from.Size() != to.Size() {
+		panic(&Error{op, sprintf("%v has %d bytes, %v has %d; Recast changes the layout with the size", from, from.Size(), to, to.Size()), ErrDType})
 	}
-	return Tensor[To]{st: recastStorage[To](op, &t), where: t.where}
+	a.st = recastStorage(op, a.st, to)
 }
 
 // Recast returns a view of the memory of t's elements as elements of another size,
@@ -30,13 +34,15 @@ func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 // straddle, no axis of stride 1), when To is bool and From isn't, or the elements
 // aren't aligned for To.
 func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
-	const op = "tensor.Recast"
-	var a From
-	var b To
-	from, to := int(unsafe.Sizeof(a)), int(unsafe.Sizeof(b))
-	w := t.where
-	recast(op, &w, from, to)
-	return Tensor[To]{st: recastStorage[To](op, &t), where: w}
+	recastTo("tensor.Recast", &t.a, dtype.Of[To]())
+	return Tensor[To]{a: t.a}
+}
+
+func recastTo(op string, a *Any, to dtype.DType) {
+	a.pointer(op)
+	w := a.where
+	recast(op, &w, a.st.dtype.Size(), to.Size())
+	*a = Any{st: recastStorage(op, a.st, to), where: w}
 }
 
 // recast makes w, of elements of one size in bytes, that of elements of another.
@@ -67,56 +73,54 @@ func recast(op string, w *where, from, to int) {
 // tensor.Real[float32](z) for complex64, float64 for complex128, else it panics. NumPy's
 // z.real. Closing one closes both.
 func Real[F float32 | float64, C complex64 | complex128](t Tensor[C]) Tensor[F] {
-	return partOf[F]("tensor.Real", &t, 0)
+	partOf("tensor.Real", &t.a, dtype.Of[F](), 0)
+	return Tensor[F]{a: t.a}
 }
 
 // Imag returns a view of the imaginary parts, as Real does of the real ones: NumPy's
 // z.imag. Negating it in place conjugates the numbers.
 func Imag[F float32 | float64, C complex64 | complex128](t Tensor[C]) Tensor[F] {
-	return partOf[F]("tensor.Imag", &t, 1)
+	partOf("tensor.Imag", &t.a, dtype.Of[F](), 1)
+	return Tensor[F]{a: t.a}
 }
 
-// partOf returns a view of the first or the second half of every element.
-func partOf[F, C num.Elem](op string, t *Tensor[C], which int) Tensor[F] {
-	var f F
-	var c C
-	if 2*unsafe.Sizeof(f) != unsafe.Sizeof(c) {
-		panic(&Error{op, sprintf("the parts of %v are no %v", dtype.Of[C](), dtype.Of[F]()), ErrDType})
+// partOf makes a a view of the first or the second half of every element, of type to.
+func partOf(op string, a *Any, to dtype.DType, which int) {
+	a.pointer(op)
+	if from := a.st.dtype; 2*to.Size() != from.Size() {
+		panic(&Error{op, sprintf("the parts of %v are no %v", from, to), ErrDType})
 	}
-	lay, err := t.lay.Spread(2)
+	lay, err := a.lay.Spread(2)
 	if err != nil {
 		panic(Wrap(op, err))
 	}
-	st, off := recastStorage[F](op, t), 2*t.origin()
+	st, off := recastStorage(op, a.st, to), 2*a.origin()
 	if lay.Size() > 0 { // else there may be no element for it
 		off += which
 	}
-	if t.off < 0 {
+	if a.off < 0 {
 		off = ^off
 	}
-	return Tensor[F]{st: st, where: where{off, lay}}
+	*a = Any{st: st, where: where{off, lay}}
 }
 
-// recastStorage returns a storage of t's memory as elements of another type; what
-// doesn't fill an element at its end is left out.
-func recastStorage[To, From num.Elem](op string, t *Tensor[From]) *storage[To] {
-	var a From
-	var b To
-	data := t.data(op)
-	if _, isBool := any(b).(bool); isBool {
-		if _, was := any(a).(bool); !was {
-			panic(&Error{op, sprintf("%v as bool; compare with 0 instead", dtype.Of[From]()), ErrDType})
-		}
-	}
-	start := unsafe.Pointer(unsafe.SliceData(data))
-	if len(data) > 0 && uintptr(start)%unsafe.Alignof(b) != 0 {
-		panic(&Error{op, sprintf("the storage isn't aligned for %v; Clone has one that is", dtype.Of[To]()), ErrAlign})
-	}
-	view := []To{}
-	if n := len(data) * int(unsafe.Sizeof(a)) / int(unsafe.Sizeof(b)); n > 0 {
-		view = unsafe.Slice((*To)(start), n)
-	}
-	st := newStorage(view)
-	st.buf, st.readOnly, st.borrowed, st.root = t.st.buf, t.st.readOnly, t.st.borrowed, t.st.id()
+// recastStorage returns a storage of the memory of one that is open as elements of
+// another type; what doesn't fill an element at its end is left out.
+func recastStorage(op string, from *storage, to dtype.DType) *storage {
+	b := from.bytes()
+	checkRecast(op, from.dtype, to, unsafe.Pointer(unsafe.SliceData(b)), len(b))
+	st := &storage{dtype: to, buf: from.buf, readOnly: from.readOnly, borrowed: from.borrowed, root: from.id()}
+	st.set(b[:len(b)/to.Size()*to.Size()])
 	return st
+}
+
+// checkRecast panics unless memory of n > 0 or no elements that begins at p may be seen
+// as another type.
+func checkRecast(op string, from, to dtype.DType, p unsafe.Pointer, n int) {
+	if to == dtype.Bool && from != dtype.Bool {
+		panic(&Error{op, sprintf("%v as bool; compare with 0 instead", from), ErrDType})
+	}
+	if n > 0 && uintptr(p)%uintptr(alignOf(to)) != 0 {
+		panic(&Error{op, sprintf("the storage isn't aligned for %v; Clone has one that is", to), ErrAlign})
+	}
 }

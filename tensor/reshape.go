@@ -4,13 +4,14 @@ import (
 	"errors"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // View returns a view of another shape with as many elements, in row-major order.
 // One extent may be -1 and is computed. It never copies: it panics with ErrView
 // when the strides don't allow it, naming the axes; Reshape copies then.
 func (t Tensor[T]) View(shape ...int) Tensor[T] {
-	viewAs("tensor.View", &t.lay, shape)
+	viewAs("tensor.View", &t.a.lay, shape)
 	return t
 }
 
@@ -23,7 +24,7 @@ func viewAs(op string, lay *layout.Layout, shape []int) {
 }
 
 // CanView reports whether View of that shape would succeed.
-func (t Tensor[T]) CanView(shape ...int) bool {
+func (t Any) CanView(shape ...int) bool {
 	_, err := viewLayout(&t.lay, shape)
 	return err == nil
 }
@@ -31,16 +32,16 @@ func (t Tensor[T]) CanView(shape ...int) bool {
 // Reshape returns the elements, in row-major order, in another shape: a view
 // where the strides allow it, else a copy. One extent may be -1 and is computed.
 // It panics when the number of elements differs. View never copies, and
-// Flatten().View(shape...) always does.
+// Flatten(t).View(shape...) always does.
 func (t Tensor[T]) Reshape(shape ...int) Tensor[T] {
-	t.reshape("tensor.Reshape", shape)
+	reshape("tensor.Reshape", &t.a, shape)
 	return t
 }
 
-func (t *Tensor[T]) reshape(op string, shape []int) {
-	if !tryView(op, &t.lay, shape) {
-		t.compact(op)
-		viewAs(op, &t.lay, shape)
+func reshape(op string, a *Any, shape []int) {
+	if !tryView(op, &a.lay, shape) {
+		compact(a, op)
+		viewAs(op, &a.lay, shape)
 	}
 }
 
@@ -60,7 +61,7 @@ func tryView(op string, lay *layout.Layout, shape []int) bool {
 
 // ReshapeInPlace makes t its own Reshape: where that copies, t gets a storage of
 // its own. Other tensors on the same elements keep their shape and elements.
-func (t *Tensor[T]) ReshapeInPlace(shape ...int) { t.reshape("tensor.Reshape", shape) }
+func ReshapeInPlace[T num.Elem](t *Tensor[T], shape ...int) { reshape("tensor.Reshape", &t.a, shape) }
 
 // viewLayout resolves a -1 and asks the layout.
 func viewLayout(lay *layout.Layout, shape []int) (layout.Layout, error) {

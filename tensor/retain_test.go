@@ -38,7 +38,7 @@ func mapped(t *testing.T, data []byte, open func(string) (*mem.Buffer, error)) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(tensor.Tensor[uint8]), path
+	return asOf[uint8](a), path
 }
 
 func TestStorage(t *testing.T) {
@@ -52,14 +52,14 @@ func TestStorage(t *testing.T) {
 		want  tensor.Storage
 		align int
 	}{
-		{"small", tensor.New[float32](3, 4).Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 48}, 64},
-		{"a page", tensor.New[float32](64, 64).Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 16384}, 4096},
-		{"large", tensor.New[float32](256, 256).S("::2, 1").Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 1 << 18}, 4096},
-		{"borrowed", tensor.FromSlice(make([]int16, 10)).S("3").Storage(), tensor.Storage{Kind: mem.Borrowed, Bytes: 20}, 1},
-		{"mapped", read.Storage(), tensor.Storage{Kind: mem.Mapped, Bytes: 100, ReadOnly: true}, 64},
-		{"copy-on-write", written.Storage(), tensor.Storage{Kind: mem.Mapped, Bytes: 100}, 64},
-		{"scratch", tensor.NewIn[float64](&scratch, 2, 3).Storage(), tensor.Storage{Kind: mem.Scratched, Bytes: 48}, 64},
-		{"a copy", read.Clone().Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 100}, 64},
+		{"small", tensor.New[float32](3, 4).Any().Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 48}, 64},
+		{"a page", tensor.New[float32](64, 64).Any().Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 16384}, 4096},
+		{"large", tensor.New[float32](256, 256).S("::2, 1").Any().Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 1 << 18}, 4096},
+		{"borrowed", tensor.FromSlice(make([]int16, 10)).S("3").Any().Storage(), tensor.Storage{Kind: mem.Borrowed, Bytes: 20}, 1},
+		{"mapped", read.Any().Storage(), tensor.Storage{Kind: mem.Mapped, Bytes: 100, ReadOnly: true}, 64},
+		{"copy-on-write", written.Any().Storage(), tensor.Storage{Kind: mem.Mapped, Bytes: 100}, 64},
+		{"scratch", tensor.NewIn[float64](&scratch, 2, 3).Any().Storage(), tensor.Storage{Kind: mem.Scratched, Bytes: 48}, 64},
+		{"a copy", read.Clone().Any().Storage(), tensor.Storage{Kind: mem.Owned, Bytes: 100}, 64},
 	} {
 		if c.got.Align < min(c.align, os.Getpagesize()) {
 			t.Errorf("%s: aligned at %d, want %d", c.name, c.got.Align, c.align)
@@ -100,20 +100,20 @@ func TestNewIn(t *testing.T) {
 func TestDetach(t *testing.T) {
 	x := tensor.Arange[int32](0, 1000, 1).View(10, 100)
 	part := x.S("3, 10:13")
-	if got := part.RetainedBytes(); got != 4000 {
+	if got := part.Any().RetainedBytes(); got != 4000 {
 		t.Errorf("the view keeps %d bytes", got)
 	}
 	before := mem.Copied()
-	d := part.Detach()
-	if d.SameData(part) || d.RetainedBytes() != 12 || !slices.Equal(values(d), []int32{310, 311, 312}) || mem.Copied()-before != 12 {
-		t.Errorf("got %v, which keeps %d bytes, %d copied", d, d.RetainedBytes(), mem.Copied()-before)
+	d := tensor.Detach(part)
+	if d.Any().SameData(part.Any()) || d.Any().RetainedBytes() != 12 || !slices.Equal(values(d), []int32{310, 311, 312}) || mem.Copied()-before != 12 {
+		t.Errorf("got %v, which keeps %d bytes, %d copied", d, d.Any().RetainedBytes(), mem.Copied()-before)
 	}
 	for _, whole := range []tensor.Tensor[int32]{x, x.Transpose(), x.View(1000), d} {
-		if got := whole.Detach(); !got.SameData(whole) {
+		if got := tensor.Detach(whole); !got.Any().SameData(whole.Any()) {
 			t.Errorf("%v isn't itself", whole.Layout())
 		}
 	}
-	if got := x.Flip().Detach(); got.SameData(x) || got.At(0, 0) != 999 {
+	if got := tensor.Detach(x.Flip()); got.Any().SameData(x.Any()) || got.At(0, 0) != 999 {
 		t.Errorf("a reversed one is %v", got)
 	}
 	buf := mem.Borrow(make([]byte, 64), nil)
@@ -125,11 +125,11 @@ func TestDetach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := a.(tensor.Tensor[uint8])
-	if u.RetainedBytes() != 64 || u.Detach().SameData(u) {
+	u := asOf[uint8](a)
+	if u.Any().RetainedBytes() != 64 || tensor.Detach(u).Any().SameData(u.Any()) {
 		t.Error("a part of a buffer is said to keep itself only")
 	}
-	if u.Close(); u.RetainedBytes() != 0 {
+	if u.Close(); u.Any().RetainedBytes() != 0 {
 		t.Error("a closed tensor keeps bytes")
 	}
 }
@@ -138,7 +138,7 @@ func TestDetach(t *testing.T) {
 func TestPin(t *testing.T) {
 	for _, n := range []int{2000, 100_000} {
 		x := tensor.Full[int32](7, n)
-		release := x.Pin()
+		release := x.Any().Pin()
 		d := x.Elems()
 		x.Close()
 		for range 3 {
@@ -157,8 +157,8 @@ func TestExport(t *testing.T) {
 	for _, n := range []int{60, 120_000} {
 		x := tensor.Arange[int32](0, int32(n), 1).View(3, 4, -1)
 		v := x.S("1:, ::-2, 3:").Transpose()
-		e := v.Export()
-		if e.DType != dtype.Int32 || e.ReadOnly || e.Owner != v.Storage() || !slices.Equal(e.Shape, v.Shape()) {
+		e := v.Any().Export()
+		if e.DType != dtype.Int32 || e.ReadOnly || e.Owner != v.Any().Storage() || !slices.Equal(e.Shape, v.Shape()) {
 			t.Errorf("got %+v", e)
 		}
 		want := v.Clone()
@@ -178,14 +178,14 @@ func TestExport(t *testing.T) {
 			t.Error("a pointer after Release")
 		}
 	}
-	if e := tensor.Scalar(true).BroadcastTo(3).Export(); !e.ReadOnly || e.Strides[0] != 0 {
+	if e := tensor.Scalar(true).BroadcastTo(3).Any().Export(); !e.ReadOnly || e.Strides[0] != 0 {
 		t.Errorf("got %+v", e)
 	}
-	if e := tensor.New[int8](0, 2).Export(); e.Pointer != nil {
+	if e := tensor.New[int8](0, 2).Any().Export(); e.Pointer != nil {
 		t.Errorf("a pointer to no element")
 	}
 	nested := tensor.FromLayout(make([]int8, 16), layout.MustParse("((2,2),4):((1,8),2)"))
-	if err := tensor.Try(func() { nested.Export() }); !errors.Is(err, tensor.ErrView) {
+	if err := tensor.Try(func() { nested.Any().Export() }); !errors.Is(err, tensor.ErrView) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -244,7 +244,7 @@ func TestMapShrinks(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := tensor.Clone(x); !errors.Is(err, mem.ErrShrunk) {
+	if _, err := tensor.Clone(x.Any()); !errors.Is(err, mem.ErrShrunk) {
 		t.Errorf("got %v", err)
 	}
 	if err := x.Close(); err != nil {

@@ -18,7 +18,7 @@ func ExampleTensor_Data() {
 		data, off := t.Data()
 		lay := t.Layout()
 		places := make([]string, len(data))
-		for i := range t.Indices() {
+		for i := range t.Any().Indices() {
 			o, _ := lay.At(i)
 			places[off+o] = fmt.Sprint(i)
 		}
@@ -55,7 +55,7 @@ func TestConcurrentReads(t *testing.T) {
 		for k := range 8 {
 			all.Go(func() {
 				v := x.Transpose()
-				release := v.Pin()
+				release := v.Any().Pin()
 				defer release()
 				for i := range 20 {
 					if got := v.At(i, k%4); got != int32(k%4*(n/4)+i) {
@@ -64,7 +64,7 @@ func TestConcurrentReads(t *testing.T) {
 				}
 				_ = x.S(":, :5").String()
 				if !slices.Equal(values(v), want) || !slices.Equal(v.Clone().Transpose().Elems(), x.Elems()) ||
-					!slices.Equal(v.Take(1, 0).Elems(), x.S("0").Flatten().Elems()) || !v.Overlaps(x) {
+					!slices.Equal(tensor.Take(v, 1, 0).Elems(), tensor.Flatten(x.S("0")).Elems()) || !v.Any().Overlaps(x.Any()) {
 					t.Error("a reader saw other elements")
 				}
 			})
@@ -77,7 +77,7 @@ func TestConcurrentReads(t *testing.T) {
 func TestConcurrentWritesApart(t *testing.T) {
 	x := tensor.New[int32](8, 100)
 	var all sync.WaitGroup
-	for i, row := range x.Axis(0) {
+	for i, row := range tensor.Axis(x, 0) {
 		all.Go(func() { row.Fill(int32(i)) })
 	}
 	all.Wait()

@@ -8,14 +8,13 @@ import (
 )
 
 // Spec describes a tensor without elements: its element type, its shape, and the
-// shape its storage is padded to. Shape inference works on it. It is an Any of the
-// shape's row-major layout.
+// shape its storage is padded to. Shape inference works on it. It has the
+// shape's row-major layout: Any makes one of it, without the padding.
 //
 // The padded shape is at least as large as the shape along every axis, and may have
 // more axes: the shape then counts as having extents of 1 in front. What is stored in
 // the padding means nothing, and no operator reads it.
 type Spec struct {
-	Base
 	dtype  dtype.DType
 	lay    layout.Layout
 	padded []int // nil: no padding
@@ -30,6 +29,9 @@ func NewSpec(d dtype.DType, shape ...int) (Spec, error) {
 	}
 	return Spec{dtype: d, lay: lay}, nil
 }
+
+// Any returns s without its padding as a tensor that has no elements.
+func (s Spec) Any() Any { return Any{where: where{int(s.dtype), s.lay}} }
 
 // DType returns the element type.
 func (s Spec) DType() dtype.DType { return s.dtype }
@@ -185,4 +187,4 @@ func (s Spec) Identical(o Spec) bool {
 }
 
 // String writes float32[2,3].
-func (s Spec) String() string { return Describe(s) }
+func (s Spec) String() string { return describe(s.dtype, &s.lay) }

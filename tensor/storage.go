@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"sync/atomic"
 	"unsafe"
@@ -13,52 +14,54 @@ import (
 
 var sprintf = fmt.Sprintf
 
-// storage is the elements and who owns them. Tensors that share elements share
-// one storage.
-type storage[T num.Elem] struct{ memory }
-
-// memory is what a storage is, whatever its elements are. Whose the memory is, and
-// until when, is known in one place, the root: a storage that sees it as another
-// element type asks there. What changes is atomic, so that Close may run beside
-// readers of pinned memory; see docs/concurrency.md.
-type memory struct {
+// storage is the elements and who owns them. Tensors that share elements share one
+// storage. Whose the memory is, and until when, is known in one place, the root: a
+// storage that sees it as another element type asks there. What changes is atomic, so
+// that Close may run beside readers of pinned memory; see docs/concurrency.md.
+type storage struct {
 	first    atomic.Pointer[byte] // the first element; nil once closed
 	n        int                  // elements
+	dtype    dtype.DType
+	readOnly bool
+	borrowed bool                 // the elements are a slice of the caller's
+	lent     atomic.Bool          // a slice was handed out: Close leaves block to the collector
 	buf      *mem.Buffer          // the owner; nil when that is the Go heap
 	block    atomic.Pointer[byte] // the owner when that is a block of the Go heap
 	room     int                  // the block's size; 0 when there is none
-	lent     atomic.Bool          // a slice was handed out: Close leaves block to the collector
-	readOnly bool
-	borrowed bool    // the elements are a slice of the caller's
-	root     *memory // whose memory it is, seen as another element type; nil when it is its own
-	lazy     *lazy   // how the elements are to be computed, which aren't there
+	root     *storage             // whose memory it is, seen as another element type; nil when it is its own
+	lazy     *lazy                // how the elements are to be computed, which aren't there
+	foreign  any                  // who has the elements, when they are no []T
 }
 
 // newStorage makes a storage of data.
-func newStorage[T num.Elem](data []T) *storage[T] {
-	s := new(storage[T])
-	s.set(data)
+func newStorage[T num.Elem](data []T) *storage {
+	s := &storage{dtype: dtype.Of[T]()}
+	s.set(bytesOf(data))
 	return s
 }
 
-// set makes data the elements.
-func (s *storage[T]) set(data []T) {
-	if data == nil {
-		data = []T{} // nil is for what is closed
+// set makes data the elements, a whole number of them.
+func (s *storage) set(data []byte) {
+	p := unsafe.SliceData(data)
+	if p == nil {
+		p = &nothing // nil is for what is closed
 	}
-	s.n = len(data)
-	s.first.Store((*byte)(unsafe.Pointer(unsafe.SliceData(data))))
+	s.n = len(data) / s.dtype.Size()
+	s.first.Store(p)
 }
+
+// nothing is where storages without elements begin.
+var nothing byte
 
 // closed asks the buffer too: it may have been closed by its owner, or through a
 // tensor with another storage on the same buffer.
-func (m *memory) closed() bool {
+func (m *storage) closed() bool {
 	return m.first.Load() == nil || m.buf != nil && m.buf.Closed() || m.root != nil && m.root.closed()
 }
 
 // open returns the first element where the elements are surely there; where it is nil
 // closed knows. It is small enough to be inlined.
-func (m *memory) open() unsafe.Pointer {
+func (m *storage) open() unsafe.Pointer {
 	if m.root == nil && (m.buf == nil || !m.buf.Closed()) {
 		return unsafe.Pointer(m.first.Load())
 	}
@@ -71,18 +74,21 @@ func element[T num.Elem](p unsafe.Pointer, i int) *T {
 	return (*T)(unsafe.Add(p, uintptr(i)*unsafe.Sizeof(z)))
 }
 
-// elems returns the elements, for a caller who knows that they were there. It panics
-// when they were closed meanwhile.
-func (s *storage[T]) elems() []T {
-	p := s.first.Load()
+// bytes returns the memory of the elements, for a caller who knows that they were there.
+// It panics when they were closed meanwhile.
+func (m *storage) bytes() []byte {
+	p := m.first.Load()
 	if p == nil {
-		panic(noData("tensor", false, nil))
+		panic(noData("tensor", m))
 	}
-	return unsafe.Slice((*T)(unsafe.Pointer(p)), s.n)
+	return unsafe.Slice(p, m.n*m.dtype.Size())
 }
 
+// elems returns the elements of a storage of T, as bytes does.
+func elems[T num.Elem](m *storage) []T { return typed[T](m.bytes()) }
+
 // id is the same for all storages on one memory: its root.
-func (m *memory) id() *memory {
+func (m *storage) id() *storage {
 	if m.root != nil {
 		return m.root
 	}
@@ -90,7 +96,7 @@ func (m *memory) id() *memory {
 }
 
 // lend says that a slice of the elements was given out.
-func (m *memory) lend() {
+func (m *storage) lend() {
 	m = m.id()
 	if m.buf != nil {
 		m.buf.Lend()
@@ -101,7 +107,7 @@ func (m *memory) lend() {
 }
 
 // pin keeps the memory until release is called.
-func (m *memory) pin() (release func()) {
+func (m *storage) pin() (release func()) {
 	m = m.id()
 	if m.buf != nil {
 		return m.buf.Pin()
@@ -110,7 +116,7 @@ func (m *memory) pin() (release func()) {
 	return func() {}
 }
 
-func (m *memory) close() error {
+func (m *storage) close() error {
 	m.first.Store(nil)
 	if m.root != nil {
 		return m.root.close()
@@ -124,7 +130,7 @@ func (m *memory) close() error {
 	return nil
 }
 
-func (m *memory) kind() string {
+func (m *storage) kind() string {
 	switch {
 	case m.buf != nil:
 		return m.buf.Kind().String()
@@ -139,16 +145,16 @@ func (m *memory) kind() string {
 const heapMax = mem.Large - 1
 
 // allocate makes a storage of n elements, zeroed unless dirty.
-func allocate[T num.Elem](n int, dirty bool) (*storage[T], error) {
-	var z T
-	block, buf, err := room(n, int(unsafe.Sizeof(z)), dirty)
+func allocate(d dtype.DType, n int, dirty bool) (*storage, error) {
+	block, buf, err := room(n, d.Size(), dirty)
 	switch {
 	case err != nil:
 		return nil, err
 	case buf != nil:
-		return fromBuffer(buf, typed[T](buf.Bytes())), nil
+		return fromBuffer(d, buf, buf.Bytes()), nil
 	}
-	st := newStorage(typed[T](block))
+	st := &storage{dtype: d}
+	st.set(block)
 	st.block.Store(unsafe.SliceData(block))
 	st.room = cap(block)
 	return st, nil
@@ -188,9 +194,9 @@ func bytesOf[T num.Elem](s []T) []byte {
 
 // fromBuffer makes a storage of elements that live in buf and are gone when buf
 // is closed.
-func fromBuffer[T num.Elem](buf *mem.Buffer, data []T) *storage[T] {
-	st := newStorage(data)
-	st.buf, st.readOnly = buf, buf.ReadOnly()
+func fromBuffer(d dtype.DType, buf *mem.Buffer, data []byte) *storage {
+	st := &storage{dtype: d, buf: buf, readOnly: buf.ReadOnly()}
+	st.set(data)
 	return st
 }
 
@@ -199,9 +205,17 @@ func fromBuffer[T num.Elem](buf *mem.Buffer, data []T) *storage[T] {
 // when the last tensor is gone. Closing twice is no mistake; closing a view
 // closes its whole storage, and of a tensor from FromBytes the buffer. A slice
 // handed out by Elems or Data must not be used afterwards.
-func (t Tensor[T]) Close() error {
+func (t Tensor[T]) Close() error { return t.a.Close() }
+
+// Close gives the storage back at once, as Tensor.Close does. Of a foreign tensor it is the
+// Close of what it was made of, if that has one. A Spec and the zero value have nothing to
+// close.
+func (t Any) Close() error {
 	if t.st == nil {
 		return nil
+	}
+	if c, ok := t.st.foreign.(io.Closer); ok {
+		return c.Close()
 	}
 	return t.st.close()
 }
@@ -215,10 +229,9 @@ type Storage struct {
 }
 
 // Storage describes the memory behind t. It panics when there is none any more.
-func (t Tensor[T]) Storage() Storage {
-	d := t.data("tensor.Storage")
-	s := Storage{Kind: mem.Owned, Bytes: len(d) * t.DType().Size(), ReadOnly: t.st.readOnly}
-	first := unsafe.Pointer(unsafe.SliceData(d))
+func (t Any) Storage() Storage {
+	first := t.pointer("tensor.Storage")
+	s := Storage{Kind: mem.Owned, Bytes: t.st.n * t.st.dtype.Size(), ReadOnly: t.st.readOnly}
 	switch {
 	case t.st.buf != nil:
 		s.Kind, s.Bytes = t.st.buf.Kind(), t.st.buf.Len()
@@ -232,8 +245,8 @@ func (t Tensor[T]) Storage() Storage {
 
 // RetainedBytes returns how much memory t keeps in use: a view keeps the whole
 // storage, and a tensor from FromBytes the whole buffer. 0 when there is none.
-func (t Tensor[T]) RetainedBytes() int {
-	if t.st == nil || t.st.closed() {
+func (t Any) RetainedBytes() int {
+	if !t.open() {
 		return 0
 	}
 	return t.Storage().Bytes
@@ -241,14 +254,18 @@ func (t Tensor[T]) RetainedBytes() int {
 
 // Detach returns t itself when its elements are all that its storage holds, else a
 // Clone: the result keeps nothing else in memory.
-func (t Tensor[T]) Detach() Tensor[T] {
-	t.data("tensor.Detach")
-	if t.RetainedBytes() == t.Len()*t.DType().Size() && t.lay.IsCompact() {
-		return t
+func Detach[T num.Elem](t Tensor[T]) Tensor[T] {
+	detach(&t.a)
+	return t
+}
+
+func detach(a *Any) {
+	a.pointer("tensor.Detach")
+	if a.RetainedBytes() == a.Len()*a.st.dtype.Size() && a.lay.IsCompact() {
+		return
 	}
-	c := t.Clone()
-	mem.AddCopied(c.Len() * c.DType().Size())
-	return c
+	*a = clone(a)
+	mem.AddCopied(a.Len() * a.st.dtype.Size())
 }
 
 // Pin keeps the memory of t where it is until release is called, whatever happens
@@ -256,8 +273,8 @@ func (t Tensor[T]) Detach() Tensor[T] {
 // at once, and takes the memory back at the release. A slice from Elems or Data obtained
 // between Pin and Close is valid until the release, and Close may run in another goroutine
 // while it is used. A second call of release does nothing.
-func (t Tensor[T]) Pin() (release func()) {
-	t.data("tensor.Pin")
+func (t Any) Pin() (release func()) {
+	t.pointer("tensor.Pin")
 	return t.st.pin()
 }
 
@@ -276,9 +293,9 @@ type Export struct {
 // Export returns where the elements are. They stay there until Release, also when
 // t is closed before: see Pin. It panics when a nested axis has no single stride;
 // Contiguous has one.
-func (t Tensor[T]) Export() *Export {
+func (t Any) Export() *Export {
 	const op = "tensor.Export"
-	d := t.data(op)
+	p := t.pointer(op)
 	e := &Export{DType: t.DType(), Shape: t.Shape(), Strides: make([]int, t.Rank()), ReadOnly: t.IsReadOnly(), Owner: t.Storage()}
 	for i := range e.Strides {
 		e.Strides[i] = strideOf(op, &t.lay, i)
@@ -286,7 +303,7 @@ func (t Tensor[T]) Export() *Export {
 	e.release = t.Pin()
 	e.keep = t.st
 	if t.Len() > 0 {
-		e.Pointer = unsafe.Pointer(&d[t.origin()])
+		e.Pointer = unsafe.Add(p, t.origin()*t.st.dtype.Size())
 	}
 	return e
 }
@@ -302,6 +319,6 @@ func (e *Export) Release() {
 
 // SameData reports whether t and u share a storage. They may still have no
 // element in common: Overlaps says that.
-func (t Tensor[T]) SameData(u Tensor[T]) bool {
+func (t Any) SameData(u Any) bool {
 	return t.st != nil && u.st != nil && t.st.id() == u.st.id()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // A stretch is the positions start, start+step, … below stop of an axis, as many
@@ -29,8 +30,8 @@ func pick(op string, w *where, s []stretch) {
 // as are left, one past the edge none; Clipped tells. It panics when there isn't
 // one size and one coordinate per axis, a size isn't positive, a coordinate is
 // negative, or a tile of a nested axis crosses its leaves unevenly.
-func (t Tensor[T]) Tile(size []int, coord ...int) Tensor[T] {
-	pickTile("tensor.Tile", &t.where, size, coord)
+func Tile[T num.Elem](t Tensor[T], size []int, coord ...int) Tensor[T] {
+	pickTile("tensor.Tile", &t.a.where, size, coord)
 	return t
 }
 
@@ -72,7 +73,7 @@ func checkSizes(op string, lay *layout.Layout, size []int) {
 
 // Clipped reports whether t is smaller along some axis than size: whether the edge
 // has cut a tile of that size. It panics when there isn't one size per axis.
-func (t Tensor[T]) Clipped(size ...int) bool {
+func (t Any) Clipped(size ...int) bool {
 	return clipped("tensor.Clipped", &t.lay, size)
 }
 
@@ -90,10 +91,10 @@ func clipped(op string, lay *layout.Layout, size []int) bool {
 // order, the last axis fastest; together they hold each element once. The slice of
 // coordinates is the same one in every round: clone it to keep it. It panics as
 // Tile does.
-func (t Tensor[T]) Tiles(size ...int) iter.Seq2[[]int, Tensor[T]] {
-	each := tiles("tensor.Tiles", &t.where, size)
+func Tiles[T num.Elem](t Tensor[T], size ...int) iter.Seq2[[]int, Tensor[T]] {
+	each := tiles("tensor.Tiles", &t.a.where, size)
 	return func(yield func([]int, Tensor[T]) bool) {
-		each(func(at []int, w where) bool { return yield(at, Tensor[T]{st: t.st, where: w}) })
+		each(func(at []int, w where) bool { return yield(at, Tensor[T]{a: Any{st: t.a.st, where: w}}) })
 	}
 }
 
@@ -129,13 +130,13 @@ func ceilDiv(n, d int) int {
 // in one part. It panics when count isn't positive or is above 2^20, where SplitPart
 // gives one part at a time, there is no such axis, or a part of a nested axis crosses
 // its leaves unevenly.
-func (t Tensor[T]) Split(axis, count int) []Tensor[T] {
+func Split[T num.Elem](t Tensor[T], axis, count int) []Tensor[T] {
 	const op = "tensor.Split"
-	axis = checkParts(op, &t.lay, axis, count)
+	axis = checkParts(op, &t.a.lay, axis, count)
 	var parts []Tensor[T]
 	for i := range max(count, 1) {
 		p := t
-		pickPart(op, &p.where, axis, count, i, 1)
+		pickPart(op, &p.a.where, axis, count, i, 1)
 		parts = append(parts, p)
 	}
 	return parts
@@ -153,8 +154,8 @@ func checkParts(op string, lay *layout.Layout, axis, count int) int {
 // SplitPart returns part i of count of t along an axis, as Split cuts it, but with
 // the number of elements per part rounded up to a multiple of align. It panics as
 // Split does, and unless 0 ≤ i < count and align is positive.
-func (t Tensor[T]) SplitPart(axis, count, i, align int) Tensor[T] {
-	pickPart("tensor.SplitPart", &t.where, axis, count, i, align)
+func SplitPart[T num.Elem](t Tensor[T], axis, count, i, align int) Tensor[T] {
+	pickPart("tensor.SplitPart", &t.a.where, axis, count, i, align)
 	return t
 }
 
@@ -191,11 +192,11 @@ func part(s []stretch, op string, lay *layout.Layout, axis, count, i, align int)
 
 // Slice2D returns the view of rank 2 in which ranges r0 and r1, as R makes them,
 // select along axis0 and the later axis1, and the other axes stand at the given
-// indices, in their order: of a (3,4,5) tensor, t.Slice2D(0, 2, R(1, 3), R(0, 2),
-// 1) is t[1:3, 1, 0:2]. It panics unless axis0 < axis1, r0 and r1 are ranges, and
+// indices, in their order: of a (3,4,5) tensor, Slice2D(t, 0, 2, R(1, 3),
+// R(0, 2), 1) is t[1:3, 1, 0:2]. It panics unless axis0 < axis1, r0 and r1 are ranges, and
 // each other axis has an index inside it.
-func (t Tensor[T]) Slice2D(axis0, axis1 int, r0, r1 Index, fixed ...int) Tensor[T] {
-	slice2D("tensor.Slice2D", &t.where, axis0, axis1, r0, r1, fixed)
+func Slice2D[T num.Elem](t Tensor[T], axis0, axis1 int, r0, r1 Index, fixed ...int) Tensor[T] {
+	slice2D("tensor.Slice2D", &t.a.where, axis0, axis1, r0, r1, fixed)
 	return t
 }
 
@@ -215,8 +216,8 @@ func slice2D(op string, w *where, axis0, axis1 int, r0, r1 Index, fixed []int) {
 // Slice1D returns the view of rank 1 in which range r, as R makes it, selects along
 // an axis, and the other axes stand at the given indices, in their order. It panics
 // as Slice2D does.
-func (t Tensor[T]) Slice1D(axis int, r Index, fixed ...int) Tensor[T] {
-	slice1D("tensor.Slice1D", &t.where, axis, r, fixed)
+func Slice1D[T num.Elem](t Tensor[T], axis int, r Index, fixed ...int) Tensor[T] {
+	slice1D("tensor.Slice1D", &t.a.where, axis, r, fixed)
 	return t
 }
 

@@ -54,7 +54,7 @@ func TestTiles(t *testing.T) {
 		size := drawSizes(t, len(p.m.shape))
 		tiles := 0
 		refused(t, p, func() {
-			for at, tile := range p.t.Tiles(size...) {
+			for at, tile := range tensor.Tiles(p.t, size...) {
 				tiles += tile.Len()
 				in := func(idx []int) bool {
 					for i, x := range idx {
@@ -65,8 +65,8 @@ func TestTiles(t *testing.T) {
 					return true
 				}
 				same(t, "Tiles", values(tile), p.where(in))
-				same(t, "Tile", values(p.t.Tile(size, at...)), p.where(in))
-				if tile.Clipped(size...) != !slices.Equal(tile.Shape(), size) {
+				same(t, "Tile", values(tensor.Tile(p.t, size, at...)), p.where(in))
+				if tile.Any().Clipped(size...) != !slices.Equal(tile.Shape(), size) {
 					t.Fatal("Clipped")
 				}
 				clear(at) // the loop's own
@@ -81,7 +81,7 @@ func TestTiles(t *testing.T) {
 		beyond := make([]int, len(size))
 		beyond[0] = p.m.shape[0]/size[0] + rapid.SampledFrom([]int{1, math.MaxInt >> 20, math.MaxInt - 1000}).Draw(t, "beyond")
 		refused(t, p, func() {
-			if tile := p.t.Tile(size, beyond...); tile.Len() != 0 {
+			if tile := tensor.Tile(p.t, size, beyond...); tile.Len() != 0 {
 				t.Fatalf("past the edge: %v", tile)
 			}
 		})
@@ -103,7 +103,7 @@ func TestTiledIterator(t *testing.T) {
 		n := (p.m.shape[axis] + size[axis] - 1) / size[axis]
 		circular := rapid.Bool().Draw(t, "circular") && n > 0
 		refused(t, p, func() {
-			it := p.t.TiledIterator(size, axis, at...)
+			it := tensor.TiledIterator(p.t, size, axis, at...)
 			if circular {
 				it.Circular()
 			}
@@ -120,7 +120,7 @@ func TestTiledIterator(t *testing.T) {
 					}
 					return
 				}
-				same(t, "Tile", values(it.Tile()), values(p.t.Tile(size, at...)))
+				same(t, "Tile", values(it.Tile()), values(tensor.Tile(p.t, size, at...)))
 				by := rapid.IntRange(0, 3).Draw(t, "by")
 				it.Next(by)
 				at[axis] += by
@@ -140,7 +140,7 @@ func TestLayoutIterator(t *testing.T) {
 		_, hi := lay.Span()
 		step, start := rapid.IntRange(1, 50).Draw(t, "step"), rapid.IntRange(0, 50).Draw(t, "start")
 		circular := rapid.Bool().Draw(t, "circular")
-		it := tensor.FromSlice(data).LayoutIterator(lay, step, start, circular)
+		it := tensor.LayoutIterator(tensor.FromSlice(data), lay, step, start, circular)
 		for at := start; ; at += step {
 			if circular && len(data) > 0 {
 				at %= len(data)
@@ -185,9 +185,9 @@ func TestSplit(t *testing.T) {
 		n := p.m.shape[axis]
 		refused(t, p, func() {
 			from := 0
-			parts := p.t.Split(axis, count)
+			parts := tensor.Split(p.t, axis, count)
 			for i := range count {
-				part := p.t.SplitPart(axis-len(p.m.shape), count, i, align)
+				part := tensor.SplitPart(p.t, axis-len(p.m.shape), count, i, align)
 				to := from + part.Dim(axis)
 				same(t, "SplitPart", values(part), p.where(func(idx []int) bool { return from <= idx[axis] && idx[axis] < to }))
 				if to < n && part.Dim(axis)%align != 0 {
@@ -235,7 +235,7 @@ func TestDistribute(t *testing.T) {
 			grid, _ := threads.Coord(i)
 			id, _ := threads.Offset(i)
 			if refused(t, p, func() {
-				frag := p.t.Distribute(threads, id, opts...)
+				frag := tensor.Distribute(p.t, threads, id, opts...)
 				total += frag.Len()
 				same(t, "Distribute", values(frag), p.where(func(idx []int) bool {
 					for k, x := range idx {
@@ -263,7 +263,7 @@ func TestDistributeByLeaf(t *testing.T) {
 	threads := layout.MustParse("((2,2,2),2):((4,1,8),2)")
 	seen := make(map[int32]bool)
 	for id := range threads.Size() {
-		frag := x.Distribute(threads, id)
+		frag := tensor.Distribute(x, threads, id)
 		lay := frag.Layout()
 		if lay.Leaves() != 4 {
 			t.Errorf("thread %d: %v isn't divided by leaf", id, lay)
@@ -289,7 +289,7 @@ func TestDistributeSwizzled(t *testing.T) {
 	threads := layout.MustParse("(2,2):(2,1)")
 	want := [][]int32{{0, 2, 8, 10}, {1, 3, 9, 11}, {5, 7, 13, 15}, {4, 6, 12, 14}}
 	for id, v := range want {
-		if got := values(x.Distribute(threads, id, tensor.Swizzled(w))); !slices.Equal(got, v) {
+		if got := values(tensor.Distribute(x, threads, id, tensor.Swizzled(w))); !slices.Equal(got, v) {
 			t.Errorf("thread %d: %v, want %v", id, got, v)
 		}
 	}
@@ -298,11 +298,11 @@ func TestDistributeSwizzled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := tensor.Try(func() {
-		tensor.Arange[int32](0, 18, 1).View(9, 2).Distribute(layout.MustParse("(9,1):(1,0)"), 8, tensor.Swizzled(far))
+		tensor.Distribute(tensor.Arange[int32](0, 18, 1).View(9, 2), layout.MustParse("(9,1):(1,0)"), 8, tensor.Swizzled(far))
 	}); !errors.Is(err, tensor.ErrIndex) {
 		t.Error(err)
 	}
-	if err := tensor.Try(func() { x.S(":, :2").Distribute(threads, 1, tensor.Swizzled(w)) }); !errors.Is(err, tensor.ErrView) {
+	if err := tensor.Try(func() { tensor.Distribute(x.S(":, :2"), threads, 1, tensor.Swizzled(w)) }); !errors.Is(err, tensor.ErrView) {
 		t.Error(err)
 	}
 }
@@ -313,7 +313,7 @@ func TestVectors(t *testing.T) {
 		p := drawRoot(t)
 		size := drawSizes(t, len(p.m.shape))
 		refused(t, p, func() {
-			v := p.t.Vectorize(size...)
+			v := tensor.Vectorize(p.t, size...)
 			elem := v.ElemLayout()
 			// The order of the lanes: the axis of stride 1, then from the first on.
 			order := seq(len(size))
@@ -386,7 +386,7 @@ func TestPartsOfVectors(t *testing.T) {
 			return
 		}
 		refused(t, p, func() {
-			v := p.t.Vectorize(drawSizes(t, rank)...)
+			v := tensor.Vectorize(p.t, drawSizes(t, rank)...)
 			size, threads := drawSizes(t, rank), threadGrid(t, rank)
 			axis, count := rapid.IntRange(0, rank-1).Draw(t, "axis"), rapid.IntRange(1, 3).Draw(t, "count")
 			at := make([]int, rank)
@@ -444,7 +444,7 @@ func TestPartsOfVectors(t *testing.T) {
 func TestDistributeNestedThreads(t *testing.T) {
 	x := tensor.Arange[int32](0, 8, 1)
 	for id, want := range [][]int32{{0, 4}, {2, 6}, {1, 5}, {3, 7}} {
-		if got := values(x.Distribute(layout.MustParse("((2,2)):((2,1))"), id)); !slices.Equal(got, want) {
+		if got := values(tensor.Distribute(x, layout.MustParse("((2,2)):((2,1))"), id)); !slices.Equal(got, want) {
 			t.Errorf("thread %d: %v, want %v", id, got, want)
 		}
 	}

@@ -9,13 +9,14 @@ import (
 
 // A TileIterator is a tile that moves over a tensor in equal steps:
 //
-//	for it := t.TiledIterator([]int{16, 16}, 0, 0, 0); it.Valid(); it.Next(1) {
+//	for it := tensor.TiledIterator(t, []int{16, 16}, 0, 0, 0); it.Valid(); it.Next(1) {
 //		tile := it.Tile()
 //	}
 //
 // It stops at the end, or begins again when it is circular.
 type TileIterator[T num.Elem] struct {
-	st *storage[T]
+	_  [0]func(T)
+	st *storage
 	steps
 }
 
@@ -29,8 +30,8 @@ type steps struct {
 // TiledIterator returns an iterator over the tiles of t, as Tile cuts it, from the
 // tile at start on along an axis. It panics as Tile does, or when there is no such
 // axis.
-func (t Tensor[T]) TiledIterator(size []int, axis int, start ...int) *TileIterator[T] {
-	return &TileIterator[T]{t.st, tileSteps("tensor.TiledIterator", t.where, size, axis, start)}
+func TiledIterator[T num.Elem](t Tensor[T], size []int, axis int, start ...int) *TileIterator[T] {
+	return &TileIterator[T]{st: t.a.st, steps: tileSteps("tensor.TiledIterator", t.a.where, size, axis, start)}
 }
 
 func tileSteps(op string, row where, size []int, axis int, start []int) steps {
@@ -75,8 +76,8 @@ func (it *TileIterator[T]) Circular() *TileIterator[T] {
 // back to start, and Tile panics where lay would leave t. It panics when t doesn't
 // have rank 1 and a single stride, lay has a negative stride, step isn't positive,
 // or start is negative.
-func (t Tensor[T]) LayoutIterator(lay layout.Layout, step, start int, circular bool) *TileIterator[T] {
-	return &TileIterator[T]{t.st, layoutSteps("tensor.LayoutIterator", t.where, lay, step, start, circular)}
+func LayoutIterator[T num.Elem](t Tensor[T], lay layout.Layout, step, start int, circular bool) *TileIterator[T] {
+	return &TileIterator[T]{st: t.a.st, steps: layoutSteps("tensor.LayoutIterator", t.a.where, lay, step, start, circular)}
 }
 
 func layoutSteps(op string, t where, lay layout.Layout, step, start int, circular bool) steps {
@@ -126,7 +127,7 @@ func (it *TileIterator[T]) Valid() bool { return it.at < it.n }
 // Tile returns the tile the iterator stands at. It panics when that is past the
 // last.
 func (it *TileIterator[T]) Tile() Tensor[T] {
-	return Tensor[T]{st: it.st, where: it.now("tensor.TileIterator.Tile")}
+	return Tensor[T]{a: Any{st: it.st, where: it.now("tensor.TileIterator.Tile")}}
 }
 
 func (it *steps) now(op string) where {

@@ -19,7 +19,7 @@ import (
 // stride 1, the first if there are several, is fastest of all. So lanes of a dense
 // block are in memory order.
 type Vectors[T num.Elem] struct {
-	_    [0]func()
+	_    [0]func(T)
 	grid Tensor[T] // of the vectors' first elements
 	cut
 }
@@ -31,12 +31,12 @@ type cut struct {
 }
 
 // Vectorize returns the tensor of the blocks of the given shape that t is made of,
-// as vectors: of (16,16), t.Vectorize(4, 4) has shape (4,4) and vectors of 16
+// as vectors: of (16,16), Vectorize(t, 4, 4) has shape (4,4) and vectors of 16
 // lanes. Blocks at the edge of t lack the lanes outside it. It panics when there
 // isn't one extent per axis, one isn't positive, or blocks of a nested axis cross
 // its leaves unevenly.
-func (t Tensor[T]) Vectorize(shape ...int) Vectors[T] {
-	b := vectorize("tensor.Vectorize", &t.lay, shape)
+func Vectorize[T num.Elem](t Tensor[T], shape ...int) Vectors[T] {
+	b := vectorize("tensor.Vectorize", &t.a.lay, shape)
 	return Vectors[T]{grid: t, cut: b}
 }
 
@@ -93,7 +93,7 @@ func blocks(lay *layout.Layout, i, n int) (start, lane layout.Layout, err error)
 func FromVectors[T num.Elem](data []T, lay, elem layout.Layout) Vectors[T] {
 	const op = "tensor.FromVectors"
 	all := fromLayout(op, data, join(op, lanes(&lay, &elem)))
-	all.lay = lay
+	all.a.lay = lay
 	return Vectors[T]{grid: all, cut: cut{elem: elem}}
 }
 
@@ -109,7 +109,7 @@ func lanes(lay, elem *layout.Layout) []layout.Layout {
 }
 
 // Rank returns the number of axes of the tensor of vectors.
-func (v Vectors[T]) Rank() int { return v.grid.lay.Rank() }
+func (v Vectors[T]) Rank() int { return v.grid.a.lay.Rank() }
 
 // Dim returns how many vectors there are along an axis. Negative axes count from
 // the end. It panics when there is no such axis.
@@ -119,11 +119,11 @@ func (v Vectors[T]) Dim(axis int) int { return v.grid.Dim(axis) }
 func (v Vectors[T]) Shape() []int { return v.grid.Shape() }
 
 // Len returns the number of vectors.
-func (v Vectors[T]) Len() int { return v.grid.lay.Size() }
+func (v Vectors[T]) Len() int { return v.grid.a.lay.Size() }
 
 // Layout returns how coordinates map to the storage offsets of the vectors' first
 // elements, counted from that of vector 0.
-func (v Vectors[T]) Layout() layout.Layout { return v.grid.lay }
+func (v Vectors[T]) Layout() layout.Layout { return v.grid.a.lay }
 
 // ElemLayout returns where the lanes of a vector are, counted from its first
 // element, missing ones included.
@@ -137,8 +137,8 @@ func (v Vectors[T]) Clipped() bool { return v.edge != nil && v.Len() > 0 }
 
 // Full reports whether the vector at idx has all its lanes. It panics as Load does.
 func (v Vectors[T]) Full(idx ...int) bool {
-	offsetAt("tensor.Vectors.Full", &v.grid.where, idx)
-	return full(&v.grid.lay, &v.cut, idx)
+	offsetAt("tensor.Vectors.Full", &v.grid.a.where, idx)
+	return full(&v.grid.a.lay, &v.cut, idx)
 }
 
 func full(grid *layout.Layout, b *cut, idx []int) bool {
@@ -218,23 +218,29 @@ func eachLane(grid *layout.Layout, b *cut, idx []int, f func(lane, off int)) {
 // its axis.
 func (v Vectors[T]) Load(dst []T, idx ...int) int {
 	const op = "tensor.Vectors.Load"
-	data, from := v.grid.data(op), offsetAt(op, &v.grid.where, idx)
+	data, from := read[T](&v.grid.a, op), offsetAt(op, &v.grid.a.where, idx)
 	checkLanes(op, &v.elem, len(dst))
 	clear(dst)
 	n := 0
-	eachLane(&v.grid.lay, &v.cut, idx, func(lane, off int) {
+	eachLane(&v.grid.a.lay, &v.cut, idx, func(lane, off int) {
 		dst[lane] = data[from+off]
 		n++
 	})
-	runtime.KeepAlive(v.grid.st)
+	runtime.KeepAlive(v.grid.a.st)
 	return n
+}
+
+// count returns the elements of the storage.
+func (a *Any) count(op string) int {
+	a.pointer(op)
+	return a.st.n
 }
 
 // At returns the lanes of the vector at idx in a new slice, as Load gives them. It panics for
 // more lanes than both 2^24 and the elements of the storage.
 func (v Vectors[T]) At(idx ...int) []T {
 	const most = 1 << 24
-	if n := v.ElemLen(); n > max(most, len(v.grid.data("tensor.Vectors.Load"))) { // a broadcast axis makes lanes that no storage has
+	if n := v.ElemLen(); n > max(most, v.grid.a.count("tensor.Vectors.Load")) { // a broadcast axis makes lanes that no storage has
 		panic(&Error{"tensor.Vectors.At", sprintf("%d lanes are too many for a new slice; Load takes one of yours", n), ErrMemory})
 	}
 	lanes := make([]T, v.ElemLen())
@@ -247,14 +253,14 @@ func (v Vectors[T]) At(idx ...int) []T {
 // Load does, and when the tensor is read-only.
 func (v Vectors[T]) Store(src []T, idx ...int) int {
 	const op = "tensor.Vectors.Store"
-	data, from := v.grid.writable(op), offsetAt(op, &v.grid.where, idx)
+	data, from := writable[T](&v.grid.a, op), offsetAt(op, &v.grid.a.where, idx)
 	checkLanes(op, &v.elem, len(src))
 	n := 0
-	eachLane(&v.grid.lay, &v.cut, idx, func(lane, off int) {
+	eachLane(&v.grid.a.lay, &v.cut, idx, func(lane, off int) {
 		data[from+off] = src[lane]
 		n++
 	})
-	runtime.KeepAlive(v.grid.st)
+	runtime.KeepAlive(v.grid.a.st)
 	return n
 }
 
@@ -267,7 +273,7 @@ func checkLanes(op string, elem *layout.Layout, n int) {
 // Fill sets every lane of every vector to x, and returns v. It panics when the
 // tensor is read-only.
 func (v Vectors[T]) Fill(x T) Vectors[T] {
-	v.grid.writable("tensor.Vectors.Fill")
+	v.grid.a.check("tensor.Vectors.Fill")
 	row := Empty[T](v.ElemLen())
 	defer row.Close()
 	lanes := row.Elems()
@@ -284,19 +290,19 @@ func (v Vectors[T]) Fill(x T) Vectors[T] {
 // first. It panics when their numbers of vectors or lanes differ, or v is read-only.
 func (v Vectors[T]) CopyFrom(src Vectors[T]) {
 	const op = "tensor.Vectors.CopyFrom"
-	v.grid.writable(op)
-	src.grid.data(op)
-	vectors, n := v.grid.lay.Size(), v.elem.Size()
-	checkVectors(op, vectors, n, src.grid.lay.Size(), src.elem.Size())
+	v.grid.a.check(op)
+	src.grid.a.pointer(op)
+	vectors, n := v.grid.a.lay.Size(), v.elem.Size()
+	checkVectors(op, vectors, n, src.grid.a.lay.Size(), src.elem.Size())
 	whole := Empty[T](vectors, n)
 	defer whole.Close()
 	all := whole.Elems()
 	for i := range vectors {
-		idx, _ := src.grid.lay.Coord(i)
+		idx, _ := src.grid.a.lay.Coord(i)
 		src.Load(all[i*n:(i+1)*n], idx...)
 	}
 	for i := range vectors {
-		idx, _ := v.grid.lay.Coord(i)
+		idx, _ := v.grid.a.lay.Coord(i)
 		v.Store(all[i*n:(i+1)*n], idx...)
 	}
 }
@@ -312,7 +318,7 @@ func checkVectors(op string, vectors, lanes, ofSrc, lanesOfSrc int) {
 // when a vector lacks lanes.
 func (v Vectors[T]) Lanes() Tensor[T] {
 	t := v.grid
-	t.lay = allLanes("tensor.Vectors.Lanes", &t.lay, &v.cut)
+	t.a.lay = allLanes("tensor.Vectors.Lanes", &t.a.lay, &v.cut)
 	return t
 }
 
@@ -348,9 +354,9 @@ func partOfGrid(b *cut, grid, part *layout.Layout, from func(axis int) (start, s
 	}
 }
 
-// Tile is Tensor.Tile of the vectors.
+// Tile returns a view of one tile of the vectors, as the function Tile of elements.
 func (v Vectors[T]) Tile(size []int, coord ...int) Vectors[T] {
-	tileVectors("tensor.Vectors.Tile", &v.grid.where, &v.cut, size, coord)
+	tileVectors("tensor.Vectors.Tile", &v.grid.a.where, &v.cut, size, coord)
 	return v
 }
 
@@ -359,14 +365,14 @@ func tileVectors(op string, w *where, b *cut, size, coord []int) {
 	pickVectors(op, w, b, tile(few[:0], op, &w.lay, size, coord))
 }
 
-// Split is Tensor.Split of the vectors.
+// Split cuts the vectors along an axis into count views, as the function Split elements.
 func (v Vectors[T]) Split(axis, count int) []Vectors[T] {
 	const op = "tensor.Vectors.Split"
-	axis = checkParts(op, &v.grid.lay, axis, count)
+	axis = checkParts(op, &v.grid.a.lay, axis, count)
 	var parts []Vectors[T]
 	for i := range max(count, 1) {
 		p := v
-		partOfVectors(op, &p.grid.where, &p.cut, axis, count, i)
+		partOfVectors(op, &p.grid.a.where, &p.cut, axis, count, i)
 		parts = append(parts, p)
 	}
 	return parts
@@ -377,10 +383,10 @@ func partOfVectors(op string, w *where, b *cut, axis, count, i int) {
 	pickVectors(op, w, b, part(few[:0], op, &w.lay, axis, count, i, 1))
 }
 
-// Distribute is Tensor.Distribute of the vectors; Swizzled counts offsets in
-// vectors.
+// Distribute returns a view of the vectors that belong to one thread, as the function
+// Distribute of elements; Swizzled counts offsets in vectors.
 func (v Vectors[T]) Distribute(threads layout.Layout, thread int, opts ...DistributeOption) Vectors[T] {
-	distributeVectors("tensor.Vectors.Distribute", &v.grid.where, &v.cut, &threads, thread, opts)
+	distributeVectors("tensor.Vectors.Distribute", &v.grid.a.where, &v.cut, &threads, thread, opts)
 	return v
 }
 

@@ -1,6 +1,9 @@
 package tensor
 
-import "github.com/ashlar-go/ashlar/layout"
+import (
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
+)
 
 // Index selects along one axis; see R, I, Colon, NewAxis and Ellipsis.
 type Index = layout.Index
@@ -33,7 +36,7 @@ func I(i int) Index { return layout.Point(i) }
 // axis has no layout. A view keeps the whole storage in memory: Clone of a small
 // slice lets go of it.
 func (t Tensor[T]) Slice(idx ...Index) Tensor[T] {
-	slice("tensor.Slice", &t.where, idx)
+	slice("tensor.Slice", &t.a.where, idx)
 	return t
 }
 
@@ -48,7 +51,7 @@ func slice(op string, w *where, idx []Index) {
 // S is Slice with the indices as NumPy writes them: t.S("1:3, ::-1, ..., 2").
 func (t Tensor[T]) S(text string) Tensor[T] {
 	const op = "tensor.S"
-	slice(op, &t.where, parseSlice(op, text))
+	slice(op, &t.a.where, parseSlice(op, text))
 	return t
 }
 
@@ -64,7 +67,7 @@ func parseSlice(op, text string) []Index {
 // the last one, and axes of extent 1 or absent repeat. It panics when another
 // extent differs.
 func (t Tensor[T]) BroadcastTo(shape ...int) Tensor[T] {
-	stretchTo("tensor.BroadcastTo", &t.lay, shape)
+	stretchTo("tensor.BroadcastTo", &t.a.lay, shape)
 	return t.ReadOnly()
 }
 
@@ -79,12 +82,12 @@ func stretchTo(op string, lay *layout.Layout, shape []int) {
 
 // Diagonal returns a read-only view of the elements whose index along axis2 is
 // that along axis1 plus offset. Both axes go, and the diagonal is the last axis of
-// the result, as NumPy has it. The matrix above is t.Diagonal(0, -2, -1). It is
+// the result, as NumPy has it. The matrix above is Diagonal(t, 0, -2, -1). It is
 // empty when offset lies outside. It panics when the axes are the same or don't
 // exist, or one is nested and has no single stride.
-func (t Tensor[T]) Diagonal(offset, axis1, axis2 int) Tensor[T] {
-	diagonal("tensor.Diagonal", &t.where, offset, axis1, axis2)
-	return t
+func Diagonal[T num.Elem](t Tensor[T], offset, axis1, axis2 int) Tensor[T] {
+	diagonal("tensor.Diagonal", &t.a.where, offset, axis1, axis2)
+	return t.ReadOnly()
 }
 
 func diagonal(op string, w *where, offset, axis1, axis2 int) {
@@ -112,7 +115,6 @@ func diagonal(op string, w *where, offset, axis1, axis2 int) {
 		from = 0
 	}
 	move(w, &out, from)
-	freeze(w)
 }
 
 // SlidingWindow returns a read-only view of every stretch of size neighbours along
@@ -120,9 +122,9 @@ func diagonal(op string, w *where, offset, axis1, axis2 int) {
 // last axis of extent size is added. Call it again for windows along several axes.
 // It panics unless 0 ≤ size ≤ Dim(axis), or when the axis is nested and has no
 // single stride.
-func (t Tensor[T]) SlidingWindow(axis, size int) Tensor[T] {
-	slidingWindow("tensor.SlidingWindow", &t.where, axis, size)
-	return t
+func SlidingWindow[T num.Elem](t Tensor[T], axis, size int) Tensor[T] {
+	slidingWindow("tensor.SlidingWindow", &t.a.where, axis, size)
+	return t.ReadOnly()
 }
 
 func slidingWindow(op string, w *where, axis, size int) {
@@ -139,7 +141,6 @@ func slidingWindow(op string, w *where, axis, size int) {
 	}
 	modes[a] = leaf(op, n-size+1, step)
 	w.lay = join(op, append(modes, leaf(op, size, step)))
-	freeze(w)
 }
 
 // strideOf returns the one stride of an axis.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 )
 
@@ -15,11 +16,12 @@ import (
 // axis fastest, separated by spaces. Nothing is left out, and of no elements nothing is written. Numbers are
 // written as Sprint writes one alone: floats with the fewest digits that tell them
 // from their neighbours, and always a point or an exponent. It fails as w fails.
-func (t Tensor[T]) WriteTo(w io.Writer) (int64, error) {
+func (t Any) WriteTo(w io.Writer) (int64, error) {
 	const op = "tensor.WriteTo"
-	data := t.data(op)
+	t.pointer(op)
+	all := t.st.boxed()
 	defer runtime.KeepAlive(t.st)
-	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(data[t.origin()+off])) })
+	return writeGrid(op, w, &t.lay, func(b *strings.Builder, off int, _ []int) { b.WriteString(alone(all.at(t.origin() + off))) })
 }
 
 // WriteNested writes the elements in brackets, one pair per axis, in row-major
@@ -27,21 +29,18 @@ func (t Tensor[T]) WriteTo(w io.Writer) (int64, error) {
 // TileTensor. Rank 0 has no brackets, and an axis without elements is []. Numbers
 // are as WriteTo writes them. It fails as w fails, and panics when extents before one
 // that is 0 ask for more than 2^20 brackets.
-func (t Tensor[T]) WriteNested(w io.Writer) (int64, error) {
-	t.data("tensor.WriteNested")
-	return writeNested("tensor.WriteNested", w, t.elements())
-}
-
-func writeNested(op string, to io.Writer, e *elements) (int64, error) {
-	lay := &e.w.lay
+func (t Any) WriteNested(w io.Writer) (int64, error) {
+	const op = "tensor.WriteNested"
+	t.pointer(op)
+	lay, all := &t.lay, t.st.boxed()
 	checkLists(op, lay)
-	defer runtime.KeepAlive(e.Any)
+	defer runtime.KeepAlive(t.st)
 	var b strings.Builder
 	at := make([]int, lay.Rank())
 	var nest func(axis int)
 	nest = func(axis int) {
 		if axis == len(at) {
-			b.WriteString(alone(e.at(offsetAt(op, e.w, at))))
+			b.WriteString(alone(all.at(offsetAt(op, &t.where, at))))
 			return
 		}
 		b.WriteByte('[')
@@ -55,19 +54,19 @@ func writeNested(op string, to io.Writer, e *elements) (int64, error) {
 		b.WriteByte(']')
 	}
 	nest(0)
-	if to == nil {
+	if w == nil {
 		return 0, noWriter(op)
 	}
-	n, err := io.WriteString(to, b.String())
+	n, err := io.WriteString(w, b.String())
 	return int64(n), err
 }
 
-// WriteTo writes the vectors as Tensor.WriteTo writes elements, each as its lanes in
+// WriteTo writes the vectors as Any.WriteTo writes elements, each as its lanes in
 // brackets: [0.0, 1.0]. Missing lanes are 0.
 func (v Vectors[T]) WriteTo(w io.Writer) (int64, error) {
 	const op = "tensor.Vectors.WriteTo"
-	v.grid.data(op)
-	return writeGrid(op, w, &v.grid.lay, func(b *strings.Builder, _ int, idx []int) {
+	v.grid.a.pointer(op)
+	return writeGrid(op, w, &v.grid.a.lay, func(b *strings.Builder, _ int, idx []int) {
 		lanes := v.At(idx...)
 		writeLanes(b, len(lanes), func(i int) any { return lanes[i] })
 	})
@@ -86,7 +85,7 @@ func writeLanes(b *strings.Builder, n int, lane func(i int) any) {
 
 // String returns what WriteTo writes.
 func (v Vectors[T]) String() string {
-	if text, none := v.grid.elements().nothing(); none {
+	if text, none := newPrinter(&v.grid.a, dtype.Of[T]()).nothing(); none {
 		return text
 	}
 	var b strings.Builder

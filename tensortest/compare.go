@@ -40,7 +40,7 @@ type Report struct {
 // they find. It lists at most top differences. Layouts make no difference.
 //
 // It fails when element type or shape differ, and for what has no elements to
-// read: nil, a tensor.Spec, a closed tensor.
+// read: no tensor, a tensor.Spec, a closed tensor.
 func Compare(a, b tensor.Any, tol Tolerance, top int) (Report, error) {
 	x, problem := open("the first", a)
 	y, other := open("the second", b)
@@ -53,12 +53,12 @@ func Compare(a, b tensor.Any, tol Tolerance, top int) (Report, error) {
 	if problem != "" {
 		return Report{}, fmt.Errorf("tensortest.Compare: %s", problem)
 	}
-	r := Report{Len: tensor.Len(a)}
-	shape := tensor.Shape(a)
+	r := Report{Len: a.Len()}
+	shape := a.Shape()
 	idx := make([]int, len(shape))
 	for i := range unlike(a, b, r.Len) {
 		place(i, shape, idx)
-		r.add(idx, x, y, tol, top)
+		r.add(idx, &x, &y, tol, top)
 	}
 	r.sort(top)
 	return r, nil
@@ -101,7 +101,7 @@ func place(i int, shape, idx []int) {
 	}
 }
 
-func (r *Report) add(idx []int, x, y reader, tol Tolerance, top int) {
+func (r *Report) add(idx []int, x, y *reader, tol Tolerance, top int) {
 	a, b := x.at(idx), y.at(idx)
 	d := Difference{Abs: a.difference(b)}
 	if d.Abs == 0 {

@@ -1,9 +1,12 @@
 package tensortest
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"runtime"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,92 +23,91 @@ type element struct {
 
 // A reader gives the elements of a tensor.
 type reader struct {
-	at  func(idx []int) element
-	any func(idx []int) any
+	a      tensor.Any
+	dtype  dtype.DType
+	size   int // of an element in bytes
+	memory []byte
+	first  int // where element 0 is in memory, in elements
 }
 
 // open returns the reader of a, or what is wrong with it.
 func open(name string, a tensor.Any) (r reader, problem string) {
-	var err error
-	switch x := a.(type) {
-	case nil:
-		return r, name + " is nil"
-	case tensor.Tensor[bool]:
-		r, err = read(x, boolean)
-	case tensor.Tensor[int8]:
-		r, err = read(x, signed[int8])
-	case tensor.Tensor[int16]:
-		r, err = read(x, signed[int16])
-	case tensor.Tensor[int32]:
-		r, err = read(x, signed[int32])
-	case tensor.Tensor[int64]:
-		r, err = read(x, signed[int64])
-	case tensor.Tensor[uint8]:
-		r, err = read(x, unsigned[uint8])
-	case tensor.Tensor[uint16]:
-		r, err = read(x, unsigned[uint16])
-	case tensor.Tensor[uint32]:
-		r, err = read(x, unsigned[uint32])
-	case tensor.Tensor[uint64]:
-		r, err = read(x, unsigned[uint64])
-	case tensor.Tensor[num.F8E4M3]:
-		r, err = read(x, func(v num.F8E4M3) element { return float(uint64(v.Bits()), 8, v.Float64()) })
-	case tensor.Tensor[num.F8E5M2]:
-		r, err = read(x, func(v num.F8E5M2) element { return float(uint64(v.Bits()), 8, v.Float64()) })
-	case tensor.Tensor[num.F16]:
-		r, err = read(x, func(v num.F16) element { return float(uint64(v.Bits()), 16, v.Float64()) })
-	case tensor.Tensor[num.BF16]:
-		r, err = read(x, func(v num.BF16) element { return float(uint64(v.Bits()), 16, v.Float64()) })
-	case tensor.Tensor[float32]:
-		r, err = read(x, single)
-	case tensor.Tensor[float64]:
-		r, err = read(x, double)
-	case tensor.Tensor[complex64]:
-		r, err = read(x, func(v complex64) element { return pair(single(real(v)), single(imag(v))) })
-	case tensor.Tensor[complex128]:
-		r, err = read(x, func(v complex128) element { return pair(double(real(v)), double(imag(v))) })
-	case tensor.Tensor[num.FP8x23]:
-		r, err = read(x, func(v num.FP8x23) element { return fixed(int64(v.Bits()), v.Float64()) })
-	case tensor.Tensor[num.FP16x16]:
-		r, err = read(x, func(v num.FP16x16) element { return fixed(int64(v.Bits()), v.Float64()) })
-	case tensor.Tensor[num.FP32x32]:
-		r, err = read(x, func(v num.FP32x32) element { return fixed(v.Bits(), v.Float64()) })
-	case tensor.Tensor[num.FP64x64]:
-		r, err = read(x, wide)
-	default:
-		return r, fmt.Sprintf("%s is a %T, whose elements can't be read", name, a)
+	switch {
+	case a.IsZero():
+		return r, name + " is no tensor: it is the zero value"
+	case a.IsSpec():
+		return r, name + " is a tensor.Spec, whose elements can't be read"
+	case a.Foreign() != nil:
+		return r, fmt.Sprintf("%s is a %T, whose elements can't be read", name, a.Foreign())
 	}
-	if err != nil {
+	r.a, r.dtype, r.size = a, a.DType(), a.DType().Size()
+	if err := tensor.Try(func() { r.memory, r.first = r.a.Memory() }); err != nil {
 		return r, fmt.Sprintf("%s can't be read: %v", name, err)
 	}
 	return r, ""
 }
 
-func read[T num.Elem](x tensor.Tensor[T], f func(T) element) (reader, error) {
-	return reader{
-		at:  func(idx []int) element { return f(x.At(idx...)) },
-		any: func(idx []int) any { return x.At(idx...) },
-	}, tensor.Try(func() { x.Data() })
-}
+// any returns the element at idx as what it is.
+func (r *reader) any(idx []int) any { return r.a.At(idx...) }
 
-func boolean(v bool) element {
-	e := element{boolean: true, integer: true}
-	if v {
-		e.bits[0], e.order[0], e.value[0] = 1, 1, 1
-	}
+func (r *reader) at(idx []int) element {
+	off, _ := r.a.LayoutRef().At(idx)
+	e := decode(r.dtype, r.memory[(r.first+off)*r.size:][:r.size])
+	runtime.KeepAlive(r)
 	return e
 }
 
-func signed[T num.Int](v T) element {
-	return element{bits: [2]uint64{uint64(v)}, order: [2]uint64{uint64(v) ^ 1<<63}, value: [2]float64{float64(v)}, integer: true}
+// decode makes an element of its bytes.
+func decode(d dtype.DType, b []byte) element {
+	w, unused := word(b), max(64-8*len(b), 0)
+	units := int64(w<<unused) >> unused // as two's complement
+	switch d {
+	case dtype.Bool:
+		return element{bits: [2]uint64{w}, order: [2]uint64{w}, value: [2]float64{float64(w)}, integer: true, boolean: true}
+	case dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64:
+		return element{bits: [2]uint64{w}, order: [2]uint64{uint64(units) ^ 1<<63}, value: [2]float64{float64(units)}, integer: true}
+	case dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64:
+		return element{bits: [2]uint64{w}, order: [2]uint64{w}, value: [2]float64{float64(w)}, integer: true}
+	case dtype.Float8E4M3:
+		return float(w, 8, num.F8E4M3FromBits(uint8(w)).Float64())
+	case dtype.Float8E5M2:
+		return float(w, 8, num.F8E5M2FromBits(uint8(w)).Float64())
+	case dtype.Float16:
+		return float(w, 16, num.F16FromBits(uint16(w)).Float64())
+	case dtype.BFloat16:
+		return float(w, 16, num.BF16FromBits(uint16(w)).Float64())
+	case dtype.Float32:
+		return float(w, 32, float64(math.Float32frombits(uint32(w))))
+	case dtype.Float64:
+		return float(w, 64, math.Float64frombits(w))
+	case dtype.Complex64:
+		return pair(decode(dtype.Float32, b[:4]), decode(dtype.Float32, b[4:]))
+	case dtype.Complex128:
+		return pair(decode(dtype.Float64, b[:8]), decode(dtype.Float64, b[8:]))
+	case dtype.FP8x23:
+		return fixed(units, num.FP8x23FromBits(int32(units)).Float64())
+	case dtype.FP16x16:
+		return fixed(units, num.FP16x16FromBits(int32(units)).Float64())
+	case dtype.FP32x32:
+		return fixed(units, num.FP32x32FromBits(units).Float64())
+	case dtype.FP64x64: // the upper half first
+		return wide(num.FP64x64FromBits(num.Int128{Hi: int64(w), Lo: word(b[8:])}))
+	}
+	panic(fmt.Sprintf("tensortest: no element has type %v", d))
 }
 
-func unsigned[T num.Uint](v T) element {
-	return element{bits: [2]uint64{uint64(v)}, order: [2]uint64{uint64(v)}, value: [2]float64{float64(v)}, integer: true}
+// word returns the first 8 bytes, or as many as there are, as an integer.
+func word(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(b))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(b))
+	}
+	return binary.NativeEndian.Uint64(b)
 }
-
-func single(v float32) element { return float(uint64(math.Float32bits(v)), 32, float64(v)) }
-func double(v float64) element { return float(math.Float64bits(v), 64, v) }
 
 // float makes an element of the bits of a float of some width, the sign first.
 func float(bits uint64, width int, v float64) element {

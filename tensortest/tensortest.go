@@ -4,7 +4,7 @@
 // All of them want the same element type and shape; layouts, storages and whether
 // a tensor is a view make no difference. A comparison that fails calls t.Errorf
 // once, with the first differences, how many there are, and the largest. What
-// can't be compared (nil, a tensor.Spec, a closed tensor) fails too. They return
+// can't be compared (no tensor, a tensor.Spec, a closed tensor) fails too. They return
 // whether the tensors passed. Compare gives the same figures to programs.
 package tensortest
 
@@ -57,7 +57,7 @@ func AllClose(t testing.TB, got, want tensor.Any, rtol, atol float64) bool {
 // is further off counts.
 func ULP(t testing.TB, got, want tensor.Any, limit uint64) bool {
 	t.Helper()
-	if got != nil && !got.DType().IsFloat() && !got.DType().IsComplex() {
+	if !got.IsZero() && !got.DType().IsFloat() && !got.DType().IsComplex() {
 		t.Errorf("tensortest.ULP: %s has no units in the last place; use Equal or AllClose", tensor.Describe(got))
 		return false
 	}
@@ -97,7 +97,7 @@ func (c *comparison) run(t testing.TB, got, want tensor.Any) bool {
 	var first []string
 	var largest string
 	count, most := 0, -1.0
-	for idx := range coordinates(tensor.Shape(got)) {
+	for idx := range coordinates(got.Shape()) {
 		a, b := g.at(idx), w.at(idx)
 		d, tooFar := c.far(a, b)
 		if !tooFar {
@@ -117,7 +117,7 @@ func (c *comparison) run(t testing.TB, got, want tensor.Any) bool {
 	if count == 0 {
 		return true
 	}
-	s := fmt.Sprintf("tensortest.%s: %d of %d elements of %s differ %s\n\t%s", c.name, count, tensor.Len(got), tensor.Describe(got), c.limit, strings.Join(first, "\n\t"))
+	s := fmt.Sprintf("tensortest.%s: %d of %d elements of %s differ %s\n\t%s", c.name, count, got.Len(), tensor.Describe(got), c.limit, strings.Join(first, "\n\t"))
 	if count > shown {
 		s += fmt.Sprintf("\n\t… %d more; the largest difference is at\n\t%s", count-shown, largest)
 	} else if count > 1 {

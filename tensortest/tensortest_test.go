@@ -33,7 +33,7 @@ func ExampleEqual() {
 	got := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
 	want := tensor.FromSlice([]float32{1, 2, 3.5, 4}, 2, 2)
 	r := &recorder{} // in a test, its *testing.T
-	tensortest.Equal(r, got, want)
+	tensortest.Equal(r, got.Any(), want.Any())
 	fmt.Println(r.text)
 	// Output:
 	// tensortest.Equal: 1 of 4 elements of float32[2,2] differ in their bits
@@ -44,7 +44,7 @@ func ExampleAllClose() {
 	got := tensor.Linspace(0.0, 1, 9)
 	want := tensor.New[float64](9)
 	r := &recorder{}
-	tensortest.AllClose(r, got, want, 0, 0.25)
+	tensortest.AllClose(r, got.Any(), want.Any(), 0, 0.25)
 	fmt.Println(r.text)
 	// Output:
 	// tensortest.AllClose: 6 of 9 elements of float64[9] differ by more than 0.25 + 0·|want|
@@ -61,7 +61,7 @@ func ExampleULP() {
 	got := tensor.FromSlice([]float32{1, 0.1 + 0.2})
 	want := tensor.FromSlice([]float32{math.Nextafter32(1, 2), 0.30000007})
 	r := &recorder{}
-	tensortest.ULP(r, got, want, 1)
+	tensortest.ULP(r, got.Any(), want.Any(), 1)
 	fmt.Println(r.text)
 	// Output:
 	// tensortest.ULP: 1 of 2 elements of float32[2] differ by more than 1 ulp
@@ -81,8 +81,8 @@ func ulp(n uint64) check {
 func TestComparisons(t *testing.T) {
 	nan, other := float32(math.NaN()), math.Float32frombits(0xffc00001)
 	inf, negZero := float32(math.Inf(1)), float32(math.Copysign(0, -1))
-	v := func(x ...float32) tensor.Any { return tensor.FromSlice(x) }
-	bf := func(x float32) tensor.Any { return tensor.Full(num.BF16FromFloat32(x), 2, 2) }
+	v := func(x ...float32) tensor.Any { return tensor.FromSlice(x).Any() }
+	bf := func(x float32) tensor.Any { return tensor.Full(num.BF16FromFloat32(x), 2, 2).Any() }
 	next := func(x float32, n int) float32 {
 		for range n {
 			x = math.Nextafter32(x, inf)
@@ -107,24 +107,25 @@ func TestComparisons(t *testing.T) {
 		{"zeros", equal, v(0), v(negZero), "[0]: got 0, want -0, off by 0"},
 		{"NaN and a number", equal, v(nan), v(1), "off by +Inf"},
 		{"infinities", equal, v(inf), v(-inf), "off by +Inf"},
-		{"type", equal, v(1), tensor.FromSlice([]float64{1}), "got float32[1], want float64[1]"},
-		{"shape", equal, v(1, 2), tensor.FromSlice([]float32{1, 2}, 2, 1), "got float32[2], want float32[2,1]"},
-		{"rank 0", equal, tensor.Scalar(true), tensor.Scalar(false), "[]: got true, want false"},
-		{"layout", equal, tensor.FromSlice([]int8{1, 2, 3, 4}, 2, 2).Transpose(), tensor.FromSlice([]int8{1, 3, 2, 4}, 2, 2), ""},
-		{"nested layout", equal, tensor.FromLayout([]int8{0, 1, 2, 3, 4, 5, 6, 7}, layout.MustParse("((2,2),2):((1,4),2)")), tensor.FromSlice([]int8{0, 2, 1, 3, 4, 6, 5, 7}, 4, 2), ""},
-		{"wide integers", equal, tensor.FromSlice([]int64{1 << 60}), tensor.FromSlice([]int64{1<<60 + 1}), "got 1152921504606846976, want 1152921504606846977, off by 1"},
-		{"bool", equal, tensor.FromSlice([]bool{true, false}), tensor.FromSlice([]bool{true, true}), "[1]: got false, want true, off by 1"},
-		{"complex", equal, tensor.FromSlice([]complex64{1 + 2i}), tensor.FromSlice([]complex64{1 - 2i}), "got (1+2i), want (1-2i), off by 4"},
-		{"complex parts", equal, tensor.FromSlice([]complex128{3 + 4i}), tensor.FromSlice([]complex128{0}), "off by 5"},
-		{"complex NaN bits", equal, tensor.FromSlice([]complex64{complex(1, nan)}), tensor.FromSlice([]complex64{complex(1, other)}), "(bits 0x3f800000, 0x7fc00000)"},
-		{"many", equal, tensor.New[uint8](3, 3), tensor.Full[uint8](1, 3, 3), "… 4 more; the largest difference is at\n\t[0 0]: got 0, want 1, off by 1"},
-		{"two", equal, tensor.FromSlice([]uint8{1, 2, 3}), tensor.FromSlice([]uint8{1, 9, 0}), "the largest difference is at [1]"},
-		{"empty", equal, tensor.New[float32](0, 3), tensor.New[float32](0, 3), ""},
-		{"nil", equal, nil, v(1), "got is nil"},
-		{"nil wanted", equal, v(1), nil, "want is nil"},
-		{"a description", equal, v(1), spec, "want is a tensor.Spec, whose elements can't be read"},
-		{"closed", equal, closed, v(1), "got can't be read: tensor.Data: the storage is closed"},
-		{"closed, by ulp", ulp(1), v(1), closed, "want can't be read"},
+		{"type", equal, v(1), tensor.FromSlice([]float64{1}).Any(), "got float32[1], want float64[1]"},
+		{"shape", equal, v(1, 2), tensor.FromSlice([]float32{1, 2}, 2, 1).Any(), "got float32[2], want float32[2,1]"},
+		{"rank 0", equal, tensor.Scalar(true).Any(), tensor.Scalar(false).Any(), "[]: got true, want false"},
+		{"layout", equal, tensor.FromSlice([]int8{1, 2, 3, 4}, 2, 2).Transpose().Any(), tensor.FromSlice([]int8{1, 3, 2, 4}, 2, 2).Any(), ""},
+		{"nested layout", equal, tensor.FromLayout([]int8{0, 1, 2, 3, 4, 5, 6, 7}, layout.MustParse("((2,2),2):((1,4),2)")).Any(), tensor.FromSlice([]int8{0, 2, 1, 3, 4, 6, 5, 7}, 4, 2).Any(), ""},
+		{"wide integers", equal, tensor.FromSlice([]int64{1 << 60}).Any(), tensor.FromSlice([]int64{1<<60 + 1}).Any(), "got 1152921504606846976, want 1152921504606846977, off by 1"},
+		{"bool", equal, tensor.FromSlice([]bool{true, false}).Any(), tensor.FromSlice([]bool{true, true}).Any(), "[1]: got false, want true, off by 1"},
+		{"complex", equal, tensor.FromSlice([]complex64{1 + 2i}).Any(), tensor.FromSlice([]complex64{1 - 2i}).Any(), "got (1+2i), want (1-2i), off by 4"},
+		{"complex parts", equal, tensor.FromSlice([]complex128{3 + 4i}).Any(), tensor.FromSlice([]complex128{0}).Any(), "off by 5"},
+		{"complex NaN bits", equal, tensor.FromSlice([]complex64{complex(1, nan)}).Any(), tensor.FromSlice([]complex64{complex(1, other)}).Any(), "(bits 0x3f800000, 0x7fc00000)"},
+		{"many", equal, tensor.New[uint8](3, 3).Any(), tensor.Full[uint8](1, 3, 3).Any(), "… 4 more; the largest difference is at\n\t[0 0]: got 0, want 1, off by 1"},
+		{"two", equal, tensor.FromSlice([]uint8{1, 2, 3}).Any(), tensor.FromSlice([]uint8{1, 9, 0}).Any(), "the largest difference is at [1]"},
+		{"empty", equal, tensor.New[float32](0, 3).Any(), tensor.New[float32](0, 3).Any(), ""},
+		{"no tensor", equal, tensor.Any{}, v(1), "got is no tensor: it is the zero value"},
+		{"no tensor wanted", equal, v(1), tensor.Any{}, "want is no tensor: it is the zero value"},
+		{"a description", equal, v(1), spec.Any(), "want is a tensor.Spec, whose elements can't be read"},
+		{"foreign", equal, tensor.Foreign(&closed, dtype.Float32, v(1).Layout()), v(1), "got is a *tensor.Tensor[float32], whose elements can't be read"},
+		{"closed", equal, closed.Any(), v(1), "got can't be read: tensor.Memory: the storage is closed"},
+		{"closed, by ulp", ulp(1), v(1), closed.Any(), "want can't be read"},
 		{"close", near(0.01, 0.001), v(1.005, nan, inf, negZero), v(1, other, inf, 0), ""},
 		{"at the limit", near(0, 0.5), v(1.5), v(1), ""},
 		{"absolute", near(0, 0.5), v(next(1.5, 1)), v(1), "[0]: got 1.5000001, want 1, off by 0.5000001"},
@@ -133,18 +134,18 @@ func TestComparisons(t *testing.T) {
 		{"infinite", near(0.5, 1e300), v(inf), v(1), "[0]"},
 		{"infinite wanted", near(0.5, 1e300), v(1), v(inf), "[0]"},
 		{"other infinity", near(0.5, 1e300), v(-inf), v(inf), "[0]"},
-		{"overflowing difference", near(1, 0), tensor.Scalar(math.MaxFloat64), tensor.Scalar(-math.MaxFloat64), "off by +Inf"},
+		{"overflowing difference", near(1, 0), tensor.Scalar(math.MaxFloat64).Any(), tensor.Scalar(-math.MaxFloat64).Any(), "off by +Inf"},
 		{"NaN against a number", near(1, 1e300), v(1), v(nan), "[0]"},
 		{"a number against NaN", near(1, 1e300), v(nan), v(1), "[0]"},
-		{"imaginary part", near(0.01, 0), tensor.FromSlice([]complex128{1i}), tensor.FromSlice([]complex128{2i}), "[0]"},
-		{"complex, by its size", near(0.1, 0), tensor.FromSlice([]complex128{100 + 5i}), tensor.FromSlice([]complex128{100}), ""},
-		{"complex NaN", near(0.1, 0), tensor.FromSlice([]complex64{complex(1, nan)}), tensor.FromSlice([]complex64{complex(nan, 1)}), "[0]"},
+		{"imaginary part", near(0.01, 0), tensor.FromSlice([]complex128{1i}).Any(), tensor.FromSlice([]complex128{2i}).Any(), "[0]"},
+		{"complex, by its size", near(0.1, 0), tensor.FromSlice([]complex128{100 + 5i}).Any(), tensor.FromSlice([]complex128{100}).Any(), ""},
+		{"complex NaN", near(0.1, 0), tensor.FromSlice([]complex64{complex(1, nan)}).Any(), tensor.FromSlice([]complex64{complex(nan, 1)}).Any(), "[0]"},
 		{"narrow", near(0, 0.01), bf(1), bf(1.0078125), ""},
 		{"narrow, far", near(0, 0.01), bf(1), bf(1.015625), "4 of 4"},
-		{"integers beyond 2^53", near(0, 0), tensor.FromSlice([]int64{1 << 60}), tensor.FromSlice([]int64{1<<60 + 1}), "off by 1"},
-		{"integers at both ends", near(0, 1), tensor.FromSlice([]int64{math.MinInt64}), tensor.FromSlice([]int64{math.MaxInt64}), "off by 1.8446744073709552e+19"},
-		{"unsigned", near(0, 2), tensor.FromSlice([]uint8{0, 255}), tensor.FromSlice([]uint8{2, 253}), ""},
-		{"bools", near(1, 1), tensor.FromSlice([]bool{true}), tensor.FromSlice([]bool{false}), "[0]"},
+		{"integers beyond 2^53", near(0, 0), tensor.FromSlice([]int64{1 << 60}).Any(), tensor.FromSlice([]int64{1<<60 + 1}).Any(), "off by 1"},
+		{"integers at both ends", near(0, 1), tensor.FromSlice([]int64{math.MinInt64}).Any(), tensor.FromSlice([]int64{math.MaxInt64}).Any(), "off by 1.8446744073709552e+19"},
+		{"unsigned", near(0, 2), tensor.FromSlice([]uint8{0, 255}).Any(), tensor.FromSlice([]uint8{2, 253}).Any(), ""},
+		{"bools", near(1, 1), tensor.FromSlice([]bool{true}).Any(), tensor.FromSlice([]bool{false}).Any(), "[0]"},
 		{"rtol below 0", near(-1, 0), v(1), v(1), "rtol -1 and atol 0"},
 		{"atol NaN", near(0, math.NaN()), v(1), v(1), "atol NaN"},
 		{"rtol infinite", near(math.Inf(1), 0), v(1), v(1), "rtol +Inf"},
@@ -157,12 +158,12 @@ func TestComparisons(t *testing.T) {
 		{"infinity and the largest", ulp(1), v(inf), v(math.MaxFloat32), ""},
 		{"ulp of NaN", ulp(0), v(nan), v(other), ""},
 		{"ulp of NaN and a number", ulp(math.MaxUint64), v(nan), v(1), "off by +Inf"},
-		{"all of float64", ulp(math.MaxUint64), tensor.Scalar(-math.MaxFloat64), tensor.Scalar(math.MaxFloat64), ""},
-		{"ulp of complex", ulp(1), tensor.FromSlice([]complex64{complex(1, next(2, 1))}), tensor.FromSlice([]complex64{complex(next(1, 1), 2)}), ""},
-		{"ulp of a part", ulp(1), tensor.FromSlice([]complex64{complex(1, next(2, 2))}), tensor.FromSlice([]complex64{1 + 2i}), "off by 2 ulp"},
-		{"ulp of narrow", ulp(2), bf(1), tensor.Full(num.BF16FromBits(0x3f83), 2, 2), "4 of 4"},
-		{"ulp of integers", ulp(2), tensor.FromSlice([]int32{1}), tensor.FromSlice([]int32{1}), "int32[1] has no units in the last place"},
-		{"ulp of nil", ulp(2), nil, v(1), "got is nil"},
+		{"all of float64", ulp(math.MaxUint64), tensor.Scalar(-math.MaxFloat64).Any(), tensor.Scalar(math.MaxFloat64).Any(), ""},
+		{"ulp of complex", ulp(1), tensor.FromSlice([]complex64{complex(1, next(2, 1))}).Any(), tensor.FromSlice([]complex64{complex(next(1, 1), 2)}).Any(), ""},
+		{"ulp of a part", ulp(1), tensor.FromSlice([]complex64{complex(1, next(2, 2))}).Any(), tensor.FromSlice([]complex64{1 + 2i}).Any(), "off by 2 ulp"},
+		{"ulp of narrow", ulp(2), bf(1), tensor.Full(num.BF16FromBits(0x3f83), 2, 2).Any(), "4 of 4"},
+		{"ulp of integers", ulp(2), tensor.FromSlice([]int32{1}).Any(), tensor.FromSlice([]int32{1}).Any(), "int32[1] has no units in the last place"},
+		{"ulp of no tensor", ulp(2), tensor.Any{}, v(1), "got is no tensor: it is the zero value"},
 	} {
 		r := &recorder{}
 		if ok := c.f(r, c.got, c.want); ok != (r.text == "") || ok != (c.fails == "") || !strings.Contains(r.text, c.fails) {

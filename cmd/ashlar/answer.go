@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -27,7 +26,7 @@ const (
 // rank reads an output as scores of classes: floats without NaN or infinities, or fixed point, of shape (classes), (rows, classes), or
 // that with more axes of 1. It is nil for other outputs.
 func rank(t tensor.Any) *ranking {
-	shape := tensor.Shape(t)
+	shape := t.Shape()
 	for len(shape) > 2 && shape[len(shape)-1] == 1 {
 		shape = shape[:len(shape)-1]
 	}
@@ -67,33 +66,21 @@ func isDistribution(row []float64, d dtype.DType) bool {
 
 // floats returns the elements of a tensor of floats or fixed point, in row-major order.
 func floats(t tensor.Any) ([]float64, bool) {
-	switch t := t.(type) {
-	case tensor.Tensor[float32]:
-		return widened(t, func(v float32) float64 { return float64(v) }), true
-	case tensor.Tensor[float64]:
-		return widened(t, func(v float64) float64 { return v }), true
-	case tensor.Tensor[num.F16]:
-		return widened(t, num.F16.Float64), true
-	case tensor.Tensor[num.BF16]:
-		return widened(t, num.BF16.Float64), true
-	case tensor.Tensor[num.FP8x23]:
-		return widened(t, num.FP8x23.Float64), true
-	case tensor.Tensor[num.FP16x16]:
-		return widened(t, num.FP16x16.Float64), true
-	case tensor.Tensor[num.FP32x32]:
-		return widened(t, num.FP32x32.Float64), true
-	case tensor.Tensor[num.FP64x64]:
-		return widened(t, num.FP64x64.Float64), true
+	if d := t.DType(); !d.IsFixed() && (!d.IsFloat() || d.Size() == 1) || t.IsSpec() || t.Foreign() != nil {
+		return nil, false
 	}
-	return nil, false
-}
-
-func widened[T num.Elem](t tensor.Tensor[T], wide func(T) float64) []float64 {
-	list := make([]float64, t.Len())
-	for i, v := range t.Contiguous().Elems() {
-		list[i] = wide(v)
+	list := make([]float64, 0, t.Len())
+	for v := range t.Values() {
+		switch v := v.(type) {
+		case float32:
+			list = append(list, float64(v))
+		case float64:
+			list = append(list, v)
+		case interface{ Float64() float64 }:
+			list = append(list, v.Float64())
+		}
 	}
-	return list
+	return list, true
 }
 
 // best returns the classes of the n highest scores, the highest first, the lower class first among equals.

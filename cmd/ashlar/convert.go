@@ -306,16 +306,22 @@ func (v *conversion) change(x *item) (err error) {
 	storage := v.storage
 	if o := v.integers; o.Bits > 0 {
 		if v.several {
-			o.Shape = append([]int{}, tensor.Shape(x.t)...)
+			o.Shape = append([]int{}, x.t.Shape()...)
 		}
-		if storage.Format, err = pack.Calibrate(x.t.(tensor.Tensor[float32]), o); err != nil {
+		single, ok := tensor.As[float32](x.t)
+		if !ok {
+			return fmt.Errorf("%s: it holds %v; integers of a few bits stand for float32", label(x.name), x.t.DType())
+		}
+		if storage.Format, err = pack.Calibrate(single, o); err != nil {
 			return fmt.Errorf("%s: %w", label(x.name), err)
 		}
 	}
 	if storage.Format != nil || storage.Tile != (pack.Tile{}) {
-		if x.t, err = pack.Pack(x.t, storage); err != nil {
+		packed, err := pack.Pack(x.t, storage)
+		if err != nil {
 			return fmt.Errorf("%s: %w", label(x.name), err)
 		}
+		x.t = packed.Any()
 	}
 	return nil
 }
@@ -324,15 +330,15 @@ func (v *conversion) change(x *item) (err error) {
 func cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
 	o, ok := op.Lookup("CastLike")
 	if !ok {
-		return nil, fmt.Errorf("there is no operator CastLike")
+		return tensor.Any{}, fmt.Errorf("there is no operator CastLike")
 	}
 	like, err := tensor.Make(d, 0)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	out, err := o.Run(&op.Call{Inputs: []tensor.Any{t, like}, Attrs: op.NoAttrs{}})
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return out[0], nil
 }

@@ -139,7 +139,7 @@ func (d *difference) side(arg string) (side, error) {
 	return side{file: arg, names: names, owned: s.kind == npzKind, read: func(name string) (tensor.Any, error) {
 		t, err := a.Tensor(name)
 		if err != nil {
-			return nil, s.in(err)
+			return tensor.Any{}, s.in(err)
 		}
 		return unpacked(t)
 	}}, nil
@@ -151,7 +151,7 @@ func (s side) only() (tensor.Any, error) {
 	case s.names == nil:
 		return s.read("")
 	case len(s.names) != 1:
-		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.file, len(s.names), listed(s.names), s.file)
+		return tensor.Any{}, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.file, len(s.names), listed(s.names), s.file)
 	}
 	return s.read(s.names[0])
 }
@@ -190,7 +190,7 @@ func (d *difference) named(x, y side) error {
 		}
 		for i, t := range []tensor.Any{a, b} { // those of an npz are memory of their own
 			if []side{x, y}[i].owned {
-				tensor.Close(t)
+				t.Close()
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func (d *difference) wide(t tensor.Any) tensor.Any {
 	if !ok {
 		return t
 	}
-	return tensor.FromSlice(v, tensor.Shape(t)...)
+	return tensor.FromSlice(v, t.Shape()...).Any()
 }
 
 // largest writes the largest differences of a tensor.

@@ -58,7 +58,7 @@ func TestFixedDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := op.Mul(op.Cast[float32](pixels.(tensor.Tensor[uint8])), op.Scalar[float32](1.0/255)).Reshape(-1, 1, 8, 8)
+	x := op.Mul(op.Cast[float32](held[uint8](t, pixels)), op.Scalar[float32](1.0/255)).Reshape(-1, 1, 8, 8)
 	m, err := onnx.Open("testdata/digits.onnx")
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestFixedDigits(t *testing.T) {
 		t.Helper()
 		var out map[string]tensor.Any
 		if err == nil {
-			out, err = s.Run(t.Context(), map[string]tensor.Any{"image": x}, onnx.Options{})
+			out, err = s.Run(t.Context(), map[string]tensor.Any{"image": x.Any()}, onnx.Options{})
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -131,12 +131,12 @@ func parseDelimiter(text string) (rune, error) {
 func (p *program) table(s *source) (tensor.Any, []string, error) {
 	r, err := s.reader()
 	if err != nil {
-		return nil, nil, err
+		return tensor.Any{}, nil, err
 	}
 	defer r.Close()
 	t, names, err := csv.Read(r, csv.Options{DType: p.reading.as, Comma: commaOf(s.kind, p.reading.comma), Header: p.reading.header})
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", s.name, err)
+		return tensor.Any{}, nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	return t, names, nil
 }
@@ -152,7 +152,7 @@ func commaOf(k kind, given rune) rune {
 // elements reads s, or the part that idx selects, as raw elements.
 func (p *program) elements(s *source, idx []tensor.Index) (tensor.Any, error) {
 	if p.reading.as == dtype.Invalid || p.reading.shape == "" {
-		return nil, fmt.Errorf("%s: raw elements say neither their type nor their shape: give --dtype and --shape", s.name)
+		return tensor.Any{}, fmt.Errorf("%s: raw elements say neither their type nor their shape: give --dtype and --shape", s.name)
 	}
 	if s.r == nil {
 		return raw.OpenSlice(s.path, p.reading.as, p.reading.layout, idx...)

@@ -169,7 +169,7 @@ func (in *inputs) give(name string, s *source, file string) error {
 			v = &value{}
 			in.values[name] = v
 		}
-		if v.tensor != nil {
+		if !v.tensor.IsZero() {
 			return in.twice(name, file)
 		}
 		v.files = append(v.files, file)

@@ -25,11 +25,11 @@ func TestMutations(t *testing.T) {
 	}
 	var ts []tensor.Any
 	for _, o := range []pack.Options{{Tile: pack.TileOf(4, 16), Format: pack.BFP8}, {Tile: pack.TileOf(2, 16)}, {Format: f}} {
-		p, err := pack.Pack(x, o)
+		p, err := pack.Pack(x.Any(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ts = append(ts, p)
+		ts = append(ts, p.Any())
 	}
 	var whole bytes.Buffer
 	if err := safetensors.Write(&whole, []string{"a", "b", "c"}, ts, nil); err != nil {

@@ -60,7 +60,7 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 		if t.zip { // whether the names can stand in an npz
 			nothing := make([]tensor.Any, len(t.names))
 			for i := range nothing {
-				nothing[i] = tensor.New[uint8](0)
+				nothing[i] = tensor.New[uint8](0).Any()
 			}
 			if err := npy.WriteZip(io.Discard, t.names, nothing); err != nil {
 				return nil, fmt.Errorf("%s: %w; write single outputs, as -o name=file.npy", t.file, err)

@@ -197,7 +197,7 @@ func (a axes) dim(letter string, t *onnx.Type) int64 {
 // batch reads the pictures of one input into a tensor of the input's shape and type.
 func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) {
 	refuse := func(err error) (tensor.Any, error) {
-		return nil, fmt.Errorf("%s: input %s of %s can't take a picture: %w", files[0].name, label(v.String()), in.model, err)
+		return tensor.Any{}, fmt.Errorf("%s: input %s of %s can't take a picture: %w", files[0].name, label(v.String()), in.model, err)
 	}
 	ax, err := in.pics.axesOf(v)
 	if err != nil {
@@ -229,7 +229,7 @@ func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) 
 	o := image.Options{Channels: int(c), HWC: strings.HasSuffix(string(ax), "C"), Height: int(h), Width: int(w), Background: color.RGBA(in.pics.background)}
 	if c == 0 {
 		if o.Channels, err = colours(files[0]); err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 	}
 	var out tensor.Any
@@ -237,21 +237,21 @@ func (in *inputs) batch(v *onnx.ValueInfo, files []*source) (tensor.Any, error) 
 	for i, s := range files {
 		one, err := in.p.picture(s, o)
 		if err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
-		if out == nil {
-			size = tensor.Shape(one)
-			if err := in.p.room(int64(len(files)), int64(tensor.Len(one)), int64(d.Size())); err != nil {
+		if out.IsZero() {
+			size = one.Shape()
+			if err := in.p.room(int64(len(files)), int64(one.Len()), int64(d.Size())); err != nil {
 				return refuse(err)
 			}
 			if out, err = tensor.Make(d, ax.shape(len(files), size)...); err != nil {
 				return refuse(err)
 			}
 		}
-		if !slices.Equal(size, tensor.Shape(one)) {
-			return nil, fmt.Errorf("%s: the picture is %v, %s is %v: the model leaves their size open, so all of a run need the same", s.name, tensor.Shape(one), files[0].name, size)
+		if !slices.Equal(size, one.Shape()) {
+			return tensor.Any{}, fmt.Errorf("%s: the picture is %v, %s is %v: the model leaves their size open, so all of a run need the same", s.name, one.Shape(), files[0].name, size)
 		}
-		if err := in.pics.put(out, i, one.(tensor.Tensor[uint8]), o, table); err != nil {
+		if err := in.pics.put(out, i, one, o, table); err != nil {
 			return refuse(err)
 		}
 	}
@@ -376,22 +376,22 @@ func (f *pictureFlags) check() error {
 }
 
 // put writes picture i of a batch.
-func (f *pictureFlags) put(out tensor.Any, i int, picture tensor.Tensor[uint8], o image.Options, table [][256]float64) error {
+func (f *pictureFlags) put(out tensor.Any, i int, picture tensor.Any, o image.Options, table [][256]float64) error {
 	if n := len(table); n != 1 && n != o.Channels {
 		return fmt.Errorf("--mean or --std has %d numbers, the input %d channels", n, o.Channels)
 	}
-	s := samples{picture.Elems(), table, o.Channels, o.HWC, f.invert}
-	switch t := out.(type) {
-	case tensor.Tensor[uint8]:
-		fill(t, i, s, func(v float64) uint8 { return uint8(v) })
-	case tensor.Tensor[float32]:
-		fill(t, i, s, func(v float64) float32 { return float32(v) })
-	case tensor.Tensor[float64]:
-		fill(t, i, s, func(v float64) float64 { return v })
-	case tensor.Tensor[num.F16]:
-		fill(t, i, s, num.F16FromFloat64)
-	case tensor.Tensor[num.BF16]:
-		fill(t, i, s, num.BF16FromFloat64)
+	s := samples{tensor.Run[uint8](&picture, picture.LayoutRef()), table, o.Channels, o.HWC, f.invert}
+	switch out.DType() {
+	case dtype.Uint8:
+		fill(out, i, s, func(v float64) uint8 { return uint8(v) })
+	case dtype.Float32:
+		fill(out, i, s, func(v float64) float32 { return float32(v) })
+	case dtype.Float64:
+		fill(out, i, s, func(v float64) float64 { return v })
+	case dtype.Float16:
+		fill(out, i, s, num.F16FromFloat64)
+	case dtype.BFloat16:
+		fill(out, i, s, num.BF16FromFloat64)
 	}
 	return nil
 }
@@ -406,7 +406,7 @@ type samples struct {
 }
 
 // fill converts the samples of a picture and writes them to place i of a batch.
-func fill[T num.Elem](out tensor.Tensor[T], i int, s samples, convert func(float64) T) {
+func fill[T num.Elem](out tensor.Any, i int, s samples, convert func(float64) T) {
 	values := make([][256]T, s.channels)
 	for c := range values {
 		for v := range values[c] {
@@ -418,7 +418,7 @@ func fill[T num.Elem](out tensor.Tensor[T], i int, s samples, convert func(float
 		}
 	}
 	n := len(s.bytes)
-	dst := out.Elems()[i*n:][:n]
+	dst := tensor.Run[T](&out, out.LayoutRef())[i*n:][:n]
 	if s.last {
 		for j, v := range s.bytes {
 			dst[j] = values[j%s.channels][v]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -62,14 +63,14 @@ func (p *program) printJSON(r *result, top int) error {
 	for i := range r.m.Graph.Inputs {
 		name := r.m.Graph.Inputs[i].Name
 		if v := r.inputs.values[name]; v != nil {
-			rep.Inputs = append(rep.Inputs, reportInput{name, v.tensor.DType().String(), tensor.Shape(v.tensor), v.files})
+			rep.Inputs = append(rep.Inputs, reportInput{name, v.tensor.DType().String(), v.tensor.Shape(), v.files})
 		}
 	}
 	for i := range r.m.Graph.Outputs {
 		name := r.m.Graph.Outputs[i].Name
 		t := r.outputs[name]
-		o := reportOutput{Name: name, DType: t.DType().String(), Shape: tensor.Shape(t), Values: values(t, mostValues)}
-		o.Omitted = tensor.Len(t) - len(o.Values)
+		o := reportOutput{Name: name, DType: t.DType().String(), Shape: t.Shape(), Values: values(t, mostValues)}
+		o.Omitted = t.Len() - len(o.Values)
 		value := func(v float64) any { return float32(v) } // as short as among Values
 		if t.DType() == dtype.Float64 || t.DType().IsFixed() {
 			value = func(v float64) any { return v }
@@ -99,60 +100,35 @@ func (p *program) printJSON(r *result, top int) error {
 // values returns the first elements of a tensor, at most most, as what encoding/json writes in full: integers as they are,
 // floats in the fewest digits that give them back.
 func values(t tensor.Any, most int) []any {
-	switch t := t.(type) {
-	case tensor.Tensor[bool]:
-		return jsonValues(t, most, func(v bool) any { return v })
-	case tensor.Tensor[int8]:
-		return jsonValues(t, most, func(v int8) any { return v })
-	case tensor.Tensor[int16]:
-		return jsonValues(t, most, func(v int16) any { return v })
-	case tensor.Tensor[int32]:
-		return jsonValues(t, most, func(v int32) any { return v })
-	case tensor.Tensor[int64]:
-		return jsonValues(t, most, func(v int64) any { return v })
-	case tensor.Tensor[uint8]:
-		return jsonValues(t, most, func(v uint8) any { return v })
-	case tensor.Tensor[uint16]:
-		return jsonValues(t, most, func(v uint16) any { return v })
-	case tensor.Tensor[uint32]:
-		return jsonValues(t, most, func(v uint32) any { return v })
-	case tensor.Tensor[uint64]:
-		return jsonValues(t, most, func(v uint64) any { return v })
-	case tensor.Tensor[num.F8E4M3]:
-		return jsonValues(t, most, func(v num.F8E4M3) any { return jsonFloat(v.Float32()) })
-	case tensor.Tensor[num.F8E5M2]:
-		return jsonValues(t, most, func(v num.F8E5M2) any { return jsonFloat(v.Float32()) })
-	case tensor.Tensor[num.F16]:
-		return jsonValues(t, most, func(v num.F16) any { return jsonFloat(v.Float32()) })
-	case tensor.Tensor[num.BF16]:
-		return jsonValues(t, most, func(v num.BF16) any { return jsonFloat(v.Float32()) })
-	case tensor.Tensor[float32]:
-		return jsonValues(t, most, jsonFloat[float32])
-	case tensor.Tensor[float64]:
-		return jsonValues(t, most, jsonFloat[float64])
-	case tensor.Tensor[complex64]:
-		return jsonValues(t, most, func(v complex64) any { return []any{jsonFloat(real(v)), jsonFloat(imag(v))} })
-	case tensor.Tensor[complex128]:
-		return jsonValues(t, most, func(v complex128) any { return []any{jsonFloat(real(v)), jsonFloat(imag(v))} })
-	case tensor.Tensor[num.FP8x23]:
-		return jsonValues(t, most, func(v num.FP8x23) any { return json.Number(v.String()) })
-	case tensor.Tensor[num.FP16x16]:
-		return jsonValues(t, most, func(v num.FP16x16) any { return json.Number(v.String()) })
-	case tensor.Tensor[num.FP32x32]:
-		return jsonValues(t, most, func(v num.FP32x32) any { return json.Number(v.String()) })
-	case tensor.Tensor[num.FP64x64]:
-		return jsonValues(t, most, func(v num.FP64x64) any { return json.Number(v.String()) })
+	list := []any{}
+	if t.IsSpec() || t.Foreign() != nil {
+		return list
 	}
-	return []any{}
-}
-
-func jsonValues[T num.Elem](t tensor.Tensor[T], most int, convert func(T) any) []any {
-	elems := t.Contiguous().Elems()
-	list := make([]any, min(len(elems), most))
-	for i := range list {
-		list[i] = convert(elems[i])
+	for v := range t.Values() {
+		if len(list) == most {
+			break
+		}
+		list = append(list, jsonValue(v))
 	}
 	return list
+}
+
+func jsonValue(v any) any {
+	switch v := v.(type) {
+	case float32:
+		return jsonFloat(v)
+	case float64:
+		return jsonFloat(v)
+	case complex64:
+		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
+	case complex128:
+		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
+	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
+		return json.Number(fmt.Sprint(v))
+	case interface{ Float32() float32 }:
+		return jsonFloat(v.Float32())
+	}
+	return v
 }
 
 // jsonFloat is v, or the name of what JSON has no number for.

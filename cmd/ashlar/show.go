@@ -71,7 +71,7 @@ of several.`,
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		title := tensor.Describe(t)
-		if packed, ok := stored.(pack.Tensor); ok && len(idx) == 0 {
+		if packed, ok := stored.Foreign().(pack.Tensor); ok && len(idx) == 0 {
 			title = packed.Spec.String()
 		}
 		if picture != "" {

@@ -314,14 +314,14 @@ func (w weights) Tensor(name string) (tensor.Any, error) {
 func (w weights) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	t, err := w.Tensor(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return tensor.Slice(t, idx...)
 }
 
 // unpacked is t itself, or the values of a packed one.
 func unpacked(t tensor.Any) (tensor.Any, error) {
-	if packed, ok := t.(pack.Tensor); ok {
+	if packed, ok := t.Foreign().(pack.Tensor); ok {
 		return packed.Unpack()
 	}
 	return t, nil
@@ -332,7 +332,7 @@ func unpacked(t tensor.Any) (tensor.Any, error) {
 func (p *program) tensor(s *source, idx ...tensor.Index) (tensor.Any, error) {
 	t, err := p.stored(s, idx...)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return unpacked(t)
 }
@@ -340,7 +340,7 @@ func (p *program) tensor(s *source, idx ...tensor.Index) (tensor.Any, error) {
 // stored is tensor, but all of a packed one stays packed.
 func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err error) {
 	if s.array != "" && s.kind != unknownKind && s.kind != onnxKind && !s.kind.several() {
-		return nil, s.single()
+		return tensor.Any{}, s.single()
 	}
 	switch s.kind {
 	case npyKind:
@@ -357,28 +357,28 @@ func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err erro
 	case rawKind:
 		return p.elements(s, idx)
 	case unknownKind:
-		return nil, s.unknown()
+		return tensor.Any{}, s.unknown()
 	}
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
-	if t != nil {
+	if !t.IsZero() {
 		return tensor.Slice(t, idx...)
 	}
 	a, err := p.arrays(s)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	names, name := a.Names(), s.array
 	switch {
 	case len(names) == 0:
-		return nil, fmt.Errorf("%s: it has no arrays", s.name)
+		return tensor.Any{}, fmt.Errorf("%s: it has no arrays", s.name)
 	case name == "" && len(names) == 1:
 		name = names[0]
 	case name == "":
-		return nil, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
+		return tensor.Any{}, fmt.Errorf("%s: it has %d arrays%s; name one: %s#NAME", s.name, len(names), listed(names), s.arg)
 	case !slices.Contains(names, name):
-		return nil, s.noArray(names)
+		return tensor.Any{}, s.noArray(names)
 	}
 	t, err = part(a, name, idx)
 	return t, s.in(err)
@@ -436,12 +436,12 @@ func (p *program) picture(s *source, o image.Options) (tensor.Any, error) {
 	}
 	r, err := s.reader()
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	defer r.Close()
 	t, err := image.Read(r, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.name, err)
+		return tensor.Any{}, fmt.Errorf("%s: %w", s.name, err)
 	}
 	return t, nil
 }

@@ -37,7 +37,10 @@ func crop(in, out, rectangle string) error {
 		return fmt.Errorf("%s: %w", in, err)
 	}
 	var part tensor.Tensor[uint8]
-	err = tensor.Try(func() { part = picture.(tensor.Tensor[uint8]).S(rectangle) })
+	err = tensor.Try(func() {
+		whole, _ := tensor.As[uint8](picture) // as Read makes it
+		part = whole.S(rectangle)
+	})
 	if err != nil {
 		return err
 	}
@@ -45,7 +48,7 @@ func crop(in, out, rectangle string) error {
 	if err != nil {
 		return err
 	}
-	if err = image.Write(w, part, image.WriteOptions{Format: image.PNG, Axes: image.HWC}); err != nil {
+	if err = image.Write(w, part.Any(), image.WriteOptions{Format: image.PNG, Axes: image.HWC}); err != nil {
 		w.Close()
 		os.Remove(out)
 		return fmt.Errorf("%s: %w", out, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -22,7 +23,7 @@ func read(t testing.TB, path string) tensor.Tensor[uint8] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(tensor.Tensor[uint8])
+	return held[uint8](t, a)
 }
 
 func TestCrop(t *testing.T) {
@@ -56,4 +57,14 @@ func Example() {
 	defer os.RemoveAll(dir)
 	fmt.Println(crop(seven, filepath.Join(dir, "small.png"), "::8, ::8"))
 	// Output: <nil>
+}
+
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](t testing.TB, a tensor.Any) tensor.Tensor[T] {
+	t.Helper()
+	x, ok := tensor.As[T](a)
+	if !ok {
+		t.Fatalf("%s holds another type", tensor.Describe(a))
+	}
+	return x
 }

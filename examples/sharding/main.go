@@ -85,11 +85,11 @@ func compare() ([]result, error) {
 	x, y := tensor.RandomNormal[float32](1, 0, 1, n, n), tensor.RandomNormal[float32](2, 0, 1, n, n)
 	var dram [2]device.Tensor
 	for i, t := range []tensor.Tensor[float32]{x, y} {
-		if dram[i], err = device.ToDevice(t, dev, device.MemoryConfig{}); err != nil {
+		if dram[i], err = device.ToDevice(t.Any(), dev, device.MemoryConfig{}); err != nil {
 			return nil, err
 		}
 	}
-	want, err := pack.Pack(op.MatMul(x, y), pack.Options{})
+	want, err := pack.Pack(op.MatMul(x, y).Any(), pack.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -110,12 +110,12 @@ func compare() ([]result, error) {
 // multiply places a, b and the product by the config, multiplies, and compares the product.
 func (r *result) multiply(dev *device.Sim, a, b device.Tensor, want pack.Tensor) error {
 	dev.ResetTraffic()
-	a, err := device.ToDevice(a, dev, r.MemoryConfig)
+	a, err := device.ToDevice(a.Any(), dev, r.MemoryConfig)
 	if err != nil {
 		return err
 	}
 	defer a.Deallocate()
-	if b, err = device.ToDevice(b, dev, r.MemoryConfig); err != nil {
+	if b, err = device.ToDevice(b.Any(), dev, r.MemoryConfig); err != nil {
 		return err
 	}
 	defer b.Deallocate()
@@ -151,7 +151,7 @@ func multiply(dev *device.Sim, c, a, b device.Tensor) error {
 			return err
 		}
 		row, column := mine[0].Origin[0], mine[0].Origin[1]
-		sum := mine[0].Tensor.(tensor.Tensor[float32])
+		sum, _ := tensor.As[float32](mine[0].Tensor)
 		rows, columns := sum.Dim(0), sum.Dim(1)
 		for k := 0; k < n; k += step {
 			x, err := fetch(core, a, row, rows, k, step)
@@ -195,5 +195,6 @@ func fetch(core *device.Core, t device.Tensor, row, rows, column, columns int) (
 			copy(buf.Bytes()[(i*columns+from-column)*4:], page[(from-at)*4:(to-at)*4])
 		}
 	}
-	return out.(tensor.Tensor[float32]), nil
+	sum, _ := tensor.As[float32](out)
+	return sum, nil
 }

@@ -33,7 +33,7 @@ func ExampleRead() {
 
 func ExampleWrite() {
 	t := tensor.FromSlice([]float32{1, 0.1, 2, 1e-30}, 2, 2)
-	if err := csv.Write(os.Stdout, t, []string{"a", "b"}, csv.Options{Comma: ';'}); err != nil {
+	if err := csv.Write(os.Stdout, t.Any(), []string{"a", "b"}, csv.Options{Comma: ';'}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -11,8 +11,8 @@ import (
 // What is nil is an error of this package, no panic.
 func TestNil(t *testing.T) {
 	for i, err := range []error{
-		Write(nil, tensor.New[int8](2), nil, Options{}),
-		Write(io.Discard, nil, nil, Options{}),
+		Write(nil, tensor.New[int8](2).Any(), nil, Options{}),
+		Write(io.Discard, tensor.Any{}, nil, Options{}),
 		func() error { _, _, err := Read(nil, Options{}); return err }(),
 	} {
 		var own *Error

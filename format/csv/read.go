@@ -49,18 +49,18 @@ func (o Options) comma() (rune, error) {
 // Errors are of type *Error.
 func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
 	if r == nil {
-		return nil, nil, fail(0, 0, ErrOption, "the reader is nil")
+		return tensor.Any{}, nil, fail(0, 0, ErrOption, "the reader is nil")
 	}
 	comma, err := o.comma()
 	if err != nil {
-		return nil, nil, err
+		return tensor.Any{}, nil, err
 	}
 	if o.DType == dtype.Invalid {
 		o.DType = dtype.Float64
 	}
 	read, ok := readers[o.DType]
 	if !ok {
-		return nil, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
+		return tensor.Any{}, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
 	}
 	in := &table{limit: &limited{r: r}, header: o.Header}
 	text := bufio.NewReader(in.limit)
@@ -70,7 +70,7 @@ func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
 	in.rows = stdcsv.NewReader(text)
 	in.rows.Comma, in.rows.ReuseRecord, in.rows.FieldsPerRecord = comma, true, -1
 	if t, err = read(in); err != nil {
-		return nil, nil, err
+		return tensor.Any{}, nil, err
 	}
 	return t, in.names, nil
 }
@@ -197,14 +197,14 @@ func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *tabl
 				break
 			}
 			if err != nil {
-				return nil, err
+				return tensor.Any{}, err
 			}
 			for i, cell := range row {
 				cell = strings.TrimSpace(cell)
 				v, why := parse(cell)
 				if why != "" {
 					line, _ := in.rows.FieldPos(i)
-					return nil, fail(line, i+1, ErrValue, "%s", describe(cell, why))
+					return tensor.Any{}, fail(line, i+1, ErrValue, "%s", describe(cell, why))
 				}
 				if len(elems) == piece {
 					pieces, elems = append(pieces, elems), make([]T, 0, piece)
@@ -212,6 +212,6 @@ func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *tabl
 				elems = append(elems, v)
 			}
 		}
-		return tensor.FromSlice(slices.Concat(append(pieces, elems)...), rows, in.columns), nil
+		return tensor.FromSlice(slices.Concat(append(pieces, elems)...), rows, in.columns).Any(), nil
 	}
 }

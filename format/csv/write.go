@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -22,7 +23,7 @@ import (
 // names that aren't as many as the columns, for a tensor without elements of its
 // own, and with w's error. A table without rows and names is an empty text.
 func Write(w io.Writer, t tensor.Any, names []string, o Options) error {
-	if w == nil || t == nil {
+	if w == nil || t.IsZero() {
 		return fail(0, 0, ErrOption, "the writer or the tensor is nil")
 	}
 	comma, err := o.comma()
@@ -82,48 +83,51 @@ type body func(out *bufio.Writer, columns int, comma rune) error
 
 // writerOf returns what writes the elements of t, nil if they have no text.
 func writerOf(t tensor.Any) body {
-	switch t := t.(type) {
-	case tensor.Tensor[bool]:
+	if t.IsSpec() || t.Foreign() != nil {
+		return nil
+	}
+	switch t.DType() {
+	case dtype.Bool:
 		return writer(t, strconv.AppendBool)
-	case tensor.Tensor[int8]:
+	case dtype.Int8:
 		return writer(t, appendInt[int8])
-	case tensor.Tensor[int16]:
+	case dtype.Int16:
 		return writer(t, appendInt[int16])
-	case tensor.Tensor[int32]:
+	case dtype.Int32:
 		return writer(t, appendInt[int32])
-	case tensor.Tensor[int64]:
+	case dtype.Int64:
 		return writer(t, appendInt[int64])
-	case tensor.Tensor[uint8]:
+	case dtype.Uint8:
 		return writer(t, appendUint[uint8])
-	case tensor.Tensor[uint16]:
+	case dtype.Uint16:
 		return writer(t, appendUint[uint16])
-	case tensor.Tensor[uint32]:
+	case dtype.Uint32:
 		return writer(t, appendUint[uint32])
-	case tensor.Tensor[uint64]:
+	case dtype.Uint64:
 		return writer(t, appendUint[uint64])
-	case tensor.Tensor[num.F8E4M3]:
+	case dtype.Float8E4M3:
 		return writer(t, appendNarrow[num.F8E4M3])
-	case tensor.Tensor[num.F8E5M2]:
+	case dtype.Float8E5M2:
 		return writer(t, appendNarrow[num.F8E5M2])
-	case tensor.Tensor[num.F16]:
+	case dtype.Float16:
 		return writer(t, appendNarrow[num.F16])
-	case tensor.Tensor[num.BF16]:
+	case dtype.BFloat16:
 		return writer(t, appendNarrow[num.BF16])
-	case tensor.Tensor[float32]:
+	case dtype.Float32:
 		return writer(t, func(b []byte, v float32) []byte { return appendFloat(b, float64(v), 32) })
-	case tensor.Tensor[float64]:
+	case dtype.Float64:
 		return writer(t, func(b []byte, v float64) []byte { return appendFloat(b, v, 64) })
-	case tensor.Tensor[complex64]:
+	case dtype.Complex64:
 		return writer(t, func(b []byte, v complex64) []byte { return appendComplex(b, complex128(v), 32) })
-	case tensor.Tensor[complex128]:
+	case dtype.Complex128:
 		return writer(t, func(b []byte, v complex128) []byte { return appendComplex(b, v, 64) })
-	case tensor.Tensor[num.FP8x23]:
+	case dtype.FP8x23:
 		return writer(t, appendFixed[num.FP8x23])
-	case tensor.Tensor[num.FP16x16]:
+	case dtype.FP16x16:
 		return writer(t, appendFixed[num.FP16x16])
-	case tensor.Tensor[num.FP32x32]:
+	case dtype.FP32x32:
 		return writer(t, appendFixed[num.FP32x32])
-	case tensor.Tensor[num.FP64x64]:
+	case dtype.FP64x64:
 		return writer(t, appendFixed[num.FP64x64])
 	}
 	return nil
@@ -131,10 +135,10 @@ func writerOf(t tensor.Any) body {
 
 func appendFixed[T num.Fixed](b []byte, v T) []byte { return append(b, num.FormatFixed(v, -1)...) }
 
-func writer[T num.Elem](t tensor.Tensor[T], put func(b []byte, v T) []byte) body {
+func writer[T num.Elem](t tensor.Any, put func(b []byte, v T) []byte) body {
 	return func(out *bufio.Writer, columns int, comma rune) error {
 		column := 0
-		for v := range t.Values() {
+		for v := range tensor.ValuesOf[T](t) {
 			b := put(out.AvailableBuffer(), v)
 			if column++; column < columns {
 				b = append(b, string(comma)...)

@@ -76,10 +76,10 @@ func (o *Options) size(h, w int) (int, int) {
 func Read(r io.Reader, o Options) (tensor.Any, error) {
 	const op = "image.Read"
 	if err := o.check(op); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	if r == nil {
-		return nil, &Error{Op: op, Err: ErrOption, Text: "the reader is nil"}
+		return tensor.Any{}, &Error{Op: op, Err: ErrOption, Text: "the reader is nil"}
 	}
 	in := &input{src: r}
 	h, err := readHeader(in)
@@ -87,7 +87,7 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 		err = o.admit(h, in)
 	}
 	if err != nil {
-		return nil, blame(op, h.Info, in, err)
+		return tensor.Any{}, blame(op, h.Info, in, err)
 	}
 	var img stdimage.Image
 	start := in.taken
@@ -101,7 +101,7 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 		err = fail(ErrFormat, "the decoder found %v", img.Bounds())
 	}
 	if err != nil {
-		return nil, blame(op, h.Info, in, err)
+		return tensor.Any{}, blame(op, h.Info, in, err)
 	}
 	if o.Channels == 0 {
 		o.Channels = h.Channels
@@ -120,17 +120,17 @@ func Read(r io.Reader, o Options) (tensor.Any, error) {
 func FromImage(img stdimage.Image, o Options) (tensor.Any, error) {
 	const op = "image.FromImage"
 	if err := o.check(op); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	if img == nil {
-		return nil, &Error{Op: op, Err: ErrOption, Text: "there is no picture: it is nil"}
+		return tensor.Any{}, &Error{Op: op, Err: ErrOption, Text: "there is no picture: it is nil"}
 	}
 	b := img.Bounds()
 	w, h := uint64(b.Dx()), uint64(b.Dy())
 	if b.Empty() || w > maxSide || h > maxSide || w*h > 1<<46 {
 		e := fail(ErrTooLarge, "the picture has %d×%d pixels; it must have at least 1 and at most 2^46", w, h)
 		e.Op = op
-		return nil, e
+		return tensor.Any{}, e
 	}
 	return o.build(op, img)
 }
@@ -183,19 +183,19 @@ func (o *Options) borrow(img stdimage.Image) (tensor.Any, bool) {
 	b := img.Bounds()
 	h, w := b.Dy(), b.Dx()
 	if h2, w2 := o.size(h, w); o.Float || h2 != h || w2 != w {
-		return nil, false
+		return tensor.Any{}, false
 	}
 	switch m := img.(type) {
 	case *stdimage.Gray:
 		if o.Channels == 1 && m.Stride == w {
-			return tensor.FromSlice(m.Pix[:h*w:h*w], o.shape(h, w)...), true
+			return tensor.FromSlice(m.Pix[:h*w:h*w], o.shape(h, w)...).Any(), true
 		}
 	case *stdimage.NRGBA:
 		if o.Channels == 4 && o.HWC && m.Stride == 4*w {
-			return tensor.FromSlice(m.Pix[:4*h*w:4*h*w], o.shape(h, w)...), true
+			return tensor.FromSlice(m.Pix[:4*h*w:4*h*w], o.shape(h, w)...).Any(), true
 		}
 	}
-	return nil, false
+	return tensor.Any{}, false
 }
 
 func (o *Options) shape(h, w int) []int {
@@ -231,7 +231,7 @@ func build[T uint8 | float32](o Options, op string, img stdimage.Image, value *[
 	h2, w2 := o.size(b.Dy(), b.Dx())
 	var t tensor.Tensor[T]
 	if err := tensor.Try(func() { t = tensor.Empty[T](o.shape(h2, w2)...) }); err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return tensor.Any{}, fmt.Errorf("%s: %w", op, err)
 	}
 	dst, _ := t.Mutable()
 	emit := func(y int, row []uint8) {
@@ -263,5 +263,5 @@ func build[T uint8 | float32](o Options, op string, img stdimage.Image, value *[
 	}
 	area(b.Dy(), b.Dx(), c, row, h2, w2, emit)
 	runtime.KeepAlive(t)
-	return t, nil
+	return t.Any(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -87,7 +88,7 @@ func ToImage(t tensor.Any, axes Axes) (stdimage.Image, error) {
 }
 
 func toImage(op string, t tensor.Any, axes Axes) (stdimage.Image, error) {
-	if t == nil {
+	if t.IsZero() {
 		return nil, &Error{Op: op, Err: ErrTensor, Text: "the tensor is nil"}
 	}
 	axes, err := findAxes(op, t, axes)
@@ -95,19 +96,19 @@ func toImage(op string, t tensor.Any, axes Axes) (stdimage.Image, error) {
 		return nil, err
 	}
 	var img stdimage.Image
-	switch t := t.(type) {
-	case tensor.Tensor[uint8]:
-		img, err = render(t, axes, func(v uint8) uint8 { return v })
-	case tensor.Tensor[float32]:
-		img, err = render(t, axes, func(v float32) uint8 { return level(float64(v)) })
-	case tensor.Tensor[float64]:
-		img, err = render(t, axes, level)
-	case tensor.Tensor[num.F16]:
-		img, err = render(t, axes, func(v num.F16) uint8 { return level(v.Float64()) })
-	case tensor.Tensor[num.BF16]:
-		img, err = render(t, axes, func(v num.BF16) uint8 { return level(v.Float64()) })
-	default:
+	switch d := t.DType(); {
+	case t.IsSpec() || t.Foreign() != nil || d != dtype.Uint8 && (!d.IsFloat() || d.Size() == 1):
 		return nil, &Error{Op: op, Err: ErrTensor, Text: fmt.Sprintf("%s is no picture: the type must be uint8, or float16, bfloat16, float32 or float64 in 0..1; convert it with op.Cast", tensor.Describe(t))}
+	case d == dtype.Uint8:
+		img, err = render(t, axes, func(v uint8) uint8 { return v })
+	case d == dtype.Float32:
+		img, err = render(t, axes, func(v float32) uint8 { return level(float64(v)) })
+	case d == dtype.Float64:
+		img, err = render(t, axes, level)
+	case d == dtype.Float16:
+		img, err = render(t, axes, func(v num.F16) uint8 { return level(v.Float64()) })
+	case d == dtype.BFloat16:
+		img, err = render(t, axes, func(v num.BF16) uint8 { return level(v.Float64()) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -160,7 +161,7 @@ func findAxes(op string, t tensor.Any, axes Axes) (Axes, error) {
 }
 
 // render copies t into a picture. It returns what the tensor panics with, if it is closed.
-func render[T uint8 | float32 | float64 | num.F16 | num.BF16](t tensor.Tensor[T], axes Axes, level func(T) uint8) (img stdimage.Image, err error) {
+func render[T uint8 | float32 | float64 | num.F16 | num.BF16](t tensor.Any, axes Axes, level func(T) uint8) (img stdimage.Image, err error) {
 	err = tensor.Try(func() {
 		c := 1
 		switch axes {
@@ -172,8 +173,7 @@ func render[T uint8 | float32 | float64 | num.F16 | num.BF16](t tensor.Tensor[T]
 		}
 		h, w := t.Dim(0), t.Dim(1)
 		t = t.Contiguous()
-		data, off := t.Data()
-		data = data[off : off+h*w*c]
+		data := tensor.Run[T](&t, t.LayoutRef())
 		box := stdimage.Rect(0, 0, w, h)
 		var pix []uint8
 		switch c {

@@ -3,15 +3,14 @@ package image
 import (
 	"bytes"
 	"errors"
+	stdimage "image"
+	"image/color"
 	"io"
 	"math"
 	"math/big"
 	"slices"
 	"strings"
 	"testing"
-
-	stdimage "image"
-	"image/color"
 
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"

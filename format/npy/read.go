@@ -65,17 +65,17 @@ func Read(r io.Reader, opts ...Option) (tensor.Any, error) {
 	s := settingsOf(opts)
 	h, err := readHeader(r, s)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	if s.max > 0 {
 		if err := within(h, s.max); err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 	}
 	first := chunk
 	if have, ok := remaining(r); ok {
 		if have < int64(h.Bytes()) {
-			return nil, short(h, have)
+			return tensor.Any{}, short(h, have)
 		}
 		first = h.Bytes()
 	}
@@ -106,7 +106,7 @@ const chunk = 1 << 20
 func readElements(r io.Reader, h Header, first int) (tensor.Any, error) {
 	buf, err := readBytes(r, h, first)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return finish(buf, h)
 }
@@ -166,7 +166,7 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 		}
 	}
 	buf.Close()
-	return nil, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
+	return tensor.Any{}, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
 }
 
 // Open reads the array in a file. The file is mapped and its elements are used
@@ -185,7 +185,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 	if errors.Is(err, mem.ErrNotFile) { // a pipe can be read, if not mapped
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, in(path, fail(-1, err, "%v", cause(err)))
+			return tensor.Any{}, in(path, fail(-1, err, "%v", cause(err)))
 		}
 		defer f.Close()
 		a, err := Read(f, opts...)
@@ -195,7 +195,7 @@ func OpenSlice(path string, idx []tensor.Index, opts ...Option) (tensor.Any, err
 		return a, in(path, err)
 	}
 	if err != nil {
-		return nil, in(path, fail(-1, err, "%v", cause(err)))
+		return tensor.Any{}, in(path, fail(-1, err, "%v", cause(err)))
 	}
 	a, shared, err := fromFile(buf, 0, buf.Len(), settingsOf(opts), idx)
 	if !shared {
@@ -222,7 +222,7 @@ func fromFile(buf *mem.Buffer, off, n int, s settings, idx []tensor.Index) (a te
 		err = short(h, int64(n-h.Offset))
 	}
 	if err != nil {
-		return nil, false, err
+		return tensor.Any{}, false, err
 	}
 	lay, err := h.Layout()
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 // about a MiB. It fails for a rank over MaxRank, for a tensor without elements
 // of its own (a tensor.Spec), and with w's error.
 func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
-	if w == nil || a == nil {
+	if w == nil || a.IsZero() {
 		return fail(-1, ErrType, "the writer or the tensor is nil")
 	}
 	fortran := slices.ContainsFunc(opts, func(o WriteOption) bool { return o.fortran }) && !bothOrders(a)
@@ -50,7 +50,7 @@ func Write(w io.Writer, a tensor.Any, opts ...WriteOption) error {
 // and by columns: of its axes, one at most is longer than 1, or it is empty.
 func bothOrders(a tensor.Any) bool {
 	long := 0
-	for _, e := range tensor.Shape(a) {
+	for _, e := range a.Shape() {
 		if e == 0 {
 			return true
 		}
@@ -79,7 +79,7 @@ func headerText(a tensor.Any, fortran bool) (string, error) {
 	if descr == "" {
 		return "", fail(-1, ErrType, "%v has no npy element type", a.DType())
 	}
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	if len(shape) > MaxRank {
 		return "", fail(-1, ErrLimit, "rank %d; NumPy's largest is %d: reshape the tensor", len(shape), MaxRank)
 	}

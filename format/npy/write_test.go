@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
+	"pgregory.net/rapid"
 )
 
 func written(t testing.TB, a tensor.Any) string {

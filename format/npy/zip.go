@@ -159,7 +159,7 @@ func (z *Zip) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 	h, body, err := z.open(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	defer body.Close()
 	if f := z.entries[name]; f.Method == zip.Store && z.path != "" {
@@ -167,29 +167,29 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 	}
 	whole, err := h.Layout()
 	if err != nil {
-		return nil, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
+		return tensor.Any{}, fail(-1, err, "shape %s: %v", shapeText(h.Shape), err)
 	}
 	part, from, err := whole.Slice(idx...)
 	if err != nil {
 		var e *layout.Error
 		errors.As(err, &e)
-		return nil, &tensor.Error{Op: "tensor.Slice", Text: e.Text, Err: e.Err}
+		return tensor.Any{}, &tensor.Error{Op: "tensor.Slice", Text: e.Text, Err: e.Err}
 	}
 	lo, hi := part.Span()
 	span := h
 	span.Shape = []int{hi - lo + 1}
 	if err := within(span, z.limit()); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	size := h.DType.Size()
 	if part.Size() > 0 {
 		if _, err := io.CopyN(io.Discard, body, int64(from+lo)*int64(size)); err != nil {
-			return nil, damaged(err)
+			return tensor.Any{}, damaged(err)
 		}
 	}
 	buf, err := readBytes(body, span, chunk)
 	if err != nil {
-		return nil, damaged(err)
+		return tensor.Any{}, damaged(err)
 	}
 	a, shared, err := tensor.SliceBytes(h.DType, buf, -lo*size, part, h.BigEndian != conv.BigEndian)
 	if !shared {
@@ -205,7 +205,7 @@ func (z *Zip) slice(name string, idx []tensor.Index) (tensor.Any, error) {
 func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 	buf, err := mem.Map(z.path)
 	if err != nil {
-		return nil, fail(-1, err, "%v", cause(err))
+		return tensor.Any{}, fail(-1, err, "%v", cause(err))
 	}
 	off, err := f.DataOffset()
 	if n := int64(f.UncompressedSize64); err == nil && (off < 0 || n < 0 || n > int64(buf.Len())-off) {
@@ -213,7 +213,7 @@ func (z *Zip) mapped(f *zip.File, idx []tensor.Index) (tensor.Any, error) {
 	}
 	if err != nil {
 		buf.Close()
-		return nil, damaged(err)
+		return tensor.Any{}, damaged(err)
 	}
 	a, mapped, err := fromFile(buf, int(off), int(f.UncompressedSize64), z.set, idx)
 	if !mapped {
@@ -244,22 +244,22 @@ const ratio = 8
 func (z *Zip) tensor(name string) (tensor.Any, error) {
 	h, body, err := z.open(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	defer func() { body.Close() }()
 	f := z.entries[name]
 	limit := z.limit()
 	if err := within(h, limit); err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	// archive/zip inflates no more than the directory says, so this bounds the
 	// time for an entry too.
 	if f.UncompressedSize64 > uint64(limit)+MaxHeader+16 {
-		return nil, fail(-1, ErrLimit, "the entry inflates to %d bytes, the most accepted is %d; the option MaxBytes sets that", f.UncompressedSize64, limit)
+		return tensor.Any{}, fail(-1, ErrLimit, "the entry inflates to %d bytes, the most accepted is %d; the option MaxBytes sets that", f.UncompressedSize64, limit)
 	}
 	want := int64(h.Bytes())
 	if have := int64(f.UncompressedSize64) - int64(h.Offset); have < want {
-		return nil, short(h, max(have, 0))
+		return tensor.Any{}, short(h, max(have, 0))
 	}
 	if want/ratio > int64(min(f.CompressedSize64, uint64(z.size))) {
 		n, err := io.Copy(io.Discard, body)
@@ -267,20 +267,20 @@ func (z *Zip) tensor(name string) (tensor.Any, error) {
 			err = short(h, n)
 		}
 		if err != nil {
-			return nil, damaged(err)
+			return tensor.Any{}, damaged(err)
 		}
 		body.Close()
 		if _, body, err = z.open(name); err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 	}
 	a, err := readElements(body, h, int(want))
 	if err != nil {
-		return nil, damaged(err)
+		return tensor.Any{}, damaged(err)
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil { // the checksum comes at the end
-		tensor.Close(a)
-		return nil, damaged(err)
+		a.Close()
+		return tensor.Any{}, damaged(err)
 	}
 	return a, nil
 }

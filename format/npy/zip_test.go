@@ -13,11 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
+	"pgregory.net/rapid"
 )
 
 func openZip(t testing.TB, s string, opts ...Option) *Zip {

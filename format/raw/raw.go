@@ -93,27 +93,27 @@ func Open(path string, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Index) (tensor.Any, error) {
 	want, err := size(path, d, lay)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	buf, err := mem.Map(path)
 	if errors.Is(err, mem.ErrNotFile) {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fail(path, err, "%v", cause(err))
+			return tensor.Any{}, fail(path, err, "%v", cause(err))
 		}
 		defer f.Close()
 		a, err := read(path, f, d, lay, want)
 		if err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 		return tensor.Slice(a, idx...)
 	}
 	if err != nil {
-		return nil, fail(path, err, "%v", cause(err))
+		return tensor.Any{}, fail(path, err, "%v", cause(err))
 	}
 	if have := buf.Len(); have != want {
 		buf.Close()
-		return nil, fail(path, ErrSize, "the file has %d bytes, %v of %v wants %d", have, lay, d, want)
+		return tensor.Any{}, fail(path, ErrSize, "the file has %d bytes, %v of %v wants %d", have, lay, d, want)
 	}
 	a, shared, err := tensor.SliceBytes(d, buf, 0, lay, conv.BigEndian, idx...)
 	if !shared {
@@ -130,11 +130,11 @@ func OpenSlice(path string, d dtype.DType, lay layout.Layout, idx ...tensor.Inde
 // has arrived, to at most about twice the elements while they are read.
 func Read(r io.Reader, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
 	if r == nil {
-		return nil, fail("", ErrSize, "the reader is nil")
+		return tensor.Any{}, fail("", ErrSize, "the reader is nil")
 	}
 	want, err := size("", d, lay)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return read("", r, d, lay, want)
 }
@@ -150,11 +150,11 @@ func read(path string, r io.Reader, d dtype.DType, lay layout.Layout, want int) 
 	}
 	switch {
 	case err != nil:
-		return nil, fail(path, err, "reading: %v", err)
+		return tensor.Any{}, fail(path, err, "reading: %v", err)
 	case len(b) < want:
-		return nil, fail(path, ErrSize, "the data ends after %d bytes, %v of %v wants %d", len(b), lay, d, want)
+		return tensor.Any{}, fail(path, ErrSize, "the data ends after %d bytes, %v of %v wants %d", len(b), lay, d, want)
 	case extra > 0:
-		return nil, fail(path, ErrSize, "more data follows the %d bytes that %v of %v wants", want, lay, d)
+		return tensor.Any{}, fail(path, ErrSize, "more data follows the %d bytes that %v of %v wants", want, lay, d)
 	}
 	return place(path, mem.Borrow(b, nil), d, lay)
 }
@@ -174,7 +174,7 @@ func place(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout) (tens
 	a, err := tensor.FromBytes(d, buf, 0, lay)
 	if err != nil {
 		buf.Close()
-		return nil, fail(path, err, "%v", err)
+		return tensor.Any{}, fail(path, err, "%v", err)
 	}
 	return a, nil
 }

@@ -35,7 +35,7 @@ func described(names []string, ts []tensor.Any, metadata map[string]string) ([]t
 		metadata[key] = text
 	}
 	for i, t := range ts {
-		p, ok := t.(pack.Tensor)
+		p, ok := t.Foreign().(pack.Tensor)
 		if !ok {
 			if t.DType().IsFixed() {
 				describe(TypeKey+names[i], t.DType().String())
@@ -65,7 +65,7 @@ func stored(p pack.Tensor) (tensor.Any, error) {
 	all := make([]byte, 0, len(b)+p.ScaleBytes())
 	all = p.AppendScales(append(all, b...))
 	runtime.KeepAlive(data)
-	return tensor.FromSlice(all, len(all)), nil
+	return tensor.FromSlice(all, len(all)).Any(), nil
 }
 
 // readDescribed reads the descriptions of packed tensors and of fixed point, each of

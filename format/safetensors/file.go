@@ -123,7 +123,7 @@ func (f *File) find(name string) (int, error) {
 func (f *File) Tensor(name string) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,7 +144,7 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -154,10 +154,10 @@ func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	}
 	a, _, err := f.whole(i)
 	if err == nil {
-		a, err = a.(pack.Tensor).Unpack()
+		a, err = a.Foreign().(pack.Tensor).Unpack()
 	}
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return tensor.Slice(a, idx...)
 }
@@ -178,32 +178,33 @@ func (f *File) whole(i int) (a tensor.Any, shared bool, err error) {
 		s = &full
 	}
 	if err != nil {
-		return nil, false, f.fail(e, err, "%v", err)
+		return tensor.Any{}, false, f.fail(e, err, "%v", err)
 	}
+	var p pack.Tensor
 	if shared {
-		a, err = pack.FromBytes(*s, f.buf, f.header.start+e.begin)
+		p, err = pack.FromBytes(*s, f.buf, f.header.start+e.begin)
 	} else {
 		var own *mem.Buffer
 		if own, err = mem.AllocDirty(s.Bytes()); err == nil {
 			b, _ := tensor.Bytes(a)
 			copy(own.Bytes(), b)
 			runtime.KeepAlive(a)
-			a, err = pack.FromBytes(*s, own, 0)
+			p, err = pack.FromBytes(*s, own, 0)
 		}
 	}
 	if err != nil {
-		return nil, false, f.fail(e, err, "%v", err)
+		return tensor.Any{}, false, f.fail(e, err, "%v", err)
 	}
-	return a, shared, nil
+	return p.Any(), shared, nil
 }
 
 // part makes a tensor of a part of an entry. shared says that it lies in f.buf.
 func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err error) {
 	switch {
 	case e.d == dtype.Invalid:
-		return nil, false, f.fail(e, ErrType, "no tensor holds elements of %s", types[e.typ].name)
+		return tensor.Any{}, false, f.fail(e, ErrType, "no tensor holds elements of %s", types[e.typ].name)
 	case f.buf.Closed():
-		return nil, false, f.fail(e, tensor.ErrClosed, "the file is closed")
+		return tensor.Any{}, false, f.fail(e, tensor.ErrClosed, "the file is closed")
 	}
 	lay, err := layout.RowMajor(e.shape...)
 	if err == nil {

@@ -214,7 +214,7 @@ func (x *Sharded) Info(name string) (Info, error) {
 func (x *Sharded) Tensor(name string) (tensor.Any, error) {
 	f, err := x.file(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return f.Tensor(name)
 }
@@ -223,7 +223,7 @@ func (x *Sharded) Tensor(name string) (tensor.Any, error) {
 func (x *Sharded) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	f, err := x.file(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	return f.Slice(name, idx...)
 }

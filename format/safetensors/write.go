@@ -34,8 +34,8 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	if len(names) != len(ts) {
 		return fail(-1, "", ErrName, "%d names for %d tensors", len(names), len(ts))
 	}
-	if w == nil || slices.Contains(ts, nil) {
-		return fail(-1, "", ErrType, "the writer or a tensor is nil")
+	if w == nil || slices.ContainsFunc(ts, tensor.Any.IsZero) {
+		return fail(-1, "", ErrType, "the writer is nil or a tensor the zero value")
 	}
 	ts, metadata, err := described(names, ts, metadata)
 	if err != nil {
@@ -94,9 +94,9 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 // shapeOf returns the shape of an entry: a number of fp64x64 is two words.
 func shapeOf(t tensor.Any) []int {
 	if t.DType() == dtype.FP64x64 {
-		return append(tensor.Shape(t), 2)
+		return append(t.Shape(), 2)
 	}
-	return tensor.Shape(t)
+	return t.Shape()
 }
 
 // headerText returns everything before the elements.

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/tensor"
+	"pgregory.net/rapid"
 )
 
 func written(t testing.TB, names []string, ts []tensor.Any, metadata map[string]string) string {

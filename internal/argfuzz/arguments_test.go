@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -254,7 +255,7 @@ func (d *drawer) note(v reflect.Value) {
 			d.note(v.Index(d.IntN(v.Len())))
 		}
 	}
-	if a, ok := v.Interface().(tensor.Any); ok && !isNil(v) {
+	if a, ok := v.Interface().(laid); ok && !isNil(v) {
 		if lay := a.Layout(); lay.Size() > large {
 			return
 		}
@@ -264,6 +265,29 @@ func (d *drawer) note(v reflect.Value) {
 		if t.Kind() == reflect.Interface {
 			d.made[v.Elem().Type()] = append(d.made[v.Elem().Type()], v.Elem())
 		}
+		if a, ok := v.Interface().(tensor.Any); ok {
+			d.noteTyped(a)
+		}
+	}
+}
+
+// laid is what has an element type and a layout.
+type laid interface {
+	DType() dtype.DType
+	Layout() layout.Layout
+}
+
+// noteTyped keeps a as what it was made of.
+func (d *drawer) noteTyped(a tensor.Any) {
+	of := a.Foreign()
+	for _, hold := range holds {
+		if t, ok := hold(a); ok {
+			of = t
+		}
+	}
+	if of != nil {
+		t := reflect.TypeOf(of)
+		d.made[t] = append(d.made[t], reflect.ValueOf(of))
 	}
 }
 
@@ -458,7 +482,7 @@ func text(v reflect.Value) (s string) {
 	if !v.IsValid() {
 		return "nil"
 	}
-	if l, ok := v.Interface().(tensor.Any); ok && !isNil(v) {
+	if l, ok := v.Interface().(laid); ok && !isNil(v) {
 		y := l.Layout()
 		return fmt.Sprintf("%s %v", v.Type(), y.String())
 	}

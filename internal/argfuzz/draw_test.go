@@ -321,9 +321,12 @@ func init() {
 	elem[complex64]()
 	elem[num.BF16]()
 	elem[num.FP16x16]()
+	maker((*drawer).untyped)
+	maker(func(d *drawer) *tensor.Any { // never nil, as with a receiver
+		a := d.value(reflect.TypeFor[tensor.Any]()).Interface().(tensor.Any)
+		return &a
+	})
 	// The implementations of interfaces that others may write.
-	also[tensor.Any](func(d *drawer) tensor.Any { return tensorOf[uint16](d) })
-	also[tensor.Any](func(d *drawer) tensor.Any { t := tensorOf[num.FP16x16](d); return &t })
 	also[io.Reader](func(d *drawer) io.Reader { return bytes.NewReader(makers[reflect.TypeFor[[]byte]()](d).Bytes()) })
 	also[io.Reader](func(*drawer) io.Reader { return broken{} })
 	also[io.ReaderAt](func(d *drawer) io.ReaderAt { return bytes.NewReader(makers[reflect.TypeFor[[]byte]()](d).Bytes()) })
@@ -393,27 +396,57 @@ func (d *drawer) attribute() any {
 	return d.int()
 }
 
-// any draws a tensor of some type, or nil.
+// typed is what gives a tensor.Any.
+type typed interface{ Any() tensor.Any }
+
+// untyped draws what a tensor.Any may be: each type of the table that gives one, types that the table doesn't name, what
+// a function returns, and the zero value.
+func (d *drawer) untyped() (a tensor.Any) {
+	if d.depth > 5 || !d.ordinary() && d.IntN(3) == 0 {
+		return a
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	ts := behind(reflect.TypeFor[typed]())
+	switch i := d.IntN(len(ts) + 3); i - len(ts) {
+	case 0:
+		return tensorOf[uint16](d).Any()
+	case 1:
+		return tensorOf[num.FP16x16](d).Any()
+	case 2:
+		return d.produce(reflect.TypeFor[tensor.Any]()).Interface().(tensor.Any)
+	default:
+		if v := d.value(ts[i]); !isNil(v) {
+			a = v.Interface().(typed).Any()
+		}
+		return a
+	}
+}
+
+// holds has for element types what returns a tensor.Any as a Tensor of the type.
+var holds []func(a tensor.Any) (t any, ok bool)
+
+// any draws a tensor of some type, or none.
 func (d *drawer) any() tensor.Any {
 	switch d.IntN(12) {
 	case 0:
-		return nil
+		return tensor.Any{}
 	case 1, 2:
-		return tensorOf[int64](d)
+		return tensorOf[int64](d).Any()
 	case 3:
-		return tensorOf[bool](d)
+		return tensorOf[bool](d).Any()
 	case 4:
-		return tensorOf[uint8](d)
+		return tensorOf[uint8](d).Any()
 	case 5:
-		return tensorOf[num.BF16](d)
+		return tensorOf[num.BF16](d).Any()
 	case 6:
-		return tensorOf[num.FP16x16](d)
+		return tensorOf[num.FP16x16](d).Any()
 	case 7:
 		if s, err := tensor.NewSpec(dtype.Float32, d.extents()...); err == nil {
-			return s
+			return s.Any()
 		}
 	}
-	return tensorOf[float32](d)
+	return tensorOf[float32](d).Any()
 }
 
 var cancelled = func() context.Context {
@@ -444,12 +477,17 @@ func also[T any](f func(*drawer) T) {
 
 func elem[T num.Elem]() {
 	maker(tensorOf[T])
+	maker(func(d *drawer) *tensor.Tensor[T] { // never nil, as with a receiver
+		t := d.value(reflect.TypeFor[tensor.Tensor[T]]()).Interface().(tensor.Tensor[T])
+		return &t
+	})
+	holds = append(holds, func(a tensor.Any) (any, bool) { return tensor.As[T](a) })
 	maker(func(d *drawer) tensor.Vectors[T] {
 		var v tensor.Vectors[T]
 		if d.IntN(8) == 0 {
 			return v
 		}
-		if err := tensor.Try(func() { v = tensorOf[T](d).Vectorize(d.extents()...) }); err != nil {
+		if err := tensor.Try(func() { v = tensor.Vectorize(tensorOf[T](d), d.extents()...) }); err != nil {
 			return tensor.Vectors[T]{}
 		}
 		return v

@@ -51,16 +51,16 @@ func seed(dir string) error {
 		files, paths = append(files, data), append(paths, path)
 		return os.WriteFile(path, data, 0o666)
 	}
-	if err := add("a.npy", npy.Write(&b, x)); err != nil {
+	if err := add("a.npy", npy.Write(&b, x.Any())); err != nil {
 		return err
 	}
-	if err := add("a.npz", npy.WriteZip(&b, []string{"x", "(2,3)"}, []tensor.Any{x, grey}, npy.Deflate())); err != nil {
+	if err := add("a.npz", npy.WriteZip(&b, []string{"x", "(2,3)"}, []tensor.Any{x.Any(), grey.Any()}, npy.Deflate())); err != nil {
 		return err
 	}
-	if err := add("a.safetensors", safetensors.Write(&b, []string{"x"}, []tensor.Any{x}, map[string]string{"a": "x"})); err != nil {
+	if err := add("a.safetensors", safetensors.Write(&b, []string{"x"}, []tensor.Any{x.Any()}, map[string]string{"a": "x"})); err != nil {
 		return err
 	}
-	if err := add("a.png", image.Write(&b, grey, image.WriteOptions{})); err != nil {
+	if err := add("a.png", image.Write(&b, grey.Any(), image.WriteOptions{})); err != nil {
 		return err
 	}
 	if err := add("a.csv", func() error { _, err := b.WriteString("1,2\n3,4\n"); return err }()); err != nil {
@@ -88,7 +88,7 @@ func seed(dir string) error {
 func smallModel() (*onnx.Model, error) {
 	b := onnx.NewBuilder("small")
 	x := b.Input("x", dtype.Float32, 2, 3)
-	w := b.Weight("w", tensor.New[float32](3, 4))
+	w := b.Weight("w", tensor.New[float32](3, 4).Any())
 	b.Output(b.Node("Relu", []string{b.Node("MatMul", []string{x, w})}), dtype.Float32, 2, 4)
 	return b.Model(21)
 }
@@ -96,7 +96,7 @@ func smallModel() (*onnx.Model, error) {
 func init() {
 	also[*onnx.Model](func(*drawer) *onnx.Model { m, _ := smallModel(); return m })
 	also[map[string]tensor.Any](func(*drawer) map[string]tensor.Any {
-		return map[string]tensor.Any{"x": tensor.New[float32](2, 3)}
+		return map[string]tensor.Any{"x": tensor.New[float32](2, 3).Any()}
 	})
 	also[pack.Format](func(d *drawer) pack.Format {
 		f, err := pack.NewIntegers(pack.Integers{Bits: 4 + 4*d.IntN(2), Scale: tensor.Scalar[float32](0.5)})
@@ -114,7 +114,7 @@ func init() {
 			return device.Tensor{}
 		}
 		d.made[reflect.TypeFor[*device.Sim]()] = append(d.made[reflect.TypeFor[*device.Sim]()], reflect.ValueOf(sim))
-		t, _ := device.ToDevice(tensor.New[float32](d.shape...), sim, device.MemoryConfig{})
+		t, _ := device.ToDevice(tensor.New[float32](d.shape...).Any(), sim, device.MemoryConfig{})
 		return t
 	})
 	also[device.Placement](func(d *drawer) device.Placement {

@@ -23,67 +23,67 @@ type array struct {
 func (a *array) tensor() (tensor.Any, error) {
 	d, err := dtype.Parse(a.DType)
 	if err != nil {
-		return nil, unsupported{err.Error()}
+		return tensor.Any{}, unsupported{err.Error()}
 	}
 	t, err := tensor.Make(d, a.Shape...)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
-	if n := tensor.Len(t); n != len(a.Data) {
-		return nil, fmt.Errorf("%d elements for %s", len(a.Data), tensor.Describe(t))
+	if n := t.Len(); n != len(a.Data) {
+		return tensor.Any{}, fmt.Errorf("%d elements for %s", len(a.Data), tensor.Describe(t))
 	}
-	switch t := t.(type) {
-	case tensor.Tensor[bool]:
+	switch d {
+	case dtype.Bool:
 		err = fill(t, a.Data, strconv.ParseBool)
-	case tensor.Tensor[int8]:
+	case dtype.Int8:
 		err = fill(t, a.Data, signed[int8](8))
-	case tensor.Tensor[int16]:
+	case dtype.Int16:
 		err = fill(t, a.Data, signed[int16](16))
-	case tensor.Tensor[int32]:
+	case dtype.Int32:
 		err = fill(t, a.Data, signed[int32](32))
-	case tensor.Tensor[int64]:
+	case dtype.Int64:
 		err = fill(t, a.Data, signed[int64](64))
-	case tensor.Tensor[uint8]:
+	case dtype.Uint8:
 		err = fill(t, a.Data, unsigned[uint8](8))
-	case tensor.Tensor[uint16]:
+	case dtype.Uint16:
 		err = fill(t, a.Data, unsigned[uint16](16))
-	case tensor.Tensor[uint32]:
+	case dtype.Uint32:
 		err = fill(t, a.Data, unsigned[uint32](32))
-	case tensor.Tensor[uint64]:
+	case dtype.Uint64:
 		err = fill(t, a.Data, unsigned[uint64](64))
-	case tensor.Tensor[num.F16]:
+	case dtype.Float16:
 		err = fill(t, a.Data, func(s string) (num.F16, error) {
 			v, err := strconv.ParseFloat(s, 64)
 			return num.F16FromFloat64(v), err
 		})
-	case tensor.Tensor[float32]:
+	case dtype.Float32:
 		err = fill(t, a.Data, func(s string) (float32, error) {
 			v, err := strconv.ParseFloat(s, 32)
 			return float32(v), err
 		})
-	case tensor.Tensor[float64]:
+	case dtype.Float64:
 		err = fill(t, a.Data, func(s string) (float64, error) { return strconv.ParseFloat(s, 64) })
-	case tensor.Tensor[complex64]:
-		err = pairs(t, a.Data, 32)
-	case tensor.Tensor[complex128]:
-		err = pairs(t, a.Data, 64)
-	case tensor.Tensor[num.FP8x23]:
+	case dtype.Complex64:
+		err = pairs[complex64](t, a.Data, 32)
+	case dtype.Complex128:
+		err = pairs[complex128](t, a.Data, 64)
+	case dtype.FP8x23:
 		err = fill(t, a.Data, func(s string) (num.FP8x23, error) { return num.ParseFixed[num.FP8x23](s) })
-	case tensor.Tensor[num.FP16x16]:
+	case dtype.FP16x16:
 		err = fill(t, a.Data, func(s string) (num.FP16x16, error) { return num.ParseFixed[num.FP16x16](s) })
-	case tensor.Tensor[num.FP32x32]:
+	case dtype.FP32x32:
 		err = fill(t, a.Data, func(s string) (num.FP32x32, error) { return num.ParseFixed[num.FP32x32](s) })
-	case tensor.Tensor[num.FP64x64]:
+	case dtype.FP64x64:
 		err = fill(t, a.Data, func(s string) (num.FP64x64, error) { return num.ParseFixed[num.FP64x64](s) })
 	default:
-		return nil, unsupported{"no data of type " + a.DType}
+		return tensor.Any{}, unsupported{"no data of type " + a.DType}
 	}
 	return t, err
 }
 
 // fill parses the numbers of data into t.
-func fill[T num.Elem](t tensor.Tensor[T], data []json.RawMessage, parse func(string) (T, error)) error {
-	for i, e := 0, t.Elems(); i < len(e); i++ {
+func fill[T num.Elem](t tensor.Any, data []json.RawMessage, parse func(string) (T, error)) error {
+	for i, e := 0, tensor.Run[T](&t, t.LayoutRef()); i < len(e); i++ {
 		var err error
 		if e[i], err = parse(number(data[i])); err != nil {
 			return fmt.Errorf("element %d: %w", i, err)
@@ -115,8 +115,8 @@ func unsigned[T num.Uint](bits int) func(string) (T, error) {
 	}
 }
 
-func pairs[T num.Complex](t tensor.Tensor[T], data []json.RawMessage, bits int) error {
-	for i, e := 0, t.Elems(); i < len(e); i++ {
+func pairs[T num.Complex](t tensor.Any, data []json.RawMessage, bits int) error {
+	for i, e := 0, tensor.Run[T](&t, t.LayoutRef()); i < len(e); i++ {
 		var parts []json.RawMessage
 		if err := json.Unmarshal(data[i], &parts); err != nil || len(parts) != 2 {
 			return fmt.Errorf("element %d: %s is no pair", i, data[i])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -66,68 +67,37 @@ func near(got, want any, tol tolerance, float bool) bool {
 
 // values returns the elements in row-major order: floats as float64, complex
 // numbers as two, everything else as it is.
-func values(a tensor.Any) ([]any, error) {
-	switch t := a.(type) {
-	case tensor.Tensor[bool]:
-		return list(t, asIs), nil
-	case tensor.Tensor[int8]:
-		return list(t, asIs), nil
-	case tensor.Tensor[int16]:
-		return list(t, asIs), nil
-	case tensor.Tensor[int32]:
-		return list(t, asIs), nil
-	case tensor.Tensor[int64]:
-		return list(t, asIs), nil
-	case tensor.Tensor[uint8]:
-		return list(t, asIs), nil
-	case tensor.Tensor[uint16]:
-		return list(t, asIs), nil
-	case tensor.Tensor[uint32]:
-		return list(t, asIs), nil
-	case tensor.Tensor[uint64]:
-		return list(t, asIs), nil
-	case tensor.Tensor[float32]:
-		return list(t, func(v float32) any { return float64(v) }), nil
-	case tensor.Tensor[float64]:
-		return list(t, func(v float64) any { return v }), nil
-	case tensor.Tensor[num.F16]:
-		return list(t, func(v num.F16) any { return v.Float64() }), nil
-	case tensor.Tensor[num.BF16]:
-		return list(t, func(v num.BF16) any { return v.Float64() }), nil
-	case tensor.Tensor[num.F8E4M3]:
-		return list(t, func(v num.F8E4M3) any { return v.Float64() }), nil
-	case tensor.Tensor[num.F8E5M2]:
-		return list(t, func(v num.F8E5M2) any { return v.Float64() }), nil
-	case tensor.Tensor[num.FP8x23]:
-		return list(t, asIs), nil
-	case tensor.Tensor[num.FP16x16]:
-		return list(t, asIs), nil
-	case tensor.Tensor[num.FP32x32]:
-		return list(t, asIs), nil
-	case tensor.Tensor[num.FP64x64]:
-		return list(t, asIs), nil
-	case tensor.Tensor[complex64]:
-		var out []any
-		for _, v := range t.Contiguous().Elems() {
-			out = append(out, float64(real(v)), float64(imag(v)))
+func values(a tensor.Any) (out []any, err error) {
+	err = tensor.Try(func() {
+		for v := range a.Values() {
+			switch v := v.(type) {
+			case float32:
+				out = append(out, float64(v))
+			case num.F16:
+				out = append(out, v.Float64())
+			case num.BF16:
+				out = append(out, v.Float64())
+			case num.F8E4M3:
+				out = append(out, v.Float64())
+			case num.F8E5M2:
+				out = append(out, v.Float64())
+			case complex64:
+				out = append(out, float64(real(v)), float64(imag(v)))
+			case complex128:
+				out = append(out, real(v), imag(v))
+			default:
+				out = append(out, v)
+			}
 		}
-		return out, nil
-	case tensor.Tensor[complex128]:
-		var out []any
-		for _, v := range t.Contiguous().Elems() {
-			out = append(out, real(v), imag(v))
-		}
-		return out, nil
-	}
-	return nil, fmt.Errorf("%T can't be compared", a)
+	})
+	return out, err
 }
 
-func asIs[T any](v T) any { return v }
-
-func list[T num.Elem](t tensor.Tensor[T], f func(T) any) []any {
-	out := make([]any, 0, t.Len())
-	for _, v := range t.Contiguous().Elems() {
-		out = append(out, f(v))
+// typed returns a as a tensor of T, which it holds.
+func typed[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	t, ok := tensor.As[T](a)
+	if !ok {
+		panic(fmt.Sprintf("%s holds no %v", tensor.Describe(a), dtype.Of[T]()))
 	}
-	return out
+	return t
 }

@@ -72,7 +72,7 @@ func widen(m *onnx.Model, p *onnx.TensorProto) error {
 	if err != nil {
 		return err
 	}
-	*p, err = onnx.NewTensorProto(p.Name, op.Cast[float64](a.(tensor.Tensor[float32])))
+	*p, err = onnx.NewTensorProto(p.Name, op.Cast[float64](typed[float32](a)).Any())
 	return err
 }
 
@@ -91,8 +91,8 @@ func (m *modelRun) exact() (map[string]tensor.Any, error) {
 		return nil, err
 	}
 	for name, a := range inputs {
-		if f, ok := a.(tensor.Tensor[float32]); ok {
-			inputs[name] = op.Cast[float64](f)
+		if f, ok := tensor.As[float32](a); ok {
+			inputs[name] = op.Cast[float64](f).Any()
 		}
 	}
 	return s.Run(m.ctx, inputs, onnx.Options{MaxMemory: -1})

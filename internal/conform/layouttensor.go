@@ -208,11 +208,11 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 	}
 	switch st.Op {
 	case "tile":
-		s.t, s.tile = s.t.Tile(st.Sizes, st.Coords...), st.Sizes
+		s.t, s.tile = tensor.Tile(s.t, st.Sizes, st.Coords...), st.Sizes
 	case "transpose":
 		s.t = s.t.Transpose()
 	case "vectorize":
-		v := s.t.Vectorize(st.Shape...)
+		v := tensor.Vectorize(s.t, st.Shape...)
 		s.v = &v
 	case "unvectorize_original":
 		s.v = nil
@@ -224,23 +224,23 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 		if s.v != nil {
 			*s.v = s.v.Distribute(lay(st.Threads), st.Thread, opts...)
 		} else {
-			s.t = s.t.Distribute(lay(st.Threads), st.Thread, opts...)
+			s.t = tensor.Distribute(s.t, lay(st.Threads), st.Thread, opts...)
 		}
 	case "split":
 		if s.v != nil {
 			*s.v = s.v.Split(axis, st.Count)[st.Index]
 		} else {
-			s.t = s.t.Split(axis, st.Count)[st.Index]
+			s.t = tensor.Split(s.t, axis, st.Count)[st.Index]
 		}
 	case "slice":
 		idx := ranges(st)
-		s.t = s.t.Slice2D(0, 1, idx[0], idx[1])
+		s.t = tensor.Slice2D(s.t, 0, 1, idx[0], idx[1])
 	case "slice_axes":
 		idx := ranges(st)
 		if len(st.Axes) == 2 {
-			s.t = s.t.Slice2D(st.Axes[0], st.Axes[1], idx[0], idx[1], st.Fixed...)
+			s.t = tensor.Slice2D(s.t, st.Axes[0], st.Axes[1], idx[0], idx[1], st.Fixed...)
 		} else {
-			s.t = s.t.Slice1D(st.Axes[0], idx[0], st.Fixed...)
+			s.t = tensor.Slice1D(s.t, st.Axes[0], idx[0], st.Fixed...)
 		}
 	case "set":
 		s.v.Store(slices.Repeat([]float32{st.Value}, s.v.ElemLen()), st.Coord...)
@@ -250,20 +250,20 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 			return err
 		}
 		if s.v != nil {
-			v := to.t.Vectorize(st.DstVectorize...)
+			v := tensor.Vectorize(to.t, st.DstVectorize...)
 			v.CopyFrom(*s.v)
 			to.v = &v
 		} else {
-			to.t.CopyColex(s.t)
+			tensor.CopyColex(to.t, s.t)
 		}
 		*s = *to
 	case "iterator":
 		if st.Bound != s.t.Len() {
 			return fmt.Errorf("a bound of %d in %d elements", st.Bound, s.t.Len())
 		}
-		s.it = s.t.LayoutIterator(lay(st.Layout), st.Stride, st.Offset, st.Circular)
+		s.it = tensor.LayoutIterator(s.t, lay(st.Layout), st.Stride, st.Offset, st.Circular)
 	case "tiled_iterator":
-		s.it = s.t.TiledIterator(st.Sizes, axis, st.Start...)
+		s.it = tensor.TiledIterator(s.t, st.Sizes, axis, st.Start...)
 	case "advance":
 		s.it.Next(st.By)
 	case "reshape":
@@ -272,7 +272,7 @@ func (s *worked) step(c *tensorCase, st *tensorStep) error {
 	case "get":
 		s.t = s.it.Tile()
 		if s.reshape != nil {
-			s.t = s.t.ReshapeLayout(*s.reshape)
+			s.t = tensor.ReshapeLayout(s.t, *s.reshape)
 		}
 	default:
 		return s.compute(c, st, axis)
@@ -372,7 +372,7 @@ func (s *worked) compare(c *tensorCase) error {
 	if want.Dims != nil && !slices.Equal(s.shape(), want.Dims) {
 		return fmt.Errorf("the shape is %v, want %v", s.shape(), want.Dims)
 	}
-	if want.Clipped != nil && s.t.Clipped(s.tile...) != *want.Clipped {
+	if want.Clipped != nil && s.t.Any().Clipped(s.tile...) != *want.Clipped {
 		return fmt.Errorf("clipped is %v", !*want.Clipped)
 	}
 	if want.Rows != nil {
@@ -506,7 +506,7 @@ func (c *tensorCase) splitAligned() error {
 	t := tensor.Arange(0, int32(n), 1)
 	var all []int32
 	for i := range st.Count {
-		part := t.SplitPart(0, st.Count, i, st.Alignment)
+		part := tensor.SplitPart(t, 0, st.Count, i, st.Alignment)
 		for v := range part.Values() {
 			all = append(all, v)
 		}
@@ -516,8 +516,8 @@ func (c *tensorCase) splitAligned() error {
 		if c.Expect.ElementsLostInMojo != 0 {
 			continue
 		}
-		if part.Len() != max(c.Expect.MojoSizes[i], 0) || part.Len() > 0 && part.Distance(t) != c.Expect.MojoOffsets[i] {
-			return fmt.Errorf("part %d has %d elements from %d on, want %d from %d", i, part.Len(), part.Distance(t), c.Expect.MojoSizes[i], c.Expect.MojoOffsets[i])
+		if part.Len() != max(c.Expect.MojoSizes[i], 0) || part.Len() > 0 && tensor.Distance(part, t) != c.Expect.MojoOffsets[i] {
+			return fmt.Errorf("part %d has %d elements from %d on, want %d from %d", i, part.Len(), tensor.Distance(part, t), c.Expect.MojoSizes[i], c.Expect.MojoOffsets[i])
 		}
 	}
 	if !slices.Equal(all, t.Elems()) {
@@ -536,7 +536,7 @@ func (c *tensorCase) maskedElement() error {
 	default:
 		return fmt.Errorf("the runner knows no tensor %q", c.Args.Storage+c.Args.Tensor)
 	}
-	v := t.Slice(tensor.R(0, c.Args.Valid[0]), tensor.R(0, c.Args.Valid[1])).Vectorize(c.Args.Element...)
+	v := tensor.Vectorize(t.Slice(tensor.R(0, c.Args.Valid[0]), tensor.R(0, c.Args.Valid[1])), c.Args.Element...)
 	s := &worked{t: t, v: &v}
 	if c.Op == "masked_element_load" {
 		if v.Len() != 1 || len(c.Expect.Values) != v.ElemLen() {

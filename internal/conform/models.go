@@ -217,7 +217,7 @@ func (m *modelRun) fixed() (map[string]tensor.Any, error) {
 			for i, e := 0, t.Elems(); i < n; i++ {
 				e[i] = float32(float64(i) / float64(n))
 			}
-			inputs[v[0].Name] = t
+			inputs[v[0].Name] = t.Any()
 			continue
 		}
 		t, err := m.read(file)
@@ -248,14 +248,14 @@ func (m *modelRun) check(got map[string]tensor.Any, name, file string, tol toler
 func pick(got map[string]tensor.Any, name string) (tensor.Any, error) {
 	if name == "*" {
 		if len(got) != 1 {
-			return nil, fmt.Errorf(`output "*" of %d`, len(got))
+			return tensor.Any{}, fmt.Errorf(`output "*" of %d`, len(got))
 		}
 		for _, t := range got {
 			return t, nil
 		}
 	}
-	if got[name] == nil {
-		return nil, fmt.Errorf("the graph has no output %q", name)
+	if got[name].IsZero() {
+		return tensor.Any{}, fmt.Errorf("the graph has no output %q", name)
 	}
 	return got[name], nil
 }
@@ -428,7 +428,7 @@ func (m *modelRun) stream() error {
 // long returns the shape without extents of 1.
 func long(a tensor.Any) []int {
 	shape := []int{}
-	for _, e := range tensor.Shape(a) {
+	for _, e := range a.Shape() {
 		if e != 1 {
 			shape = append(shape, e)
 		}
@@ -448,14 +448,14 @@ func (m *modelRun) read(file string) (tensor.Any, error) {
 	case ".npz":
 		z, err := npy.OpenZip(full)
 		if err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 		defer z.Close()
 		t, err := z.Tensor(key)
 		if err != nil {
-			return nil, err
+			return tensor.Any{}, err
 		}
 		return tensor.Clone(t)
 	}
-	return nil, fmt.Errorf("%s: want .pb, .npy or .npz#key", file)
+	return tensor.Any{}, fmt.Errorf("%s: want .pb, .npy or .npz#key", file)
 }

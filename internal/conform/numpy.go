@@ -120,14 +120,14 @@ func (c *npyCase) run(path string) error {
 	if c.Version != nil && (h.Version != c.Version[0] || h.Descr != c.Descr || c.Fortran == nil || h.Fortran != *c.Fortran) {
 		return fmt.Errorf("the header says version %d, %s, Fortran order %t", h.Version, h.Descr, h.Fortran)
 	}
-	if !slices.Equal(h.Shape, tensor.Shape(want)) || h.DType != want.DType() {
+	if !slices.Equal(h.Shape, want.Shape()) || h.DType != want.DType() {
 		return fmt.Errorf("the header says %s%v", h.DType, h.Shape)
 	}
 	opened, err := npy.Open(path)
 	if err != nil {
 		return err
 	}
-	defer tensor.Close(opened)
+	defer opened.Close()
 	if err := compare(opened, want, exactly); err != nil {
 		return fmt.Errorf("npy.Open: %w", err)
 	}

@@ -200,7 +200,7 @@ func callOpset(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, 
 	if !ok {
 		return nil, unsupported{"no operator " + name}
 	}
-	if len(in) > 0 && in[0] != nil && !o.Supports(in[0].DType()) {
+	if len(in) > 0 && !in[0].IsZero() && !o.Supports(in[0].DType()) {
 		return nil, unsupported{fmt.Sprintf("%s is not defined for %v", name, in[0].DType())}
 	}
 	return o.Run(&op.Call{Inputs: in, Attrs: a, Opset: opset})
@@ -215,7 +215,7 @@ func cast(t tensor.Any, d dtype.DType) tensor.Any {
 	if err != nil {
 		panic(err)
 	}
-	out, err := call("CastLike", []tensor.Any{t, like}, attrs{})
+	out, err := call("CastLike", []tensor.Any{t, like.Any()}, attrs{})
 	if err != nil {
 		panic(err)
 	}

@@ -77,7 +77,7 @@ func round(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	for range max(decimals, -decimals) {
 		scale.Set(scale.Item() * 10)
 	}
-	s := cast(scale, in[0].DType())
+	s := cast(scale.Any(), in[0].DType())
 	before, after := "Mul", "Div"
 	if decimals < 0 {
 		before, after = after, before
@@ -142,13 +142,13 @@ func cumulative(name string) numpyFunc {
 			x = row
 		}
 		if d == dtype.Bool { // whether any is true so far, or all are
-			out, err := callOpset(name, 14, []tensor.Any{cast(x, dtype.Int64), tensor.Full(axis)}, attrs{})
+			out, err := callOpset(name, 14, []tensor.Any{cast(x, dtype.Int64), tensor.Full(axis).Any()}, attrs{})
 			if err != nil {
 				return nil, err
 			}
 			return []tensor.Any{cast(out[0], d)}, nil
 		}
-		return callOpset(name, 14, []tensor.Any{cast(x, d), tensor.Full(axis)}, attrs{})
+		return callOpset(name, 14, []tensor.Any{cast(x, d), tensor.Full(axis).Any()}, attrs{})
 	}
 }
 
@@ -178,7 +178,7 @@ func taken(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	mode := "raise"
 	n.arg("mode", &mode)
 	how := map[string]op.TakeMode{"raise": op.TakeRaise, "wrap": op.TakeWrap, "clip": op.TakeClip}[mode]
-	at := cast(in[1], dtype.Int64).(tensor.Tensor[int64])
+	at := typed[int64](cast(in[1], dtype.Int64))
 	return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.take(x, at, int(axis), how)} })
 }
 
@@ -187,7 +187,7 @@ func takeAlongAxis(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := cast(in[1], dtype.Int64).(tensor.Tensor[int64])
+	at := typed[int64](cast(in[1], dtype.Int64))
 	return typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.takeAlongAxis(x, at, int(axis))} })
 }
 
@@ -270,7 +270,7 @@ func pad(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 			pads = append(pads, w[side])
 		}
 	}
-	return callOpset("Pad", 19, []tensor.Any{in[0], tensor.FromSlice(pads)}, attrs{"mode": mode})
+	return callOpset("Pad", 19, []tensor.Any{in[0], tensor.FromSlice(pads).Any()}, attrs{"mode": mode})
 }
 
 func repeat(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
@@ -296,7 +296,7 @@ func roll(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	n.arg("shift", &shift)
 	out, err := typedOf(x, func(t numpyTyped) []tensor.Any { return []tensor.Any{t.roll(x, shift, int(axis))} })
 	if err == nil && x.Rank() != in[0].Rank() {
-		out[0], err = tensor.Reshape(out[0], tensor.Shape(in[0])...)
+		out[0], err = tensor.Reshape(out[0], in[0].Shape()...)
 	}
 	return out, err
 }
@@ -308,7 +308,7 @@ func tile(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	for len(reps) < x.Rank() { // NumPy lines up the last axes
 		reps = append([]int64{1}, reps...)
 	}
-	shape := tensor.Shape(x)
+	shape := x.Shape()
 	for len(shape) < len(reps) {
 		shape = append([]int{1}, shape...)
 	}
@@ -316,7 +316,7 @@ func tile(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call("Tile", []tensor.Any{x, tensor.FromSlice(reps)}, attrs{})
+	return call("Tile", []tensor.Any{x, tensor.FromSlice(reps).Any()}, attrs{})
 }
 
 // split cuts an axis into equal parts, or for array_split into nearly equal ones.
@@ -356,7 +356,7 @@ func booleanIndex(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 func fancyIndex(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {
 	shapes := make([][]int, len(in)-1)
 	for i, a := range in[1:] {
-		shapes[i] = tensor.Shape(a)
+		shapes[i] = a.Shape()
 	}
 	full, err := broadcastShape(shapes)
 	if err != nil {
@@ -452,7 +452,7 @@ func triangle(upper int64) numpyFunc {
 			}
 			x = full
 		}
-		return callOpset("Trilu", 14, []tensor.Any{x, tensor.Full(k)}, attrs{"upper": upper})
+		return callOpset("Trilu", 14, []tensor.Any{x, tensor.Full(k).Any()}, attrs{"upper": upper})
 	}
 }
 
@@ -464,14 +464,14 @@ func broadcastShape(shapes [][]int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		in[i] = spec
+		in[i] = spec.Any()
 	}
 	sum, _ := op.Lookup("Sum")
 	out, err := sum.Infer(&op.Call{Inputs: in, Attrs: op.NoAttrs{}, Opset: 13})
 	if err != nil {
 		return nil, err
 	}
-	return tensor.Shape(out[0]), nil
+	return out[0].Shape(), nil
 }
 
 func broadcastShapes(n *numpyCall, _ []tensor.Any) ([]tensor.Any, error) {
@@ -485,7 +485,7 @@ func broadcastShapes(n *numpyCall, _ []tensor.Any) ([]tensor.Any, error) {
 	for i, e := range shape {
 		out.Set(int64(e), i)
 	}
-	return []tensor.Any{out}, nil
+	return []tensor.Any{out.Any()}, nil
 }
 
 func broadcastTo(n *numpyCall, in []tensor.Any) ([]tensor.Any, error) {

@@ -64,7 +64,7 @@ func typedOf(a tensor.Any, f func(t numpyTyped) []tensor.Any) (out []tensor.Any,
 // anyElem has what every element type has.
 type anyElem[T bool | num.Native | num.Narrow] struct{}
 
-func as[T num.Elem](a tensor.Any) tensor.Tensor[T] { return a.(tensor.Tensor[T]) }
+func as[T num.Elem](a tensor.Any) tensor.Tensor[T] { return typed[T](a) }
 
 func (anyElem[T]) mod(_, _ tensor.Any) tensor.Any                   { panic(unsupported{"Mod"}) }
 func (anyElem[T]) fMod(_, _ tensor.Any) tensor.Any                  { panic(unsupported{"FMod"}) }
@@ -74,26 +74,26 @@ func (anyElem[T]) trace(tensor.Any, int) tensor.Any                 { panic(unsu
 func (anyElem[T]) ptp(tensor.Any, []int, []op.Option) tensor.Any { panic(unsupported{"Ptp"}) }
 
 func (anyElem[T]) any(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.Any(as[T](a), axes, opts...)
+	return op.Any(as[T](a), axes, opts...).Any()
 }
 
 func (anyElem[T]) all(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.AllTrue(as[T](a), axes, opts...)
+	return op.AllTrue(as[T](a), axes, opts...).Any()
 }
 
 func (anyElem[T]) countNonzero(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.CountNonzero(as[T](a), axes, opts...)
+	return op.CountNonzero(as[T](a), axes, opts...).Any()
 }
 
-func (anyElem[T]) sort(a tensor.Any, axis int) tensor.Any    { return op.Sort(as[T](a), axis) }
-func (anyElem[T]) argSort(a tensor.Any, axis int) tensor.Any { return op.ArgSort(as[T](a), axis) }
+func (anyElem[T]) sort(a tensor.Any, axis int) tensor.Any    { return op.Sort(as[T](a), axis).Any() }
+func (anyElem[T]) argSort(a tensor.Any, axis int) tensor.Any { return op.ArgSort(as[T](a), axis).Any() }
 
 func (anyElem[T]) take(a tensor.Any, at tensor.Tensor[int64], axis int, mode op.TakeMode) tensor.Any {
-	return op.Take(as[T](a), at, axis, mode)
+	return op.Take(as[T](a), at, axis, mode).Any()
 }
 
 func (anyElem[T]) takeAlongAxis(a tensor.Any, at tensor.Tensor[int64], axis int) tensor.Any {
-	return op.TakeAlongAxis(as[T](a), at, axis)
+	return op.TakeAlongAxis(as[T](a), at, axis).Any()
 }
 
 func (anyElem[T]) stack(axis int, list []tensor.Any) tensor.Any {
@@ -101,20 +101,20 @@ func (anyElem[T]) stack(axis int, list []tensor.Any) tensor.Any {
 	for i, a := range list {
 		ts[i] = as[T](a)
 	}
-	return op.Stack(axis, ts)
+	return op.Stack(axis, ts).Any()
 }
 
 func (anyElem[T]) repeat(a tensor.Any, counts []int, axis int) tensor.Any {
-	return op.Repeat(as[T](a), counts, axis)
+	return op.Repeat(as[T](a), counts, axis).Any()
 }
 
 func (anyElem[T]) roll(a tensor.Any, shift, axis int) tensor.Any {
-	return op.Roll(as[T](a), shift, axis)
+	return op.Roll(as[T](a), shift, axis).Any()
 }
 
 func (anyElem[T]) arraySplit(a tensor.Any, axis, n int) (parts []tensor.Any) {
 	for _, p := range op.ArraySplit(as[T](a), axis, n) {
-		parts = append(parts, p)
+		parts = append(parts, p.Any())
 	}
 	return parts
 }
@@ -122,19 +122,19 @@ func (anyElem[T]) arraySplit(a tensor.Any, axis, n int) (parts []tensor.Any) {
 // anyNumber has what every number has.
 type anyNumber[T num.Native | num.Narrow] struct{ anyElem[T] }
 
-func (anyNumber[T]) mod(a, b tensor.Any) tensor.Any  { return op.Mod(as[T](a), as[T](b)) }
-func (anyNumber[T]) fMod(a, b tensor.Any) tensor.Any { return op.FMod(as[T](a), as[T](b)) }
+func (anyNumber[T]) mod(a, b tensor.Any) tensor.Any  { return op.Mod(as[T](a), as[T](b)).Any() }
+func (anyNumber[T]) fMod(a, b tensor.Any) tensor.Any { return op.FMod(as[T](a), as[T](b)).Any() }
 
 func (anyNumber[T]) ptp(a tensor.Any, axes []int, opts []op.Option) tensor.Any {
-	return op.Ptp(as[T](a), axes, opts...)
+	return op.Ptp(as[T](a), axes, opts...).Any()
 }
 
 func (anyNumber[T]) trace(a tensor.Any, offset int) tensor.Any {
-	return op.Trace(as[T](a), offset, 0, 1)
+	return op.Trace(as[T](a), offset, 0, 1).Any()
 }
 
 type integer[T num.Integer] struct{ anyNumber[T] }
 
 func (integer[T]) shift(a, b tensor.Any, to op.Direction) tensor.Any {
-	return op.BitShift(as[T](a), as[T](b), to)
+	return op.BitShift(as[T](a), as[T](b), to).Any()
 }

@@ -125,7 +125,7 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 			}
 			want = declared(want, v)
 			out := got[v.Name]
-			if out == nil {
+			if out.IsZero() {
 				return fmt.Errorf("output %q is missing", v.Name)
 			}
 			if random {
@@ -149,7 +149,7 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 // declared returns t as the graph declares it: older data stores bfloat16 as
 // uint16 words.
 func declared(t tensor.Any, v onnx.ValueInfo) tensor.Any {
-	words, ok := t.(tensor.Tensor[uint16])
+	words, ok := tensor.As[uint16](t)
 	if !ok || v.Type.Elem != onnx.ElemBFloat16 {
 		return t
 	}
@@ -157,7 +157,7 @@ func declared(t tensor.Any, v onnx.ValueInfo) tensor.Any {
 	for i, w := range words.Contiguous().Elems() {
 		out.Elems()[i] = num.BF16FromBits(w)
 	}
-	return out
+	return out.Any()
 }
 
 // outcome turns the error of something that doesn't exist into unsupported.
@@ -171,14 +171,14 @@ func outcome(err error) error {
 func readTensor(folder fs.FS, file string) (tensor.Any, error) {
 	b, err := fs.ReadFile(folder, file)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	t, err := onnx.DecodeTensor(b)
 	if err != nil {
 		if errors.Is(err, onnx.ErrUnsupported) {
-			return nil, unsupported{file + ": " + err.Error()}
+			return tensor.Any{}, unsupported{file + ": " + err.Error()}
 		}
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return tensor.Any{}, fmt.Errorf("%s: %w", file, err)
 	}
 	return t, nil
 }

@@ -75,7 +75,7 @@ var orionTypes = map[string]string{"i8": "int8", "i32": "int32", "u32": "uint32"
 func (v *orionValue) tensor() (tensor.Any, error) {
 	d, ok := orionTypes[v.DType]
 	if !ok {
-		return nil, unsupported{"there is no " + v.DType}
+		return tensor.Any{}, unsupported{"there is no " + v.DType}
 	}
 	if v.Shape == nil {
 		n := []int{len(v.Data)}
@@ -96,7 +96,7 @@ func (c *orionCase) run() error {
 	call := &orionCall{c: c}
 	for _, in := range c.Inputs {
 		if in == nil {
-			call.in = append(call.in, nil)
+			call.in = append(call.in, tensor.Any{})
 			continue
 		}
 		vs := []orionValue{*in}
@@ -158,7 +158,7 @@ func (c *orionCase) check(got []tensor.Any) error {
 		case w.List != nil:
 			w.Data, w.DType = w.List, "u32"
 		case w.Data == nil && w.Shape != nil:
-			if s := tensor.Shape(got[i]); !slices.Equal(s, *w.Shape) {
+			if s := got[i].Shape(); !slices.Equal(s, *w.Shape) {
 				return fmt.Errorf("result %d has shape %v, want %v", i, s, *w.Shape)
 			}
 			continue
@@ -167,7 +167,7 @@ func (c *orionCase) check(got []tensor.Any) error {
 		}
 		if w.Shape == nil { // the elements alone are known
 			w.Shape = new([]int)
-			*w.Shape = tensor.Shape(got[i])
+			*w.Shape = got[i].Shape()
 		}
 		t, err := w.tensor()
 		if err != nil {
@@ -231,13 +231,13 @@ func (o *orionCall) attrs(names ...string) attrs {
 	return a
 }
 
-func int64sOf(v []int64) tensor.Any { return tensor.FromSlice(v, len(v)) }
+func int64sOf(v []int64) tensor.Any { return tensor.FromSlice(v, len(v)).Any() }
 
 // list returns a list of integers as a tensor, nil when it isn't given.
 func (o *orionCall) list(name string) tensor.Any {
 	var v []int64
 	if !o.arg(name, &v) {
-		return nil
+		return tensor.Any{}
 	}
 	return int64sOf(v)
 }
@@ -249,7 +249,7 @@ func inOrion(name string, opset int, in []tensor.Any, a attrs) ([]tensor.Any, er
 		return nil, unsupported{"no operator " + name}
 	}
 	for _, t := range in { // what fixed point there is, is of one format
-		if t != nil && t.DType().IsFixed() {
+		if !t.IsZero() && t.DType().IsFixed() {
 			o = op.InFixed(o, t.DType())
 			break
 		}
@@ -347,12 +347,12 @@ var orionOps = map[string]orionFunc{
 	"cumsum": func(o *orionCall) ([]tensor.Any, error) {
 		var axis int64
 		o.arg("axis", &axis)
-		return inOrion("CumSum", 14, append(o.in, tensor.Scalar(axis)), o.attrs("exclusive", "reverse"))
+		return inOrion("CumSum", 14, append(o.in, tensor.Scalar(axis).Any()), o.attrs("exclusive", "reverse"))
 	},
 	"trilu": func(o *orionCall) ([]tensor.Any, error) {
 		var k int64
 		o.arg("k", &k)
-		return inOrion("Trilu", 14, append(o.in, tensor.Scalar(k)), o.attrs("upper"))
+		return inOrion("Trilu", 14, append(o.in, tensor.Scalar(k).Any()), o.attrs("upper"))
 	},
 	"clip": func(o *orionCall) ([]tensor.Any, error) {
 		in := slices.Clone(o.in)
@@ -404,14 +404,14 @@ var orionOps = map[string]orionFunc{
 		}
 		var t [4][]int32
 		for i := range t {
-			v, ok := o.in[i].(tensor.Tensor[int32])
+			v, ok := tensor.As[int32](o.in[i])
 			if !ok {
 				return nil, unsupported{"no case has other types"}
 			}
 			t[i] = slices.Collect(v.Values())
 		}
-		out := op.LabelEncoder(o.in[0].(tensor.Tensor[int32]), t[2], t[3], t[1][0])
-		return []tensor.Any{out}, nil
+		out := op.LabelEncoder(typed[int32](o.in[0]), t[2], t[3], t[1][0])
+		return []tensor.Any{out.Any()}, nil
 	},
 	"conv_integer": func(o *orionCall) ([]tensor.Any, error) {
 		return inOrion("ConvInteger", 10, o.in, o.attrs("dilations", "group", "kernel_shape", "pads", "strides"))
@@ -433,7 +433,9 @@ var orionOps = map[string]orionFunc{
 	"split": orionSplit, "split_to_sequence": orionSplit, "concat_from_sequence": orionJoin,
 	// A sequence is a slice of tensors.
 	"sequence_construct": func(o *orionCall) ([]tensor.Any, error) { return o.in, nil },
-	"sequence_length":    func(o *orionCall) ([]tensor.Any, error) { return []tensor.Any{tensor.Scalar(int64(len(o.in)))}, nil },
+	"sequence_length": func(o *orionCall) ([]tensor.Any, error) {
+		return []tensor.Any{tensor.Scalar(int64(len(o.in))).Any()}, nil
+	},
 	"sequence_at": func(o *orionCall) ([]tensor.Any, error) {
 		seq, at := o.sequence(1)
 		return seq[at : at+1], nil
@@ -454,7 +456,7 @@ var orionOps = map[string]orionFunc{
 		if err != nil {
 			return nil, unsupported{"there is no " + o.c.Outputs[0].Sequence[0].DType}
 		}
-		return []tensor.Any{cast(tensor.New[int32](0), d)}, nil
+		return []tensor.Any{cast(tensor.New[int32](0).Any(), d)}, nil
 	},
 	"at": func(o *orionCall) (out []tensor.Any, err error) {
 		var at []int
@@ -479,7 +481,7 @@ var orionOps = map[string]orionFunc{
 		var shape, at []int
 		o.arg("shape", &shape)
 		o.arg("indices", &at)
-		err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(shape, at...)))} })
+		err = tensor.Try(func() { out = []tensor.Any{tensor.Scalar(int64(op.RavelIndex(shape, at...))).Any()} })
 		return out, err
 	},
 	"unravel_index": func(o *orionCall) (out []tensor.Any, err error) {
@@ -496,7 +498,7 @@ var orionOps = map[string]orionFunc{
 // last one is; a negative one counts from the end.
 func (o *orionCall) sequence(n int) (seq []tensor.Any, at int) {
 	seq = slices.Clone(o.in[:len(o.in)-n])
-	at = int(cast(o.in[len(o.in)-1], dtype.Int64).(tensor.Tensor[int64]).Item())
+	at = int(typed[int64](cast(o.in[len(o.in)-1], dtype.Int64)).Item())
 	if at < 0 {
 		at += len(seq)
 	}
@@ -534,7 +536,7 @@ func orionQuantized(name string, zero func(in []tensor.Any) dtype.DType) orionFu
 		}
 		for i := range in[1:] {
 			if in[1+i].Rank() > 1 {
-				flat, err := tensor.Reshape(in[1+i], tensor.Len(in[1+i]))
+				flat, err := tensor.Reshape(in[1+i], in[1+i].Len())
 				if err != nil {
 					return nil, err
 				}

@@ -22,7 +22,7 @@ func orionSplit(o *orionCall) ([]tensor.Any, error) {
 	var sizes []int64
 	switch {
 	case len(in) > 1: // the sizes, or one number: of parts
-		for v := range cast(in[1], dtype.Int64).(tensor.Tensor[int64]).Values() {
+		for v := range typed[int64](cast(in[1], dtype.Int64)).Values() {
 			sizes = append(sizes, v)
 		}
 		if len(sizes) == 1 {

@@ -18,23 +18,23 @@ import (
 func orionFixed(name string, shape []int, data []json.RawMessage) (tensor.Any, error) {
 	d, err := dtype.Parse(name)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	t, err := tensor.Make(d, shape...)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
-	if n := tensor.Len(t); n != len(data) {
-		return nil, fmt.Errorf("%d elements for %s", len(data), tensor.Describe(t))
+	if n := t.Len(); n != len(data) {
+		return tensor.Any{}, fmt.Errorf("%d elements for %s", len(data), tensor.Describe(t))
 	}
-	switch t := t.(type) {
-	case tensor.Tensor[num.FP8x23]:
+	switch d {
+	case dtype.FP8x23:
 		err = fill(t, data, orionWord[num.FP8x23])
-	case tensor.Tensor[num.FP16x16]:
+	case dtype.FP16x16:
 		err = fill(t, data, orionWord[num.FP16x16])
-	case tensor.Tensor[num.FP32x32]:
+	case dtype.FP32x32:
 		err = fill(t, data, orionWord[num.FP32x32])
-	case tensor.Tensor[num.FP64x64]:
+	case dtype.FP64x64:
 		err = fill(t, data, orionWord[num.FP64x64])
 	}
 	return t, err
@@ -55,24 +55,23 @@ func orionWord[T num.Fixed](s string) (x T, err error) {
 
 // words returns the words of a tensor of fixed point, in row-major order, and how many bits are after the point.
 func words(a tensor.Any) (w []*big.Int, frac uint) {
-	switch t := a.(type) {
-	case tensor.Tensor[num.FP8x23]:
-		return wordsOf(t), 23
-	case tensor.Tensor[num.FP16x16]:
-		return wordsOf(t), 16
-	case tensor.Tensor[num.FP32x32]:
-		return wordsOf(t), 32
-	case tensor.Tensor[num.FP64x64]:
-		return wordsOf(t), 64
+	frac = map[dtype.DType]uint{dtype.FP8x23: 23, dtype.FP16x16: 16, dtype.FP32x32: 32, dtype.FP64x64: 64}[a.DType()]
+	if frac == 0 {
+		return nil, 0
 	}
-	return nil, 0
-}
-
-func wordsOf[T num.Fixed](t tensor.Tensor[T]) (w []*big.Int) {
-	for v := range t.Values() {
-		w = append(w, num.FixedBits(v).Big())
+	for v := range a.Values() {
+		switch v := v.(type) {
+		case num.FP8x23:
+			w = append(w, num.FixedBits(v).Big())
+		case num.FP16x16:
+			w = append(w, num.FixedBits(v).Big())
+		case num.FP32x32:
+			w = append(w, num.FixedBits(v).Big())
+		case num.FP64x64:
+			w = append(w, num.FixedBits(v).Big())
+		}
 	}
-	return w
+	return w, frac
 }
 
 // near compares fixed point as the case asks for: exactly, within so many units, or, where nobody knows the exact
@@ -126,7 +125,7 @@ func (o *orionCall) format() dtype.DType {
 func (o *orionCall) number(name string, d dtype.DType) (tensor.Any, error) {
 	var v json.Number
 	if !o.arg(name, &v) {
-		return nil, nil
+		return tensor.Any{}, nil
 	}
 	data := []json.RawMessage{json.RawMessage(v)}
 	if d.IsFixed() {
@@ -191,7 +190,7 @@ func (o *orionCall) operands(names ...string) []tensor.Any {
 	at := 0
 	for _, name := range names {
 		if _, no := o.c.Args[name]; no || at >= len(o.in) {
-			in = append(in, nil)
+			in = append(in, tensor.Any{})
 			continue
 		}
 		in = append(in, o.in[at])
@@ -216,7 +215,7 @@ func orionWindow(name string) orionFunc {
 			return nil, unsupported{"no operator " + name}
 		}
 		a := o.attrs("periodic")
-		return op.InFixed(w, o.format()).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar(int64(n))}, Attrs: a, Opset: 17})
+		return op.InFixed(w, o.format()).Run(&op.Call{Inputs: []tensor.Any{tensor.Scalar(int64(n)).Any()}, Attrs: a, Opset: 17})
 	}
 }
 
@@ -322,7 +321,7 @@ var orionReals = map[string]orionFunc{
 		return inOrion("GridSample", 20, o.in, a)
 	},
 	"resize": func(o *orionCall) ([]tensor.Any, error) {
-		in := []tensor.Any{o.in[0], nil, nil, o.list("sizes")}
+		in := []tensor.Any{o.in[0], tensor.Any{}, tensor.Any{}, o.list("sizes")}
 		if len(o.in) > 1 {
 			in[1] = cast(o.in[1], dtype.Float32)
 		}
@@ -331,7 +330,7 @@ var orionReals = map[string]orionFunc{
 			for i := range scales {
 				scales[i] /= float32(o.one("scales"))
 			}
-			in[2] = tensor.FromSlice(scales, len(scales))
+			in[2] = tensor.FromSlice(scales, len(scales)).Any()
 		}
 		a := o.reals(o.attrs("antialias", "axes", "exclude_outside"), "cubic_coeff_a", "extrapolation_value")
 		return inOrion("Resize", 19, in, o.texts(a, "coordinate_transformation_mode", "keep_aspect_ratio_policy", "mode", "nearest_mode"))
@@ -345,17 +344,17 @@ var orionReals = map[string]orionFunc{
 		if err != nil {
 			return nil, err
 		}
-		return inOrion("OneHot", 11, []tensor.Any{cast(o.in[0], dtype.Int64), tensor.Scalar(depth), cast(v, o.in[0].DType())}, o.attrs("axis"))
+		return inOrion("OneHot", 11, []tensor.Any{cast(o.in[0], dtype.Int64), tensor.Scalar(depth).Any(), cast(v, o.in[0].DType())}, o.attrs("axis"))
 	},
 }
 
 // fixedLabels is LabelEncoder of fixed point.
 func (o *orionCall) fixedLabels() ([]tensor.Any, error) {
-	switch x := o.in[0].(type) {
-	case tensor.Tensor[num.FP8x23]:
-		return labels(x, o.in)
-	case tensor.Tensor[num.FP16x16]:
-		return labels(x, o.in)
+	switch x := o.in[0]; x.DType() {
+	case dtype.FP8x23:
+		return labels(typed[num.FP8x23](x), o.in)
+	case dtype.FP16x16:
+		return labels(typed[num.FP16x16](x), o.in)
 	}
 	return nil, unsupported{"no case has other types"}
 }
@@ -363,11 +362,11 @@ func (o *orionCall) fixedLabels() ([]tensor.Any, error) {
 func labels[T num.Fixed](x tensor.Tensor[T], in []tensor.Any) ([]tensor.Any, error) {
 	var t [4][]T
 	for i := range t {
-		v, ok := in[i].(tensor.Tensor[T])
+		v, ok := tensor.As[T](in[i])
 		if !ok {
 			return nil, unsupported{"no case has other types"}
 		}
 		t[i] = slices.Collect(v.Values())
 	}
-	return []tensor.Any{op.LabelEncoder(x, t[2], t[3], t[1][0])}, nil
+	return []tensor.Any{op.LabelEncoder(x, t[2], t[3], t[1][0]).Any()}, nil
 }

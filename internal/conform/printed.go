@@ -91,11 +91,11 @@ func repr(t tensor.Any, o tensor.PrintOptions) string {
 		width = 75
 	}
 	name := t.DType().String()
-	implied := tensor.Len(t) > 0 && (name == "bool" || name == "int64" || name == "float64")
+	implied := t.Len() > 0 && (name == "bool" || name == "int64" || name == "float64")
 	o.Separator, o.Indent, o.LineWidth = ", ", len(open), width-1 // the comma or the bracket behind
 	text := open + tensor.Sprint(t, o)
-	if tensor.Len(t) == 0 && t.Rank() != 1 {
-		text = open + "[], shape=" + strings.NewReplacer("[", "(", "]", ")", " ", ", ").Replace(fmt.Sprint(tensor.Shape(t)))
+	if t.Len() == 0 && t.Rank() != 1 {
+		text = open + "[], shape=" + strings.NewReplacer("[", "(", "]", ")", " ", ", ").Replace(fmt.Sprint(t.Shape()))
 	}
 	if implied {
 		return text + ")"

@@ -266,8 +266,8 @@ func (c *printText) run() error {
 	if !known[0] || !known[1] {
 		return fmt.Errorf("profile %q, sci_mode %q", c.Profile, c.Sci)
 	}
-	for _, a := range []tensor.Any{p, x} {
-		if _, plain := a.(pack.Tensor); !plain && o.Tile != (pack.Tile{}) {
+	for _, a := range []tensor.Any{p.Any(), x} {
+		if _, plain := a.Foreign().(pack.Tensor); !plain && o.Tile != (pack.Tile{}) {
 			continue // it says ROW_MAJOR
 		}
 		got, err := pack.Text(a, opts)

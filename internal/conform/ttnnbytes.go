@@ -73,15 +73,15 @@ func bfpElement(raw json.RawMessage) error {
 func unhex(d dtype.DType, text string, shape ...int) (tensor.Any, error) {
 	b, err := hex.DecodeString(text)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	t, err := tensor.Make(d, shape...)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	to, _ := tensor.Bytes(t)
 	if len(to) != len(b) {
-		return nil, fmt.Errorf("%d bytes for %s", len(b), tensor.Describe(t))
+		return tensor.Any{}, fmt.Errorf("%d bytes for %s", len(b), tensor.Describe(t))
 	}
 	copy(to, b)
 	if conv.BigEndian {
@@ -101,7 +101,7 @@ func ofBits(d dtype.DType, bits []uint32, shape []int) (tensor.Any, error) {
 
 // sameBits compares the elements of a with hexadecimal bytes.
 func sameBits(what string, a tensor.Any, text string) error {
-	want, err := unhex(a.DType(), text, tensor.Shape(a)...)
+	want, err := unhex(a.DType(), text, a.Shape()...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -238,16 +238,16 @@ func (c *tensorBytes) run() error {
 	if err != nil {
 		return err
 	}
-	padding := tensor.Any(tensor.Scalar(float32(c.Pad)))
+	padding := tensor.Scalar(float32(c.Pad)).Any()
 	switch d {
 	case dtype.BFloat16:
-		x, padding = op.Cast[num.BF16](x.(tensor.Tensor[float32])), op.Cast[num.BF16](tensor.Scalar(c.Pad))
+		x, padding = op.Cast[num.BF16](typed[float32](x)).Any(), op.Cast[num.BF16](tensor.Scalar(c.Pad)).Any()
 	case dtype.Uint16:
-		padding = tensor.Scalar(uint16(c.Pad))
+		padding = tensor.Scalar(uint16(c.Pad)).Any()
 	case dtype.Uint32:
-		padding = tensor.Scalar(uint32(c.Pad))
+		padding = tensor.Scalar(uint32(c.Pad)).Any()
 	case dtype.Int32:
-		padding = tensor.Scalar(int32(c.Pad))
+		padding = tensor.Scalar(int32(c.Pad)).Any()
 	}
 	p, err := pack.PackPadded(x, o, padding)
 	if err != nil {
@@ -263,8 +263,8 @@ func (c *tensorBytes) run() error {
 	if err != nil {
 		return err
 	}
-	if b, ok := out.(tensor.Tensor[num.BF16]); ok {
-		out = op.Cast[float32](b)
+	if b, ok := tensor.As[num.BF16](out); ok {
+		out = op.Cast[float32](b).Any()
 	}
 	return sameBits("values", out, c.Out)
 }
@@ -294,7 +294,7 @@ func (c *tilizeMap) run() error {
 	}
 	n := s.Len()
 	ids := tensor.Arange(int32(0), int32(n), 1).Reshape(c.Shape...)
-	p, err := pack.PackPadded(ids, o, tensor.Scalar(int32(-1)))
+	p, err := pack.PackPadded(ids.Any(), o, tensor.Scalar(int32(-1)).Any())
 	if err != nil {
 		return err
 	}
@@ -309,5 +309,5 @@ func (c *tilizeMap) run() error {
 	if err != nil {
 		return err
 	}
-	return compare(out, ids, exactly)
+	return compare(out, ids.Any(), exactly)
 }

@@ -41,14 +41,14 @@ type onDevice struct {
 func (c *deviceCase) sample() (tensor.Any, pack.Options, error) {
 	d, o, err := c.options()
 	if err != nil {
-		return nil, o, err
+		return tensor.Any{}, o, err
 	}
 	x, err := tensor.Make(d, c.Shape...)
 	if err != nil {
-		return nil, o, err
+		return tensor.Any{}, o, err
 	}
 	if o.Format != nil {
-		f := x.(tensor.Tensor[float32]).Elems()
+		f := typed[float32](x).Elems()
 		for i := range f {
 			f[i] = float32(i%4093) - 2000
 		}
@@ -117,7 +117,7 @@ func (c *deviceCase) place(m device.Model, config func(pack.Spec) (device.Memory
 	if _, err := device.Empty(before, dev, device.MemoryConfig{Memory: conf.Memory}); err != nil {
 		return nil, err
 	}
-	t, err := device.ToDevice(host, dev, conf)
+	t, err := device.ToDevice(host.Any(), dev, conf)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func count(z *npy.Zip, name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, ok := a.(tensor.Tensor[int64])
+	n, ok := tensor.As[int64](a)
 	if !ok || n.Len() != 1 {
 		return 0, fmt.Errorf("%s is %s, not one int64", name, tensor.Describe(a))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -49,7 +50,7 @@ func bytesOf(t *testing.T, name string) tensor.Tensor[uint8] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(tensor.Tensor[uint8])
+	return held[uint8](t, a)
 }
 
 // recognise runs the model on images of 64 bytes each and returns the likeliest digit of each.
@@ -63,11 +64,11 @@ func recognise(t *testing.T, m *onnx.Model, images []uint8) []int {
 	for i, v := range images {
 		x.Elems()[i] = float32(v) / 255
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": x}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": x.Any()}, onnx.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := out["probability"].(tensor.Tensor[float32])
+	p := held[float32](t, out["probability"])
 	digits := make([]int, p.Dim(0))
 	for i := range digits {
 		for d := range 10 {
@@ -124,7 +125,7 @@ func TestPictures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := a.(tensor.Tensor[uint8]).Elems()
+		got := held[uint8](t, a).Elems()
 		i := bytes.IndexByte(labels, byte(digit))
 		if want := images[i*64 : (i+1)*64]; !bytes.Equal(got, want) {
 			t.Errorf("%s.png at 8x8 is %v, test image %d is %v", name, got, i, want)
@@ -152,7 +153,7 @@ func TestReproducible(t *testing.T) {
 	}
 	m := model(t)
 	names := []string{"correct", "images"}
-	ts := []tensor.Any{tensor.Scalar[int64](testCorrect), tensor.Scalar[int64](testImages)}
+	ts := []tensor.Any{tensor.Scalar[int64](testCorrect).Any(), tensor.Scalar[int64](testImages).Any()}
 	for i := range m.Graph.Initializers {
 		w := &m.Graph.Initializers[i]
 		a, err := m.Tensor(w)
@@ -200,12 +201,22 @@ func TestWrongWeights(t *testing.T) {
 		}
 		return err.Error()
 	}
-	msg := zip([]string{"conv1.weight"}, tensor.New[float32](16, 1, 5, 5))
+	msg := zip([]string{"conv1.weight"}, tensor.New[float32](16, 1, 5, 5).Any())
 	if want := path + ": conv1.weight is float32[16,1,5,5], the network wants float32[16,1,3,3]"; msg != want {
 		t.Errorf("got  %s\nwant %s", msg, want)
 	}
-	msg = zip([]string{"other"}, tensor.New[float32](1))
+	msg = zip([]string{"other"}, tensor.New[float32](1).Any())
 	if !strings.Contains(msg, "conv1.weight") {
 		t.Errorf("%s: doesn't name the missing array", msg)
 	}
+}
+
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](t testing.TB, a tensor.Any) tensor.Tensor[T] {
+	t.Helper()
+	x, ok := tensor.As[T](a)
+	if !ok {
+		t.Fatalf("%s holds another type", tensor.Describe(a))
+	}
+	return x
 }

@@ -130,7 +130,7 @@ func bound(t *testing.T, o op.Op, every bool) {
 		if !ended {
 			return // it still runs: what others take isn't known
 		}
-		if slices.ContainsFunc(out, func(a tensor.Any) bool { return between(tensor.Len(a)) }) {
+		if slices.ContainsFunc(out, func(a tensor.Any) bool { return between(a.Len()) }) {
 			continue
 		}
 		calls++
@@ -270,7 +270,7 @@ func boundRun(o op.Op, c testCase, d dtype.DType) (r *run, what string, ok bool)
 	}
 	r = newRun(o, 0, small, d)
 	for i, in := range c.in {
-		if r.in[i] == nil || in.shape == nil {
+		if r.in[i].IsZero() || in.shape == nil {
 			continue
 		}
 		wide, err := tensor.BroadcastTo(r.in[i], in.shape...)
@@ -287,11 +287,11 @@ func boundRun(o op.Op, c testCase, d dtype.DType) (r *run, what string, ok bool)
 func specs(in []tensor.Any) []tensor.Any {
 	out := slices.Clone(in)
 	for i, a := range in {
-		if a == nil || a.Rank() < 2 && a.DType() == dtype.Int64 {
+		if a.IsZero() || a.Rank() < 2 && a.DType() == dtype.Int64 {
 			continue
 		}
-		if s, err := tensor.NewSpec(a.DType(), tensor.Shape(a)...); err == nil {
-			out[i] = s
+		if s, err := tensor.NewSpec(a.DType(), a.Shape()...); err == nil {
+			out[i] = s.Any()
 		}
 	}
 	return out
@@ -332,10 +332,10 @@ func (r *run) bounded(t *testing.T, what string, f func(c *op.Call) ([]tensor.An
 	}
 	most := uint64(mostGrow)
 	for _, a := range slices.Concat(in, out) {
-		if a == nil {
+		if a.IsZero() {
 			continue
 		}
-		if n := tensor.Len(a); n <= ordinary*ordinary {
+		if n := a.Len(); n <= ordinary*ordinary {
 			most += 32 * uint64(n*a.DType().Size())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -120,58 +121,61 @@ const margin = 40
 
 // arrange copies a to memory arranged in a way.
 func arrange(a tensor.Any, w arrangement) arranged {
-	switch a := a.(type) {
-	case tensor.Tensor[bool]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[int8]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[int16]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[int32]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[int64]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[uint8]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[uint16]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[uint32]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[uint64]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.F8E4M3]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.F8E5M2]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.F16]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.BF16]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[float32]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[float64]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[complex64]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[complex128]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.FP8x23]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.FP16x16]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.FP32x32]:
-		return arrangeTensor(a, w)
-	case tensor.Tensor[num.FP64x64]:
-		return arrangeTensor(a, w)
+	switch a.DType() {
+	case dtype.Bool:
+		return arrangeTensor[bool](a, w)
+	case dtype.Int8:
+		return arrangeTensor[int8](a, w)
+	case dtype.Int16:
+		return arrangeTensor[int16](a, w)
+	case dtype.Int32:
+		return arrangeTensor[int32](a, w)
+	case dtype.Int64:
+		return arrangeTensor[int64](a, w)
+	case dtype.Uint8:
+		return arrangeTensor[uint8](a, w)
+	case dtype.Uint16:
+		return arrangeTensor[uint16](a, w)
+	case dtype.Uint32:
+		return arrangeTensor[uint32](a, w)
+	case dtype.Uint64:
+		return arrangeTensor[uint64](a, w)
+	case dtype.Float8E4M3:
+		return arrangeTensor[num.F8E4M3](a, w)
+	case dtype.Float8E5M2:
+		return arrangeTensor[num.F8E5M2](a, w)
+	case dtype.Float16:
+		return arrangeTensor[num.F16](a, w)
+	case dtype.BFloat16:
+		return arrangeTensor[num.BF16](a, w)
+	case dtype.Float32:
+		return arrangeTensor[float32](a, w)
+	case dtype.Float64:
+		return arrangeTensor[float64](a, w)
+	case dtype.Complex64:
+		return arrangeTensor[complex64](a, w)
+	case dtype.Complex128:
+		return arrangeTensor[complex128](a, w)
+	case dtype.FP8x23:
+		return arrangeTensor[num.FP8x23](a, w)
+	case dtype.FP16x16:
+		return arrangeTensor[num.FP16x16](a, w)
+	case dtype.FP32x32:
+		return arrangeTensor[num.FP32x32](a, w)
+	case dtype.FP64x64:
+		return arrangeTensor[num.FP64x64](a, w)
 	}
 	panic(fmt.Sprintf("no tensor: %v", a))
 }
 
-func arrangeTensor[T num.Elem](a tensor.Tensor[T], w arrangement) arranged {
+// arrangeTensor is arrange for the element type of a.
+func arrangeTensor[T num.Elem](a tensor.Any, w arrangement) arranged {
 	t, buf := place[T](a.Shape(), w)
-	t.CopyFrom(a)
+	if err := tensor.Copy(t.Any(), a); err != nil {
+		panic(err)
+	}
 	was := bytes.Clone(bytesOf(buf))
-	return arranged{t, func() bool { return bytes.Equal(was, bytesOf(buf)) }}
+	return arranged{t.Any(), func() bool { return bytes.Equal(was, bytesOf(buf)) }}
 }
 
 // place makes a tensor whose elements are poison, as all of buf around them is.
@@ -189,7 +193,7 @@ func place[T num.Elem](shape []int, w arrangement) (t tensor.Tensor[T], buf []T)
 // repeated returns a with all of an axis like its first position: as a view that
 // repeats it, and as a tensor that doesn't.
 func repeated(a tensor.Any, axis int) (view, full tensor.Any, err error) {
-	shape := tensor.Shape(a)
+	shape := a.Shape()
 	idx := make([]tensor.Index, len(shape))
 	for i := range idx {
 		idx[i] = tensor.Colon
@@ -197,10 +201,10 @@ func repeated(a tensor.Any, axis int) (view, full tensor.Any, err error) {
 	idx[axis] = tensor.R(0, 1)
 	first, err := tensor.Slice(a, idx...)
 	if err != nil {
-		return nil, nil, err
+		return tensor.Any{}, tensor.Any{}, err
 	}
 	if view, err = tensor.BroadcastTo(first, shape...); err != nil {
-		return nil, nil, err
+		return tensor.Any{}, tensor.Any{}, err
 	}
 	full, err = tensor.Contiguous(view)
 	return view, full, err

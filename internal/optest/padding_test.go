@@ -15,11 +15,11 @@ import (
 
 // poisons are what stands in the padding.
 var poisons = map[dtype.DType][]tensor.Any{
-	dtype.Float32:  {tensor.Scalar(float32(math.NaN())), tensor.Scalar(float32(-42))},
-	dtype.BFloat16: {tensor.Scalar(num.BF16FromFloat32(float32(math.NaN()))), tensor.Scalar(num.BF16FromFloat32(-42))},
-	dtype.Int32:    {tensor.Scalar(int32(-42))},
-	dtype.Uint8:    {tensor.Scalar(uint8(214))},
-	dtype.Bool:     {tensor.Scalar(true)},
+	dtype.Float32:  {tensor.Scalar(float32(math.NaN())).Any(), tensor.Scalar(float32(-42)).Any()},
+	dtype.BFloat16: {tensor.Scalar(num.BF16FromFloat32(float32(math.NaN()))).Any(), tensor.Scalar(num.BF16FromFloat32(-42)).Any()},
+	dtype.Int32:    {tensor.Scalar(int32(-42)).Any()},
+	dtype.Uint8:    {tensor.Scalar(uint8(214)).Any()},
+	dtype.Bool:     {tensor.Scalar(true).Any()},
 }
 
 // inPadding returns a as the beginning of a tensor padded to multiples of 32, in tiles if
@@ -31,11 +31,11 @@ func inPadding(a, poison tensor.Any, tiles bool) (tensor.Any, error) {
 	}
 	p, err := pack.PackPadded(a, o, poison)
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	v, err := p.View()
 	if err != nil {
-		return nil, err
+		return tensor.Any{}, err
 	}
 	var idx []tensor.Index
 	for i := range v.Rank() {

@@ -30,11 +30,11 @@ func newRun(o op.Op, i int, c testCase, d dtype.DType) *run {
 	rng := rand.New(rand.NewPCG(1, h.Sum64()))
 	for k, in := range c.in {
 		if in.absent {
-			r.in = append(r.in, nil)
+			r.in = append(r.in, tensor.Any{})
 			continue
 		}
 		if in.values != nil {
-			r.in = append(r.in, tensor.FromSlice(slices.Clone(in.values), slices.Concat([]int{}, in.shape)...))
+			r.in = append(r.in, tensor.FromSlice(slices.Clone(in.values), slices.Concat([]int{}, in.shape)...).Any())
 			continue
 		}
 		special := wild
@@ -57,49 +57,49 @@ func random(rng *rand.Rand, d dtype.DType, shape []int, special int, nonzero boo
 	if err != nil {
 		panic(err)
 	}
-	switch a := a.(type) {
-	case tensor.Tensor[bool]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[int8]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[int16]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[int32]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[int64]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[uint8]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[uint16]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[uint32]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[uint64]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.F8E4M3]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.F8E5M2]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.F16]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.BF16]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[float32]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[float64]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[complex64]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[complex128]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.FP8x23]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.FP16x16]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.FP32x32]:
-		fill(rng, a.Elems(), special, nonzero)
-	case tensor.Tensor[num.FP64x64]:
-		fill(rng, a.Elems(), special, nonzero)
+	switch a.DType() {
+	case dtype.Bool:
+		fill(rng, tensor.Run[bool](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Int8:
+		fill(rng, tensor.Run[int8](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Int16:
+		fill(rng, tensor.Run[int16](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Int32:
+		fill(rng, tensor.Run[int32](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Int64:
+		fill(rng, tensor.Run[int64](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Uint8:
+		fill(rng, tensor.Run[uint8](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Uint16:
+		fill(rng, tensor.Run[uint16](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Uint32:
+		fill(rng, tensor.Run[uint32](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Uint64:
+		fill(rng, tensor.Run[uint64](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Float8E4M3:
+		fill(rng, tensor.Run[num.F8E4M3](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Float8E5M2:
+		fill(rng, tensor.Run[num.F8E5M2](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Float16:
+		fill(rng, tensor.Run[num.F16](&a, a.LayoutRef()), special, nonzero)
+	case dtype.BFloat16:
+		fill(rng, tensor.Run[num.BF16](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Float32:
+		fill(rng, tensor.Run[float32](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Float64:
+		fill(rng, tensor.Run[float64](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Complex64:
+		fill(rng, tensor.Run[complex64](&a, a.LayoutRef()), special, nonzero)
+	case dtype.Complex128:
+		fill(rng, tensor.Run[complex128](&a, a.LayoutRef()), special, nonzero)
+	case dtype.FP8x23:
+		fill(rng, tensor.Run[num.FP8x23](&a, a.LayoutRef()), special, nonzero)
+	case dtype.FP16x16:
+		fill(rng, tensor.Run[num.FP16x16](&a, a.LayoutRef()), special, nonzero)
+	case dtype.FP32x32:
+		fill(rng, tensor.Run[num.FP32x32](&a, a.LayoutRef()), special, nonzero)
+	case dtype.FP64x64:
+		fill(rng, tensor.Run[num.FP64x64](&a, a.LayoutRef()), special, nonzero)
 	}
 	return a
 }
@@ -118,7 +118,7 @@ func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err erro
 	if errors.Is(err, num.ErrFixedOverflow) || errors.Is(err, num.ErrFixedDomain) { // the error is the result
 		r.unfit = true
 		text := []byte(err.Error())
-		out, err = []tensor.Any{tensor.FromSlice(text, len(text))}, nil
+		out, err = []tensor.Any{tensor.FromSlice(text, len(text)).Any()}, nil
 	}
 	for _, a := range out {
 		bits = append(bits, content(a))

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
+	"runtime"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -39,7 +41,7 @@ func narrowOf[T num.Narrow](d dtype.DType, bits, least, size int, from func(b in
 	for b := range all {
 		all[b] = from(b)
 	}
-	return narrowFormat{d, bits, least, size, tensor.FromSlice(all, len(all)), func(b int) float64 { return float64(to(all[b])) }, round}
+	return narrowFormat{d, bits, least, size, tensor.FromSlice(all, len(all)).Any(), func(b int) float64 { return float64(to(all[b])) }, round}
 }
 
 // narrow checks the operator of a function on all numbers of a format.
@@ -84,24 +86,15 @@ func (f *function32) narrow(n *narrowFormat) (r result32, err error) {
 
 func rawBits(a tensor.Any) []int {
 	var out []int
-	switch t := a.(type) {
-	case tensor.Tensor[num.F16]:
-		for v := range t.Values() {
-			out = append(out, int(v.Bits()))
-		}
-	case tensor.Tensor[num.BF16]:
-		for v := range t.Values() {
-			out = append(out, int(v.Bits()))
-		}
-	case tensor.Tensor[num.F8E4M3]:
-		for v := range t.Values() {
-			out = append(out, int(v.Bits()))
-		}
-	case tensor.Tensor[num.F8E5M2]:
-		for v := range t.Values() {
-			out = append(out, int(v.Bits()))
+	b, _ := tensor.Bytes(a)
+	for ; len(b) > 0; b = b[a.DType().Size():] {
+		if a.DType().Size() == 1 {
+			out = append(out, int(b[0]))
+		} else {
+			out = append(out, int(binary.NativeEndian.Uint16(b)))
 		}
 	}
+	runtime.KeepAlive(&a)
 	return out
 }
 

@@ -1,4 +1,4 @@
-package op
+package exec
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// splitCost is the work, in additions, from which threads are worth waking:
+// SplitCost is the work, in additions, from which threads are worth waking:
 // about 50 µs.
-const splitCost = 100_000
+const SplitCost = 100_000
 
-// split calls f on ranges that cover [0, n), on as many threads as the work is
+// Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
-// range starts, and split panics with an error that wraps ctx.Err(). What f stored past
-// the caches is seen by what follows split. Of nothing f isn't called.
-func split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
+// range starts, and Split panics with an error that wraps ctx.Err(). What f stored past
+// the caches is seen by what follows Split. Of nothing f isn't called.
+func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
 	if n <= 0 {
 		return
 	}
@@ -28,9 +28,9 @@ func split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if cost <= 0 {
 		cost = 1
 	}
-	step := max(1, splitCost/2/cost) // of a range: some 25 µs
+	step := max(1, SplitCost/2/cost) // of a range: some 25 µs
 	workers = min(workers, (n+step-1)/step)
-	if n < splitCost/cost {
+	if n < SplitCost/cost {
 		workers = 1
 	}
 	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: what comes next is fetched ahead

@@ -1,0 +1,151 @@
+package tensor
+
+import (
+	"math/big"
+	"reflect"
+
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// An exact is a real number of any type.
+type exact struct {
+	big.Float // 0 for NaN
+	nan       bool
+}
+
+func (x *exact) setFloat(v float64) {
+	if x.nan = v != v; !x.nan {
+		x.SetFloat64(v)
+	}
+}
+
+// setFixed makes x a number of so many units of 2^-frac.
+func (x *exact) setFixed(units num.Int128, frac int) {
+	x.SetInt(units.Big())
+	x.SetMantExp(&x.Float, -frac)
+}
+
+// float returns x rounded.
+func (x *exact) float() float64 {
+	if x.nan {
+		return num.NaN64()
+	}
+	v, _ := x.Float64()
+	return v
+}
+
+// float32 returns x rounded.
+func (x *exact) float32() float32 {
+	if x.nan {
+		return num.NaN32()
+	}
+	v, _ := x.Float32()
+	return v
+}
+
+func (x *exact) same(y *exact) bool { return x.nan == y.nan && x.Cmp(&y.Float) == 0 }
+
+// exactly returns the real and the imaginary part of v, and whether it is a number.
+func exactly(v reflect.Value) (re, im exact, ok bool) {
+	switch {
+	case v.CanInt():
+		re.SetInt64(v.Int())
+	case v.CanUint():
+		re.SetUint64(v.Uint())
+	case v.CanFloat():
+		re.setFloat(v.Float())
+	case v.CanComplex():
+		re.setFloat(real(v.Complex()))
+		im.setFloat(imag(v.Complex()))
+	case v.Kind() == reflect.Struct:
+		switch e := v.Interface().(type) {
+		case num.F16:
+			re.setFloat(e.Float64())
+		case num.BF16:
+			re.setFloat(e.Float64())
+		case num.F8E4M3:
+			re.setFloat(e.Float64())
+		case num.F8E5M2:
+			re.setFloat(e.Float64())
+		case num.FP8x23:
+			re.setFixed(num.FixedBits(e), 23)
+		case num.FP16x16:
+			re.setFixed(num.FixedBits(e), 16)
+		case num.FP32x32:
+			re.setFixed(num.FixedBits(e), 32)
+		case num.FP64x64:
+			re.setFixed(num.FixedBits(e), 64)
+		default:
+			return re, im, false
+		}
+	default:
+		return re, im, false
+	}
+	return re, im, true
+}
+
+// convert sets the element that p points to, a number, to the complex number of these
+// parts, and reports whether it is that number.
+func convert(p any, re, im *exact) bool {
+	switch p := p.(type) {
+	case *int8:
+		i, _ := re.Int64()
+		*p = int8(i)
+	case *int16:
+		i, _ := re.Int64()
+		*p = int16(i)
+	case *int32:
+		i, _ := re.Int64()
+		*p = int32(i)
+	case *int64:
+		*p, _ = re.Int64()
+	case *uint8:
+		i, _ := re.Uint64()
+		*p = uint8(i)
+	case *uint16:
+		i, _ := re.Uint64()
+		*p = uint16(i)
+	case *uint32:
+		i, _ := re.Uint64()
+		*p = uint32(i)
+	case *uint64:
+		*p, _ = re.Uint64()
+	case *float32:
+		*p = re.float32()
+	case *float64:
+		*p = re.float()
+	case *complex64:
+		*p = complex(re.float32(), im.float32())
+	case *complex128:
+		*p = complex(re.float(), im.float())
+	case *num.F16:
+		*p = num.F16FromFloat64(re.float())
+	case *num.BF16:
+		*p = num.BF16FromFloat64(re.float())
+	case *num.F8E4M3:
+		*p = num.F8E4M3FromFloat64(re.float())
+	case *num.F8E5M2:
+		*p = num.F8E5M2FromFloat64(re.float())
+	case *num.FP8x23:
+		*p = fixedOf[num.FP8x23](re, 23)
+	case *num.FP16x16:
+		*p = fixedOf[num.FP16x16](re, 16)
+	case *num.FP32x32:
+		*p = fixedOf[num.FP32x32](re, 32)
+	case *num.FP64x64:
+		*p = fixedOf[num.FP64x64](re, 64)
+	}
+	re2, im2, ok := exactly(reflect.ValueOf(p).Elem())
+	return ok && re2.same(re) && im2.same(im)
+}
+
+// fixedOf returns x cut off to a whole number of units of 2^-frac; 0 where there is none.
+func fixedOf[T num.Fixed](x *exact, frac int) T {
+	if x.IsInf() {
+		var z T
+		return z
+	}
+	units, _ := new(big.Float).SetMantExp(&x.Float, frac).Int(nil)
+	v, _ := num.FixedFromBig[T](units, uint(frac))
+	return v
+}
