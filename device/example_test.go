@@ -18,11 +18,11 @@ func Example() {
 	}
 	defer dev.Close()
 	x := tensor.Arange[float32](0, 128*128, 1).Reshape(128, 128)
-	p, err := pack.Pack(x, pack.Options{Tile: pack.TileOf(32, 32)})
+	p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(32, 32)})
 	if err != nil {
 		panic(err)
 	}
-	t, err := device.ToDevice(p, dev, device.MemoryConfig{
+	t, err := device.ToDevice(p.Any(), dev, device.MemoryConfig{
 		Memory: device.L1, Sharding: device.BlockSharded, Shard: []int{64, 64}, Cores: []device.Range{device.Grid(2, 2)},
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func Example() {
 // Eight elements don't fill a layout of 4 by 4.
 func ExampleTensor_View() {
 	dev, _ := device.Open("sim:2x2")
-	t, err := device.ToDevice(tensor.Arange[float32](0, 8, 1), dev, device.MemoryConfig{})
+	t, err := device.ToDevice(tensor.Arange[float32](0, 8, 1).Any(), dev, device.MemoryConfig{})
 	if err != nil {
 		panic(err)
 	}
@@ -74,12 +74,12 @@ func ExampleTensor_View() {
 // A queue's copies aren't seen before somebody waits.
 func ExampleCopy() {
 	dev, _ := device.Open("sim:2x2")
-	t, err := device.ToDevice(tensor.New[num.BF16](4), dev, device.MemoryConfig{Memory: device.L1})
+	t, err := device.ToDevice(tensor.New[num.BF16](4).Any(), dev, device.MemoryConfig{Memory: device.L1})
 	if err != nil {
 		panic(err)
 	}
 	q := dev.NewQueue()
-	event, err := device.Copy(q, t, tensor.Full(num.BF16FromFloat32(1), 4))
+	event, err := device.Copy(q, t.Any(), tensor.Full(num.BF16FromFloat32(1), 4).Any())
 	if err != nil {
 		panic(err)
 	}
@@ -102,7 +102,7 @@ func ExampleCopy() {
 func ExampleSim_ForEachCore() {
 	dev, _ := device.Open("sim:2x2")
 	x := tensor.Arange[float32](0, 8, 1).Reshape(4, 2)
-	t, err := device.ToDevice(x, dev, device.MemoryConfig{
+	t, err := device.ToDevice(x.Any(), dev, device.MemoryConfig{
 		Memory: device.L1, Sharding: device.HeightSharded, Shard: []int{1, 2}, Cores: []device.Range{device.Grid(2, 2)},
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func ExampleSim_ForEachCore() {
 			return err
 		}
 		for _, s := range shards {
-			rows := s.Tensor.(tensor.Tensor[float32])
+			rows, _ := tensor.As[float32](s.Tensor)
 			for i := range rows.Dim(1) {
 				rows.Set(2*rows.At(0, i), 0, i)
 			}
@@ -145,7 +145,7 @@ func ExampleMinWidth() {
 	dev, _ := device.Open("sim:wormhole", device.Strict())
 	x := tensor.New[num.BF16](64, 1)
 	fmt.Println(device.MinWidth(x.DType(), nil))
-	_, err := device.ToDevice(x, dev, device.MemoryConfig{})
+	_, err := device.ToDevice(x.Any(), dev, device.MemoryConfig{})
 	fmt.Println(err)
 	// Output:
 	// 2

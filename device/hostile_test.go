@@ -93,7 +93,7 @@ func TestMistakes(t *testing.T) {
 			return err
 		}},
 		{ErrSpace, "no device", func() error { _, err := Empty(bf, nil, MemoryConfig{}); return err }},
-		{tensor.ErrDType, "it is nil", func() error { _, err := ToDevice(tensor.Any{}, dev, MemoryConfig{}); return err }},
+		{tensor.ErrDType, "it is the zero value", func() error { _, err := ToDevice(tensor.Any{}, dev, MemoryConfig{}); return err }},
 		{tensor.ErrClosed, "closed", func() error { _, err := ToDevice(closedHost.Any(), dev, MemoryConfig{}); return err }},
 		{tensor.ErrClosed, "closed", func() error { _, err := ToDevice(full(1, 2).Any(), closed, MemoryConfig{}); return err }},
 		{tensor.ErrClosed, "small is closed", func() error { _, err := FromDevice(gone); return err }},
@@ -256,7 +256,7 @@ func TestEdges(t *testing.T) {
 	dev := open(t)
 	s := spec(dtype.Bool, pack.Options{Tile: pack.TileOf(32, 32)}, 3)
 	b := must(Empty(s, dev, MemoryConfig{Memory: L1}))
-	x := must(must(FromDevice(b)).Unpack()).(tensor.Tensor[bool])
+	x := held[bool](must(must(FromDevice(b)).Unpack()))
 	if x.String() != "[ True  True  True]" {
 		t.Errorf("bools of nothing: %v", x)
 	}
@@ -334,7 +334,7 @@ func TestViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		off := rapid.IntRange(-1, p.StorageLen()).Draw(t, "offset")
-		all := must(p.Data()).(tensor.Tensor[int32]).Elems()
+		all := held[int32](must(p.Data())).Elems()
 		lo, hi := lay.Span()
 		v, err := d.View(off, lay)
 		if inside := off >= 0 && off+lo >= 0 && off+hi < len(all); inside != (err == nil) {
@@ -346,7 +346,7 @@ func TestViews(t *testing.T) {
 		defer v.Deallocate()
 		again := must(ToDevice(v.Any(), dev, MemoryConfig{}))
 		defer again.Deallocate()
-		want := must(pack.Pack(tensor.FromLayout(all[off+lo:], lay), pack.Options{}))
+		want := must(pack.Pack(tensor.FromLayout(all[off+lo:], lay).Any(), pack.Options{}))
 		for _, x := range []Tensor{v, again} {
 			if same, err := must(FromDevice(x)).Equal(want); err != nil || !same {
 				t.Fatalf("%v from %d: other elements, %v", lay, off, err)
@@ -428,7 +428,7 @@ func TestWaitInKernel(t *testing.T) {
 	if err := e.Wait(); !errors.Is(err, ErrKernel) {
 		t.Error(err)
 	}
-	if y, err := FromDevice(b); err != nil || must(y.Data()).(tensor.Tensor[int32]).At(0) != 2 {
+	if y, err := FromDevice(b); err != nil || held[int32](must(y.Data())).At(0) != 2 {
 		t.Error(err)
 	}
 	if err := dev.Close(); err != nil {

@@ -236,7 +236,7 @@ func fill(t *rapid.T, s pack.Spec) tensor.Any {
 		t.Fatal(err)
 	}
 	seed := rapid.Uint32().Draw(t, "seed")
-	if f, ok := x.(tensor.Tensor[float32]); ok {
+	if f, ok := tensor.As[float32](x); ok {
 		for i, v := range f.Elems() {
 			f.Elems()[i] = v + float32(uint32(i)*seed%1000)
 		}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -30,7 +31,7 @@ func full(v int32, n int) tensor.Tensor[int32] { return tensor.Full(v, n) }
 func onHost(t testing.TB, d Tensor) []int32 {
 	t.Helper()
 	p := must(FromDevice(d))
-	return must(p.Unpack()).(tensor.Tensor[int32]).Elems()
+	return held[int32](must(p.Unpack())).Elems()
 }
 
 // raw returns the first element in DRAM, as anyone who looks sees it.
@@ -357,7 +358,7 @@ func TestCopyFromAsync(t *testing.T) {
 			return tensor.FromLayout(x.Elems()[off+lo:], lay)
 		}
 		want := y.Clone()
-		fails := tensor.Try(func() { view(want, toOff, to).CopyFromAsync(nil, view(x, fromOff, from), o) })
+		fails := tensor.Try(func() { tensor.CopyFromAsync(view(want, toOff, to), nil, view(x, fromOff, from), o) })
 		if fails != nil {
 			want = y
 		}
@@ -390,13 +391,13 @@ func TestCopyFromAsync(t *testing.T) {
 				}
 				got := target.Elems()
 				if !hostTarget {
-					got = must(must(FromDevice(dy)).Unpack()).(tensor.Tensor[int32]).Elems()
+					got = held[int32](must(must(FromDevice(dy)).Unpack())).Elems()
 				}
 				if !slices.Equal(got, want.Elems()) {
 					t.Fatalf("%+v from %v at %d to %v at %d:\n%v, want\n%v", o, from, fromOff, to, toOff, got, want.Elems())
 				}
 				dx.Deallocate()
-				dst2, _ := dst.(Tensor)
+				dst2, _ := dst.Foreign().(Tensor)
 				dst2.Deallocate()
 				dy.Deallocate()
 			}
@@ -405,6 +406,15 @@ func TestCopyFromAsync(t *testing.T) {
 	if n := dev.Used(L1, 0); n > 0 {
 		t.Logf("%d bytes in use by views that the collector has yet to find", n)
 	}
+}
+
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	x, ok := tensor.As[T](a)
+	if !ok {
+		panic(tensor.Describe(a) + " holds another type")
+	}
+	return x
 }
 
 func must[T any](v T, err error) T {

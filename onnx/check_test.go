@@ -63,7 +63,7 @@ func TestResolveErrors(t *testing.T) {
 func TestLifetimes(t *testing.T) {
 	b := NewBuilder("g")
 	x := b.Input("x", dtype.Float32)
-	w := b.Weight("w", tensor.New[float32](2))
+	w := b.Weight("w", tensor.New[float32](2).Any())
 	a := b.Node("Relu", []string{x})
 	c := b.Node("Add", []string{a, w})
 	d := b.Node("Add", []string{a, c})

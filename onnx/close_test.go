@@ -21,7 +21,7 @@ func mappedModel(t *testing.T) (*Model, string) {
 	b := NewBuilder("mapped")
 	x := b.Input("x", dtype.Float32, "n", 64)
 	for range 8 {
-		x = b.Node("MatMul", []string{x, b.Weight(b.fresh("w"), tensor.RandomNormal[float32](1, 0, 0.1, 64, 64))})
+		x = b.Node("MatMul", []string{x, b.Weight(b.fresh("w"), tensor.RandomNormal[float32](1, 0, 0.1, 64, 64).Any())})
 	}
 	b.Output(b.Rename(x, "y"), dtype.Float32, "n", 64)
 	m, err := b.Model(13)
@@ -56,7 +56,7 @@ func TestClosedModel(t *testing.T) {
 	}
 	w := m.Graph.Initializers[0]
 	other := &Model{IR: 8, Opsets: m.Opsets, Graph: m.Graph}
-	x := map[string]tensor.Any{"x": tensor.New[float32](1, 64)}
+	x := map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}
 	if _, err := Encode(other); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestCloseWhileRunning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := map[string]tensor.Any{"x": tensor.New[float32](64, 64)}
+		x := map[string]tensor.Any{"x": tensor.New[float32](64, 64).Any()}
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
@@ -144,7 +144,7 @@ func TestModelIsCollected(t *testing.T) {
 		return s
 	}()
 	runtime.GC()
-	if _, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](1, 64)}, Options{}); err != nil || !mapped() {
+	if _, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}, Options{}); err != nil || !mapped() {
 		t.Fatalf("a session runs: %v; its file is mapped: %v", err, mapped())
 	}
 	s = nil
@@ -170,7 +170,7 @@ func TestShrunkModel(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	x := map[string]tensor.Any{"x": tensor.New[float32](1, 64)}
+	x := map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}
 	if _, err := s.Run(context.Background(), x, Options{}); !errors.Is(err, mem.ErrShrunk) {
 		t.Errorf("Run: %v", err)
 	}
@@ -199,12 +199,12 @@ func TestNothing(t *testing.T) {
 		"Tensor":          func() error { _, err := m.Tensor(nil); return err },
 		"Encode":          func() error { _, err := Encode(nil); return err },
 		"OpenFS":          func() error { _, err := OpenFS(nil, "m"); return err },
-		"NewTensorProto":  func() error { _, err := NewTensorProto("w", nil); return err },
-		"TensorAttr":      func() error { _, err := TensorAttr("w", nil); return err },
+		"NewTensorProto":  func() error { _, err := NewTensorProto("w", tensor.Any{}); return err },
+		"TensorAttr":      func() error { _, err := TensorAttr("w", tensor.Any{}); return err },
 		"Session.Run":     func() error { _, err := (*Session)(nil).Run(context.Background(), nil, Options{}); return err },
 		"Session.Plan":    func() error { _, err := new(Session).Plan(nil); return err },
 		"Run": func() error {
-			_, err := s.Run(noContext, map[string]tensor.Any{"x": tensor.New[float32](1, 64)}, Options{})
+			_, err := s.Run(noContext, map[string]tensor.Any{"x": tensor.New[float32](1, 64).Any()}, Options{})
 			return err
 		},
 		"outputs": func() error { b := new(Builder); b.Nodes("Split", -1, nil); _, err := b.Model(13); return err },

@@ -81,13 +81,13 @@ func TestWeightsAlign(t *testing.T) {
 			n := rapid.IntRange(1, 5000).Draw(t, "len")
 			switch rapid.IntRange(0, 3).Draw(t, "type") {
 			case 0:
-				b.Weight(name, tensor.New[float64](n))
+				b.Weight(name, tensor.New[float64](n).Any())
 			case 1:
-				b.Weight(name, tensor.New[uint8](n))
+				b.Weight(name, tensor.New[uint8](n).Any())
 			case 2:
-				b.Weight(name, tensor.New[complex128](n))
+				b.Weight(name, tensor.New[complex128](n).Any())
 			case 3:
-				b.Weight(name, tensor.Full[float32](float32(i), n))
+				b.Weight(name, tensor.Full[float32](float32(i), n).Any())
 			}
 			if rapid.Bool().Draw(t, "doc") {
 				b.g.Initializers[i].Doc = "documented"
@@ -151,7 +151,7 @@ func TestBuilderErrors(t *testing.T) {
 		{func(b *Builder) { b.Input("x", dtype.Float32) }, `onnx: graph "g": the graph has no outputs`},
 		{func(b *Builder) { b.Output("y", dtype.Float32) }, `onnx: graph "g": output 0 "y" is given a value by no node, input or initializer`},
 		{func(b *Builder) { b.Output(b.Node("Relu", []string{"x"}), dtype.Float32) }, `onnx: graph "g": node 0 "relu1" (Relu): input 0 "x" is given a value by no node, input or initializer`},
-		{func(b *Builder) { spec, _ := tensor.NewSpec(dtype.Float32, 2); b.Weight("w", spec) }, `weight "w": tensor "w"`},
+		{func(b *Builder) { spec, _ := tensor.NewSpec(dtype.Float32, 2); b.Weight("w", spec.Any()) }, `weight "w": tensor "w"`},
 	} {
 		b := NewBuilder("g")
 		c.build(b)
@@ -214,7 +214,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(modelOf(nil).bytes(25, pb{}.str(1, "f").bytes(7, nodeOf("Relu", "a", "b")))))
 	b := NewBuilder("seed")
 	x := b.Input("x", dtype.Float32, "n", 4)
-	x = b.Node("MatMul", []string{x, b.Weight("w", tensor.New[float32](4, 2))})
+	x = b.Node("MatMul", []string{x, b.Weight("w", tensor.New[float32](4, 2).Any())})
 	b.Output(b.Node("Softmax", []string{x}, Int("axis", 1)), dtype.Float32, "n", 2)
 	if m, err := b.Model(13); err == nil {
 		if file, err := Encode(m); err == nil {

@@ -16,7 +16,7 @@ import (
 func Example() {
 	b := onnx.NewBuilder("sums")
 	x := b.Input("x", dtype.Float32, "batch", 3)
-	w := b.Weight("w", tensor.FromSlice([]float32{1, 0, 1, 10, 0, 100}, 3, 2))
+	w := b.Weight("w", tensor.FromSlice([]float32{1, 0, 1, 10, 0, 100}, 3, 2).Any())
 	b.Output(b.Rename(b.Node("MatMul", []string{x, w}), "y"), dtype.Float32, "batch", 2)
 	m, err := b.Model(13)
 	if err != nil {
@@ -36,12 +36,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 1, 3)}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{1, 2, 3}, 1, 3).Any()}, onnx.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(m.Inputs()[0])
-	y := out["y"].(tensor.Tensor[float32])
+	y, _ := tensor.As[float32](out["y"])
 	fmt.Println(y.Shape(), y.Elems())
 	// Output:
 	// x float32[batch,3]
@@ -56,11 +56,11 @@ func ExampleBuilder() {
 
 	b := onnx.NewBuilder("picture")
 	x := b.Input("image", dtype.Float32, "batch", 1, 4, 4)
-	x = b.Node("Conv", []string{x, b.Weight("kernel", kernel)}, onnx.Ints("pads", 1, 1, 1, 1))
+	x = b.Node("Conv", []string{x, b.Weight("kernel", kernel.Any())}, onnx.Ints("pads", 1, 1, 1, 1))
 	x = b.Node("Relu", []string{x})
 	x = b.Node("MaxPool", []string{x}, onnx.Ints("kernel_shape", 2, 2), onnx.Ints("strides", 2, 2))
 	x = b.Node("Flatten", []string{x})
-	x = b.Node("Gemm", []string{x, b.Weight("dense", dense)})
+	x = b.Node("Gemm", []string{x, b.Weight("dense", dense.Any())})
 	x = b.Node("Softmax", []string{x}, onnx.Int("axis", 1))
 	b.Output(b.Rename(x, "probability"), dtype.Float32, "batch", 3)
 	m, err := b.Model(13)
@@ -74,11 +74,11 @@ func ExampleBuilder() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": tensor.Full[float32](1, 1, 1, 4, 4)}, onnx.Options{})
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"image": tensor.Full[float32](1, 1, 1, 4, 4).Any()}, onnx.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	p := out["probability"].(tensor.Tensor[float32])
+	p, _ := tensor.As[float32](out["probability"])
 	fmt.Printf("%.3f\n", p.Elems())
 	// Output:
 	// 0 Conv [image kernel] [conv1]
@@ -94,7 +94,7 @@ func ExampleBuilder() {
 func ExampleEncode() {
 	b := onnx.NewBuilder("double")
 	x := b.Input("x", dtype.Float32, 2)
-	b.Output(b.Node("Add", []string{x, b.Weight("bias", tensor.FromSlice([]float32{1, 2}, 2))}), dtype.Float32, 2)
+	b.Output(b.Node("Add", []string{x, b.Weight("bias", tensor.FromSlice([]float32{1, 2}, 2).Any())}), dtype.Float32, 2)
 	m, err := b.Model(17)
 	if err != nil {
 		log.Fatal(err)
@@ -154,7 +154,7 @@ func ExampleSession_Plan() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := s.Plan(map[string]tensor.Any{"x": thousand})
+	p, err := s.Plan(map[string]tensor.Any{"x": thousand.Any()})
 	if err != nil {
 		log.Fatal(err)
 	}

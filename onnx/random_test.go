@@ -268,7 +268,7 @@ func oneNode(t *testing.T, opset int64, n Node, weights ...TensorProto) []byte {
 }
 
 func int64s(t *testing.T, shape []int, v ...int64) TensorProto {
-	p, err := NewTensorProto("", tensor.FromSlice(v, shape...))
+	p, err := NewTensorProto("", tensor.FromSlice(v, shape...).Any())
 	if err != nil {
 		t.Fatal(err)
 	}

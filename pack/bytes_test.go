@@ -69,7 +69,7 @@ func TestPackedBytes(t *testing.T) {
 		if !bytes.Equal(whole, bag(t, data)) {
 			t.Fatalf("%v of %v: View has other bytes than the storage", o, shape)
 		}
-		release := v.(tensor.Tensor[float32]).Pin()
+		release := v.Pin()
 		held, _, ok := tensor.Reached(v)
 		p.Close()
 		tensor.Full[float32](-1, max(1, len(held)/4)) // takes a block that was given back

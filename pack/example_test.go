@@ -12,7 +12,7 @@ import (
 
 func Example() {
 	x := tensor.Linspace[float32](-1, 1, 14*28).Reshape(14, 28)
-	p, err := pack.Pack(x, pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
+	p, err := pack.Pack(x.Any(), pack.Options{Tile: pack.TileOf(32, 32), Format: pack.BFP8})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(op.ReduceMax(op.Abs(op.Sub(back.(tensor.Tensor[float32]), x)), nil))
+	y, _ := tensor.As[float32](back)
+	fmt.Println(op.ReduceMax(op.Abs(op.Sub(y, x)), nil))
 	// Output:
 	// bfloat8_b[14,28] in tiles of 32×32, padded to [32,32]
 	// 392 of 1024 elements, 1088 bytes
@@ -36,7 +37,7 @@ func Example() {
 // nobody else.
 func ExampleTensor_View() {
 	x := tensor.Arange(int32(1), 7, 1).Reshape(2, 3)
-	p, err := pack.PackPadded(x, pack.Options{Tile: pack.TileOf(2, 16)}, tensor.Scalar(int32(-42)))
+	p, err := pack.PackPadded(x.Any(), pack.Options{Tile: pack.TileOf(2, 16)}, tensor.Scalar(int32(-42)).Any())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func ExampleNewSpec() {
 
 func ExampleText() {
 	x := tensor.FromSlice([]float32{0.25, -1.5, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 2, 6)
-	text, err := pack.Text(x, pack.TextOptions{Precision: 2})
+	text, err := pack.Text(x.Any(), pack.TextOptions{Precision: 2})
 	fmt.Println(text, err)
 	// Output:
 	// ttnn.Tensor([[ 0.25, -1.50,  ...,  5.00,  6.00],
@@ -104,12 +105,13 @@ func ExampleNewIntegers() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pack.Pack(w, pack.Options{Format: f})
+	p, err := pack.Pack(w.Any(), pack.Options{Format: f})
 	if err != nil {
 		log.Fatal(err)
 	}
 	data, err := p.Data()
-	fmt.Printf("%x %v\n", data.(tensor.Tensor[uint8]).Elems(), err)
+	b, _ := tensor.As[uint8](data)
+	fmt.Printf("%x %v\n", b.Elems(), err)
 	fmt.Println(p.Unpack())
 	// Output:
 	// 91724e <nil>
@@ -123,7 +125,7 @@ func ExampleCalibrate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := pack.Pack(w, pack.Options{Format: f})
+	p, err := pack.Pack(w.Any(), pack.Options{Format: f})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -141,11 +143,11 @@ func ExampleCalibrate() {
 func ExamplePack() {
 	tile := pack.TileOf(32, 32)
 	x := tensor.FromSlice([]float32{0.25, -1.5, 2.53, 3}, 2, 2)
-	a, err := pack.Pack(x, pack.Options{Tile: tile})
+	a, err := pack.Pack(x.Any(), pack.Options{Tile: tile})
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := pack.Pack(a, pack.Options{Tile: tile, Format: pack.BFP8}) // float32 to bfloat8_b
+	b, err := pack.Pack(a.Any(), pack.Options{Tile: tile, Format: pack.BFP8}) // float32 to bfloat8_b
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -153,7 +155,8 @@ func ExamplePack() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c, err := pack.Pack(op.Cast[int32](values.(tensor.Tensor[float32])), pack.Options{Tile: tile}) // bfloat8_b to int32
+	y, _ := tensor.As[float32](values)
+	c, err := pack.Pack(op.Cast[int32](y).Any(), pack.Options{Tile: tile}) // bfloat8_b to int32
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestIntegers(t *testing.T) {
 			}
 			s, z := float64(o.Scale.At(at...)), float64(o.Zero.At(at...))
 			want := min(max(float64(v), (float64(least)-z)*s), (float64(most)-z)*s)
-			got := float64(a.(tensor.Tensor[float32]).At(idx...))
+			got := float64(held[float32](a).At(idx...))
 			one, err := p.At(idx...)
 			if math.Abs(got-want) > s/2*1.0001 || err != nil || one != got {
 				t.Fatalf("%v at %v by %v, %v: %v and %v by At, %v", v, idx, s, z, got, one, err)
@@ -86,7 +86,7 @@ func TestIntegersBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, _ := p.Data()
-	if got, want := data.(tensor.Tensor[uint8]).Elems(), []byte{0xf1, 0x22, 0x87, 0x70, 0x08}; !slices.Equal(got, want) {
+	if got, want := held[uint8](data).Elems(), []byte{0xf1, 0x22, 0x87, 0x70, 0x08}; !slices.Equal(got, want) {
 		t.Errorf("%x, want %x", got, want)
 	}
 	tiled, err := Pack(tensor.Full(float32(1), 3, 3).Any(), Options{Format: f, Tile: TileOf(16, 16)})
@@ -154,7 +154,7 @@ func TestUnpackRows(t *testing.T) {
 		if err := p.UnpackRows(dst, row); err != nil {
 			t.Fatal(err)
 		}
-		want := all.(tensor.Tensor[float32]).Slice(tensor.R(row, row+n))
+		want := held[float32](all).Slice(tensor.R(row, row+n))
 		if !slices.Equal(slices.Collect(dst.Values()), slices.Collect(want.Values())) {
 			t.Fatalf("rows %d of %v, %d of them: %v, want %v", row, p.Spec, n, dst, want)
 		}

@@ -63,7 +63,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatalf("packed as %v, not %v", p.Spec, s)
 		}
 		back, err := p.Unpack()
-		if err != nil || !slices.Equal(back.(tensor.Tensor[int32]).Elems(), x.Elems()) || !slices.Equal(tensor.Shape(back), shape) {
+		if err != nil || !slices.Equal(held[int32](back).Elems(), x.Elems()) || !slices.Equal(back.Shape(), shape) {
 			t.Fatalf("%v comes back as %v, %v", x, back, err)
 		}
 		v, err := p.View()
@@ -73,7 +73,7 @@ func TestPlaces(t *testing.T) {
 		if s.StorageLen() == 0 {
 			return
 		}
-		all := v.(tensor.Tensor[int32])
+		all := held[int32](v)
 		data, origin := all.Data()
 		_, width := s.PhysicalShape()
 		seen := make([]bool, s.StorageLen())
@@ -141,7 +141,7 @@ func TestFormats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		values := data.(tensor.Tensor[float32]).Elems()
+		values := held[float32](data).Elems()
 		want := make([]byte, 0, p.Bytes())
 		for n := o.Tile.Len(); len(values) > 0; values = values[n:] {
 			b := make([]byte, f.Size(n))
@@ -149,7 +149,7 @@ func TestFormats(t *testing.T) {
 			want = append(want, b...)
 			f.Decode(values[:n], b, 0) // in q's storage
 		}
-		if got, err := p.Data(); err != nil || !bytes.Equal(got.(tensor.Tensor[uint8]).Elems(), want) {
+		if got, err := p.Data(); err != nil || !bytes.Equal(held[uint8](got).Elems(), want) {
 			t.Fatalf("%v: the storage differs, %v", p.Spec, err)
 		}
 		a, err := p.Unpack()
@@ -161,9 +161,9 @@ func TestFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		i := 0
-		for idx, v := range a.(tensor.Tensor[float32]).All() {
+		for idx, v := range held[float32](a).All() {
 			at, err := p.At(idx...)
-			if w := b.(tensor.Tensor[float32]).At(idx...); v != w || err != nil || at != float64(w) {
+			if w := held[float32](b).At(idx...); v != w || err != nil || at != float64(w) {
 				t.Fatalf("%v: %v is %v, %v by At, want %v: %v", p.Spec, idx, v, at, w, err)
 			}
 			if i++; i == 50 {
@@ -259,16 +259,25 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	x, ok := tensor.As[T](a)
+	if !ok {
+		panic(tensor.Describe(a) + " holds another type")
+	}
+	return x
+}
+
 func TestCloseAny(t *testing.T) {
 	p, err := Pack(tensor.New[float32](3).Any(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tensor.Close(p); err != nil {
+	if err := p.Any().Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := p.Unpack(); !errors.Is(err, tensor.ErrClosed) {
-		t.Errorf("tensor.Close leaves it open: %v", err)
+		t.Errorf("Close of an Any leaves it open: %v", err)
 	}
 }
 
@@ -312,7 +321,7 @@ func TestErrors(t *testing.T) {
 		{pack(x.Any(), Options{Tile: tile}, tensor.Scalar(1.0).Any()), tensor.ErrDType, "pack.Pack: the padding is float64[]; want a tensor of rank 0 and type float32"},
 		{pack(x.Any(), Options{Tile: tile}, x.Any()), tensor.ErrDType, "pack.Pack: the padding is float32[14,28]; want a tensor of rank 0 and type float32"},
 		{pack(large.Any(), Options{Tile: tile}, tensor.Any{}), tensor.ErrOverflow, ""},
-		{pack(tensor.Any{}, Options{}, tensor.Any{}), tensor.ErrDType, "pack.Pack: there is no tensor: it is nil"},
+		{pack(tensor.Any{}, Options{}, tensor.Any{}), tensor.ErrDType, "pack.Pack: there is no tensor: it is the zero value"},
 		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, bare0.Any()), tensor.ErrDType, "pack.Pack: the padding: tensor.Spec has no elements to view"},
 		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, closed0.Any()), tensor.ErrClosed, "pack.Pack: the padding: the storage is closed"},
 		{pack(x.Any(), Options{Tile: tile, Format: BFP8}, packed0.Any()), tensor.ErrDType, "pack.Pack: the padding: pack.Tensor has no elements to view"},
@@ -323,7 +332,7 @@ func TestErrors(t *testing.T) {
 			_, err := ParseSpec([]byte(`{"format":"int8","shape":[3],"padded":[3],"tile":[0,0]}`))
 			return err
 		}, tensor.ErrSyntax, ""},
-		{func() error { _, err := Text(tensor.Any{}, TextOptions{}); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is nil"},
+		{func() error { _, err := Text(tensor.Any{}, TextOptions{}); return err }, tensor.ErrDType, "pack.Text: there is no tensor: it is the zero value"},
 		{func() error { _, err := closed.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the storage is closed"},
 		{func() error { _, err := Tensor{}.Unpack(); return err }, tensor.ErrClosed, "pack.Unpack: the tensor is the zero value; Pack makes one"},
 		{func() error { _, err := bfp.View(); return err }, tensor.ErrView, "pack.View: bfloat8_b are no elements that a tensor holds; Unpack copies them"},

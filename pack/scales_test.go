@@ -53,7 +53,7 @@ func TestCalibrate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, v := range a.(tensor.Tensor[float32]).Elems() {
+		for i, v := range held[float32](a).Elems() {
 			w := x.Elems()[i]
 			s := float64(f.(*integers).scale[f.(*integers).of(i)])
 			most := 0.51

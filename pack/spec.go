@@ -17,8 +17,9 @@ type Options struct {
 	Padded []int  // the padded shape itself; Align is then to be empty
 }
 
-// Spec describes a tensor and how it is stored. It is an Any without elements, like
-// tensor.Spec; its DType is that of the values, float32 where there is a Format.
+// Spec describes a tensor and how it is stored. Like a tensor.Spec it has no elements, and
+// Any makes a run-time tensor of it. Its DType is that of the values, float32 where there
+// is a Format.
 type Spec struct {
 	tensor.Spec
 	tile   Tile

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"math/big"
-	"reflect"
 
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -46,47 +45,63 @@ func (x *exact) float32() float32 {
 func (x *exact) same(y *exact) bool { return x.nan == y.nan && x.Cmp(&y.Float) == 0 }
 
 // exactly returns the real and the imaginary part of v, and whether it is a number.
-func exactly(v reflect.Value) (re, im exact, ok bool) {
-	switch {
-	case v.CanInt():
-		re.SetInt64(v.Int())
-	case v.CanUint():
-		re.SetUint64(v.Uint())
-	case v.CanFloat():
-		re.setFloat(v.Float())
-	case v.CanComplex():
-		re.setFloat(real(v.Complex()))
-		im.setFloat(imag(v.Complex()))
-	case v.Kind() == reflect.Struct:
-		switch e := v.Interface().(type) {
-		case num.F16:
-			re.setFloat(e.Float64())
-		case num.BF16:
-			re.setFloat(e.Float64())
-		case num.F8E4M3:
-			re.setFloat(e.Float64())
-		case num.F8E5M2:
-			re.setFloat(e.Float64())
-		case num.FP8x23:
-			re.setFixed(num.FixedBits(e), 23)
-		case num.FP16x16:
-			re.setFixed(num.FixedBits(e), 16)
-		case num.FP32x32:
-			re.setFixed(num.FixedBits(e), 32)
-		case num.FP64x64:
-			re.setFixed(num.FixedBits(e), 64)
-		default:
-			return re, im, false
-		}
+func exactly(v any) (re, im exact, ok bool) {
+	switch v := v.(type) {
+	case int:
+		re.SetInt64(int64(v))
+	case int8:
+		re.SetInt64(int64(v))
+	case int16:
+		re.SetInt64(int64(v))
+	case int32:
+		re.SetInt64(int64(v))
+	case int64:
+		re.SetInt64(v)
+	case uint:
+		re.SetUint64(uint64(v))
+	case uint8:
+		re.SetUint64(uint64(v))
+	case uint16:
+		re.SetUint64(uint64(v))
+	case uint32:
+		re.SetUint64(uint64(v))
+	case uint64:
+		re.SetUint64(v)
+	case float32:
+		re.setFloat(float64(v))
+	case float64:
+		re.setFloat(v)
+	case complex64:
+		re.setFloat(float64(real(v)))
+		im.setFloat(float64(imag(v)))
+	case complex128:
+		re.setFloat(real(v))
+		im.setFloat(imag(v))
+	case num.F16:
+		re.setFloat(v.Float64())
+	case num.BF16:
+		re.setFloat(v.Float64())
+	case num.F8E4M3:
+		re.setFloat(v.Float64())
+	case num.F8E5M2:
+		re.setFloat(v.Float64())
+	case num.FP8x23:
+		re.setFixed(num.FixedBits(v), 23)
+	case num.FP16x16:
+		re.setFixed(num.FixedBits(v), 16)
+	case num.FP32x32:
+		re.setFixed(num.FixedBits(v), 32)
+	case num.FP64x64:
+		re.setFixed(num.FixedBits(v), 64)
 	default:
 		return re, im, false
 	}
 	return re, im, true
 }
 
-// convert sets the element that p points to, a number, to the complex number of these
-// parts, and reports whether it is that number.
-func convert(p any, re, im *exact) bool {
+// setNumber sets the element that p points to, a number, to the one of these parts, or
+// to another number where its type doesn't have that.
+func setNumber(p any, re, im *exact) {
 	switch p := p.(type) {
 	case *int8:
 		i, _ := re.Int64()
@@ -135,8 +150,6 @@ func convert(p any, re, im *exact) bool {
 	case *num.FP64x64:
 		*p = fixedOf[num.FP64x64](re, 64)
 	}
-	re2, im2, ok := exactly(reflect.ValueOf(p).Elem())
-	return ok && re2.same(re) && im2.same(im)
 }
 
 // fixedOf returns x cut off to a whole number of units of 2^-frac; 0 where there is none.

@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,113 +11,157 @@ import (
 )
 
 // FromNested returns a tensor of the elements of nested slices: T gives rank 0, []T
-// rank 1, [][]T rank 2, and so on; []any may stand for any level. The elements are
-// copied. Numbers of other types than T are converted: each must be one that T has, as
-// 0.5 and 3 are float32 and 0.1 isn't; NaN is NaN in every type of floats. An empty slice
-// hides the extents of the levels in it, which are 0 then, as many as its type has. It
-// panics with ErrValue for a number that T doesn't have, and with ErrShape when the slices
-// of a level differ in length, an entry is neither T nor a number, and slices nest deeper
-// than 1000; the error has the indices of the first such entry.
+// rank 1, [][]T rank 2, and so on up to 8 levels; []any may stand for any level, and
+// for more. The elements are copied. Numbers of another type, one of Go's or of package
+// num, are converted: each must be one that T has, as 3 and 0.5 are float32 and 0.1 isn't.
+// NaN is one in each type that has some. An empty slice hides the extents of the levels
+// in it, which are 0 then. It panics with ErrValue for a number that T doesn't have, and
+// with ErrShape when the slices of a level differ in length, an entry is neither T nor a
+// number, or slices nest deeper than 1000; the error has the indices of the first such
+// entry.
 func FromNested[T num.Elem](nest any) Tensor[T] {
 	const op = "tensor.FromNested"
-	v := reflect.ValueOf(nest)
-	shape := shapeOf(op, v)
-	t, rest := made[T](op, shape)
-	f := filling{op: op, dtype: dtype.Of[T](), shape: shape}
-	f.copy = func(v any) bool {
-		switch v := v.(type) {
-		case T:
-			rest[0] = v
-			rest = rest[1:]
-		case []T:
-			rest = rest[copy(rest, v):]
-		default:
-			return false
-		}
-		return true
-	}
-	f.convert = func(re, im *exact) bool {
-		p := &rest[0]
-		rest = rest[1:]
-		return convert(p, re, im)
-	}
-	f.fill(v)
-	return t
-}
-
-// shapeOf returns the shape that the first entries of a nest say.
-func shapeOf(op string, v reflect.Value) []int {
 	shape := []int{}
-	for v = inside(v); v.Kind() == reflect.Slice; v = inside(v.Index(0)) {
+	for v := nest; ; {
+		l, ok := listIn(v)
+		if !ok {
+			break
+		}
 		if len(shape) == maxNest { // of []any that hold themselves too
 			panic(&Error{op, sprintf("more than %d slices in each other", maxNest), ErrShape})
 		}
-		shape = append(shape, v.Len())
-		if v.Len() == 0 {
-			for t := v.Type().Elem(); t.Kind() == reflect.Slice; t = t.Elem() {
-				shape = append(shape, 0)
-			}
+		shape = append(shape, l.n)
+		if l.n == 0 {
+			shape = append(shape, make([]int, l.levels-1)...)
 			break
 		}
+		v = l.at(0)
 	}
-	return shape
-}
-
-// inside returns what an any holds.
-func inside(v reflect.Value) reflect.Value {
-	for v.Kind() == reflect.Interface {
-		v = v.Elem()
+	t, rest := made[T](op, shape)
+	f := filling{op: op, dtype: dtype.Of[T](), shape: shape,
+		row: func(v any, n int) bool {
+			row, ok := v.([]T)
+			if ok = ok && len(row) == n; ok {
+				rest = rest[copy(rest, row):]
+			}
+			return ok
+		},
+		one: func(v any) bool {
+			e, ok := v.(T)
+			if ok {
+				rest[0] = e
+				rest = rest[1:]
+			}
+			return ok
+		},
+		number: func(re, im *exact) bool {
+			setNumber(&rest[0], re, im)
+			r, i, _ := exactly(rest[0])
+			rest = rest[1:]
+			return r.same(re) && i.same(im)
+		},
 	}
-	return v
+	f.fill(nest)
+	return t
 }
 
-// filling copies a nest's elements one after the other.
-type filling struct {
-	op      string
-	dtype   dtype.DType
-	shape   []int
-	path    []int
-	copy    func(v any) bool         // sets the next elements to v, if it is one or a slice of them
-	convert func(re, im *exact) bool // sets the next element to a number, if it is one of dtype
+// A list is one slice of a nest.
+type list struct {
+	n, levels int // entries, and how many levels of slices its type says
+	at        func(i int) any
 }
 
-func (f *filling) fill(v reflect.Value) {
-	v = inside(v)
-	level := len(f.path)
-	switch isList := v.Kind() == reflect.Slice; {
-	case isList && level == len(f.shape):
-		f.fail(ErrShape, "is a slice, others at its level are elements")
-	case isList && v.Len() != f.shape[level]:
-		f.fail(ErrShape, sprintf("has %d entries, others at its level have %d", v.Len(), f.shape[level]))
-	case isList && level == len(f.shape)-1 && f.copy(v.Interface()):
-	case isList:
-		for i := range v.Len() {
-			f.path = append(f.path, i)
-			f.fill(v.Index(i))
-			f.path = f.path[:level]
+func listAs[E any](v []E, levels int) (list, bool) {
+	return list{len(v), levels, func(i int) any { return v[i] }}, true
+}
+
+func listOf[T any](v any) (list, bool) {
+	switch v := v.(type) {
+	case []T:
+		return listAs(v, 1)
+	case [][]T:
+		return listAs(v, 2)
+	case [][][]T:
+		return listAs(v, 3)
+	case [][][][]T:
+		return listAs(v, 4)
+	case [][][][][]T:
+		return listAs(v, 5)
+	case [][][][][][]T:
+		return listAs(v, 6)
+	case [][][][][][][]T:
+		return listAs(v, 7)
+	case [][][][][][][][]T:
+		return listAs(v, 8)
+	}
+	return list{}, false
+}
+
+// lists know the slices of each type.
+var lists = [...]func(v any) (list, bool){
+	listOf[bool], listOf[int], listOf[uint], listOf[int8], listOf[int16], listOf[int32],
+	listOf[int64], listOf[uint8], listOf[uint16], listOf[uint32], listOf[uint64], listOf[float32],
+	listOf[float64], listOf[complex64], listOf[complex128], listOf[num.F16], listOf[num.BF16], listOf[num.F8E4M3],
+	listOf[num.F8E5M2], listOf[num.FP8x23], listOf[num.FP16x16], listOf[num.FP32x32], listOf[num.FP64x64],
+}
+
+// listIn returns v as a list, if it is one.
+func listIn(v any) (list, bool) {
+	if v, ok := v.([]any); ok {
+		return listAs(v, 1)
+	}
+	for _, of := range lists {
+		if l, ok := of(v); ok {
+			return l, true
 		}
-	default:
-		f.element(v)
 	}
+	return list{}, false
 }
 
-func (f *filling) element(v reflect.Value) {
-	var e any
-	if v.IsValid() {
-		e = v.Interface()
-	}
-	if len(f.path) < len(f.shape) {
-		f.fail(ErrShape, "is an element, others at its level are slices")
-	}
-	if f.copy(e) {
+// filling copies a nest's elements one after the other. Its functions set the next
+// elements and report whether they did.
+type filling struct {
+	op     string
+	dtype  dtype.DType
+	shape  []int
+	path   []int
+	row    func(v any, n int) bool  // to v, which must be a slice of n elements
+	one    func(v any) bool         // to v, which must be an element
+	number func(re, im *exact) bool // to a number, which must be one of dtype
+}
+
+func (f *filling) fill(v any) {
+	level := len(f.path)
+	left := len(f.shape) - level
+	if left == 0 && f.one(v) || left == 1 && f.row(v, f.shape[level]) {
 		return
 	}
 	re, im, ok := exactly(v)
-	if !ok || f.dtype == dtype.Bool {
-		f.fail(ErrShape, sprintf("is of type %T, not of %v or slices of it", e, f.dtype))
+	if f.dtype == dtype.Bool {
+		_, ok = v.(bool)
 	}
-	if !f.convert(&re, &im) {
-		f.fail(ErrValue, sprintf("is %v of type %T, which is no %v; round it or take a wider type", e, e, f.dtype))
+	if ok && left > 0 {
+		f.fail(ErrShape, "is an element, others at its level are slices")
+	}
+	if ok {
+		if !f.number(&re, &im) {
+			f.fail(ErrValue, sprintf("is %v of type %T, which is no %v; round it or take a wider type", v, v, f.dtype))
+		}
+		return
+	}
+	l, ok := listIn(v)
+	switch {
+	case !ok:
+		f.fail(ErrShape, sprintf("is of type %T, not of %v or slices of it", v, f.dtype))
+	case left == 0:
+		f.fail(ErrShape, "is a slice, others at its level are elements")
+	case l.n != f.shape[level]:
+		f.fail(ErrShape, sprintf("has %d entries, others at its level have %d", l.n, f.shape[level]))
+	}
+	for i := range l.n {
+		f.path = append(f.path, i)
+		f.fill(l.at(i))
+		f.path = f.path[:level]
 	}
 }
 

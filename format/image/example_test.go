@@ -25,7 +25,7 @@ func ExampleRead() {
 	if err != nil {
 		panic(err)
 	}
-	grey := t.(tensor.Tensor[float32])
+	grey, _ := tensor.As[float32](t)
 	fmt.Println(grey.Shape(), grey.At(0, 0, 0), grey.At(0, 1, 1))
 	// Output: [1 2 2] 1 0.29803923
 }
@@ -43,14 +43,15 @@ func ExampleConfig() {
 func ExampleWrite() {
 	ramp := tensor.FromSlice([]float32{0, 0.25, 0.5, 0.75, 1, 2}, 1, 2, 3) // (C,H,W); 2 becomes 1
 	var file bytes.Buffer
-	if err := image.Write(&file, ramp, image.WriteOptions{Axes: image.CHW}); err != nil {
+	if err := image.Write(&file, ramp.Any(), image.WriteOptions{Axes: image.CHW}); err != nil {
 		panic(err)
 	}
 	t, err := image.Read(&file, image.Options{})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(t.(tensor.Tensor[uint8]).Elems())
+	u, _ := tensor.As[uint8](t)
+		fmt.Println(u.Elems())
 	// Output: [0 64 128 191 255 255]
 }
 
@@ -62,7 +63,8 @@ func ExampleFromImage() {
 		if err != nil {
 			panic(err)
 		}
-		fmt.Println(t.(tensor.Tensor[uint8]).Elems())
+		u, _ := tensor.As[uint8](t)
+		fmt.Println(u.Elems())
 	}
 	// Output:
 	// [0 0]

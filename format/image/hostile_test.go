@@ -197,7 +197,7 @@ func TestProportion(t *testing.T) {
 			t.Errorf("one pixel over the limit: %v", err)
 		}
 		o.MaxPixels = 2600 * 2600
-		if a, err := Read(bytes.NewReader(flat), o); err != nil || tensor.Len(a) != 2600*2600*o.Channels {
+		if a, err := Read(bytes.NewReader(flat), o); err != nil || a.Len() != 2600*2600*o.Channels {
 			t.Errorf("with MaxPixels: %v", err)
 		}
 	}
@@ -335,7 +335,7 @@ func FuzzRead(f *testing.F) {
 		if o.HWC {
 			want = []int{h, w, c}
 		}
-		if configErr != nil || !slices.Equal(tensor.Shape(a), want) {
+		if configErr != nil || !slices.Equal(a.Shape(), want) {
 			t.Errorf("%+v, %v; read with %+v it is %s", info, configErr, o, tensor.Describe(a))
 		}
 	})

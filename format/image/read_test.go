@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -27,7 +28,7 @@ func mustRead(t testing.TB, data []byte, o Options) tensor.Any {
 
 func bytesOf(t testing.TB, a tensor.Any) []uint8 {
 	t.Helper()
-	u, ok := a.(tensor.Tensor[uint8])
+	u, ok := tensor.As[uint8](a)
 	if !ok {
 		t.Fatalf("got %v, not uint8", a.DType())
 	}
@@ -71,7 +72,7 @@ func TestReadKinds(t *testing.T) {
 		{"JPEG CMYK", flatJPEG(0xc0, 2, 1, cmyk, adobe(0)), 3, []uint8{64, 64, 64, 64, 64, 64}},
 	} {
 		got := mustRead(t, c.data, Options{HWC: true})
-		if s := tensor.Shape(got); !slices.Equal(s, []int{1, 2, c.channels}) {
+		if s := got.Shape(); !slices.Equal(s, []int{1, 2, c.channels}) {
 			t.Errorf("%s: shape %v", c.name, s)
 			continue
 		}
@@ -124,9 +125,9 @@ func TestReadChannels(t *testing.T) {
 
 func TestReadShapesAndTypes(t *testing.T) {
 	data := picture(3, 2, 8, 2, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 255})
-	chw := mustRead(t, data, Options{}).(tensor.Tensor[uint8])
-	hwc := mustRead(t, data, Options{HWC: true}).(tensor.Tensor[uint8])
-	unit := mustRead(t, data, Options{Float: true}).(tensor.Tensor[float32])
+	chw := held[uint8](mustRead(t, data, Options{}))
+	hwc := held[uint8](mustRead(t, data, Options{HWC: true}))
+	unit := held[float32](mustRead(t, data, Options{Float: true}))
 	if !slices.Equal(chw.Shape(), []int{3, 2, 3}) || !slices.Equal(hwc.Shape(), []int{2, 3, 3}) || !slices.Equal(unit.Shape(), []int{3, 2, 3}) {
 		t.Fatalf("shapes %v, %v, %v", chw.Shape(), hwc.Shape(), unit.Shape())
 	}
@@ -150,7 +151,7 @@ func TestReadShapesAndTypes(t *testing.T) {
 		if o.HWC {
 			want = []int{h, w, c}
 		}
-		if got := mustRead(t, data, o); !slices.Equal(tensor.Shape(got), want) || (got.DType() == dtype.Float32) != o.Float {
+		if got := mustRead(t, data, o); !slices.Equal(got.Shape(), want) || (got.DType() == dtype.Float32) != o.Float {
 			t.Errorf("%+v gives %s, want %v", o, tensor.Describe(got), want)
 		}
 	}
@@ -199,7 +200,7 @@ func TestJPEGAgainstColorModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := mustRead(t, b.Bytes(), Options{}).(tensor.Tensor[uint8])
+	got := held[uint8](mustRead(t, b.Bytes(), Options{}))
 	for y := range h {
 		for x := range w {
 			c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
@@ -249,13 +250,13 @@ func TestFromImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := tensor.Shape(a); !slices.Equal(s, []int{5, 5, c.channels}) {
+		if s := a.Shape(); !slices.Equal(s, []int{5, 5, c.channels}) {
 			t.Errorf("%T: shape %v", c.img, s)
 			continue
 		}
 		if _, ok := c.img.(*stdimage.NRGBA64); ok {
 			// At premultiplies and loses bits; the high bytes themselves are expected.
-			u := a.(tensor.Tensor[uint8])
+			u := held[uint8](a)
 			for y := range 5 {
 				for x := range 5 {
 					for k := range 4 {
@@ -317,10 +318,10 @@ func TestBorrowChangesNothing(t *testing.T) {
 			continue
 		}
 		a, err := FromImage(c.img, c.o)
-		if err != nil || !slices.Equal(bytesOf(t, a), bytesOf(t, b)) || !slices.Equal(tensor.Shape(a), tensor.Shape(b)) {
+		if err != nil || !slices.Equal(bytesOf(t, a), bytesOf(t, b)) || !slices.Equal(a.Shape(), b.Shape()) {
 			t.Errorf("%T: borrowed and copied differ (%v)", c.img, err)
 		}
-		a.(tensor.Tensor[uint8]).Fill(7)
+		held[uint8](a).Fill(7)
 		if g.Pix[1] == 7 || n.Pix[4] == 7 {
 			t.Errorf("%T: FromImage shares its pixels", c.img)
 		}
@@ -376,4 +377,13 @@ func TestInputComesAgain(t *testing.T) {
 			t.Fatalf("%d bytes came back of %d: %v", len(all), len(data), err)
 		}
 	})
+}
+
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	t, ok := tensor.As[T](a)
+	if !ok {
+		panic(tensor.Describe(a) + " holds another type")
+	}
+	return t
 }

@@ -25,14 +25,14 @@ func TestPNGRoundTrip(t *testing.T) {
 		pix := rapid.SliceOfN(rapid.OneOf(rapid.Uint8(), rapid.Just(uint8(255))), h*w*c, h*w*c).Draw(t, "pix")
 		hwc := tensor.FromSlice(pix, h, w, c)
 		chw := hwc.Permute(2, 0, 1)
-		var flat tensor.Any = hwc
+		var flat tensor.Any = hwc.Any()
 		if c == 1 {
-			flat = hwc.Reshape(h, w)
+			flat = hwc.Reshape(h, w).Any()
 		}
 		for _, way := range []struct {
 			t    tensor.Any
 			axes Axes
-		}{{hwc, HWC}, {chw, CHW}, {chw.Contiguous(), CHW}, {flat, map[bool]Axes{true: HW, false: HWC}[c == 1]}} {
+		}{{hwc.Any(), HWC}, {chw.Any(), CHW}, {chw.Contiguous().Any(), CHW}, {flat, map[bool]Axes{true: HW, false: HWC}[c == 1]}} {
 			var b bytes.Buffer
 			if err := Write(&b, way.t, WriteOptions{Axes: way.axes}); err != nil {
 				t.Fatal(err)
@@ -50,7 +50,7 @@ func TestPNGRoundTrip(t *testing.T) {
 					if !bytes.Equal(again.Bytes(), b.Bytes()) {
 						t.Fatal("by way of float32 the file changes")
 					}
-				} else if got := a.(tensor.Tensor[uint8]); !slices.Equal(got.Shape(), []int{h, w, c}) || !slices.Equal(got.Elems(), pix) {
+				} else if got := held[uint8](a); !slices.Equal(got.Shape(), []int{h, w, c}) || !slices.Equal(got.Elems(), pix) {
 					t.Fatalf("wrote %v of %d×%d×%d, read %v of %v", pix, h, w, c, got.Elems(), got.Shape())
 				}
 			}
@@ -67,7 +67,7 @@ func TestJPEGIsClose(t *testing.T) {
 	for _, c := range []int{1, 3} {
 		var b, low bytes.Buffer
 		src := tensor.FromSlice(pix[:c*h*w], c, h, w)
-		if err := errors.Join(Write(&b, src, WriteOptions{Format: JPEG, Quality: 100}), Write(&low, src, WriteOptions{Format: JPEG, Quality: 5})); err != nil {
+		if err := errors.Join(Write(&b, src.Any(), WriteOptions{Format: JPEG, Quality: 100}), Write(&low, src.Any(), WriteOptions{Format: JPEG, Quality: 5})); err != nil {
 			t.Fatal(err)
 		}
 		if low.Len() >= b.Len() {
@@ -123,7 +123,7 @@ func TestToImageTypes(t *testing.T) {
 		f64[i], f16[i], bf16[i] = float64(v), num.F16FromFloat32(v), num.BF16FromFloat32(v)
 	}
 	for _, a := range []tensor.Any{
-		tensor.FromSlice(f32, 2, 3), tensor.FromSlice(f64, 2, 3), tensor.FromSlice(f16, 2, 3), tensor.FromSlice(bf16, 2, 3), tensor.FromSlice(want, 2, 3),
+		tensor.FromSlice(f32, 2, 3).Any(), tensor.FromSlice(f64, 2, 3).Any(), tensor.FromSlice(f16, 2, 3).Any(), tensor.FromSlice(bf16, 2, 3).Any(), tensor.FromSlice(want, 2, 3).Any(),
 	} {
 		img, err := ToImage(a, HW)
 		if err != nil {
@@ -133,11 +133,11 @@ func TestToImageTypes(t *testing.T) {
 			t.Errorf("%v: %v of %v", a.DType(), g.Pix, g.Rect)
 		}
 	}
-	rgb, err := ToImage(tensor.FromSlice([]uint8{1, 2, 3, 4, 5, 6}, 1, 2, 3), HWC)
+	rgb, err := ToImage(tensor.FromSlice([]uint8{1, 2, 3, 4, 5, 6}, 1, 2, 3).Any(), HWC)
 	if err != nil || rgb.At(1, 0) != (color.RGBA{4, 5, 6, 255}) {
 		t.Errorf("%v, %v", rgb, err)
 	}
-	rgba, err := ToImage(tensor.FromSlice([]uint8{1, 2, 3, 4, 5, 6, 7, 8}, 4, 1, 2), CHW)
+	rgba, err := ToImage(tensor.FromSlice([]uint8{1, 2, 3, 4, 5, 6, 7, 8}, 4, 1, 2).Any(), CHW)
 	if err != nil || rgba.At(1, 0) != (color.NRGBA{2, 4, 6, 8}) {
 		t.Errorf("%v, %v", rgba, err)
 	}
@@ -166,7 +166,7 @@ func TestAxes(t *testing.T) {
 		{[]int{3, 0, 7}, CHW, stdimage.Point{}, "at least 1"},
 		{[]int{5, 7}, HWC + 1, stdimage.Point{}, "Axes is 4"},
 	} {
-		img, err := ToImage(tensor.New[uint8](c.shape...), c.axes)
+		img, err := ToImage(tensor.New[uint8](c.shape...).Any(), c.axes)
 		if c.text == "" {
 			if err != nil || img.Bounds().Size() != c.want {
 				t.Errorf("%v with %d: %v, %v", c.shape, c.axes, img, err)
@@ -184,12 +184,12 @@ func TestWriteRefuses(t *testing.T) {
 		o    WriteOptions
 		kind error
 	}{
-		{tensor.New[int32](2, 2), WriteOptions{}, ErrTensor},
-		{tensor.New[uint8](4, 2, 2), WriteOptions{Format: JPEG}, ErrTensor},
-		{tensor.New[uint8](1, 65536), WriteOptions{Format: JPEG}, ErrTensor},
-		{ok, WriteOptions{Format: 9}, ErrOption},
-		{ok, WriteOptions{Quality: 101}, ErrOption},
-		{ok, WriteOptions{Format: JPEG, Quality: -1}, ErrOption},
+		{tensor.New[int32](2, 2).Any(), WriteOptions{}, ErrTensor},
+		{tensor.New[uint8](4, 2, 2).Any(), WriteOptions{Format: JPEG}, ErrTensor},
+		{tensor.New[uint8](1, 65536).Any(), WriteOptions{Format: JPEG}, ErrTensor},
+		{ok.Any(), WriteOptions{Format: 9}, ErrOption},
+		{ok.Any(), WriteOptions{Quality: 101}, ErrOption},
+		{ok.Any(), WriteOptions{Format: JPEG, Quality: -1}, ErrOption},
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, c.t, c.o); !errors.Is(err, c.kind) || b.Len() != 0 {
@@ -198,13 +198,13 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	closed := tensor.New[uint8](2, 2)
 	closed.Close()
-	if err := Write(io.Discard, closed, WriteOptions{}); !errors.Is(err, tensor.ErrClosed) {
+	if err := Write(io.Discard, closed.Any(), WriteOptions{}); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("a closed tensor: %v", err)
 	}
 	r, w := io.Pipe()
 	r.Close()
 	for _, f := range []Format{PNG, JPEG} {
-		if err := Write(w, ok, WriteOptions{Format: f}); !errors.Is(err, io.ErrClosedPipe) {
+		if err := Write(w, ok.Any(), WriteOptions{Format: f}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("a closed pipe: %v", err)
 		}
 	}

@@ -22,7 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := npy.Write(f, tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose()); err != nil {
+	if err := npy.Write(f, tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose().Any()); err != nil {
 		log.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -33,8 +33,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer tensor.Close(a)
-	x := a.(tensor.Tensor[float32])
+	defer a.Close()
+	x, _ := tensor.As[float32](a)
 	fmt.Println(tensor.Describe(a), x.At(0, 1))
 	// Output: float32[3,2] 4
 }
@@ -52,7 +52,7 @@ func ExampleReadHeader() {
 func ExampleWriteZip() {
 	var b bytes.Buffer
 	weights, bias := tensor.New[float32](10, 784), tensor.New[float32](10)
-	if err := npy.WriteZip(&b, []string{"layer1/w", "layer1/b"}, []tensor.Any{weights, bias}, npy.Deflate()); err != nil {
+	if err := npy.WriteZip(&b, []string{"layer1/w", "layer1/b"}, []tensor.Any{weights.Any(), bias.Any()}, npy.Deflate()); err != nil {
 		log.Fatal(err)
 	}
 

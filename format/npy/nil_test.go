@@ -11,10 +11,10 @@ import (
 // What is nil is an error of this package, no panic.
 func TestNil(t *testing.T) {
 	for i, err := range []error{
-		Write(nil, tensor.New[int8](2)),
-		Write(io.Discard, nil),
+		Write(nil, tensor.New[int8](2).Any()),
+		Write(io.Discard, tensor.Any{}),
 		WriteZip(nil, nil, nil),
-		WriteZip(io.Discard, []string{"a"}, []tensor.Any{nil}),
+		WriteZip(io.Discard, []string{"a"}, []tensor.Any{tensor.Any{}}),
 		func() error { _, err := Read(nil); return err }(),
 		func() error { _, err := ReadHeader(nil); return err }(),
 		func() error { _, err := NewZip(nil, 3); return err }(),

@@ -26,7 +26,7 @@ func elements[T num.Elem](t *testing.T, a tensor.Any, err error) ([]T, []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, ok := a.(tensor.Tensor[T])
+	b, ok := tensor.As[T](a)
 	if !ok {
 		t.Fatalf("a %v, not a %v", a.DType(), dtype.Of[T]())
 	}
@@ -76,7 +76,7 @@ func TestReadFortran(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := a.(tensor.Tensor[int16])
+	b := held[int16](a)
 	if got := b.Layout().String(); got != "(2,3):(1,2)" {
 		t.Errorf("layout %s", got)
 	}
@@ -132,7 +132,7 @@ func TestReadGrows(t *testing.T) {
 		want[i] = byte(i * i >> 3)
 	}
 	var whole bytes.Buffer
-	if err := Write(&whole, tensor.FromSlice(want)); err != nil {
+	if err := Write(&whole, tensor.FromSlice(want).Any()); err != nil {
 		t.Fatal(err)
 	}
 	a, err := Read(&uneven{&whole, 1})
@@ -170,7 +170,7 @@ func TestReadErrors(t *testing.T) {
 			"npy: byte 70: shape (2,3) of float32 is 24 bytes, the most accepted is 23; the option MaxBytes sets that"},
 	} {
 		a, err := Read(c.r, c.opts...)
-		if a != nil || !errors.Is(err, c.is) || err.Error() != c.want {
+		if !a.IsZero() || !errors.Is(err, c.is) || err.Error() != c.want {
 			t.Errorf("got  %v, %v\nwant %s", a, err, c.want)
 		}
 	}
@@ -248,14 +248,14 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := a.(tensor.Tensor[int16])
+			b := held[int16](a)
 			if b.IsReadOnly() != c.inPlace {
 				t.Errorf("read-only %v, in place %v", b.IsReadOnly(), c.inPlace)
 			}
 			if got, shape := elements[int16](t, a, nil); !slices.Equal(got, c.want) || !slices.Equal(shape, []int{2, 3}) {
 				t.Errorf("got %v of shape %v", got, shape)
 			}
-			if err := tensor.Close(a); err != nil {
+			if err := a.Close(); err != nil {
 				t.Error(err)
 			}
 		})
@@ -271,12 +271,12 @@ func swapped(s string) []byte {
 // TestOpenBool: bytes that are no bool in Go never become one in place.
 func TestOpenBool(t *testing.T) {
 	a, err := Open(save(t, array("|b1", false, "(3,)", "\x00\x01\x01")))
-	if got, _ := elements[bool](t, a, err); !slices.Equal(got, []bool{false, true, true}) || !a.(tensor.Tensor[bool]).IsReadOnly() {
-		t.Errorf("%v, read-only %v", got, a.(tensor.Tensor[bool]).IsReadOnly())
+	if got, _ := elements[bool](t, a, err); !slices.Equal(got, []bool{false, true, true}) || !held[bool](a).IsReadOnly() {
+		t.Errorf("%v, read-only %v", got, held[bool](a).IsReadOnly())
 	}
 	a, err = Open(save(t, array("|b1", false, "(3,)", "\x00\x07\x80")))
-	if got, _ := elements[bool](t, a, err); !slices.Equal(got, []bool{false, true, true}) || a.(tensor.Tensor[bool]).IsReadOnly() {
-		t.Errorf("%v, read-only %v", got, a.(tensor.Tensor[bool]).IsReadOnly())
+	if got, _ := elements[bool](t, a, err); !slices.Equal(got, []bool{false, true, true}) || held[bool](a).IsReadOnly() {
+		t.Errorf("%v, read-only %v", got, held[bool](a).IsReadOnly())
 	}
 	b, _ := tensor.Bytes(a)
 	if !bytes.Equal(b, []byte{0, 1, 1}) {
@@ -305,7 +305,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("%q: %v", content, err)
 		}
 		if err == nil {
-			tensor.Close(a)
+			a.Close()
 		}
 	}
 	if _, err := Open(save(t, array("<f4", false, "(2, 3)", strings.Repeat("x", 24))), MaxBytes(1)); !errors.Is(err, ErrLimit) {
@@ -332,4 +332,13 @@ func TestOpenPipe(t *testing.T) {
 	if got, _ := elements[int8](t, a, err); !slices.Equal(got, []int8{1, 2}) {
 		t.Errorf("got %v", got)
 	}
+}
+
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	t, ok := tensor.As[T](a)
+	if !ok {
+		panic(tensor.Describe(a) + " holds another type")
+	}
+	return t
 }

@@ -24,7 +24,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	names := []string{"bias", "weight"}
-	ts := []tensor.Any{tensor.New[float32](3), tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose()}
+	ts := []tensor.Any{tensor.New[float32](3).Any(), tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Transpose().Any()}
 	if err := safetensors.Write(out, names, ts, map[string]string{"format": "ashlar"}); err != nil {
 		log.Fatal(err)
 	}
@@ -41,14 +41,14 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	w := a.(tensor.Tensor[float32])
+	w, _ := tensor.As[float32](a)
 	fmt.Println(f.Names(), f.Metadata()["format"], w.Shape(), w.At(0, 1))
 	// Output: [bias weight] ashlar [3 2] 4
 }
 
 func ExampleNew() {
 	var b bytes.Buffer
-	if err := safetensors.Write(&b, []string{"x"}, []tensor.Any{tensor.Scalar[int64](42)}, nil); err != nil {
+	if err := safetensors.Write(&b, []string{"x"}, []tensor.Any{tensor.Scalar[int64](42).Any()}, nil); err != nil {
 		log.Fatal(err)
 	}
 	f, err := safetensors.New(mem.Borrow(b.Bytes(), nil))
@@ -68,7 +68,7 @@ func ExampleOpenIndex() {
 	defer os.RemoveAll(dir)
 	for i, name := range []string{"a", "b"} {
 		var b bytes.Buffer
-		if err := safetensors.Write(&b, []string{name}, []tensor.Any{tensor.Full(int64(i), 2)}, nil); err != nil {
+		if err := safetensors.Write(&b, []string{name}, []tensor.Any{tensor.Full(int64(i), 2).Any()}, nil); err != nil {
 			log.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name+".safetensors"), b.Bytes(), 0o666); err != nil {

@@ -63,7 +63,7 @@ func elements[T num.Elem](t testing.TB, f *File, name string) []T {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, ok := a.(tensor.Tensor[T])
+	b, ok := tensor.As[T](a)
 	if !ok {
 		t.Fatalf("%s is a %v, not a %v", name, a.DType(), dtype.Of[T]())
 	}
@@ -118,10 +118,10 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := f.Tensor("a"); err != nil || !tensor.SameData(a, again) && !conv.BigEndian {
+	if again, err := f.Tensor("a"); err != nil || !a.SameData(again) && !conv.BigEndian {
 		t.Error("two tensors of one name don't share memory")
 	}
-	if !a.(tensor.Tensor[float32]).IsReadOnly() && !conv.BigEndian {
+	if !held[float32](a).IsReadOnly() && !conv.BigEndian {
 		t.Error("a mapped tensor is writable")
 	}
 	for _, err := range []error{second(f.Tensor("c")), second(f.Info("c"))} {
@@ -133,7 +133,7 @@ func TestOpen(t *testing.T) {
 		t.Error(err)
 	}
 	if !conv.BigEndian {
-		if err := tensor.Try(func() { a.(tensor.Tensor[float32]).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
+		if err := tensor.Try(func() { held[float32](a).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
 			t.Errorf("after Close: %v", err)
 		}
 	}
@@ -225,7 +225,7 @@ func TestInPlace(t *testing.T) {
 			t.Errorf("shift %d: in place %v", shift, shared)
 		}
 		f.Close()
-		if err := tensor.Try(func() { a.(tensor.Tensor[float32]).At(0, 0) }); (err != nil) != shared {
+		if err := tensor.Try(func() { held[float32](a).At(0, 0) }); (err != nil) != shared {
 			t.Errorf("shift %d: after Close: %v", shift, err)
 		}
 	}
@@ -283,7 +283,7 @@ func TestSlice(t *testing.T) {
 					continue
 				}
 				var a, b bytes.Buffer
-				if err := cmp.Or(err, tensor.Encode(&a, got), tensor.Encode(&b, want)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || !slices.Equal(tensor.Shape(got), tensor.Shape(want)) {
+				if err := cmp.Or(err, tensor.Encode(&a, got), tensor.Encode(&b, want)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || !slices.Equal(got.Shape(), want.Shape()) {
 					t.Errorf("%s[%s]: %v, %v, want %v", name, text, err, got, want)
 				}
 			}
@@ -455,4 +455,13 @@ func allocated(f func()) int64 {
 	f()
 	runtime.ReadMemStats(&after)
 	return int64(after.TotalAlloc-before.TotalAlloc) + mem.Stats().Peak - outside
+}
+
+// held returns a as a tensor of T, which it must hold.
+func held[T num.Elem](a tensor.Any) tensor.Tensor[T] {
+	t, ok := tensor.As[T](a)
+	if !ok {
+		panic(tensor.Describe(a) + " holds another type")
+	}
+	return t
 }

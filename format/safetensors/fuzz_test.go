@@ -59,12 +59,12 @@ func FuzzOpen(f *testing.F) {
 				t.Fatalf("%q of %s: %v", name, info.Type, err)
 			}
 			if err == nil {
-				if p, ok := a.(pack.Tensor); ok {
+				if p, ok := a.Foreign().(pack.Tensor); ok {
 					s := info.Packed
 					if s == nil || !scaled && !p.Identical(*s) || p.String() != s.String() || s.Bytes()+s.ScaleBytes() != info.Bytes {
 						t.Fatalf("%+v, but the tensor is %v", info, p.Spec)
 					}
-				} else if !slices.Equal(tensor.Shape(a), info.Shape) || a.DType() != info.DType || tensor.Len(a)*a.DType().Size() != info.Bytes {
+				} else if !slices.Equal(a.Shape(), info.Shape) || a.DType() != info.DType || a.Len()*a.DType().Size() != info.Bytes {
 					t.Fatalf("%+v, but the tensor is %s", info, tensor.Describe(a))
 				}
 				names, ts = append(names, name), append(ts, a)

@@ -26,8 +26,8 @@ func shardedModel(t testing.TB) string {
 		t.Fatal(err)
 	}
 	for name, file := range map[string]string{
-		"m-1.safetensors":      written(t, []string{"a", "b"}, []tensor.Any{tensor.FromSlice([]float32{1, 2}, 2), tensor.Scalar[int8](3)}, nil),
-		"more/m-2.safetensors": written(t, []string{"c"}, []tensor.Any{tensor.Full[int64](4, 2, 2)}, nil),
+		"m-1.safetensors":      written(t, []string{"a", "b"}, []tensor.Any{tensor.FromSlice([]float32{1, 2}, 2).Any(), tensor.Scalar[int8](3).Any()}, nil),
+		"more/m-2.safetensors": written(t, []string{"c"}, []tensor.Any{tensor.Full[int64](4, 2, 2).Any()}, nil),
 		"x.json": `{"metadata": {"total_size": 41, "by": "a \"test\"", "more": {"deep": [1, 2.5, null]}},
  "weight_map": {"c": "more/m-2.safetensors", "a": "m-1.safetensors", "b": "m-1.safetensors", "gone": "m-1.safetensors", "lost": "m-3.safetensors"}}`,
 	} {
@@ -90,7 +90,7 @@ func TestOpenIndex(t *testing.T) {
 	if _, err := x.Tensor("a"); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if err := tensor.Try(func() { c.(tensor.Tensor[int64]).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
+	if err := tensor.Try(func() { held[int64](c).At(0, 0) }); !errors.Is(err, tensor.ErrClosed) {
 		t.Errorf("a tensor after Close: %v", err)
 	}
 }

@@ -68,10 +68,10 @@ func numbers[T num.Native | num.Narrow](t *testing.T, name string) {
 
 func wheres[T num.Elem](t *testing.T, name string) {
 	rng := source(name)
-	cond := make([]bool, 24)
-	fill(rng, cond, wild, false)
+	cond := tensor.New[bool](24)
+	fill(rng, cond.Any(), wild, false)
 	f := func(a, b tensor.Tensor[T], opts ...op.Option) tensor.Tensor[T] {
-		return op.Where(tensor.FromSlice(cond[:a.Len()], a.Shape()...), a, b, opts...)
+		return op.Where(cond.Slice(tensor.R(0, a.Len())).Reshape(a.Shape()...), a, b, opts...)
 	}
 	into2(t, "Where of "+name, f)
 	inPlace2(t, "Where of "+name, f)
@@ -86,7 +86,7 @@ func source(name string) *rand.Rand {
 // operand makes a contiguous tensor of 24 random elements.
 func operand[T num.Elem](rng *rand.Rand, shape ...int) tensor.Tensor[T] {
 	a := tensor.New[T](shape...)
-	fill(rng, a.Elems(), wild, true)
+	fill(rng, a.Any(), wild, true)
 	return a
 }
 
@@ -95,8 +95,9 @@ func operand[T num.Elem](rng *rand.Rand, shape ...int) tensor.Tensor[T] {
 func into[R num.Elem](t *testing.T, what string, want tensor.Tensor[R], f func(o op.Option) tensor.Tensor[R]) {
 	t.Helper()
 	for _, w := range append(arrangements, arrangement{"contiguous", rowMajor, 0}) {
-		dst, buf := place[R](want.Shape(), w)
-		other, untouched := place[R](want.Shape(), w)
+		target, buf := place(want.DType(), want.Shape(), w)
+		other, untouched := place(want.DType(), want.Shape(), w)
+		dst := asOf[R](target)
 		got := f(op.Into(dst))
 		if !bytes.Equal(content(dst.Any()), content(want.Any())) {
 			t.Errorf("%s into a target %s: another result", what, w.name)
@@ -104,7 +105,7 @@ func into[R num.Elem](t *testing.T, what string, want tensor.Tensor[R], f func(o
 		if !got.Any().SameData(dst.Any()) {
 			t.Errorf("%s into a target %s: it returns another tensor", what, w.name)
 		}
-		if dst.CopyFrom(other); !bytes.Equal(bytesOf(buf), bytesOf(untouched)) {
+		if dst.CopyFrom(asOf[R](other)); !bytes.Equal(buf, untouched) {
 			t.Errorf("%s into a target %s: memory around it was written", what, w.name)
 		}
 	}
@@ -124,7 +125,7 @@ func into1[T, R num.Elem](t *testing.T, what string, f unaryFunc[T, R]) {
 	a := operand[T](source(what), 4, 6)
 	want := f(a)
 	into(t, what, want, func(o op.Option) tensor.Tensor[R] { return f(a, o) })
-	turned := asOf[T](arrangeTensor[T](a.Any(), arrangements[1]).Any)
+	turned := asOf[T](arrange(a.Any(), arrangements[1]).Any)
 	into(t, what+", column-major operand", want, func(o op.Option) tensor.Tensor[R] { return f(turned, o) })
 }
 
@@ -134,7 +135,7 @@ func into2[T, R num.Elem](t *testing.T, what string, f binaryFunc[T, R]) {
 	a, b := operand[T](rng, 4, 6), operand[T](rng, 4, 6)
 	want := f(a, b)
 	into(t, what, want, func(o op.Option) tensor.Tensor[R] { return f(a, b, o) })
-	turned := asOf[T](arrangeTensor[T](b.Any(), arrangements[3]).Any)
+	turned := asOf[T](arrange(b.Any(), arrangements[3]).Any)
 	into(t, what+", operand with gaps", want, func(o op.Option) tensor.Tensor[R] { return f(a, turned, o) })
 }
 
@@ -145,7 +146,7 @@ func overlaps[T num.Elem](t *testing.T, what string, f func(in tensor.Tensor[T],
 	a := operand[T](source(what), 4, 6)
 	want := content(f(a).Any())
 	for _, w := range append(arrangements, arrangement{"contiguous", rowMajor, 0}) {
-		in := asOf[T](arrangeTensor[T](a.Any(), w).Any)
+		in := asOf[T](arrange(a.Any(), w).Any)
 		if f(in, op.Into(in)); !bytes.Equal(content(in.Any()), want) {
 			t.Errorf("%s in place, %s: another result", what, w.name)
 		}

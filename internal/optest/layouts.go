@@ -7,7 +7,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -121,73 +121,25 @@ const margin = 40
 
 // arrange copies a to memory arranged in a way.
 func arrange(a tensor.Any, w arrangement) arranged {
-	switch a.DType() {
-	case dtype.Bool:
-		return arrangeTensor[bool](a, w)
-	case dtype.Int8:
-		return arrangeTensor[int8](a, w)
-	case dtype.Int16:
-		return arrangeTensor[int16](a, w)
-	case dtype.Int32:
-		return arrangeTensor[int32](a, w)
-	case dtype.Int64:
-		return arrangeTensor[int64](a, w)
-	case dtype.Uint8:
-		return arrangeTensor[uint8](a, w)
-	case dtype.Uint16:
-		return arrangeTensor[uint16](a, w)
-	case dtype.Uint32:
-		return arrangeTensor[uint32](a, w)
-	case dtype.Uint64:
-		return arrangeTensor[uint64](a, w)
-	case dtype.Float8E4M3:
-		return arrangeTensor[num.F8E4M3](a, w)
-	case dtype.Float8E5M2:
-		return arrangeTensor[num.F8E5M2](a, w)
-	case dtype.Float16:
-		return arrangeTensor[num.F16](a, w)
-	case dtype.BFloat16:
-		return arrangeTensor[num.BF16](a, w)
-	case dtype.Float32:
-		return arrangeTensor[float32](a, w)
-	case dtype.Float64:
-		return arrangeTensor[float64](a, w)
-	case dtype.Complex64:
-		return arrangeTensor[complex64](a, w)
-	case dtype.Complex128:
-		return arrangeTensor[complex128](a, w)
-	case dtype.FP8x23:
-		return arrangeTensor[num.FP8x23](a, w)
-	case dtype.FP16x16:
-		return arrangeTensor[num.FP16x16](a, w)
-	case dtype.FP32x32:
-		return arrangeTensor[num.FP32x32](a, w)
-	case dtype.FP64x64:
-		return arrangeTensor[num.FP64x64](a, w)
-	}
-	panic(fmt.Sprintf("no tensor: %v", a))
-}
-
-// arrangeTensor is arrange for the element type of a.
-func arrangeTensor[T num.Elem](a tensor.Any, w arrangement) arranged {
-	t, buf := place[T](a.Shape(), w)
-	if err := tensor.Copy(t.Any(), a); err != nil {
+	t, buf := place(a.DType(), a.Shape(), w)
+	if err := tensor.Copy(t, a); err != nil {
 		panic(err)
 	}
-	was := bytes.Clone(bytesOf(buf))
-	return arranged{t.Any(), func() bool { return bytes.Equal(was, bytesOf(buf)) }}
+	was := bytes.Clone(buf)
+	return arranged{t, func() bool { return bytes.Equal(was, buf) }}
 }
 
 // place makes a tensor whose elements are poison, as all of buf around them is.
-func place[T num.Elem](shape []int, w arrangement) (t tensor.Tensor[T], buf []T) {
-	lay := w.layout(shape)
+func place(d dtype.DType, shape []int, w arrangement) (t tensor.Any, buf []byte) {
+	lay, size := w.layout(shape), d.Size()
 	lo, hi := lay.Span()
-	n := hi - lo + 1
-	whole := tensor.New[T](n + 2*margin + w.offset)
-	buf = whole.Elems()
-	poison(buf)
-	from := margin + w.offset
-	return tensor.FromLayout(buf[from:from+n], lay), buf
+	buf = make([]byte, (hi-lo+1+2*margin+w.offset)*size)
+	poison(buf, d)
+	t, err := tensor.FromBytes(d, mem.Borrow(buf, nil), (margin+w.offset-lo)*size, lay)
+	if err != nil {
+		panic(err)
+	}
+	return t, buf
 }
 
 // repeated returns a with all of an axis like its first position: as a view that

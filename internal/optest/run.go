@@ -57,50 +57,7 @@ func random(rng *rand.Rand, d dtype.DType, shape []int, special int, nonzero boo
 	if err != nil {
 		panic(err)
 	}
-	switch a.DType() {
-	case dtype.Bool:
-		fill(rng, tensor.Run[bool](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Int8:
-		fill(rng, tensor.Run[int8](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Int16:
-		fill(rng, tensor.Run[int16](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Int32:
-		fill(rng, tensor.Run[int32](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Int64:
-		fill(rng, tensor.Run[int64](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Uint8:
-		fill(rng, tensor.Run[uint8](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Uint16:
-		fill(rng, tensor.Run[uint16](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Uint32:
-		fill(rng, tensor.Run[uint32](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Uint64:
-		fill(rng, tensor.Run[uint64](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Float8E4M3:
-		fill(rng, tensor.Run[num.F8E4M3](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Float8E5M2:
-		fill(rng, tensor.Run[num.F8E5M2](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Float16:
-		fill(rng, tensor.Run[num.F16](&a, a.LayoutRef()), special, nonzero)
-	case dtype.BFloat16:
-		fill(rng, tensor.Run[num.BF16](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Float32:
-		fill(rng, tensor.Run[float32](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Float64:
-		fill(rng, tensor.Run[float64](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Complex64:
-		fill(rng, tensor.Run[complex64](&a, a.LayoutRef()), special, nonzero)
-	case dtype.Complex128:
-		fill(rng, tensor.Run[complex128](&a, a.LayoutRef()), special, nonzero)
-	case dtype.FP8x23:
-		fill(rng, tensor.Run[num.FP8x23](&a, a.LayoutRef()), special, nonzero)
-	case dtype.FP16x16:
-		fill(rng, tensor.Run[num.FP16x16](&a, a.LayoutRef()), special, nonzero)
-	case dtype.FP32x32:
-		fill(rng, tensor.Run[num.FP32x32](&a, a.LayoutRef()), special, nonzero)
-	case dtype.FP64x64:
-		fill(rng, tensor.Run[num.FP64x64](&a, a.LayoutRef()), special, nonzero)
-	}
+	fill(rng, a, special, nonzero)
 	return a
 }
 

@@ -54,7 +54,7 @@ func targets[T, R num.Elem](t *testing.T, name string, f unaryFunc[T, R]) {
 	var z T
 	name = fmt.Sprintf("%s of %T", name, z)
 	whole := tensor.New[T](18, 5, 24)
-	fill(source(name), whole.Elems(), calm, true)
+	fill(source(name), whole.Any(), calm, true)
 	for i, a := range []tensor.Tensor[T]{whole, whole.Slice(tensor.Colon, tensor.R(0, 4), tensor.R(1, 20)), whole.Slice(tensor.Colon, tensor.R(0, 4)),
 		whole.Permute(2, 0, 1), whole.Permute(1, 2, 0), whole.Flip(0, 1, 2), whole.Slice(tensor.Colon, tensor.R(0, 1))} {
 		what := fmt.Sprintf("%s, operand %d", name, i)
@@ -162,7 +162,7 @@ func floatTargets[T num.Float | num.Narrow | num.Fixed](t *testing.T) {
 	})
 	targets(t, "Conv", func(a on, opts ...op.Option) on {
 		w := tensor.New[T](3, a.Dim(1), 2)
-		fill(source("weights"), w.Elems(), calm, true)
+		fill(source("weights"), w.Any(), calm, true)
 		return op.Conv(a, w, on{}, op.Window{}, 1, opts...)
 	})
 	targets(t, "Exp", func(a on, opts ...op.Option) on { return op.Exp(a, opts...) })
@@ -175,7 +175,7 @@ func like[T num.Elem](a tensor.Tensor[T], axis int) tensor.Tensor[T] {
 		shape[i] = 1
 	}
 	s := tensor.New[T](shape...)
-	fill(source("scale"), s.Elems(), calm, true)
+	fill(source("scale"), s.Any(), calm, true)
 	return s
 }
 

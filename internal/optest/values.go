@@ -2,11 +2,13 @@ package optest
 
 import (
 	"bytes"
+	endian "encoding/binary"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -29,54 +31,73 @@ const (
 	wild = 96
 )
 
-// fill sets every element of dst at random. With nonzero, integers aren't 0.
-func fill[T num.Elem](rng *rand.Rand, dst []T, special int, nonzero bool) {
-	switch d := any(dst).(type) {
-	case []bool:
+// fill sets every element of a contiguous tensor at random. With nonzero, integers aren't 0.
+func fill(rng *rand.Rand, a tensor.Any, special int, nonzero bool) {
+	switch a.DType() {
+	case dtype.Bool:
+		d := elems[bool](&a)
 		for i := range d {
 			d[i] = rng.IntN(2) == 1
 		}
-	case []int8:
-		fillInts(rng, d, math.MinInt8, math.MaxInt8, special, nonzero)
-	case []int16:
-		fillInts(rng, d, math.MinInt16, math.MaxInt16, special, nonzero)
-	case []int32:
-		fillInts(rng, d, math.MinInt32, math.MaxInt32, special, nonzero)
-	case []int64:
-		fillInts(rng, d, math.MinInt64, math.MaxInt64, special, nonzero)
-	case []uint8:
-		fillInts(rng, d, 0, math.MaxUint8, special, nonzero)
-	case []uint16:
-		fillInts(rng, d, 0, math.MaxUint16, special, nonzero)
-	case []uint32:
-		fillInts(rng, d, 0, math.MaxUint32, special, nonzero)
-	case []uint64:
-		fillInts(rng, d, 0, math.MaxUint64, special, nonzero)
-	case []num.F8E4M3:
-		fillFloats(rng, d, bits8e4, special, num.F8E4M3FromBits, num.F8E4M3FromFloat64)
-	case []num.F8E5M2:
-		fillFloats(rng, d, bits8e5, special, num.F8E5M2FromBits, num.F8E5M2FromFloat64)
-	case []num.F16:
-		fillFloats(rng, d, bits16, special, num.F16FromBits, num.F16FromFloat64)
-	case []num.BF16:
-		fillFloats(rng, d, bitsBF16, special, num.BF16FromBits, num.BF16FromFloat64)
-	case []float32:
-		fillFloats(rng, d, bits32, special, math.Float32frombits, func(v float64) float32 { return float32(v) })
-	case []float64:
-		fillFloats(rng, d, bits64, special, math.Float64frombits, func(v float64) float64 { return v })
-	case []num.FP8x23:
-		fillFixed(rng, d)
-	case []num.FP16x16:
-		fillFixed(rng, d)
-	case []num.FP32x32:
-		fillFixed(rng, d)
-	case []num.FP64x64:
-		fillFixed(rng, d)
-	case []complex64:
-		fill(rng, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(d))), 2*len(d)), special, nonzero)
-	case []complex128:
-		fill(rng, unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(d))), 2*len(d)), special, nonzero)
+	case dtype.Int8:
+		fillInts(rng, elems[int8](&a), math.MinInt8, math.MaxInt8, special, nonzero)
+	case dtype.Int16:
+		fillInts(rng, elems[int16](&a), math.MinInt16, math.MaxInt16, special, nonzero)
+	case dtype.Int32:
+		fillInts(rng, elems[int32](&a), math.MinInt32, math.MaxInt32, special, nonzero)
+	case dtype.Int64:
+		fillInts(rng, elems[int64](&a), math.MinInt64, math.MaxInt64, special, nonzero)
+	case dtype.Uint8:
+		fillInts(rng, elems[uint8](&a), 0, math.MaxUint8, special, nonzero)
+	case dtype.Uint16:
+		fillInts(rng, elems[uint16](&a), 0, math.MaxUint16, special, nonzero)
+	case dtype.Uint32:
+		fillInts(rng, elems[uint32](&a), 0, math.MaxUint32, special, nonzero)
+	case dtype.Uint64:
+		fillInts(rng, elems[uint64](&a), 0, math.MaxUint64, special, nonzero)
+	case dtype.Float8E4M3:
+		fillFloats(rng, elems[num.F8E4M3](&a), bits8e4, special, num.F8E4M3FromBits, num.F8E4M3FromFloat64)
+	case dtype.Float8E5M2:
+		fillFloats(rng, elems[num.F8E5M2](&a), bits8e5, special, num.F8E5M2FromBits, num.F8E5M2FromFloat64)
+	case dtype.Float16:
+		fillFloats(rng, elems[num.F16](&a), bits16, special, num.F16FromBits, num.F16FromFloat64)
+	case dtype.BFloat16:
+		fillFloats(rng, elems[num.BF16](&a), bitsBF16, special, num.BF16FromBits, num.BF16FromFloat64)
+	case dtype.Float32:
+		fillFloat32(rng, elems[float32](&a), special)
+	case dtype.Float64:
+		fillFloat64(rng, elems[float64](&a), special)
+	case dtype.FP8x23:
+		fillFixed(rng, elems[num.FP8x23](&a))
+	case dtype.FP16x16:
+		fillFixed(rng, elems[num.FP16x16](&a))
+	case dtype.FP32x32:
+		fillFixed(rng, elems[num.FP32x32](&a))
+	case dtype.FP64x64:
+		fillFixed(rng, elems[num.FP64x64](&a))
+	case dtype.Complex64:
+		fillFloat32(rng, parts[float32](&a), special)
+	case dtype.Complex128:
+		fillFloat64(rng, parts[float64](&a), special)
 	}
+	runtime.KeepAlive(a)
+}
+
+// elems returns the elements of a contiguous tensor.
+func elems[T num.Elem](a *tensor.Any) []T { return tensor.Run[T](a, a.LayoutRef()) }
+
+// parts returns the real and imaginary parts of a contiguous tensor.
+func parts[T float32 | float64](a *tensor.Any) []T {
+	b := a.Run(a.LayoutRef())
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), 2*a.Len())
+}
+
+func fillFloat32(rng *rand.Rand, dst []float32, special int) {
+	fillFloats(rng, dst, bits32, special, math.Float32frombits, func(v float64) float32 { return float32(v) })
+}
+
+func fillFloat64(rng *rand.Rand, dst []float64, special int) {
+	fillFloats(rng, dst, bits64, special, math.Float64frombits, func(v float64) float64 { return v })
 }
 
 func fillInts[T num.Integer](rng *rand.Rand, dst []T, least, most T, special int, nonzero bool) {
@@ -122,32 +143,19 @@ func fillFloats[T, B any](rng *rand.Rand, dst []T, edges []B, special int, fromB
 
 // poison fills memory that belongs to no operand: NaNs for floats, and for the
 // others bytes that are easy to recognise.
-func poison[T num.Elem](dst []T) {
-	switch d := any(dst).(type) {
-	case []bool:
-		for i := range d {
-			d[i] = i%3 == 0
-		}
-	case []float32:
-		for i := range d {
-			d[i] = math.Float32frombits(0x7fd5d5d5)
-		}
-	case []float64:
-		for i := range d {
-			d[i] = math.Float64frombits(0x7ffd5d5d5d5d5d5d)
-		}
-	default:
-		b := bytesOf(dst)
-		for i := range b {
-			b[i] = 0x7f // of a narrow float a NaN, too
-		}
+func poison(b []byte, d dtype.DType) {
+	word := []byte{0x7f} // of a narrow float a NaN, too
+	switch d {
+	case dtype.Bool:
+		word = []byte{1, 0, 0}
+	case dtype.Float32:
+		word = endian.NativeEndian.AppendUint32(nil, 0x7fd5d5d5)
+	case dtype.Float64:
+		word = endian.NativeEndian.AppendUint64(nil, 0x7ffd5d5d5d5d5d5d)
 	}
-}
-
-// bytesOf returns the memory of a slice.
-func bytesOf[T num.Elem](s []T) []byte {
-	var t T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
+	for i := range b {
+		b[i] = word[i%len(word)]
+	}
 }
 
 // content returns a copy of the bits of a's elements in row-major order.

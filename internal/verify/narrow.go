@@ -94,7 +94,7 @@ func rawBits(a tensor.Any) []int {
 			out = append(out, int(binary.NativeEndian.Uint16(b)))
 		}
 	}
-	runtime.KeepAlive(&a)
+	runtime.KeepAlive(a)
 	return out
 }
 
