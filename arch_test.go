@@ -57,9 +57,10 @@ var levels = map[string]int{
 	"dtype": 1, "internal/simd": 1, "internal/walk": 1,
 	"internal/conv": 2,
 	"tensor":        3,
-	"pack":          4, "op": 4, "tensortest": 4,
-	"device": 5, "onnx": 5, "format": 5,
-	"draw": 6,
+	"internal/exec": 4,
+	"pack":          5, "op": 5, "tensortest": 5,
+	"device": 6, "onnx": 6, "format": 6,
+	"draw": 7,
 }
 
 // only limits a package to these own imports; never refuses single ones that the levels would let through.

@@ -26,6 +26,7 @@
 //	internal/cpu/        the instruction sets that the processor has
 //	internal/walk/       plans the rows of an operation over several layouts
 //	internal/conv/       converts rows between element types
+//	internal/exec/       runs rows over tensors: elementwise, dense or strided, on threads
 //	internal/simd/       rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case

@@ -53,7 +53,7 @@ var (
 
 func init() { fmt.Print(dtype.Count, npy.MaxHeader, raw.ErrSize, image.PNG, layout.None, mem.Large, num.Canon32, safetensors.ErrFormat) }
 
-var _, _, _ = op.All, tensor.Len, tensortest.Equal
+var _, _, _ = op.All, tensor.Describe, tensortest.Equal
 
 `
 

@@ -85,7 +85,7 @@ func checkRanks(outs []tensor.Any) error {
 	return nil
 }
 
-// call is step i applied to values, of which absent inputs are nil.
+// call is step i applied to values, of which an absent input is the zero Any.
 func (c *compiled) call(i int, vals []tensor.Any, ctx context.Context) (*op.Call, *attrs) {
 	s := &c.steps[i]
 	a := &attrs{node: s.node, tensors: c.attrs[i]}
@@ -105,15 +105,20 @@ type inference struct {
 	axes  int             // of values
 }
 
-// infer fills in vals, which holds what is known of inputs and constants: tensors, or Specs; nil is unknown. A value goes
-// after its last use. after is called for each step once its outputs are known, or known to be unknown; failed for each
-// operator's error, and ends the inference by returning one itself. Both may be nil. Values are computed within ctx and
-// limit bytes, if that is positive.
-func (c *compiled) infer(ctx context.Context, limit int64, vals []tensor.Any, after func(i int), failed func(i int, err error) error) error {
-	f := inference{bytes: evaluated, axes: maxAxes}
+// budget is how many bytes an inference within limit may read and write; a limit that isn't positive is none.
+func budget(limit int64) int {
 	if limit > 0 {
-		f.bytes = int(min(evaluated, limit))
+		return int(min(evaluated, limit))
 	}
+	return evaluated
+}
+
+// infer fills in vals, which holds what is known of inputs and constants: tensors, or Specs; the zero Any is unknown. A
+// value goes after its last use. after is called for each step once its outputs are known, or known to be unknown; failed
+// for each operator's error, and ends the inference by returning one itself. Both may be nil. Values are computed within
+// ctx and limit bytes, if that is positive.
+func (c *compiled) infer(ctx context.Context, limit int64, vals []tensor.Any, after func(i int), failed func(i int, err error) error) error {
+	f := inference{bytes: budget(limit), axes: maxAxes}
 	var cancel context.CancelFunc
 	f.ctx, cancel = context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -2,9 +2,12 @@ package onnx
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"time"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -23,21 +26,30 @@ type Plan struct {
 // the memory it needs besides the inputs themselves. Views are counted as copies. It fails where Run would before its
 // first node: for inputs that don't fit, for shapes that don't fit each other, and with an *UnsupportedError that lists
 // every node whose operator refuses the element types it would be given.
+//
+// The session keeps the plan made last. Plan and Run use it again for inputs of the same element types and shapes, if the
+// values that shapes may follow from are the same, too.
 func (s *Session) Plan(inputs map[string]tensor.Any) (*Plan, error) {
 	var p *Plan
 	err := s.use(func() error {
 		vals, err := s.bind(inputs)
 		if err == nil {
-			p, err = s.plan(context.Background(), vals, 0)
+			p, err = s.plan(context.Background(), inputs, vals, 0)
 		}
 		return err
 	})
 	return p, err
 }
 
+// A kept plan is one that later runs may use.
+type kept struct {
+	key  string // what it depends on: see planKey
+	plan Plan
+}
+
 // plan is Plan for inputs that are bound. Values that shapes depend on are computed within ctx and limit bytes, if that
 // is positive.
-func (s *Session) plan(ctx context.Context, bound []tensor.Any, limit int64) (*Plan, error) {
+func (s *Session) plan(ctx context.Context, inputs map[string]tensor.Any, bound []tensor.Any, limit int64) (*Plan, error) {
 	c := s.c
 	vals := slices.Clone(bound)
 	for _, id := range c.inputs {
@@ -49,6 +61,71 @@ func (s *Session) plan(ctx context.Context, bound []tensor.Any, limit int64) (*P
 			vals[id] = spec.Any()
 		}
 	}
+	key, keep := s.planKey(inputs, vals, limit)
+	if k := s.last.Load(); keep && k != nil && k.key == key {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		p := k.plan
+		return &p, nil
+	}
+	start := time.Now()
+	p, err := s.newPlan(ctx, vals, limit)
+	// A plan that ran out of time may lack sizes that another one would have.
+	if err == nil && keep && ctx.Err() == nil && time.Since(start) < patience {
+		s.last.Store(&kept{key, *p})
+	}
+	return p, err
+}
+
+// planKey writes down what a plan depends on: of each input the element type, the shape and the elements that vals has,
+// and how much may be computed. It reports false for elements that are too many or can't be read: the plan that follows
+// from them can't be told from others.
+func (s *Session) planKey(inputs map[string]tensor.Any, vals []tensor.Any, limit int64) (string, bool) {
+	const (
+		byDefault = iota
+		described
+		valued
+	)
+	key := binary.AppendUvarint(nil, uint64(budget(limit)))
+	for i, id := range s.c.inputs {
+		a := vals[id]
+		if _, ok := inputs[s.c.m.Graph.Inputs[i].Name]; !ok {
+			key = append(key, byDefault)
+			continue
+		}
+		kind := byte(described)
+		if !a.IsSpec() {
+			kind = valued
+		}
+		key = append(key, kind, byte(a.DType()))
+		key = binary.AppendUvarint(key, uint64(a.Rank()))
+		for axis := range a.Rank() {
+			key = binary.AppendUvarint(key, uint64(a.Dim(axis)))
+		}
+		if kind == described {
+			continue
+		}
+		if !hasValue(a) {
+			return "", false
+		}
+		own, err := tensor.Contiguous(a)
+		if err != nil {
+			return "", false
+		}
+		b, ok := tensor.Bytes(own)
+		if !ok {
+			return "", false
+		}
+		key = append(key, b...)
+		runtime.KeepAlive(own)
+	}
+	return string(key), true
+}
+
+// newPlan infers what a run with these values needs: see plan.
+func (s *Session) newPlan(ctx context.Context, vals []tensor.Any, limit int64) (*Plan, error) {
+	c := s.c
 	p := &Plan{Weights: s.weights, Exact: true, sizes: make([]int64, len(vals))}
 	var live int64
 	var peak *step

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
@@ -15,9 +16,10 @@ import (
 // goroutines at once.
 type Session struct {
 	c       *compiled
-	vals    []tensor.Any // the constants by value, nil elsewhere
+	vals    []tensor.Any // the constants by value, the zero Any elsewhere
 	weights int64
 	fixed   dtype.DType // see NewFixedSession; Invalid for others
+	last    atomic.Pointer[kept]
 }
 
 // rectify makes a Relu part of the Conv or Gemm before it, if nothing else reads that one's result.
@@ -228,8 +230,8 @@ type run struct {
 // Run computes the graph's outputs from inputs, by name. Inputs that are initializers too may be left out. Every node's
 // results go as soon as nothing needs them; the outputs are the caller's own, shared with neither inputs nor model.
 //
-// Before the first node runs everything is planned and checked as Plan does. An error of a node names it; one that comes
-// from ctx wraps ctx.Err().
+// Before the first node runs everything is planned and checked as Plan does, or the plan that the session keeps is used.
+// An error of a node names it; one that comes from ctx wraps ctx.Err().
 func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
 	var out map[string]tensor.Any
 	err := s.use(func() (err error) {
@@ -264,7 +266,7 @@ func (s *Session) run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 	if r.limit == 0 {
 		r.limit = DefaultMaxMemory
 	}
-	plan, err := s.plan(ctx, vals, r.limit)
+	plan, err := s.plan(ctx, inputs, vals, r.limit)
 	if err != nil {
 		return nil, err
 	}

@@ -298,9 +298,9 @@ func TestPlan(t *testing.T) {
 	s := session(t, func(b *Builder) {
 		x := b.Input("x", dtype.Float32, "n", 256)
 		a := b.Node("Add", []string{x, b.Weight("w", tensor.New[float32](1, 256).Any())}) // live: a
-		c := b.Node("Relu", []string{a})                                            // a c
-		d := b.Node("Concat", []string{a, c, c}, Int("axis", 0))                    // a c d, which is three of them
-		e := b.Node("Relu", []string{d})                                            // d e
+		c := b.Node("Relu", []string{a})                                                  // a c
+		d := b.Node("Concat", []string{a, c, c}, Int("axis", 0))                          // a c d, which is three of them
+		e := b.Node("Relu", []string{d})                                                  // d e
 		b.Output(e, dtype.Float32, nil, 256)
 	})
 	for _, n := range []int{1, 5, 0} {

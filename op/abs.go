@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // Abs returns |a|, element by element. Floats lose their sign bit and nothing
 // else, NaNs included; the smallest integer wraps to itself. ONNX Abs.
 func Abs[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	abs.call(ref(&r), ref(&a), opts)
+	abs.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

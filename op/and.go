@@ -1,12 +1,13 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // And returns whether a and b are both true, element by element. Shapes broadcast. ONNX And.
 func And(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	and.call(ref(&r), ref(&a), ref(&b), opts)
+	and.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // goes, unless KeepDims. It panics when the axis is empty. ONNX ArgMin.
 func ArgMin[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, last bool, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("ArgMin", axis, a.Rank())
-	refuseEmpty("ArgMin", ref(&a).LayoutRef(), axis)
+	refuseEmpty("ArgMin", exec.Ref(&a).LayoutRef(), axis)
 	if last {
 		return reduceTo("ArgMin", a, []int{axis}, opts, func() folder[T, int64] { return &position[T]{better: lessOf[T](), last: true} })
 	}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 stays; NaN where
 // |a| > 1. ONNX Asin.
 func Asin[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	asin.call(ref(&r), ref(&a), opts)
+	asin.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -8,7 +9,7 @@ import (
 // Atan returns the arc tangent of a, element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. ±0 stays, ±∞ gives ±π/2. ONNX Atan.
 func Atan[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atan.call(ref(&r), ref(&a), opts)
+	atan.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,7 +13,7 @@ import (
 // as negative, and infinities are as limits. It panics if the shapes don't
 // broadcast. NumPy arctan2; not an operator of ONNX.
 func Atan2[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	atan2.call(ref(&r), ref(&a), ref(&b), opts)
+	atan2.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

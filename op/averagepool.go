@@ -18,7 +18,7 @@ import (
 // window is an error. ONNX AveragePool.
 func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
-	s := win.spans("AveragePool", spatial("AveragePool", ref(&x).LayoutRef()))
+	s := win.spans("AveragePool", spatial("AveragePool", exec.Ref(&x).LayoutRef()))
 	if dtype.Of[T]().IsFixed() {
 		return asFixed(x,
 			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
@@ -44,7 +44,7 @@ func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[
 		return
 	}
 	out := resultOf(dst, x)
-	res := tensor.Run[T](ref(&out), ref(&out).LayoutRef())
+	res := tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
 	switch a := any(x).(type) {
 	case tensor.Tensor[float32]:
 		meansByRows(j, a, s, includePad, any(res).([]float32))

@@ -47,7 +47,7 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 			out = tensor.Empty[T](dst.Shape()...)
 		}
 	}
-	src, res := tensor.Run[T](ref(&x), ref(&x).LayoutRef()), tensor.Run[T](ref(&out), ref(&out).LayoutRef())
+	src, res := tensor.Run[T](exec.Ref(&x), exec.Ref(&x).LayoutRef()), tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
 	channels, per := x.Dim(1), x.Len()/(x.Dim(0)*x.Dim(1))
 	at := valueOf[T]()
 	exec.Split("BatchNormalization", s.ctx(), x.Dim(0)*channels, per*2, func(from, to int) {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -22,10 +23,10 @@ const (
 // right_shift.
 func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) (r tensor.Tensor[T]) {
 	if to == Right {
-		shiftRight.call(ref(&r), ref(&a), ref(&b), opts)
+		shiftRight.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 		return r
 	}
-	shiftLeft.call(ref(&r), ref(&a), ref(&b), opts)
+	shiftLeft.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -8,7 +9,7 @@ import (
 // BitwiseNot returns a with every bit turned over, element by element. ONNX
 // BitwiseNot.
 func BitwiseNot[T num.Integer](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	bitwiseNot.call(ref(&r), ref(&a), opts)
+	bitwiseNot.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

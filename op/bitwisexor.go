@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -8,7 +9,7 @@ import (
 // BitwiseXor returns a exclusive or b, bit by bit, element by element. Shapes broadcast. It
 // panics if they don't. ONNX BitwiseXor.
 func BitwiseXor[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	bitwiseXor.call(ref(&r), ref(&a), ref(&b), opts)
+	bitwiseXor.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

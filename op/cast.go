@@ -34,7 +34,7 @@ func Saturate() Option { return Option{flags: saturate} }
 // that Clone gives: the axes of a permuted tensor keep their order in memory.
 // ONNX Cast, whose attribute saturate, 1 by default, is Saturate.
 func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Tensor[To]) {
-	convert(ref(&r), "Cast", dtype.Of[To](), ref(&a), opts)
+	convert(exec.Ref(&r), "Cast", dtype.Of[To](), exec.Ref(&a), opts)
 	return r
 }
 
@@ -220,7 +220,7 @@ func castAny(name string, c *Call, a tensor.Any, to dtype.DType) (r tensor.Any) 
 
 // castTo1 is Cast for an operand whose type is known at run time only.
 func castTo1[To num.Elem](a tensor.Any) (r tensor.Tensor[To]) {
-	*ref(&r) = castAny("Cast", &Call{Attrs: NoAttrs{}}, a, dtype.Of[To]())
+	*exec.Ref(&r) = castAny("Cast", &Call{Attrs: NoAttrs{}}, a, dtype.Of[To]())
 	return r
 }
 

@@ -2,13 +2,14 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // CastLike is Cast to the element type of like. ONNX CastLike.
 func CastLike[To, From num.Elem](a tensor.Tensor[From], like tensor.Tensor[To], opts ...Option) (r tensor.Tensor[To]) {
-	convert(ref(&r), "CastLike", dtype.Of[To](), ref(&a), opts)
+	convert(exec.Ref(&r), "CastLike", dtype.Of[To](), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // correctly rounded in float32, within 0.501 ulp in float64. ±0 and ±∞ stay.
 // NumPy cbrt; not an operator of ONNX.
 func Cbrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cbrt.call(ref(&r), ref(&a), opts)
+	cbrt.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

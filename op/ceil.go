@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // Ceil returns the smallest integer not below a, element by element: −0 between −1
 // and 0. ±0, ±∞ and NaN stay. ONNX Ceil.
 func Ceil[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	ceil.call(ref(&r), ref(&a), opts)
+	ceil.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

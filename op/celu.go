@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Celu, whose
 // alpha is 1 by default.
 func Celu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
-	celu.call(ref(&r), ref(&a), alpha, 0, opts)
+	celu.call(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }
 

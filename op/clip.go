@@ -13,7 +13,7 @@ import (
 // limit give the type's smallest or largest value, ±∞ for floats, as an absent
 // bound of ONNX Clip is.
 func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, opts ...Option) (r tensor.Tensor[T]) {
-	limit(ref(&r), ref(&a), exec.WordOf(lo), exec.WordOf(hi), opts)
+	limit(exec.Ref(&r), exec.Ref(&a), exec.WordOf(lo), exec.WordOf(hi), opts)
 	return r
 }
 

@@ -25,7 +25,7 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.
 	s := read(opts)
 	dst := target[T]("Concat", &s, shape)
 	out := dst
-	if !ref(&dst).LayoutRef().Flat() { // a part of a nested axis may have no view
+	if !exec.Ref(&dst).LayoutRef().Flat() { // a part of a nested axis may have no view
 		out = tensor.Empty[T](shape...)
 	}
 	at := make([]int, len(ts)+1)

@@ -117,7 +117,7 @@ func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], 
 	var plus []T
 	if !bias.IsZero() {
 		bias = bias.Contiguous()
-		plus = tensor.Run[T](ref(&bias), ref(&bias).LayoutRef())
+		plus = tensor.Run[T](exec.Ref(&bias), exec.Ref(&bias).LayoutRef())
 	}
 	e.then = after[T]{plus, entriesOf(0, loop{e.batch / g.group, 0}, loop{g.group, g.m / g.group}), 1, 0, rectify}
 }

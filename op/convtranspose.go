@@ -160,7 +160,7 @@ func spreadOut[T num.Float](j job, g spreading, x, w, bias, dst tensor.Tensor[T]
 	xd, x0 := x.Data()
 	wd, w0 := w.Data()
 	cd, c0 := cols.Mutable()
-	res := tensor.Run[T](ref(&dst), ref(&dst).LayoutRef())
+	res := tensor.Run[T](exec.Ref(&dst), exec.Ref(&dst).LayoutRef())
 	canon := canonFor[T]()
 	for n := range g.n {
 		e := gemm[T]{job: j, batch: g.group, m: rows, n: places, k: cg,

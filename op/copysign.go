@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // bits. Shapes broadcast. It panics if they don't. IEEE 754 copySign; NumPy
 // copysign.
 func CopySign[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	copySign.call(ref(&r), ref(&a), ref(&b), opts)
+	copySign.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

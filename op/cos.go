@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,7 +11,7 @@ import (
 // in float32, within 0.501 ulp in float64, however large a is. ±∞ gives NaN.
 // ONNX Cos.
 func Cos[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	cos.call(ref(&r), ref(&a), opts)
+	cos.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

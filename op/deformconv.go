@@ -63,13 +63,13 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 	x, w, offset, bias, mask := in[0], in[1], in[2], in[3], in[4]
 	volume, plane := g.s[0].kernel*g.s[1].kernel, g.s[0].in*g.s[1].in
 	patches := tensor.Empty[T](g.c, volume, g.patch)
-	src, offs, at := tensor.Run[T](ref(&x), ref(&x).LayoutRef()), tensor.Run[T](ref(&offset), ref(&offset).LayoutRef()), tensor.Run[T](ref(&patches), ref(&patches).LayoutRef())
+	src, offs, at := tensor.Run[T](exec.Ref(&x), exec.Ref(&x).LayoutRef()), tensor.Run[T](exec.Ref(&offset), exec.Ref(&offset).LayoutRef()), tensor.Run[T](exec.Ref(&patches), exec.Ref(&patches).LayoutRef())
 	var factors []T
 	if !mask.IsZero() {
-		factors = tensor.Run[T](ref(&mask), ref(&mask).LayoutRef())
+		factors = tensor.Run[T](exec.Ref(&mask), exec.Ref(&mask).LayoutRef())
 	}
 	wd, w0 := w.Data()
-	res := tensor.Run[T](ref(&dst), ref(&dst).LayoutRef())
+	res := tensor.Run[T](exec.Ref(&dst), exec.Ref(&dst).LayoutRef())
 	mg, kg := g.m/g.group, g.c/g.group*volume
 	for n := range g.n {
 		exec.Split(j.Name, j.Ctx, g.c*volume, g.patch*20, func(from, to int) {

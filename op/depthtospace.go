@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -62,7 +63,7 @@ func (r *rearrangement) run() []tensor.Any {
 func rearranged[T num.Elem](r *rearrangement, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
 	view := r.view()
-	out := typed[T](&view).Reshape(r.into...)
+	out := exec.Typed[T](&view).Reshape(r.into...)
 	if s.into == nil {
 		return out
 	}

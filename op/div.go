@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -14,7 +15,7 @@ import (
 // of 0 and what is beyond the format are errors. It panics if the shapes don't
 // broadcast. ONNX Div.
 func Div[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	div.call(ref(&r), ref(&a), ref(&b), opts)
+	div.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -179,7 +180,7 @@ func diagonals[T num.Number](t tensor.Tensor[T], names []letter) term[T] {
 				shape[j] = shape[i]
 				t = t.BroadcastTo(shape...)
 			}
-			if !ref(&t).LayoutRef().Flat() {
+			if !exec.Ref(&t).LayoutRef().Flat() {
 				t = t.Contiguous() // a nested axis may have no single stride
 			}
 			t = tensor.MoveAxis(tensor.Diagonal(t, 0, i, j), -1, i)

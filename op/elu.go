@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // the product. ONNX Elu, whose alpha is 1 by
 // default.
 func Elu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
-	elu.call(ref(&r), ref(&a), alpha, 0, opts)
+	elu.call(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }
 

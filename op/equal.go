@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // Equal reports a = b, element by element. Shapes broadcast. −0 equals +0, NaN
 // equals nothing. ONNX Equal.
 func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	equal.call(ref(&r), ref(&a), ref(&b), opts)
+	equal.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,7 +11,7 @@ import (
 // ulp in float64. Exp(−∞) is 0, Exp(NaN) is NaN. Fixed point
 // is correctly rounded; what is beyond it is an error, with Wrap, too. ONNX Exp.
 func Exp[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	exp.call(ref(&r), ref(&a), opts)
+	exp.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

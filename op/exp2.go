@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // 0.501 ulp in float64, exact for integers. −∞ gives 0, +∞ stays. NumPy exp2;
 // not an operator of ONNX.
 func Exp2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	exp2.call(ref(&r), ref(&a), opts)
+	exp2.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // rounds to 1: correctly rounded in float32, within 0.501 ulp in float64. ±0 and
 // +∞ stay, −∞ gives −1. NumPy expm1; not an operator of ONNX.
 func Expm1[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	expm1.call(ref(&r), ref(&a), opts)
+	expm1.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

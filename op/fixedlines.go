@@ -98,14 +98,14 @@ func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opt
 	s := read(opts)
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	var x axes
-	t := tryOut[R](name, &s, reduced(&x, nil, name, ref(&a).LayoutRef(), list, s.keepDims))
+	t := tryOut[R](name, &s, reduced(&x, nil, name, exec.Ref(&a).LayoutRef(), list, s.keepDims))
 	if t.out.Len() == 0 {
 		return t.dst
 	}
 	data, base := a.Data()
 	to, at := t.out.Mutable()
 	var od sequence
-	od.of(ref(&t.out).LayoutRef())
+	od.of(exec.Ref(&t.out).LayoutRef())
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	exec.Split(name, s.ctx(), od.n, max(1, 4*x.gone.n), func(from, till int) {
 		var line []T

@@ -127,7 +127,7 @@ func cumulateFixed[T num.Fixed](name string, a tensor.Tensor[T], axis int, exclu
 // products, rounded once, with beta times what is to be added if plus isn't the zero Tensor.
 func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, beta float32, opts []Option) tensor.Tensor[T] {
 	s := read(opts)
-	x := productOf(name, nil, ref(&a).LayoutRef(), ref(&b).LayoutRef())
+	x := productOf(name, nil, exec.Ref(&a).LayoutRef(), exec.Ref(&b).LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
@@ -143,12 +143,12 @@ func fixedProduct[T num.Fixed](name string, a, b, plus tensor.Tensor[T], alpha, 
 	bd, b0 := lb.Data()
 	cd, c0 := t.out.Mutable()
 	aAt, bAt := entries{origin: a0}, entries{origin: b0}
-	aRow, aCol := aAt.matrices(ref(la).LayoutRef(), la.Rank() > 1, true, x.batch())
-	bRow, bCol := bAt.matrices(ref(lb).LayoutRef(), true, lb.Rank() > 1, x.batch())
+	aRow, aCol := aAt.matrices(exec.Ref(la).LayoutRef(), la.Rank() > 1, true, x.batch())
+	bRow, bCol := bAt.matrices(exec.Ref(lb).LayoutRef(), true, lb.Rank() > 1, x.batch())
 	var add []T
 	if !plus.IsZero() {
 		plus = plus.Contiguous()
-		add = runOf(&plus, ref(&plus).LayoutRef())
+		add = runOf(&plus, exec.Ref(&plus).LayoutRef())
 	}
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	rows, cols := roomFor[T](name, x.m, x.k), roomFor[T](name, x.n, x.k)
@@ -284,14 +284,14 @@ func normalizeFixed[T num.Fixed](name string, x tensor.Tensor[T], scale, bias te
 		if a.IsZero() {
 			continue
 		}
-		if !stretches(ref(&a).LayoutRef(), shape) {
-			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i, ref(&a).LayoutRef().ShapeString(), shapeText(shape)))
+		if !stretches(exec.Ref(&a).LayoutRef(), shape) {
+			panic(fail(name, tensor.ErrShape, "input %d has shape %s, which doesn't stretch to %s", i, exec.Ref(&a).LayoutRef().ShapeString(), shapeText(shape)))
 		}
 		c := a.BroadcastTo(shape...).Contiguous()
-		rows[i] = runOf(&c, ref(&c).LayoutRef())
+		rows[i] = runOf(&c, exec.Ref(&c).LayoutRef())
 		defer runtime.KeepAlive(c)
 	}
-	res := runOf(&t.out, ref(&t.out).LayoutRef())
+	res := runOf(&t.out, exec.Ref(&t.out).LayoutRef())
 	n := elements(shape[axis:])
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	part := func(r []T, from int) []T {
@@ -345,7 +345,7 @@ func batchFixed[T num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], ep
 	shape := x.Shape()
 	t := tryOut[T](name, &s, shape)
 	x = x.Contiguous()
-	src, res := runOf(&x, ref(&x).LayoutRef()), runOf(&t.out, ref(&t.out).LayoutRef())
+	src, res := runOf(&x, exec.Ref(&x).LayoutRef()), runOf(&t.out, exec.Ref(&t.out).LayoutRef())
 	per := elements(shape[2:])
 	modes := stateOf(&s, dtype.Of[T]()).modes
 	if len(res) > 0 {

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // Floor returns the largest integer not above a, element by element. ±0, ±∞ and
 // NaN stay. ONNX Floor.
 func Floor[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	floor.call(ref(&r), ref(&a), opts)
+	floor.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,7 +16,7 @@ import (
 // Of fixed point it is the exact quotient's floor; a divisor of 0 is an error.
 // It panics if the shapes don't broadcast. NumPy floor_divide.
 func FloorDiv[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	floorDiv.call(ref(&r), ref(&a), ref(&b), opts)
+	floorDiv.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

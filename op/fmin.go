@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // NaN, NaN if both are, and −0 of the two zeros. Shapes broadcast. It panics if
 // they don't. IEEE 754 minimumNumber; NumPy fmin. Min gives NaN if either is.
 func FMin[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMin.call(ref(&r), ref(&a), ref(&b), opts)
+	fMin.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -29,7 +29,7 @@ import (
 // before Fuse is done, or while what Prepare returned is at work. An operator without a lazy
 // operand computes at once, also within a chain.
 func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
-	putOff(ref(&a))
+	putOff(exec.Ref(&a))
 	return a
 }
 
@@ -50,7 +50,7 @@ func putOff(a *tensor.Any) {
 // a division of integers or a result of fixed point, are computed whole before the pass. A tensor that isn't
 // lazy is copied.
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fused(ref(&r), "Fuse", ref(&y), read(opts))()
+	fused(exec.Ref(&r), "Fuse", exec.Ref(&y), read(opts))()
 	return r
 }
 
@@ -68,7 +68,7 @@ func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 		panic(fail("Prepare", tensor.ErrValue, "there is no target; name one with Into"))
 	}
 	var r tensor.Tensor[T]
-	return fused(ref(&r), "Prepare", ref(&y), s)
+	return fused(exec.Ref(&r), "Prepare", exec.Ref(&y), s)
 }
 
 // fused makes r the target of Fuse, and returns what computes it.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -277,7 +278,7 @@ func TestFuseMulAdd(t *testing.T) {
 			want = w.apart
 		}
 		f := fusion{whole: map[*note]*tensor.Any{}}
-		if got := len(f.pass(argOf("Fuse", ref(&y)).by, ref(&dst)).steps); got != want {
+		if got := len(f.pass(argOf("Fuse", exec.Ref(&y)).by, exec.Ref(&dst)).steps); got != want {
 			t.Errorf("%s: %d steps, want %d", w.name, got, want)
 		}
 	}

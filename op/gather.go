@@ -29,21 +29,21 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 	// Both sides as [before, entry, after].
 	before, n, after := around(a.Shape(), axis)
 	src := a.Reshape(before, n, after)
-	if !ref(&src).LayoutRef().Flat() {
+	if !exec.Ref(&src).LayoutRef().Flat() {
 		c := tensor.Empty[T](src.Shape()...)
 		c.CopyFrom(src)
 		src = c
 	}
 	out := dst
-	if !ref(&dst).LayoutRef().Flat() || !dst.Any().CanView(before, len(at), after) {
+	if !exec.Ref(&dst).LayoutRef().Flat() || !dst.Any().CanView(before, len(at), after) {
 		out = tensor.Empty[T](dst.Shape()...)
 	}
 	to := out.View(before, len(at), after)
 	from, f0 := src.Data()
 	till, t0 := to.Mutable()
 	till = conv.Result(till, dst.Len())
-	step, _ := ref(&src).LayoutRef().Stride(1)
-	col, _ := ref(&src).LayoutRef().Stride(2)
+	step, _ := exec.Ref(&src).LayoutRef().Stride(1)
+	col, _ := exec.Ref(&src).LayoutRef().Stride(2)
 	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
 	exec.Split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
 		if runs {
@@ -51,7 +51,7 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 			return
 		}
 		for i := lo; i < hi; i++ {
-			conv.Copy2(till, from, entry(ref(&to).LayoutRef(), t0, i), entry(ref(&src).LayoutRef(), f0, at[i]))
+			conv.Copy2(till, from, entry(exec.Ref(&to).LayoutRef(), t0, i), entry(exec.Ref(&src).LayoutRef(), f0, at[i]))
 		}
 	})
 	runtime.KeepAlive(src)

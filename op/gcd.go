@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // negative, but where the result would be 2⁷, 2¹⁵, … it wraps; of two zeros it is
 // 0. Shapes broadcast. It panics if they don't. NumPy gcd.
 func Gcd[T num.Integer](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	gcdOp.call(ref(&r), ref(&a), ref(&b), opts)
+	gcdOp.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // normal variable: correctly rounded in float32, within 0.501 ulp in float64. ±0
 // and +∞ stay, −∞ gives the limit, −0. ONNX Gelu with approximate = "none".
 func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	gelu.call(ref(&r), ref(&a), opts)
+	gelu.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 
@@ -20,7 +21,7 @@ func Gelu[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tenso
 // and within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0. ONNX
 // Gelu with approximate = "tanh".
 func GeluTanh[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	geluTanh.call(ref(&r), ref(&a), opts)
+	geluTanh.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -19,11 +19,11 @@ import (
 func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
 	s := read(opts)
 	var few [2]int
-	lc := ref(&c).LayoutRef()
+	lc := exec.Ref(&c).LayoutRef()
 	if c.IsZero() {
 		lc = nil
 	}
-	shape := gemmShape(few[:0], ref(&a).LayoutRef(), ref(&b).LayoutRef(), lc, transA, transB)
+	shape := gemmShape(few[:0], exec.Ref(&a).LayoutRef(), exec.Ref(&b).LayoutRef(), lc, transA, transB)
 	if transA {
 		a = a.Transpose()
 	}
@@ -74,7 +74,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 // gemmInto computes a Gemm whose shapes fit.
 func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta float32, rectify bool, dst *tensor.Tensor[T]) {
 	var few [2]int
-	x := productOf("Gemm", few[:0], ref(a).LayoutRef(), ref(b).LayoutRef())
+	x := productOf("Gemm", few[:0], exec.Ref(a).LayoutRef(), exec.Ref(b).LayoutRef())
 	var c tensor.Tensor[T]
 	switch {
 	case plus.IsZero() || beta == 0:
@@ -91,8 +91,8 @@ func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta floa
 		then := after[T]{rectify: rectify}
 		if !c.IsZero() {
 			c = c.BroadcastTo(x.m, x.n)
-			row, ok := ref(&c).LayoutRef().Stride(0)
-			col, ok2 := ref(&c).LayoutRef().Stride(1)
+			row, ok := exec.Ref(&c).LayoutRef().Stride(0)
+			col, ok2 := exec.Ref(&c).LayoutRef().Stride(1)
 			if !ok || !ok2 || row < 0 || uint(col) > 1 {
 				c, row, col = c.Contiguous(), x.n, 1
 			}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // GreaterOrEqual reports a ≥ b, element by element. Shapes broadcast. −0 equals +0, and a
 // comparison with NaN is false. ONNX GreaterOrEqual.
 func GreaterOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	greaterOrEqual.call(ref(&r), ref(&a), ref(&b), opts)
+	greaterOrEqual.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // rounded to the format, and the exact sum once. ONNX HardSigmoid, whose alpha
 // is 0.2 and beta 0.5 by default.
 func HardSigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha, beta float64, opts ...Option) (r tensor.Tensor[T]) {
-	hardSigmoid.call(ref(&r), ref(&a), alpha, beta, opts)
+	hardSigmoid.call(exec.Ref(&r), exec.Ref(&a), alpha, beta, opts)
 	return r
 }
 

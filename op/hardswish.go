@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // HardSwish returns a·(a + 3) ÷ 6 for −3 < a < 3, a above and −0 below, element by
 // element; NaN stays. It is computed in float64 and rounded once. ONNX HardSwish.
 func HardSwish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	hardSwish.call(ref(&r), ref(&a), opts)
+	hardSwish.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

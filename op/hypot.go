@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // ulp. +∞ where either is ±∞, even if the other is NaN. It panics if the shapes
 // don't broadcast. NumPy hypot; not an operator of ONNX.
 func Hypot[T num.Float | num.Narrow](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	hypot.call(ref(&r), ref(&a), ref(&b), opts)
+	hypot.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ func Identity[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	if s.into == nil {
 		return a
 	}
-	aim(ref(&r), "Identity", &s, a.DType(), ref(&a).LayoutRef())
+	aim(exec.Ref(&r), "Identity", &s, a.DType(), exec.Ref(&a).LayoutRef())
 	r.CopyFrom(a)
 	return r
 }

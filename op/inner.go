@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,10 +13,10 @@ import (
 func Inner[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if a.Rank() == 0 || b.Rank() == 0 {
 		if dtype.Of[T]() == dtype.Bool {
-			and.call(ref(&r), ref(&a), ref(&b), opts)
+			and.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 			return r
 		}
-		mul.call(ref(&r), ref(&a), ref(&b), opts)
+		mul.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 		return r
 	}
 	return TensorDot(a, b, []int{-1}, []int{-1}, opts...)

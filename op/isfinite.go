@@ -1,13 +1,14 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // IsFinite reports which elements are neither infinite nor NaN. NumPy isfinite.
 func IsFinite[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	isFiniteOp.call(ref(&r), ref(&a), opts)
+	isFiniteOp.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // IsInf reports which elements are infinite: −∞ if negative is set, +∞ if positive
 // is. ONNX IsInf, whose detect_negative and detect_positive are set by default.
 func IsInf[T num.Float | num.Narrow](a tensor.Tensor[T], negative, positive bool, opts ...Option) (r tensor.Tensor[bool]) {
-	infinite(negative, positive).call(ref(&r), ref(&a), opts)
+	infinite(negative, positive).call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

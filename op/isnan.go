@@ -1,13 +1,14 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // IsNaN reports which elements are NaN. ONNX IsNaN.
 func IsNaN[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	isNaNOp.call(ref(&r), ref(&a), opts)
+	isNaNOp.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

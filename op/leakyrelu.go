@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // LeakyRelu returns alpha·a where a < 0 and a elsewhere; −0 and NaN stay. ONNX
 // LeakyRelu, whose alpha is 0.01 by default.
 func LeakyRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
-	leakyRelu.call(ref(&r), ref(&a), alpha, 0, opts)
+	leakyRelu.call(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }
 

@@ -32,18 +32,18 @@ type along[T num.Elem] struct {
 // alongAxis stores what f32 or f64 makes of the lines of a along axis in dst. tail is how
 // many axes, from axis on, make up a line.
 func alongAxis[T num.Elem](j job, a *tensor.Tensor[T], axis, tail int, dst *tensor.Tensor[T], f32 lineFunc[float32], f64 lineFunc[float64]) {
-	if ref(dst).LayoutRef().Size() == 0 {
+	if exec.Ref(dst).LayoutRef().Size() == 0 {
 		return
 	}
 	l := along[T]{n: 1, f32: f32, f64: f64}
 	for i := axis; i < axis+tail; i++ {
-		l.n *= ref(a).LayoutRef().Dim(i)
+		l.n *= exec.Ref(a).LayoutRef().Dim(i)
 	}
-	l.in.lines(ref(a).LayoutRef(), axis, tail)
-	l.to.lines(ref(dst).LayoutRef(), axis, tail)
+	l.in.lines(exec.Ref(a).LayoutRef(), axis, tail)
+	l.to.lines(exec.Ref(dst).LayoutRef(), axis, tail)
 	l.src, l.from = a.Data()
 	l.dst, l.into = dst.Mutable()
-	l.past = j.Beyond(dst.Len()*dst.DType().Size()) && !conv.Overlap(exec.Reach(ref(a)), exec.Reach(ref(dst)))
+	l.past = j.Beyond(dst.Len()*dst.DType().Size()) && !conv.Overlap(exec.Reach(exec.Ref(a)), exec.Reach(exec.Ref(dst)))
 	if n, cost := l.in.n/l.n, l.n*j.Cost; j.Little(n, cost) {
 		l.work(0, n)
 	} else {

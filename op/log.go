@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,7 +11,7 @@ import (
 // in float32, within 0.501 ulp in float64. Log(±0) is −∞, Log of a negative
 // number and of NaN is NaN. ONNX Log.
 func Log[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	log.call(ref(&r), ref(&a), opts)
+	log.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

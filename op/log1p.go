@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // and +∞ stay, −1 gives −∞; NaN where a < −1. NumPy log1p; not an operator of
 // ONNX.
 func Log1p[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	log1p.call(ref(&r), ref(&a), opts)
+	log1p.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // rounded in float32, within 0.501 ulp in float64, exact for powers of 2. ±0
 // gives −∞, +∞ stays; NaN where a < 0. NumPy log2; not an operator of ONNX.
 func Log2[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	log2.call(ref(&r), ref(&a), opts)
+	log2.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -22,7 +22,7 @@ func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bi
 	}
 	x = x.Contiguous()
 	out := resultOf(dst, x)
-	src, res := tensor.Run[T](ref(&x), ref(&x).LayoutRef()), tensor.Run[T](ref(&out), ref(&out).LayoutRef())
+	src, res := tensor.Run[T](exec.Ref(&x), exec.Ref(&x).LayoutRef()), tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
 	channels := x.Dim(1)
 	per := x.Len() / (x.Dim(0) * channels)
 	at, round := valueOf[T](), rounding[T]()

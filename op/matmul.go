@@ -24,7 +24,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 	}
 	s := read(opts)
 	var few [layout.Inline]int
-	x := productOf("MatMul", few[:0], ref(&a).LayoutRef(), ref(&b).LayoutRef())
+	x := productOf("MatMul", few[:0], exec.Ref(&a).LayoutRef(), exec.Ref(&b).LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
@@ -42,7 +42,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.T
 		return dst
 	}
 	out := dst
-	if conv.Overlap(exec.Reach(ref(&a)), exec.Reach(ref(&dst))) || conv.Overlap(exec.Reach(ref(&b)), exec.Reach(ref(&dst))) {
+	if conv.Overlap(exec.Reach(exec.Ref(&a)), exec.Reach(exec.Ref(&dst))) || conv.Overlap(exec.Reach(exec.Ref(&b)), exec.Reach(exec.Ref(&dst))) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	matmulNative(j, x, &a, &b, &out)
@@ -98,10 +98,10 @@ func widened[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[float32] {
 func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row func([]R, []T)) {
 	c := src.Contiguous()
 	if dst.IsContiguous() {
-		row(runOf(&dst, ref(&dst).LayoutRef()), runOf(&c, ref(&c).LayoutRef()))
+		row(runOf(&dst, exec.Ref(&dst).LayoutRef()), runOf(&c, exec.Ref(&c).LayoutRef()))
 	} else {
 		d := tensor.Empty[R](dst.Shape()...)
-		row(runOf(&d, ref(&d).LayoutRef()), runOf(&c, ref(&c).LayoutRef()))
+		row(runOf(&d, exec.Ref(&d).LayoutRef()), runOf(&c, exec.Ref(&c).LayoutRef()))
 		dst.CopyFrom(d)
 	}
 	runtime.KeepAlive(c)
@@ -137,17 +137,17 @@ func matmulNative[T num.Elem](j job, x product, a, b, dst *tensor.Tensor[T]) {
 func matmul[T num.Native](j job, x product, a, b, dst *tensor.Tensor[T], then *after[T]) {
 	a, b = straight(a), straight(b)
 	out := *dst
-	if !unitRows(ref(dst).LayoutRef(), x) {
+	if !unitRows(exec.Ref(dst).LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
 	g := gemm[T]{job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
 	g.a, g.aAt.origin = a.Data()
-	g.aRow, g.aCol = g.aAt.matrices(ref(a).LayoutRef(), rows, true, x.batch())
+	g.aRow, g.aCol = g.aAt.matrices(exec.Ref(a).LayoutRef(), rows, true, x.batch())
 	g.b, g.bAt.origin = b.Data()
-	g.bRow, g.bCol = g.bAt.matrices(ref(b).LayoutRef(), true, cols, x.batch())
+	g.bRow, g.bCol = g.bAt.matrices(exec.Ref(b).LayoutRef(), true, cols, x.batch())
 	g.c, g.cAt.origin = out.Mutable()
-	g.cRow, g.cCol = g.cAt.matrices(ref(&out).LayoutRef(), rows, cols, x.batch())
+	g.cRow, g.cCol = g.cAt.matrices(exec.Ref(&out).LayoutRef(), rows, cols, x.batch())
 	if then != nil {
 		g.then = *then
 	}
@@ -162,7 +162,7 @@ func matmul[T num.Native](j job, x product, a, b, dst *tensor.Tensor[T], then *a
 // straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which
 // there is no blockFunc.
 func straight[T num.Elem](a *tensor.Tensor[T]) *tensor.Tensor[T] {
-	if forward(ref(a).LayoutRef()) {
+	if forward(exec.Ref(a).LayoutRef()) {
 		return a
 	}
 	c := tensor.Empty[T](a.Shape()...)

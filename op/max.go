@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,7 +11,7 @@ import (
 // and +0 of the two zeros. Shapes broadcast. It panics if they don't. ONNX Max,
 // which takes one or more operands.
 func Max[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	maxOp.call(ref(&r), ref(&a), ref(&b), opts)
+	maxOp.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -15,7 +15,7 @@ import (
 // MaxPool.
 func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) tensor.Tensor[T] {
 	st := read(opts)
-	s := win.spans("MaxPool", spatial("MaxPool", ref(&x).LayoutRef()))
+	s := win.spans("MaxPool", spatial("MaxPool", exec.Ref(&x).LayoutRef()))
 	dst := target[T]("MaxPool", &st, outShape(x.Dim(0), x.Dim(1), s))
 	out := resultOf(dst, x)
 	maxPooled(exec.Job{Name: "MaxPool", Ctx: st.ctx()}, x, s, out, nil)
@@ -28,7 +28,7 @@ func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Wind
 // resultOf returns dst when results may be written to it as a row-major run while
 // x is read, else a tensor of its shape to be copied to it.
 func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Tensor[R] {
-	if dst.IsContiguous() && !exec.MustCopy(ref(&x), ref(&dst)) && dst.Len() > 0 {
+	if dst.IsContiguous() && !exec.MustCopy(exec.Ref(&x), exec.Ref(&dst)) && dst.Len() > 0 {
 		if d, ok := any(dst).(tensor.Tensor[T]); !ok || !d.Any().SameData(x.Any()) {
 			return dst
 		}
@@ -42,7 +42,7 @@ func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T],
 	if out.Len() == 0 {
 		return
 	}
-	dst := tensor.Run[T](ref(&out), ref(&out).LayoutRef())
+	dst := tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
 	if index == nil && maxPooledRows(j, x, s, dst) {
 		return
 	}
@@ -172,10 +172,10 @@ func runMaxPool[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
 	if c.Outputs < 2 {
 		return one(MaxPool(x, w, options(c)...).Any())
 	}
-	s := w.spans("MaxPool", spatial("MaxPool", ref(&x).LayoutRef()))
+	s := w.spans("MaxPool", spatial("MaxPool", exec.Ref(&x).LayoutRef()))
 	out := tensor.Empty[T](outShape(x.Dim(0), x.Dim(1), s)...)
 	index := tensor.New[int64](out.Shape()...)
-	places := tensor.Run[int64](ref(&index), ref(&index).LayoutRef())
+	places := tensor.Run[int64](exec.Ref(&index), exec.Ref(&index).LayoutRef())
 	maxPooled(exec.Job{Name: "MaxPool", Ctx: c.Context}, x, s, out, places)
 	if c.Attrs.Int("storage_order", 0) != 0 && x.Len() > 0 {
 		columnMajor(places, s)

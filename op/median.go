@@ -20,7 +20,7 @@ func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 
 // roomToSort panics when elements that repeat are too many to be kept.
 func roomToSort[T num.Elem](name string, a *tensor.Tensor[T]) {
-	if n := a.Len(); n > len(exec.Reach(ref(a))) {
+	if n := a.Len(); n > len(exec.Reach(exec.Ref(a))) {
 		fits(name, n, 8)
 	}
 }

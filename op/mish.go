@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,7 +11,7 @@ import (
 // float32, within 0.501 ulp in float64. ±0 and +∞ stay, −∞ gives the limit, −0.
 // ONNX Mish.
 func Mish[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mish.call(ref(&r), ref(&a), opts)
+	mish.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,7 +16,7 @@ import (
 // of 0 an error. It panics if the shapes don't
 // broadcast. NumPy remainder; ONNX Mod with fmod = 0, which has integers alone.
 func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mod.call(ref(&r), ref(&a), ref(&b), opts)
+	mod.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 
@@ -24,7 +25,7 @@ func Mod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...O
 // divisor of 0 is an error that names its index; for floats it gives NaN, as ±∞
 // for a does. It panics if the shapes don't broadcast. ONNX Mod with fmod = 1.
 func FMod[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	fMod.call(ref(&r), ref(&a), ref(&b), opts)
+	fMod.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

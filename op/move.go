@@ -193,7 +193,7 @@ func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
 	m.orion = s.orion
 	if s.into == nil {
 		out := m.run(s.ctx())
-		return *typed[T](&out)
+		return *exec.Typed[T](&out)
 	}
 	dst := target[T](m.name, &s, m.shape)
 	if m.idle() {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -12,7 +13,7 @@ import (
 // overflows on the way gives an infinity or NaN. Fixed point is rounded once; what is
 // beyond the format is an error. It panics if the shapes don't broadcast. ONNX Mul.
 func Mul[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	mul.call(ref(&r), ref(&a), ref(&b), opts)
+	mul.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

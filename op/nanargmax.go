@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // It panics when the axis is empty. NumPy nanargmax, which refuses a row of NaNs.
 func NanArgMax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("NanArgMax", axis, a.Rank())
-	refuseEmpty("NanArgMax", ref(&a).LayoutRef(), axis)
+	refuseEmpty("NanArgMax", exec.Ref(&a).LayoutRef(), axis)
 	better := greaterOf[T]()
 	return reduceTo("NanArgMax", a, []int{axis}, opts, func() folder[T, int64] {
 		return &position[T]{better: func(v, best T) bool { return !isNaN(v) && (isNaN(best) || better(v, best)) }}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // It panics when the axis is empty. NumPy nanargmin, which refuses a row of NaNs.
 func NanArgMin[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64] {
 	axis = axisOf("NanArgMin", axis, a.Rank())
-	refuseEmpty("NanArgMin", ref(&a).LayoutRef(), axis)
+	refuseEmpty("NanArgMin", exec.Ref(&a).LayoutRef(), axis)
 	better := lessOf[T]()
 	return reduceTo("NanArgMin", a, []int{axis}, opts, func() folder[T, int64] {
 		return &position[T]{better: func(v, best T) bool { return !isNaN(v) && (isNaN(best) || better(v, best)) }}

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -13,7 +14,7 @@ import (
 // unsigned a becomes 2ⁿ − a. The smallest number of fixed point is an error. ONNX Neg,
 // which leaves unsigned integers out; numpy.negative.
 func Neg[T num.Number](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	neg.call(ref(&r), ref(&a), opts)
+	neg.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

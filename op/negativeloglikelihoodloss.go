@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,7 +21,7 @@ type Loss struct {
 // panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
 func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) tensor.Tensor[T] {
 	loss := likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), anyOrNil(weight), l)
-	return *typed[T](&loss)
+	return *exec.Typed[T](&loss)
 }
 
 // lossShape checks the operands of a loss and returns its shape.

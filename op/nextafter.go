@@ -13,7 +13,7 @@ import (
 // b itself if the two are equal, NaN if either is. Shapes broadcast. It panics if
 // they don't. IEEE 754 nextUp and nextDown; NumPy nextafter.
 func NextAfter[T num.Float | num.F16 | num.BF16](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	nextAfter(ref(&r), ref(&a), ref(&b), opts)
+	nextAfter(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

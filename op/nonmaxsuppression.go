@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -31,7 +32,7 @@ func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) tens
 		panic(fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
 	}
 	boxes, scores = boxes.Contiguous(), scores.Contiguous()
-	at, by := tensor.Run[float32](ref(&boxes), ref(&boxes).LayoutRef()), tensor.Run[float32](ref(&scores), ref(&scores).LayoutRef())
+	at, by := tensor.Run[float32](exec.Ref(&boxes), exec.Ref(&boxes).LayoutRef()), tensor.Run[float32](exec.Ref(&scores), exec.Ref(&scores).LayoutRef())
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
 	if n == 0 {

@@ -1,12 +1,13 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Not returns whether a is false, element by element. ONNX Not.
 func Not(a tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	not.call(ref(&r), ref(&a), opts)
+	not.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // NotEqual reports a ≠ b, element by element. Shapes broadcast. −0 equals +0, NaN
 // differs from everything. NumPy not_equal.
 func NotEqual[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	notEqual.call(ref(&r), ref(&a), ref(&b), opts)
+	notEqual.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -75,7 +74,7 @@ type more struct{ ctx context.Context }
 // of a new tensor; the operator returns dst. dst may be an operand. Other overlap
 // with an operand behaves as if the operands were read first.
 func Into[T num.Elem](dst tensor.Tensor[T]) Option {
-	return Option{into: ref(&dst)}
+	return Option{into: exec.Ref(&dst)}
 }
 
 // Context stops the operator early when ctx is done: it then panics with a
@@ -89,18 +88,9 @@ func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 // as without it. Other operators and types don't change.
 func Fast() Option { return Option{flags: fast} }
 
-// ref returns the tensor that a *Tensor[T] points to. A Tensor[T] is an Any and nothing
-// else, so that nothing is copied, and nothing moves to the heap.
-func ref[T num.Elem](t *tensor.Tensor[T]) *tensor.Any { return (*tensor.Any)(unsafe.Pointer(t)) }
-
-// typed is the inverse of ref. The caller knows that a holds T.
-func typed[T num.Elem](a *tensor.Any) *tensor.Tensor[T] {
-	return (*tensor.Tensor[T])(unsafe.Pointer(a))
-}
-
 // runOf is tensor.Run for a Tensor[T].
 func runOf[T num.Elem](t *tensor.Tensor[T], lay *layout.Layout) []T {
-	return tensor.Run[T](ref(t), lay)
+	return tensor.Run[T](exec.Ref(t), lay)
 }
 
 // Scalar returns a tensor of rank 0, for use as an operand: op.Add(t, op.Scalar(v)).
@@ -155,7 +145,7 @@ func target[T num.Elem](name string, s *settings, shape []int) tensor.Tensor[T] 
 		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", s.into.DType(), dtype.Of[T]()))
 	}
 	checkTarget(name, s.into.LayoutRef(), s.into.IsReadOnly(), shape)
-	return *typed[T](s.into)
+	return *exec.Typed[T](s.into)
 }
 
 func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {

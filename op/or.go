@@ -1,12 +1,13 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Or returns whether a or b is true, element by element. Shapes broadcast. ONNX Or.
 func Or(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	or.call(ref(&r), ref(&a), ref(&b), opts)
+	or.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -521,13 +521,13 @@ func unravel(i int, shape []int) []int {
 
 // apply1 is the call of an operator by code that has typed tensors.
 func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
-	o.call(ref(&r), ref(a), opts)
+	o.call(exec.Ref(&r), exec.Ref(a), opts)
 	return r
 }
 
 // apply2 is apply1 for two operands.
 func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
-	o.call(ref(&r), ref(a), ref(b), opts)
+	o.call(exec.Ref(&r), exec.Ref(a), exec.Ref(b), opts)
 	return r
 }
 

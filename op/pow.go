@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -15,17 +16,17 @@ import (
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
 func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if isTwo(&b) && b.Rank() <= a.Rank() {
-		powTwo.call(ref(&r), ref(&a), opts)
+		powTwo.call(exec.Ref(&r), exec.Ref(&a), opts)
 		return r
 	}
-	pow.call(ref(&r), ref(&a), ref(&b), opts)
+	pow.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 
 // isTwo reports whether b is the number 2 of float32, for which Pow32 multiplies.
 func isTwo[T num.Elem](b *tensor.Tensor[T]) bool {
 	x, ok := any(b).(*tensor.Tensor[float32])
-	return ok && x.Len() == 1 && !isLazy(ref(x)) && x.Item() == 2
+	return ok && x.Len() == 1 && !isLazy(exec.Ref(x)) && x.Item() == 2
 }
 
 var powTwo = op1{about: about{name: "Pow"}, fast: &simd.Square, rows: rows1{F32: squareRow[float32]}}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,7 +12,7 @@ import (
 // Integers wrap. ONNX PRelu.
 func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	refuseWider("PRelu", &a, slope.Any())
-	pRelu.call(ref(&r), ref(&a), ref(&slope), opts)
+	pRelu.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&slope), opts)
 	return r
 }
 
@@ -35,7 +36,7 @@ func pReluRow[T num.Native](dst, a, slope []T) {
 
 // refuseWider panics unless b stretches to a's shape.
 func refuseWider[T num.Elem](name string, a *tensor.Tensor[T], b tensor.Any) {
-	la, lb := ref(a).LayoutRef(), b.Layout()
+	la, lb := exec.Ref(a).LayoutRef(), b.Layout()
 	var few [8]int
 	if shape := broadcastShape(name, few[:0], la, &lb); !sameShape(la, shape) {
 		panic(fail(name, tensor.ErrShape, "shape %s doesn't stretch to the first operand's, %s", lb.ShapeString(), la.ShapeString()))

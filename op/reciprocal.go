@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // Reciprocal returns 1 ÷ a, element by element, correctly rounded in float32 and
 // float64. ±0 gives ±∞ and the other way round. ONNX Reciprocal.
 func Reciprocal[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	reciprocal.call(ref(&r), ref(&a), opts)
+	reciprocal.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

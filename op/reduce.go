@@ -100,7 +100,7 @@ type reducing[T, R num.Elem] struct {
 
 // run reduces a to dst by the way that suits the memory.
 func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) {
-	r.to.of(ref(dst).LayoutRef())
+	r.to.of(exec.Ref(dst).LayoutRef())
 	r.data, r.base = a.Data()
 	r.out, r.at = dst.Mutable()
 	if r.to.n > 0 && !r.byLines(&j) && !r.byRows(&j) {
@@ -273,8 +273,8 @@ func reduceTo[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts [
 
 // reduceBy reduces a.
 func reduceBy[T, R num.Elem](name string, a *tensor.Tensor[T], list []int, opts []Option, by reducer[T, R]) tensor.Tensor[R] {
-	if t := ready(opts, dtype.Of[R]()); t != nil && directly(a, list, typed[R](t), by) {
-		return *typed[R](t)
+	if t := ready(opts, dtype.Of[R]()); t != nil && directly(a, list, exec.Typed[R](t), by) {
+		return *exec.Typed[R](t)
 	}
 	return reduceAny(name, a, list, opts, by)
 }
@@ -283,7 +283,7 @@ func reduceBy[T, R num.Elem](name string, a *tensor.Tensor[T], list []int, opts 
 // all, and too few for threads. It returns false, before it does anything, where that
 // isn't so. This is what makes a call cheap.
 func directly[T, R num.Elem](a *tensor.Tensor[T], list []int, dst *tensor.Tensor[R], by reducer[T, R]) bool {
-	lay, to := ref(a).LayoutRef(), ref(dst).LayoutRef()
+	lay, to := exec.Ref(a).LayoutRef(), exec.Ref(dst).LayoutRef()
 	rank, size := lay.Rank(), lay.Size()
 	if !lay.IsRowMajor() || !lay.Flat() || !to.Flat() || size == 0 || size > exec.SplitCost/2 {
 		return false
@@ -354,11 +354,11 @@ func reduceAny[T, R num.Elem](name string, x *tensor.Tensor[T], list []int, opts
 	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
 	r := reducing[T, R]{by: by}
 	var few [layout.Inline]int
-	shape := reduced(&r.axes, few[:0], name, ref(&a).LayoutRef(), list, s.keepDims)
+	shape := reduced(&r.axes, few[:0], name, exec.Ref(&a).LayoutRef(), list, s.keepDims)
 	dst := target[R](name, &s, shape)
-	if conv.Overlap(exec.Reach(ref(&a)), exec.Reach(ref(&dst))) {
+	if conv.Overlap(exec.Reach(exec.Ref(&a)), exec.Reach(exec.Ref(&dst))) {
 		a = a.Clone()
-		reduced(&r.axes, few[:0], name, ref(&a).LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
+		reduced(&r.axes, few[:0], name, exec.Ref(&a).LayoutRef(), list, s.keepDims) // the clone is dense, a may not have been
 	}
 	r.run(exec.Job{Name: name, Ctx: s.ctx(), Cost: 1}, &a, &dst)
 	return dst

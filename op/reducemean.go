@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,8 +15,8 @@ import (
 // numbers are reduced by themselves. The reduced axes go, unless KeepDims. ONNX
 // ReduceMean.
 func ReduceMean[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	if t := ready(opts, dtype.Of[T]()); t != nil && directly(&a, axes, typed[T](t), meanReducer[T]{}) { // floats alone
-		return *typed[T](t)
+	if t := ready(opts, dtype.Of[T]()); t != nil && directly(&a, axes, exec.Typed[T](t), meanReducer[T]{}) { // floats alone
+		return *exec.Typed[T](t)
 	}
 	d := dtype.Of[T]()
 	if d.IsFixed() {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,8 +14,8 @@ import (
 // rounded once. Fixed point is added exactly: only the sum can be beyond the format.
 // The sum of nothing is 0. ONNX ReduceSum.
 func ReduceSum[T num.Number](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	if t := ready(opts, dtype.Of[T]()); t != nil && directly(&a, axes, typed[T](t), sumReducer[T]{}) { // floats alone
-		return *typed[T](t)
+	if t := ready(opts, dtype.Of[T]()); t != nil && directly(&a, axes, exec.Typed[T](t), sumReducer[T]{}) { // floats alone
+		return *exec.Typed[T](t)
 	}
 	d := dtype.Of[T]()
 	if d.IsFixed() {

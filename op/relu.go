@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // Relu returns a where a > 0 and 0 elsewhere; NaN stays NaN, −0 gives +0. Signed
 // integers, floats and fixed point. ONNX Relu.
 func Relu[T num.Int | num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	relu.call(ref(&r), ref(&a), opts)
+	relu.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -75,7 +75,7 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 			g.x, g.binX, g.gridX = side(0, 2, r.Width)
 			list[i] = g
 		}
-		data := tensor.Run[float64](ref(&src), ref(&src).LayoutRef())
+		data := tensor.Run[float64](exec.Ref(&src), exec.Ref(&src).LayoutRef())
 		bins := r.Height * r.Width
 		exec.Split(name, ctx, len(list)*c, bins*40, func(from, till int) {
 			var samples []float64

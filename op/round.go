@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -13,10 +14,10 @@ import (
 // a format of fixed point is an error. ONNX Round.
 func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	if s := read(opts); s.orion {
-		roundAway.call(ref(&r), ref(&a), opts)
+		roundAway.call(exec.Ref(&r), exec.Ref(&a), opts)
 		return r
 	}
-	round.call(ref(&r), ref(&a), opts)
+	round.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // 0.501 ulp in float64. ±0 gives ±∞, +∞ gives 0; NaN where a < 0. C23 rsqrt; not
 // an operator of ONNX.
 func Rsqrt[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	rsqrt.call(ref(&r), ref(&a), opts)
+	rsqrt.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,7 +10,7 @@ import (
 // element; NaN stays. It is computed in float64 and rounded once. ONNX Selu, whose
 // alpha is 1.6732632 and gamma 1.0507010 by default.
 func Selu[T num.Float | num.Narrow](a tensor.Tensor[T], alpha, gamma float64, opts ...Option) (r tensor.Tensor[T]) {
-	selu.call(ref(&r), ref(&a), alpha, gamma, opts)
+	selu.call(exec.Ref(&r), exec.Ref(&a), alpha, gamma, opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // Sigmoid returns 1 ÷ (1 + e⁻ᵃ), element by element: correctly rounded in
 // float32, within 0.501 ulp in float64. −∞ gives 0, +∞ gives 1. ONNX Sigmoid.
 func Sigmoid[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sigmoid.call(ref(&r), ref(&a), opts)
+	sigmoid.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -8,7 +9,7 @@ import (
 // Sign returns −1, 0 or 1 for a less than, equal to or greater than 0, element by
 // element: +0 for −0, NaN for NaN. ONNX Sign.
 func Sign[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sign.call(ref(&r), ref(&a), opts)
+	sign.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

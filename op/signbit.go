@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // SignBit reports which elements have their sign bit set: negative numbers, −0,
 // and NaNs with a sign. NumPy signbit.
 func SignBit[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[bool]) {
-	signBitOp.call(ref(&r), ref(&a), opts)
+	signBitOp.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

@@ -171,8 +171,8 @@ func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor
 	}
 	s := read(opts)
 	var few [layout.Inline]int
-	dst := target[T](name, &s, appendShape(few[:0], ref(&a).LayoutRef()))
-	if exec.MustCopy(ref(&a), ref(&dst)) {
+	dst := target[T](name, &s, appendShape(few[:0], exec.Ref(&a).LayoutRef()))
+	if exec.MustCopy(exec.Ref(&a), exec.Ref(&dst)) {
 		a = a.Clone()
 	}
 	cost := 20

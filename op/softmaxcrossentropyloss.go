@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) (loss, logProb tensor.Tensor[T]) {
 	lossShape("SoftmaxCrossEntropyLoss", scores.Any(), target.Any(), anyOrNil(weight), l)
 	logProb = LogSoftmax(scores, 1)
-	*ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), anyOrNil(weight), l)
+	*exec.Ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), anyOrNil(weight), l)
 	return loss, logProb
 }
 

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // Softsign returns a ÷ (1 + |a|), element by element: ±1 for ±∞; ±0 and NaN stay.
 // It is computed in float64 and rounded once. ONNX Softsign.
 func Softsign[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	softsign.call(ref(&r), ref(&a), opts)
+	softsign.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

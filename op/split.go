@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -38,7 +39,7 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 const mostParts = 1 << 16
 
 func parts[T num.Elem](a tensor.Tensor[T], axis int, sizes []int) []tensor.Tensor[T] {
-	if !ref(&a).LayoutRef().Flat() { // a part of a nested axis may have no view
+	if !exec.Ref(&a).LayoutRef().Flat() { // a part of a nested axis may have no view
 		a = a.Contiguous()
 	}
 	idx := make([]tensor.Index, a.Rank())

@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // Sqrt returns the square root of a, element by element, correctly rounded. −0
 // stays; a negative number and NaN give NaN, in fixed point an error. ONNX Sqrt.
 func Sqrt[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sqrt.call(ref(&r), ref(&a), opts)
+	sqrt.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

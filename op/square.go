@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,7 +10,7 @@ import (
 // Square returns a·a, element by element. Integers wrap; floats are rounded once.
 // NumPy square.
 func Square[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	squareOp.call(ref(&r), ref(&a), opts)
+	squareOp.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

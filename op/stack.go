@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,7 +16,7 @@ func Stack[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.T
 	axis = axisOf("Stack", axis, ts[0].Rank()+1)
 	thick := make([]tensor.Tensor[T], len(ts))
 	for i, t := range ts {
-		if !sameShape(ref(&t).LayoutRef(), ts[0].Shape()) {
+		if !sameShape(exec.Ref(&t).LayoutRef(), ts[0].Shape()) {
 			panic(fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", shapeText(ts[0].Shape()), i, shapeText(t.Shape())))
 		}
 		thick[i] = t.Unsqueeze(axis)

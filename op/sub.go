@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -10,7 +11,7 @@ import (
 // follow IEEE 754; narrow floats are computed in float32 and rounded once, complex
 // numbers by parts. Fixed point is exact, or beyond the format an error. It panics if the shapes don't broadcast. ONNX Sub.
 func Sub[T num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	sub.call(ref(&r), ref(&a), ref(&b), opts)
+	sub.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -25,9 +26,9 @@ func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	}
 	terms := make([]*tensor.Any, len(ts))
 	for i := range ts {
-		terms[i] = ref(&ts[i])
+		terms[i] = exec.Ref(&ts[i])
 	}
-	summed(ref(&r), terms, opts)
+	summed(exec.Ref(&r), terms, opts)
 	return r
 }
 
@@ -73,7 +74,7 @@ func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 func sumTerms[T num.Fixed](ts []*tensor.Any, ls []*layout.Layout, opts []Option) tensor.Any {
 	shape, terms := broadcastShape("Sum", nil, ls...), make([]tensor.Tensor[T], len(ts))
 	for i, t := range ts {
-		terms[i] = typed[T](t).BroadcastTo(shape...)
+		terms[i] = exec.Typed[T](t).BroadcastTo(shape...)
 	}
 	opts = append([]Option(nil), opts...)
 	for i := range opts {

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -8,7 +9,7 @@ import (
 // ThresholdedRelu returns a where a > alpha and 0 elsewhere, element by element;
 // NaN stays. ONNX ThresholdedRelu, whose alpha is 1 by default.
 func ThresholdedRelu[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], alpha float64, opts ...Option) (r tensor.Tensor[T]) {
-	thresholdedRelu.call(ref(&r), ref(&a), alpha, 0, opts)
+	thresholdedRelu.call(exec.Ref(&r), exec.Ref(&a), alpha, 0, opts)
 	return r
 }
 

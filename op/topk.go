@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,7 +21,7 @@ func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bo
 	s := read(opts)
 	axis = axisOf("TopK", axis, a.Rank())
 	where := topAt(a.Any(), k, axis, largest).run(s.ctx())
-	return moved[T](gathered("TopK", a.Any(), where, axis), opts), *typed[int64](&where)
+	return moved[T](gathered("TopK", a.Any(), where, axis), opts), *exec.Typed[int64](&where)
 }
 
 // topAt is the positions that TopK returns.

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,7 @@ import (
 // axes are the same or don't exist. numpy.trace, which adds small integers in int64:
 // Cast first for that.
 func Trace[T num.Number](a tensor.Tensor[T], offset, axis1, axis2 int, opts ...Option) tensor.Tensor[T] {
-	if !ref(&a).LayoutRef().Flat() { // a nested axis may have no single stride
+	if !exec.Ref(&a).LayoutRef().Flat() { // a nested axis may have no single stride
 		a = a.Contiguous()
 	}
 	return ReduceSum(tensor.Diagonal(a, offset, axis1, axis2), []int{-1}, opts...)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -57,7 +58,7 @@ func inFloats(dst words, in []words, f32 func(dst tensor.Tensor[float32], in []t
 	}
 	wide := tensor.Empty[float32](dst.of.Shape()...)
 	f32(wide, ts)
-	switch v := elemsOf[float32](ref(&wide)); dst.of.DType() {
+	switch v := elemsOf[float32](exec.Ref(&wide)); dst.of.DType() {
 	case dtype.Float16:
 		conv.NarrowF16(elemsOf[num.F16](dst.of), v)
 	case dtype.BFloat16:
@@ -77,7 +78,7 @@ func inFloat32s(a *tensor.Any) tensor.Tensor[float32] {
 		return t
 	}
 	wide := tensor.Empty[float32](a.Shape()...)
-	switch v := elemsOf[float32](ref(&wide)); a.DType() {
+	switch v := elemsOf[float32](exec.Ref(&wide)); a.DType() {
 	case dtype.Float16:
 		conv.WidenF16(v, elemsOf[num.F16](a))
 	case dtype.BFloat16:

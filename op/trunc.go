@@ -3,6 +3,7 @@ package op
 import (
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,7 +12,7 @@ import (
 // Trunc returns the integer nearest to a that is not farther from 0, element by
 // element. ±0, ±∞ and NaN stay. NumPy trunc.
 func Trunc[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	trunc.call(ref(&r), ref(&a), opts)
+	trunc.call(exec.Ref(&r), exec.Ref(&a), opts)
 	return r
 }
 

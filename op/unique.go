@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -18,7 +19,7 @@ import (
 // tensor: a.Reshape(-1) is that.
 func Unique[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
 	out := uniqueOf(a.Any(), axisOf("Unique", axis, a.Rank()), sorted)
-	return *typed[T](&out[0]), *typed[int64](&out[1]), *typed[int64](&out[2]), *typed[int64](&out[3])
+	return *exec.Typed[T](&out[0]), *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
 }
 
 func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {

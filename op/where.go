@@ -11,7 +11,7 @@ import (
 // Where returns a where cond is true and b elsewhere, bit for bit. The three
 // shapes broadcast. It panics if they don't. ONNX Where.
 func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	choose(ref(&r), ref(&cond), ref(&a), ref(&b), opts)
+	choose(exec.Ref(&r), exec.Ref(&cond), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

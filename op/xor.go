@@ -1,12 +1,13 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // Xor returns whether just one of a and b is true, element by element. Shapes broadcast. ONNX Xor.
 func Xor(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
-	xor.call(ref(&r), ref(&a), ref(&b), opts)
+	xor.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 

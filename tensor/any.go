@@ -195,8 +195,12 @@ func EmptyOf(d dtype.DType, shape ...int) Any {
 	return create("tensor.Empty", d, shape, true)
 }
 
-// EmptyLikeOf is EmptyLike for a run-time element type.
+// EmptyLikeOf is EmptyLike for a run-time element type. It panics as EmptyLike does, and
+// for a type that no tensor holds.
 func EmptyLikeOf(d dtype.DType, a *Any) Any {
+	if d.Size() == 0 {
+		panic(&Error{"tensor.EmptyLikeOf", sprintf("no tensor holds %v", d), ErrDType})
+	}
 	a.pointer("tensor.EmptyLike")
 	return emptyLike("tensor.EmptyLike", d, &a.lay)
 }

@@ -5,6 +5,7 @@ import (
 	stdcsv "encoding/csv"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -212,6 +213,15 @@ func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *tabl
 				elems = append(elems, v)
 			}
 		}
-		return tensor.FromSlice(slices.Concat(append(pieces, elems)...), rows, in.columns).Any(), nil
+		t, err := tensor.Make(dtype.Of[T](), rows, in.columns)
+		if err != nil {
+			return t, fail(0, 0, err, "%v", err)
+		}
+		all, _ := tensor.MutableOf[T](&t)
+		for _, p := range append(pieces, elems) {
+			all = all[copy(all, p):]
+		}
+		runtime.KeepAlive(t)
+		return t, nil
 	}
 }

@@ -51,7 +51,7 @@ func ExampleWrite() {
 		panic(err)
 	}
 	u, _ := tensor.As[uint8](t)
-		fmt.Println(u.Elems())
+	fmt.Println(u.Elems())
 	// Output: [0 64 128 191 255 255]
 }
 

@@ -14,7 +14,7 @@ func TestNil(t *testing.T) {
 		Write(nil, tensor.New[int8](2).Any()),
 		Write(io.Discard, tensor.Any{}),
 		WriteZip(nil, nil, nil),
-		WriteZip(io.Discard, []string{"a"}, []tensor.Any{tensor.Any{}}),
+		WriteZip(io.Discard, []string{"a"}, []tensor.Any{{}}),
 		func() error { _, err := Read(nil); return err }(),
 		func() error { _, err := ReadHeader(nil); return err }(),
 		func() error { _, err := NewZip(nil, 3); return err }(),

@@ -12,7 +12,7 @@ import (
 func TestNil(t *testing.T) {
 	for i, err := range []error{
 		Write(nil, nil, nil, nil),
-		Write(io.Discard, []string{"a"}, []tensor.Any{tensor.Any{}}, nil),
+		Write(io.Discard, []string{"a"}, []tensor.Any{{}}, nil),
 	} {
 		var own *Error
 		if !errors.As(err, &own) {

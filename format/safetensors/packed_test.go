@@ -17,7 +17,7 @@ import (
 func TestPacked(t *testing.T) {
 	x := tensor.RandomNormal[float32](1, 0, 1, 3, 14, 28)
 	names := []string{"bfp8", "bfp4", "tiles", "rows", "plain"}
-	ts := []tensor.Any{tensor.Any{}, tensor.Any{}, tensor.Any{}, tensor.Any{}, x.Any()}
+	ts := []tensor.Any{{}, {}, {}, {}, x.Any()}
 	for i, o := range []pack.Options{
 		{Tile: pack.TileOf(32, 32), Format: pack.BFP8}, {Tile: pack.TileOf(4, 16), Format: pack.BFP4},
 		{Tile: pack.Tile{Height: 16, Width: 32, Transposed: true}}, {Align: []int{5, 10}},

@@ -42,7 +42,8 @@ func TestAgainstLinux(t *testing.T) {
 	if IsIntel() != (vendor == "GenuineIntel") {
 		t.Errorf("IsIntel is %v, Linux says %q", IsIntel(), vendor)
 	}
-	if name != "unknown" && Name() != name {
+	// A virtual machine may run on another processor than the one that its kernel saw when it started.
+	if name != "unknown" && !has("hypervisor") && Name() != name {
 		t.Errorf("the name is %q, Linux says %q", Name(), name)
 	}
 }

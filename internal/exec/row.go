@@ -12,6 +12,8 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A Run is a slice of elements of any type: its length counts elements. Only rows look
@@ -143,6 +145,15 @@ var shifts = [dtype.Count]uint8{dtype.Int16: 1, dtype.Uint16: 1, dtype.Float16: 
 	dtype.Int32: 2, dtype.Uint32: 2, dtype.Float32: 2, dtype.FP8x23: 2, dtype.FP16x16: 2,
 	dtype.Int64: 3, dtype.Uint64: 3, dtype.Float64: 3, dtype.Complex64: 3, dtype.FP32x32: 3,
 	dtype.Complex128: 4, dtype.FP64x64: 4}
+
+// Ref returns the tensor that a *Tensor[T] points to. A Tensor[T] is an Any and nothing
+// else, so that nothing is copied, and nothing moves to the heap.
+func Ref[T num.Elem](t *tensor.Tensor[T]) *tensor.Any { return (*tensor.Any)(unsafe.Pointer(t)) }
+
+// Typed is the inverse of Ref. The caller knows that a holds T.
+func Typed[T num.Elem](a *tensor.Any) *tensor.Tensor[T] {
+	return (*tensor.Tensor[T])(unsafe.Pointer(a))
+}
 
 // words returns bytes as words, of which they hold a whole number.
 func words[W any](b []byte) []W {
