@@ -400,7 +400,7 @@ func checkCalls(tr *tree) (bad []string) {
 		if f.test || tr.nested(f.dir) != "" {
 			continue
 		}
-		sameBits := within(f.dir, "num", "op", "tensor", "layout", "dtype", "pack", "internal/conv", "internal/walk")
+		sameBits := within(f.dir, "num", "op", "tensor", "layout", "dtype", "pack", "internal/conv", "internal/walk", "internal/exec")
 		mathName := ""
 		for _, spec := range f.ast.Imports {
 			switch p := importPath(spec); {
@@ -413,7 +413,7 @@ func checkCalls(tr *tree) (bad []string) {
 				report(spec, "math/cmplx differs between platforms: write the function in num")
 			case p == "unsafe" && !within(f.dir, "mem", "tensor", "device", "internal"):
 				report(spec, "unsafe is for mem, tensor, device and internal/: use the slices that tensor gives out")
-			case p == "reflect" && within(f.dir, "op", "tensor", "layout", "num"):
+			case p == "reflect" && within(f.dir, "op", "internal/exec", "tensor", "layout", "num"):
 				report(spec, "reflect in %s: use generics or a table by dtype", f.dir)
 			}
 		}
@@ -428,7 +428,7 @@ func checkCalls(tr *tree) (bad []string) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
-				if n.Name.Name == "init" && n.Recv == nil && within(f.dir, "op", "num") {
+				if n.Name.Name == "init" && n.Recv == nil && within(f.dir, "op", "internal/exec", "num") {
 					report(n, "func init in %s: it links its tables into every program; write a static literal", f.dir)
 				}
 			case *ast.CallExpr:

@@ -130,6 +130,12 @@ func TestStart(t *testing.T) {
 	}
 }
 
+func TestOneTensor(t *testing.T) {
+	if _, programs := runPage(t, filepath.FromSlash("docs/one-tensor.md")); programs != 1 {
+		t.Errorf("ran %d programs, want 1", programs)
+	}
+}
+
 func TestFixedPoint(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/fixed-point.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)

@@ -107,38 +107,7 @@ func joined[T num.Elem, F num.Float](name string, opts []Option, re, im tensor.T
 	return dst
 }
 
-// mulMatrices is MatMul for what has no chain of its own: fixed point, complex numbers, by four
-// products of their parts, and truth values, where a sum is Or and a product And.
-// ok is false when T is another type.
-func mulMatrices[T num.Elem](a, b *tensor.Tensor[T], opts []Option) (dst tensor.Tensor[T], ok bool) {
-	switch x := any(a).(type) {
-	case *tensor.Tensor[complex64]:
-		return complexProduct[T, float32](*x, *any(b).(*tensor.Tensor[complex64]), opts), true
-	case *tensor.Tensor[complex128]:
-		return complexProduct[T, float64](*x, *any(b).(*tensor.Tensor[complex128]), opts), true
-	case *tensor.Tensor[num.FP8x23]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP8x23]), tensor.Tensor[num.FP8x23]{}, 1, 1, opts)
-		return *any(&c).(*tensor.Tensor[T]), true
-	case *tensor.Tensor[num.FP16x16]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP16x16]), tensor.Tensor[num.FP16x16]{}, 1, 1, opts)
-		return *any(&c).(*tensor.Tensor[T]), true
-	case *tensor.Tensor[num.FP32x32]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP32x32]), tensor.Tensor[num.FP32x32]{}, 1, 1, opts)
-		return *any(&c).(*tensor.Tensor[T]), true
-	case *tensor.Tensor[num.FP64x64]:
-		c := fixedProduct("MatMul", *x, *any(b).(*tensor.Tensor[num.FP64x64]), tensor.Tensor[num.FP64x64]{}, 1, 1, opts)
-		return *any(&c).(*tensor.Tensor[T]), true
-	case *tensor.Tensor[bool]:
-		y := *any(b).(*tensor.Tensor[bool])
-		s := read(opts)
-		terms := MatMul(Cast[int64](*x), Cast[int64](y), withoutInto(opts)...)
-		dst = target[T]("MatMul", &s, terms.Shape())
-		Cast[bool](terms, Into(*any(&dst).(*tensor.Tensor[bool])))
-		return dst, true
-	}
-	return dst, false
-}
-
+// complexProduct is MatMul of complex numbers, by four products of their parts.
 func complexProduct[T num.Elem, F num.Float, C num.Complex](a, b tensor.Tensor[C], opts []Option) tensor.Tensor[T] {
 	in := withoutInto(opts)
 	ar, ai, br, bi := tensor.Real[F](a), tensor.Imag[F](a), tensor.Real[F](b), tensor.Imag[F](b)

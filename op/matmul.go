@@ -18,38 +18,96 @@ import (
 // blocks of 256, in float32 for float32 and narrower, which round once at the
 // end. A complex product is four products of parts, and their difference and sum;
 // of fixed point each sum of products is exact and rounded once; of bools it is whether any pair of a sum is true. It panics when k differs or the other axes don't broadcast. ONNX MatMul.
-func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	if dst, ok := mulMatrices(&a, &b, opts); ok {
-		return dst
+func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	matrixProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	return r
+}
+
+// matrixProduct is MatMul for a run-time element type, which both operands have.
+func matrixProduct(r, a, b *tensor.Any, opts []Option) {
+	d := a.DType()
+	switch {
+	case d == dtype.Bool:
+		anyPair(r, a, b, opts)
+		return
+	case d.IsComplex():
+		complexMatMul(r, a, b, opts)
+		return
+	case d.IsFixed():
+		fixedMatMul(r, a, b, opts)
+		return
 	}
+	must("MatMul", d != dtype.Invalid && b.DType() == d, b.DType())
 	s := read(opts)
 	var few [layout.Inline]int
-	x := productOf("MatMul", few[:0], exec.Ref(&a).LayoutRef(), exec.Ref(&b).LayoutRef())
+	x := productOf("MatMul", few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
-	dst := target[T]("MatMul", &s, x.shape)
-	if dst.Len() == 0 {
-		return dst
+	aimShape(r, "MatMul", &s, d, x.shape)
+	if r.Len() == 0 {
+		return
 	}
 	j := exec.Job{Name: "MatMul", Ctx: s.ctx()}
-	if dtype.Of[T]().IsNarrow() {
+	if d.IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
-		wide := tensor.Empty[float32](x.shape...)
-		wa, wb := widened(a), widened(b)
-		matmul(j, x, &wa, &wb, &wide, nil)
-		convertTo(dst, wide, narrowFor[T]())
-		return dst
+		wide := tensor.EmptyOf(dtype.Float32, x.shape...)
+		wa, wb := inSingle(a), inSingle(b)
+		matmul(j, x, exec.Typed[float32](&wa), exec.Typed[float32](&wb), exec.Typed[float32](&wide), nil)
+		exec.Elementwise(&exec.Job{Name: "MatMul", Cost: 1}, r, &[3]*tensor.Any{&wide}, 1, &exec.Kernel{One: narrowOf(d)})
+		return
 	}
-	out := dst
-	if conv.Overlap(exec.Reach(exec.Ref(&a)), exec.Reach(exec.Ref(&dst))) || conv.Overlap(exec.Reach(exec.Ref(&b)), exec.Reach(exec.Ref(&dst))) {
-		out = tensor.Empty[T](x.shape...)
+	out := *r
+	if conv.Overlap(exec.Reach(a), exec.Reach(r)) || conv.Overlap(exec.Reach(b), exec.Reach(r)) {
+		out = tensor.EmptyOf(d, x.shape...)
 	}
-	matmulNative(j, x, &a, &b, &out)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
+	matmulNative(j, x, a, b, &out)
+	if !out.SameData(*r) {
+		r.CopyFrom(out)
 	}
-	return dst
+}
+
+// inSingle returns a row-major float32 copy of narrow floats.
+func inSingle(a *tensor.Any) tensor.Any {
+	wide := tensor.EmptyOf(dtype.Float32, a.Shape()...)
+	exec.Elementwise(&exec.Job{Name: "MatMul", Cost: 1}, &wide, &[3]*tensor.Any{a}, 1, &exec.Kernel{One: widenOf(a.DType())})
+	return wide
+}
+
+// anyPair is matrixProduct of bools: whether any pair of a sum is true.
+func anyPair(r, a, b *tensor.Any, opts []Option) {
+	s := read(opts)
+	var x, y, terms tensor.Any
+	convert(&x, "MatMul", dtype.Int64, a, nil)
+	convert(&y, "MatMul", dtype.Int64, b, nil)
+	matrixProduct(&terms, &x, &y, withoutInto(opts))
+	aimShape(r, "MatMul", &s, dtype.Bool, terms.Shape())
+	convert(new(tensor.Any), "MatMul", dtype.Bool, &terms, []Option{{into: r}})
+}
+
+func complexMatMul(r, a, b *tensor.Any, opts []Option) {
+	if a.DType() == dtype.Complex64 {
+		*r = complexProduct[complex64, float32](*exec.Typed[complex64](a), *exec.Typed[complex64](b), opts).Any()
+	} else {
+		*r = complexProduct[complex128, float64](*exec.Typed[complex128](a), *exec.Typed[complex128](b), opts).Any()
+	}
+}
+
+func fixedMatMul(r, a, b *tensor.Any, opts []Option) {
+	switch a.DType() {
+	case dtype.FP8x23:
+		*r = fixedProductOf[num.FP8x23](a, b, opts)
+	case dtype.FP16x16:
+		*r = fixedProductOf[num.FP16x16](a, b, opts)
+	case dtype.FP32x32:
+		*r = fixedProductOf[num.FP32x32](a, b, opts)
+	default:
+		*r = fixedProductOf[num.FP64x64](a, b, opts)
+	}
+}
+
+func fixedProductOf[T num.Fixed](a, b *tensor.Any, opts []Option) tensor.Any {
+	return fixedProduct("MatMul", *exec.Typed[T](a), *exec.Typed[T](b), tensor.Tensor[T]{}, 1, 1, opts).Any()
 }
 
 // product is the geometry of a matrix product.
@@ -107,29 +165,29 @@ func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row fu
 	runtime.KeepAlive(c)
 }
 
-// matmulNative unboxes T for matmul, which only native types reach.
-func matmulNative[T num.Elem](j job, x product, a, b, dst *tensor.Tensor[T]) {
-	switch d := any(dst).(type) {
-	case *tensor.Tensor[int8]:
-		matmul(j, x, any(a).(*tensor.Tensor[int8]), any(b).(*tensor.Tensor[int8]), d, nil)
-	case *tensor.Tensor[int16]:
-		matmul(j, x, any(a).(*tensor.Tensor[int16]), any(b).(*tensor.Tensor[int16]), d, nil)
-	case *tensor.Tensor[int32]:
-		matmul(j, x, any(a).(*tensor.Tensor[int32]), any(b).(*tensor.Tensor[int32]), d, nil)
-	case *tensor.Tensor[int64]:
-		matmul(j, x, any(a).(*tensor.Tensor[int64]), any(b).(*tensor.Tensor[int64]), d, nil)
-	case *tensor.Tensor[uint8]:
-		matmul(j, x, any(a).(*tensor.Tensor[uint8]), any(b).(*tensor.Tensor[uint8]), d, nil)
-	case *tensor.Tensor[uint16]:
-		matmul(j, x, any(a).(*tensor.Tensor[uint16]), any(b).(*tensor.Tensor[uint16]), d, nil)
-	case *tensor.Tensor[uint32]:
-		matmul(j, x, any(a).(*tensor.Tensor[uint32]), any(b).(*tensor.Tensor[uint32]), d, nil)
-	case *tensor.Tensor[uint64]:
-		matmul(j, x, any(a).(*tensor.Tensor[uint64]), any(b).(*tensor.Tensor[uint64]), d, nil)
-	case *tensor.Tensor[float32]:
-		matmul(j, x, any(a).(*tensor.Tensor[float32]), any(b).(*tensor.Tensor[float32]), d, nil)
-	case *tensor.Tensor[float64]:
-		matmul(j, x, any(a).(*tensor.Tensor[float64]), any(b).(*tensor.Tensor[float64]), d, nil)
+// matmulNative is matmul for a run-time element type, one of Go's own.
+func matmulNative(j job, x product, a, b, dst *tensor.Any) {
+	switch dst.DType() {
+	case dtype.Int8:
+		matmul(j, x, exec.Typed[int8](a), exec.Typed[int8](b), exec.Typed[int8](dst), nil)
+	case dtype.Int16:
+		matmul(j, x, exec.Typed[int16](a), exec.Typed[int16](b), exec.Typed[int16](dst), nil)
+	case dtype.Int32:
+		matmul(j, x, exec.Typed[int32](a), exec.Typed[int32](b), exec.Typed[int32](dst), nil)
+	case dtype.Int64:
+		matmul(j, x, exec.Typed[int64](a), exec.Typed[int64](b), exec.Typed[int64](dst), nil)
+	case dtype.Uint8:
+		matmul(j, x, exec.Typed[uint8](a), exec.Typed[uint8](b), exec.Typed[uint8](dst), nil)
+	case dtype.Uint16:
+		matmul(j, x, exec.Typed[uint16](a), exec.Typed[uint16](b), exec.Typed[uint16](dst), nil)
+	case dtype.Uint32:
+		matmul(j, x, exec.Typed[uint32](a), exec.Typed[uint32](b), exec.Typed[uint32](dst), nil)
+	case dtype.Uint64:
+		matmul(j, x, exec.Typed[uint64](a), exec.Typed[uint64](b), exec.Typed[uint64](dst), nil)
+	case dtype.Float32:
+		matmul(j, x, exec.Typed[float32](a), exec.Typed[float32](b), exec.Typed[float32](dst), nil)
+	case dtype.Float64:
+		matmul(j, x, exec.Typed[float64](a), exec.Typed[float64](b), exec.Typed[float64](dst), nil)
 	}
 }
 
@@ -200,13 +258,9 @@ var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, 
 		la, lb := c.in(0).Layout(), c.in(1).Layout()
 		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", nil, &la, &lb).shape...))
 	},
-	run: perType{dtype.Bool: runMatMul[bool], dtype.Int8: runMatMul[int8], dtype.Int16: runMatMul[int16], dtype.Int32: runMatMul[int32], dtype.Int64: runMatMul[int64],
-		dtype.Uint8: runMatMul[uint8], dtype.Uint16: runMatMul[uint16], dtype.Uint32: runMatMul[uint32], dtype.Uint64: runMatMul[uint64],
-		dtype.Float8E4M3: runMatMul[num.F8E4M3], dtype.Float8E5M2: runMatMul[num.F8E5M2], dtype.Float16: runMatMul[num.F16],
-		dtype.BFloat16: runMatMul[num.BF16], dtype.Float32: runMatMul[float32], dtype.Float64: runMatMul[float64],
-		dtype.Complex64: runMatMul[complex64], dtype.Complex128: runMatMul[complex128],
-		dtype.FP8x23: runMatMul[num.FP8x23], dtype.FP16x16: runMatMul[num.FP16x16], dtype.FP32x32: runMatMul[num.FP32x32], dtype.FP64x64: runMatMul[num.FP64x64]}}
-
-func runMatMul[T bool | num.Number](c *Call) []tensor.Any {
-	return one(MatMul(as[T]("MatMul", c, 0), as[T]("MatMul", c, 1), options(c)...).Any())
-}
+	untyped: func(c *Call) []tensor.Any {
+		oneType("MatMul", c.Inputs...)
+		var r tensor.Any
+		matrixProduct(&r, c.with("MatMul", 0), c.with("MatMul", 1), options(c))
+		return one(r)
+	}}

@@ -458,6 +458,11 @@ func aim(r *tensor.Any, name string, s *settings, d dtype.DType, ls ...*layout.L
 	} else {
 		shape = broadcastShape(name, shape, ls...)
 	}
+	aimShape(r, name, s, d, shape)
+}
+
+// aimShape is aim for a shape that is known.
+func aimShape(r *tensor.Any, name string, s *settings, d dtype.DType, shape []int) {
 	if s.into == nil {
 		*r = tensor.EmptyOf(d, shape...)
 		return

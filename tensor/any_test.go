@@ -20,6 +20,18 @@ func asOf[T num.Elem](a tensor.Any) tensor.Tensor[T] {
 	return t
 }
 
+// A type that no tensor holds is refused also by functions that panic.
+func TestEmptyOfNoType(t *testing.T) {
+	a := tensor.New[int16](2, 3).Any()
+	for _, d := range []dtype.DType{dtype.Invalid, dtype.DType(200)} {
+		for _, f := range []func(){func() { tensor.EmptyOf(d, 2) }, func() { tensor.EmptyLikeOf(d, &a) }} {
+			if err := tensor.Try(f); !errors.Is(err, tensor.ErrDType) {
+				t.Errorf("%v: %v", d, err)
+			}
+		}
+	}
+}
+
 func TestMake(t *testing.T) {
 	for _, d := range dtype.All() {
 		a, err := tensor.Make(d, 2, 3)
