@@ -121,3 +121,39 @@ func overlay(t *testing.T, files map[string]string) string {
 	}
 	return "-overlay=" + file
 }
+
+// maxOfType is how many functions a main package may compile for one element type that it names: the methods of
+// tensor.Tensor[T], and the operators that it calls.
+const maxOfType = 260
+
+// compiled returns how many functions the compiler makes of a main package of this module.
+func compiled(t *testing.T, pkg string, flags ...string) int {
+	t.Helper()
+	cmd := exec.Command("go", append(append([]string{"build", "-gcflags=-S", "-o", os.DevNull}, flags...), pkg)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%.2000s", strings.Join(cmd.Args, " "), err, out)
+	}
+	return bytes.Count(out, []byte(" STEXT "))
+}
+
+// A program compiles little of the library: what its calls are façades of is compiled once, in package op.
+func TestUserFunctions(t *testing.T) {
+	const main = "testdata/addonly/main.go"
+	text, err := os.ReadFile(main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range []string{"op.Add(a, b)", "op.MatMul(a, b)", "op.Cast[float32](op.Less(a, b))", "op.Exp(op.Mul(a, b))"} {
+		changed := bytes.Replace(text, []byte("op.Add(a, b)"), []byte(call), 1)
+		n := compiled(t, "./testdata/addonly", overlay(t, map[string]string{main: string(changed)}))
+		t.Logf("%s: %d functions", call, n)
+		most := maxOfType
+		if strings.Contains(call, "Less") {
+			most *= 2 // it names tensors of bool too
+		}
+		if n < 40 || n > most {
+			t.Errorf("a program that calls %s compiles %d functions, want at most %d: see them with go build -gcflags=-S", call, n, most)
+		}
+	}
+}
