@@ -15,36 +15,44 @@ import (
 // negative. They have one rank, at least 1, and agree in every other extent. It
 // panics when they don't, or when there are none. Elements keep their bits. ONNX
 // Concat.
-func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	boxed := make([]tensor.Any, len(ts))
+func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	all := make([]tensor.Any, len(ts))
 	for i, t := range ts {
-		boxed[i] = t.Any()
+		all[i] = t.Any()
 	}
-	shape := concatShape(axis, boxed)
+	concatenated(exec.Ref(&r), axis, all, opts)
+	return r
+}
+
+// concatenated is Concat for a run-time element type, which all of ts have. It moves bytes.
+func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
+	shape := concatShape(axis, ts)
 	axis = axisOf("Concat", axis, len(shape))
-	s := read(opts)
-	dst := target[T]("Concat", &s, shape)
-	out := dst
-	if !exec.Ref(&dst).LayoutRef().Flat() { // a part of a nested axis may have no view
-		out = tensor.Empty[T](shape...)
+	s, d := read(opts), ts[0].DType()
+	must("Concat", d != dtype.Invalid, d)
+	aimShape(r, "Concat", &s, d, shape)
+	out := *r
+	if !r.LayoutRef().Flat() { // a part of a nested axis may have no view
+		out = tensor.EmptyOf(d, shape...)
 	}
 	at := make([]int, len(ts)+1)
 	own := slices.Clone(ts)
 	for i, t := range ts {
-		if out.Any().Overlaps(t.Any()) {
+		if out.Overlaps(t) {
 			own[i] = t.Clone()
 		}
 		at[i+1] = at[i] + t.Dim(axis)
 	}
 	before, n, after := around(shape, axis)
-	till, t0 := out.Mutable()
-	till = conv.Result(till, out.Len())
-	exec.Split("Concat", s.ctx(), len(ts), max(1, dst.Len()/len(ts)), func(from, to int) {
+	after *= d.Size()
+	till, t0 := out.Memory()
+	till, t0 = conv.Result(till, out.Len()*d.Size()), t0*d.Size()
+	exec.Split("Concat", s.ctx(), len(ts), max(1, out.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
-				data, f0 := t.Data()
-				conv.Copy2(till, data, conv.Block{Off: first, Rows: before, Row: n * after, Cols: run, Col: 1}, conv.Block{Off: f0, Rows: before, Row: run, Cols: run, Col: 1})
+				data, f0 := t.Memory()
+				conv.Copy2(till, data, conv.Block{Off: first, Rows: before, Row: n * after, Cols: run, Col: 1}, conv.Block{Off: f0 * d.Size(), Rows: before, Row: run, Cols: run, Col: 1})
 				continue
 			}
 			idx := make([]tensor.Index, len(shape))
@@ -56,11 +64,10 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.
 		}
 	})
 	runtime.KeepAlive(own)
-	runtime.KeepAlive(out)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
+	runtime.KeepAlive(&out)
+	if !out.SameData(*r) {
+		r.CopyFrom(out)
 	}
-	return dst
 }
 
 // concatShape returns the result's shape.
@@ -86,22 +93,19 @@ func concatShape(axis int, ts []tensor.Any) []int {
 }
 
 var concat = opN{about: about{name: "Concat", onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
-	run: perType{dtype.Bool: runConcat[bool], dtype.Int8: runConcat[int8], dtype.Int16: runConcat[int16], dtype.Int32: runConcat[int32],
-		dtype.Int64: runConcat[int64], dtype.Uint8: runConcat[uint8], dtype.Uint16: runConcat[uint16], dtype.Uint32: runConcat[uint32],
-		dtype.Uint64: runConcat[uint64], dtype.Float8E4M3: runConcat[num.F8E4M3], dtype.Float8E5M2: runConcat[num.F8E5M2],
-		dtype.Float16: runConcat[num.F16], dtype.BFloat16: runConcat[num.BF16], dtype.Float32: runConcat[float32],
-		dtype.Float64: runConcat[float64], dtype.Complex64: runConcat[complex64], dtype.Complex128: runConcat[complex128]},
+	untyped: func(c *Call) []tensor.Any {
+		needs("Concat", c, len(c.Inputs))
+		for i := range c.Inputs {
+			if a, d := c.with("Concat", i), c.in(0).DType(); a.DType() != d {
+				panic(notHeld("Concat", a, i, d))
+			}
+		}
+		var r tensor.Any
+		concatenated(&r, int(c.Attrs.Int("axis", 1)), c.Inputs, options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		needs("Concat", c, len(c.Inputs))
 		oneType("Concat", c.Inputs...)
 		return one(spec("Concat", c.in(0).DType(), concatShape(int(c.Attrs.Int("axis", 1)), c.Inputs)...))
 	}}
-
-func runConcat[T num.Elem](c *Call) []tensor.Any {
-	needs("Concat", c, len(c.Inputs))
-	ts := make([]tensor.Tensor[T], len(c.Inputs))
-	for i := range ts {
-		ts[i] = as[T]("Concat", c, i)
-	}
-	return one(Concat(int(c.Attrs.Int("axis", 1)), ts, options(c)...).Any())
-}
