@@ -39,7 +39,7 @@ func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win W
 	return dst
 }
 
-func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
+func averagePooled[T num.Float | num.Narrow | num.Fixed](j exec.Job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
 	if dst.Len() == 0 {
 		return
 	}
@@ -60,7 +60,7 @@ func averagePooled[T num.Float | num.Narrow | num.Fixed](j job, x tensor.Tensor[
 }
 
 // means writes the mean of each window of x, which is computed in C, to res.
-func means[T, C num.Elem](j job, x tensor.Tensor[C], s []span, includePad bool, res []T, sum func(x []C) float64) {
+func means[T, C num.Elem](j exec.Job, x tensor.Tensor[C], s []span, includePad bool, res []T, sum func(x []C) float64) {
 	round := rounding[T]()
 	pooled(j, x, s, false, func(o int, window []C, _ []int, padded int) {
 		n := len(window)
@@ -73,7 +73,7 @@ func means[T, C num.Elem](j job, x tensor.Tensor[C], s []span, includePad bool, 
 
 // meansByRows is means for windows of few elements: those of neighbouring outputs are added
 // together, in the same order for each, where no window ends outside.
-func meansByRows[T num.Float](j job, x tensor.Tensor[T], s []span, includePad bool, res []T) {
+func meansByRows[T num.Float](j exec.Job, x tensor.Tensor[T], s []span, includePad bool, res []T) {
 	last, outer := s[len(s)-1], s[:len(s)-1]
 	volume, lines, plane := min(last.kernel, sumLanes+1), 1, last.in
 	for i := range outer {

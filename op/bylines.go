@@ -17,7 +17,7 @@ const (
 )
 
 // byLines gives the reducer lines, where elements lie side by side.
-func (r *reducing[T, R]) byLines(j *job) bool {
+func (r *reducing[T, R]) byLines(j *exec.Job) bool {
 	if !r.gone.run() || r.gone.n == 0 || r.kept.few[0].str < 0 || !r.by.lines(nil, nil, 0, 0) {
 		return false
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // byRows gives the reducer rows, where those of outputs lie side by side.
-func (r *reducing[T, R]) byRows(j *job) bool {
+func (r *reducing[T, R]) byRows(j *exec.Job) bool {
 	wide := r.kept.few[0].ext
 	if r.gone.n > len(r.data) { // of elements that repeat there may be any number: folders look at the context
 		return false

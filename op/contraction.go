@@ -34,7 +34,7 @@ const (
 
 // gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
 type gemm[T num.Native] struct {
-	job
+	exec.Job
 	batch, m, n, k int
 
 	a, b, c    []T

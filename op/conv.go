@@ -124,7 +124,7 @@ func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], 
 
 // convolve computes a convolution as a contraction whose right side, the patches
 // of x, is packed panel by panel and never exists whole.
-func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[T], rectify bool) {
+func convolve[T num.Native](j exec.Job, g convolution, x, w, bias, dst tensor.Tensor[T], rectify bool) {
 	x, w = x.Contiguous(), w.Contiguous()
 	out := dst
 	if !dst.IsContiguous() || dst.Any().Overlaps(x.Any()) || dst.Any().Overlaps(w.Any()) || !bias.IsZero() && dst.Any().Overlaps(bias.Any()) {
@@ -134,7 +134,7 @@ func convolve[T num.Native](j job, g convolution, x, w, bias, dst tensor.Tensor[
 	wd, w0 := w.Data()
 	cd, c0 := out.Mutable()
 	mg, cg := g.m/g.group, g.c/g.group
-	e := gemm[T]{job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, tiles: tilesOf[T](),
+	e := gemm[T]{Job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, tiles: tilesOf[T](),
 		a: wd, aRow: g.k, aCol: 1, aAt: entriesOf(w0, loop{g.n, 0}, loop{g.group, mg * g.k}),
 		c: cd, cRow: g.patch, cCol: 1, cAt: entriesOf(c0, loop{g.n, g.m * g.patch}, loop{g.group, mg * g.patch}),
 	}

@@ -144,7 +144,7 @@ type spreading struct {
 }
 
 // spreadOut computes a transposed convolution, image by image.
-func spreadOut[T num.Float](j job, g spreading, x, w, bias, dst tensor.Tensor[T]) {
+func spreadOut[T num.Float](j exec.Job, g spreading, x, w, bias, dst tensor.Tensor[T]) {
 	places, volume, area := 1, 1, 1
 	for i := range g.s {
 		places *= g.s[i].in
@@ -163,7 +163,7 @@ func spreadOut[T num.Float](j job, g spreading, x, w, bias, dst tensor.Tensor[T]
 	res := tensor.Run[T](exec.Ref(&dst), exec.Ref(&dst).LayoutRef())
 	canon := canonFor[T]()
 	for n := range g.n {
-		e := gemm[T]{job: j, batch: g.group, m: rows, n: places, k: cg,
+		e := gemm[T]{Job: j, batch: g.group, m: rows, n: places, k: cg,
 			a: wd, aRow: 1, aCol: rows, aAt: entriesOf(w0, loop{g.group, cg * rows}),
 			b: xd, bRow: places, bCol: 1, bAt: entriesOf(x0+n*g.c*places, loop{g.group, cg * places}),
 			c: cd, cRow: places, cCol: 1, cAt: entriesOf(c0, loop{g.group, rows * places})}

@@ -56,7 +56,7 @@ func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs i
 }
 
 // deform computes a DeformConv of x, w, offset, bias and mask, image by image.
-func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T], dst tensor.Tensor[T]) {
+func deform[T num.Float](j exec.Job, g *convolution, runs int, in []tensor.Tensor[T], dst tensor.Tensor[T]) {
 	if dst.Len() == 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func deform[T num.Float](j job, g *convolution, runs int, in []tensor.Tensor[T],
 				}
 			}
 		})
-		e := gemm[T]{job: j, batch: g.group, m: mg, n: g.patch, k: kg,
+		e := gemm[T]{Job: j, batch: g.group, m: mg, n: g.patch, k: kg,
 			a: wd, aRow: kg, aCol: 1, aAt: entriesOf(w0, loop{g.group, mg * kg}),
 			b: at, bRow: g.patch, bCol: 1, bAt: entriesOf(0, loop{g.group, kg * g.patch}),
 			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entriesOf(0, loop{g.group, mg * g.patch})}

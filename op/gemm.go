@@ -72,7 +72,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 }
 
 // gemmInto computes a Gemm whose shapes fit.
-func gemmInto[T num.Float](j job, a, b, plus *tensor.Tensor[T], alpha, beta float32, rectify bool, dst *tensor.Tensor[T]) {
+func gemmInto[T num.Float](j exec.Job, a, b, plus *tensor.Tensor[T], alpha, beta float32, rectify bool, dst *tensor.Tensor[T]) {
 	var few [2]int
 	x := productOf("Gemm", few[:0], exec.Ref(a).LayoutRef(), exec.Ref(b).LayoutRef())
 	var c tensor.Tensor[T]

@@ -31,7 +31,7 @@ type along[T num.Elem] struct {
 
 // alongAxis stores what f32 or f64 makes of the lines of a along axis in dst. tail is how
 // many axes, from axis on, make up a line.
-func alongAxis[T num.Elem](j job, a *tensor.Tensor[T], axis, tail int, dst *tensor.Tensor[T], f32 lineFunc[float32], f64 lineFunc[float64]) {
+func alongAxis[T num.Elem](j exec.Job, a *tensor.Tensor[T], axis, tail int, dst *tensor.Tensor[T], f32 lineFunc[float32], f64 lineFunc[float64]) {
 	if exec.Ref(dst).LayoutRef().Size() == 0 {
 		return
 	}

@@ -166,7 +166,7 @@ func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row fu
 }
 
 // matmulNative is matmul for a run-time element type, one of Go's own.
-func matmulNative(j job, x product, a, b, dst *tensor.Any) {
+func matmulNative(j exec.Job, x product, a, b, dst *tensor.Any) {
 	switch dst.DType() {
 	case dtype.Int8:
 		matmul(j, x, exec.Typed[int8](a), exec.Typed[int8](b), exec.Typed[int8](dst), nil)
@@ -192,13 +192,13 @@ func matmulNative(j job, x product, a, b, dst *tensor.Any) {
 }
 
 // matmul computes the product into dst, which overlaps neither operand.
-func matmul[T num.Native](j job, x product, a, b, dst *tensor.Tensor[T], then *after[T]) {
+func matmul[T num.Native](j exec.Job, x product, a, b, dst *tensor.Tensor[T], then *after[T]) {
 	a, b = straight(a), straight(b)
 	out := *dst
 	if !unitRows(exec.Ref(dst).LayoutRef(), x) {
 		out = tensor.Empty[T](x.shape...)
 	}
-	g := gemm[T]{job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k}
+	g := gemm[T]{Job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
 	g.a, g.aAt.origin = a.Data()
 	g.aRow, g.aCol = g.aAt.matrices(exec.Ref(a).LayoutRef(), rows, true, x.batch())

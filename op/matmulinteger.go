@@ -34,7 +34,7 @@ func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 }
 
 // wholeProduct is a matrix product of int64.
-func wholeProduct(j job, x product, a, b tensor.Tensor[int64]) tensor.Tensor[int64] {
+func wholeProduct(j exec.Job, x product, a, b tensor.Tensor[int64]) tensor.Tensor[int64] {
 	sums := tensor.Empty[int64](x.shape...)
 	if sums.Len() > 0 {
 		matmul(j, x, &a, &b, &sums, nil)

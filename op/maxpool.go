@@ -38,7 +38,7 @@ func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Te
 
 // maxPooled fills out, and index, unless nil, with the place of each largest
 // element among all of x in row-major order.
-func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
+func maxPooled[T num.Native | num.Narrow | num.Fixed](j exec.Job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
 	if out.Len() == 0 {
 		return
 	}
@@ -78,7 +78,7 @@ func maxPooled[T num.Native | num.Narrow | num.Fixed](j job, x tensor.Tensor[T],
 // maxPooledRows is maxPooled by rows of Max, which doesn't mind in which order: of the lines
 // of x that a line of results looks at, and then of what they came to, shifted. It returns
 // false for types that have no such rows and for padding that is all there is.
-func maxPooledRows[T num.Elem](j job, x tensor.Tensor[T], s []span, dst []T) bool {
+func maxPooledRows[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, dst []T) bool {
 	larger := row2Of[T](&maxOp.rows)
 	if r := fastest(maxOp.fast); r != nil && row2Of[T](r) != nil {
 		larger = row2Of[T](r)

@@ -54,9 +54,6 @@ const (
 	ahead = 8 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
 )
 
-// A job is what a driver knows of a call besides its operands.
-type job = exec.Job
-
 // heed notes what the options say of an Into target besides where it is.
 func heed(j *exec.Job, opts []Option) {
 	for i := range opts {

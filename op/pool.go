@@ -12,7 +12,7 @@ import (
 // elements of its window that lie inside, in row-major order, and how many
 // window positions lie inside the padded input. f stores the result at dst[o].
 // places, when wanted, is the position of each element in its plane.
-func pooled[T num.Elem](j job, x tensor.Tensor[T], s []span, places bool, f func(o int, window []T, place []int, padded int)) {
+func pooled[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, places bool, f func(o int, window []T, place []int, padded int)) {
 	x = x.Contiguous()
 	data, x0 := x.Data()
 	n, plane, out, most := x.Dim(0)*x.Dim(1), 1, 1, 1

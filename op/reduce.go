@@ -99,7 +99,7 @@ type reducing[T, R num.Elem] struct {
 }
 
 // run reduces a to dst by the way that suits the memory.
-func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) {
+func (r *reducing[T, R]) run(j exec.Job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) {
 	r.to.of(exec.Ref(dst).LayoutRef())
 	r.data, r.base = a.Data()
 	r.out, r.at = dst.Mutable()
@@ -111,7 +111,7 @@ func (r *reducing[T, R]) run(j job, a *tensor.Tensor[T], dst *tensor.Tensor[R]) 
 }
 
 // byFolders feeds each sequence to a folder.
-func (r *reducing[T, R]) byFolders(j *job) {
+func (r *reducing[T, R]) byFolders(j *exec.Job) {
 	r.group = 1
 	if r.gone.few[0].str != 1 && r.gone.n > 1 && r.kept.few[0].str == 1 {
 		r.group = min(foldGroup, r.kept.few[0].ext)
