@@ -37,25 +37,30 @@ func whereRow(d dtype.DType) exec.Row3 {
 	if fast == nil {
 		fast = new(simd.RowsWhere)
 	}
+	// A row that a generic function picks would be allocated: it carries its types along.
 	switch d.Size() {
 	case 1:
-		return wordsRow(fast.U8)
+		if fast.U8 != nil {
+			return exec.Forget[exec.Row3](fast.U8)
+		}
+		return exec.Forget[exec.Row3](whereWords[uint8])
 	case 2:
-		return wordsRow(fast.U16)
+		if fast.U16 != nil {
+			return exec.Forget[exec.Row3](fast.U16)
+		}
+		return exec.Forget[exec.Row3](whereWords[uint16])
 	case 4:
-		return wordsRow(fast.U32)
+		if fast.U32 != nil {
+			return exec.Forget[exec.Row3](fast.U32)
+		}
+		return exec.Forget[exec.Row3](whereWords[uint32])
 	case 8:
-		return wordsRow(fast.U64)
+		if fast.U64 != nil {
+			return exec.Forget[exec.Row3](fast.U64)
+		}
+		return exec.Forget[exec.Row3](whereWords[uint64])
 	}
 	return exec.Forget[exec.Row3](whereWords[[2]uint64])
-}
-
-// wordsRow returns the row of an instruction set where there is one.
-func wordsRow[W uint8 | uint16 | uint32 | uint64](fast func(dst []W, mask []bool, a, b []W)) exec.Row3 {
-	if fast == nil {
-		fast = whereWords[W]
-	}
-	return exec.Forget[exec.Row3](fast)
 }
 
 // whereWords defines Where.
