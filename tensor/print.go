@@ -144,7 +144,7 @@ func (o PrintOptions) filled() PrintOptions {
 //	         has the verb: %.3f, %8.2e, %x, %t; columns get a common width
 func (t Tensor[T]) Format(f fmt.State, verb rune) { newPrinter(&t.a, dtype.Of[T]()).format(f, verb) }
 
-// Format writes what Tensor.Format writes, and what a is when it has no elements.
+// Format is Tensor.Format. Of a tensor without elements it writes the type and the shape.
 func (a Any) Format(f fmt.State, verb rune) { newPrinter(&a, a.DType()).format(f, verb) }
 
 func (e *printer) format(f fmt.State, verb rune) {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	TileBytes = 8192 // of a packed chunk: four operands stay in the first-level cache
+	tileBytes = 8192 // of a packed chunk: four operands stay in the first-level cache
 	RunLen    = 2048 // elements of a chunk that needs no packing: a row is still in that cache when its NaNs are looked at
 )
 
@@ -349,7 +349,7 @@ func strided(j *Job, s *strides) {
 		lays[i+1] = s.ins[i].LayoutRef()
 		size = max(size, s.ins[i].DType().Size())
 	}
-	s.cuts = cut(&lays, min(RunLen, TileBytes/size))
+	s.cuts = cut(&lays, min(RunLen, tileBytes/size))
 	defer s.plan.Free()
 	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.Cost
 	if n*cost <= SplitCost && j.Ctx == nil {
@@ -452,7 +452,7 @@ func block(s *cuts, o, origin, pass, r, x int) conv.Block {
 }
 
 // Scratchpad holds the tiles of one worker: at most four, twice where they are widened.
-type Scratchpad struct{ Bytes [4 * 2 * TileBytes]byte }
+type Scratchpad struct{ Bytes [4 * 2 * tileBytes]byte }
 
 var Scratch = sync.Pool{New: func() any { return new(Scratchpad) }}
 

@@ -18,8 +18,8 @@ const SplitCost = 100_000
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
-// range starts, and Split panics with an error that wraps ctx.Err(). What f stored past
-// the caches is seen by what follows Split. Of nothing f isn't called.
+// range starts, and Split panics with an error that wraps ctx.Err(). Code after Split
+// sees the stores of f past the caches. With n = 0 f isn't called.
 func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
 	if n <= 0 {
 		return
