@@ -21,7 +21,7 @@ func ArgMax[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 
 var argMax = opN{about: about{name: "ArgMax", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferArg("ArgMax", c) },
-	run: perType{dtype.Int8: runArgMax[int8], dtype.Int16: runArgMax[int16], dtype.Int32: runArgMax[int32],
+	typed: perType{dtype.Int8: runArgMax[int8], dtype.Int16: runArgMax[int16], dtype.Int32: runArgMax[int32],
 		dtype.Int64: runArgMax[int64], dtype.Uint8: runArgMax[uint8], dtype.Uint16: runArgMax[uint16],
 		dtype.Uint32: runArgMax[uint32], dtype.Uint64: runArgMax[uint64], dtype.Float8E4M3: runArgMax[num.F8E4M3],
 		dtype.Float8E5M2: runArgMax[num.F8E5M2], dtype.Float16: runArgMax[num.F16],

@@ -21,7 +21,7 @@ func ArgMin[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int,
 
 var argMin = opN{about: about{name: "ArgMin", onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, least: 1, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferArg("ArgMin", c) },
-	run: perType{dtype.Int8: runArgMin[int8], dtype.Int16: runArgMin[int16], dtype.Int32: runArgMin[int32],
+	typed: perType{dtype.Int8: runArgMin[int8], dtype.Int16: runArgMin[int16], dtype.Int32: runArgMin[int32],
 		dtype.Int64: runArgMin[int64], dtype.Uint8: runArgMin[uint8], dtype.Uint16: runArgMin[uint16],
 		dtype.Uint32: runArgMin[uint32], dtype.Uint64: runArgMin[uint64], dtype.Float8E4M3: runArgMin[num.F8E4M3],
 		dtype.Float8E5M2: runArgMin[num.F8E5M2], dtype.Float16: runArgMin[num.F16],

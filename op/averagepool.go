@@ -227,7 +227,7 @@ var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11
 		s := w.spans("AveragePool", spatial("AveragePool", &lay))
 		return one(spec("AveragePool", c.in(0).DType(), outShape(lay.Dim(0), lay.Dim(1), s)...))
 	},
-	run: perType{dtype.Float8E4M3: runAveragePool[num.F8E4M3], dtype.Float8E5M2: runAveragePool[num.F8E5M2], dtype.Float16: runAveragePool[num.F16],
+	typed: perType{dtype.Float8E4M3: runAveragePool[num.F8E4M3], dtype.Float8E5M2: runAveragePool[num.F8E5M2], dtype.Float16: runAveragePool[num.F16],
 		dtype.BFloat16: runAveragePool[num.BF16], dtype.Float32: runAveragePool[float32], dtype.Float64: runAveragePool[float64],
 		dtype.FP8x23: runAveragePool[num.FP8x23], dtype.FP16x16: runAveragePool[num.FP16x16], dtype.FP32x32: runAveragePool[num.FP32x32], dtype.FP64x64: runAveragePool[num.FP64x64]}}
 

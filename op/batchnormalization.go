@@ -125,7 +125,7 @@ var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []in
 		checkNorm("BatchNormalization", c.in(0), c.Inputs[1:5]...)
 		return one(spec("BatchNormalization", c.in(0).DType(), c.in(0).Shape()...))
 	},
-	run: perType{dtype.Float8E4M3: runBatchNormalization[num.F8E4M3], dtype.Float8E5M2: runBatchNormalization[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runBatchNormalization[num.F8E4M3], dtype.Float8E5M2: runBatchNormalization[num.F8E5M2],
 		dtype.Float16: runBatchNormalization[num.F16], dtype.BFloat16: runBatchNormalization[num.BF16],
 		dtype.Float32: runBatchNormalization[float32], dtype.Float64: runBatchNormalization[float64],
 		dtype.FP8x23: runBatchNormalization[num.FP8x23], dtype.FP16x16: runBatchNormalization[num.FP16x16], dtype.FP32x32: runBatchNormalization[num.FP32x32], dtype.FP64x64: runBatchNormalization[num.FP64x64]}}

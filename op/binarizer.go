@@ -30,5 +30,5 @@ func binarized(x tensor.Any, threshold float64) *transfer {
 	}}
 }
 
-var binarizer = opN{about: about{name: "Binarizer", attrs: []string{"threshold"}}, least: 1, takes: isReal,
+var binarizer = opN{about: about{name: "Binarizer", attrs: []string{"threshold"}}, least: 1, takes: reals,
 	move: func(c *Call) *transfer { return binarized(c.in(0), float64(c.Attrs.Float("threshold", 0))) }}

@@ -54,7 +54,7 @@ func shiftRightRow[T num.Integer](dst, a, b []T) {
 }
 
 var bitShift = opN{about: about{name: "BitShift", onnx: []int{11}, attrs: []string{"direction"}}, least: 2,
-	run: perType{dtype.Int8: runBitShift[int8], dtype.Int16: runBitShift[int16], dtype.Int32: runBitShift[int32],
+	typed: perType{dtype.Int8: runBitShift[int8], dtype.Int16: runBitShift[int16], dtype.Int32: runBitShift[int32],
 		dtype.Int64: runBitShift[int64], dtype.Uint8: runBitShift[uint8], dtype.Uint16: runBitShift[uint16], dtype.Uint32: runBitShift[uint32],
 		dtype.Uint64: runBitShift[uint64]},
 	infer: func(c *Call) []tensor.Any {

@@ -35,5 +35,5 @@ func cosines(size int, periodic bool, a, b, c float64) func(ctx context.Context,
 	}
 }
 
-var blackmanWindow = opN{about: about{name: "BlackmanWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: isIndex,
+var blackmanWindow = opN{about: about{name: "BlackmanWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: indices,
 	move: func(c *Call) *transfer { return windowed("BlackmanWindow", c, 0.42, 0.5, 0.08) }}

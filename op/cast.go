@@ -179,7 +179,7 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 }
 
 var cast = opN{about: about{name: "Cast", onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate"}}, least: 1,
-	untyped: func(c *Call) []tensor.Any { return one(castAny("Cast", c, *c.with("Cast", 0), castTo(c))) },
+	run: func(c *Call) []tensor.Any { return one(castAny("Cast", c, *c.with("Cast", 0), castTo(c))) },
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Cast", castTo(c), c.in(0).Shape()...))
 	}}

@@ -14,7 +14,7 @@ func CastLike[To, From num.Elem](a tensor.Tensor[From], like tensor.Tensor[To], 
 }
 
 var castLike = opN{about: about{name: "CastLike", onnx: []int{15, 19, 21, 23, 24, 25}, attrs: []string{"saturate"}}, least: 2,
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		return one(castAny("CastLike", c, *c.with("CastLike", 0), c.in(1).DType()))
 	},
 	infer: func(c *Call) []tensor.Any {

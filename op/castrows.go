@@ -16,13 +16,13 @@ func loadInts(w []int64, src exec.Run, from dtype.DType, at int) {
 	switch from {
 	case dtype.Int8:
 		s := exec.Of[int8](src)
-		integers(w, s[at:])
+		integerRows(w, s[at:])
 	case dtype.Int16:
 		s := exec.Of[int16](src)
-		integers(w, s[at:])
+		integerRows(w, s[at:])
 	case dtype.Int32:
 		s := exec.Of[int32](src)
-		integers(w, s[at:])
+		integerRows(w, s[at:])
 	case dtype.Int64:
 		s := exec.Of[int64](src)
 		copy(w, s[at:])
@@ -41,13 +41,13 @@ func loadUints(w []uint64, src exec.Run, from dtype.DType, at int) {
 		}
 	case dtype.Uint8:
 		s := exec.Of[uint8](src)
-		integers(w, s[at:])
+		integerRows(w, s[at:])
 	case dtype.Uint16:
 		s := exec.Of[uint16](src)
-		integers(w, s[at:])
+		integerRows(w, s[at:])
 	case dtype.Uint32:
 		s := exec.Of[uint32](src)
-		integers(w, s[at:])
+		integerRows(w, s[at:])
 	case dtype.Uint64:
 		s := exec.Of[uint64](src)
 		copy(w, s[at:])
@@ -101,7 +101,7 @@ func loadComplex(w []complex128, src exec.Run, from dtype.DType, at int) {
 }
 
 // integers converts by the low bits.
-func integers[To, From num.Integer](dst []To, src []From) {
+func integerRows[To, From num.Integer](dst []To, src []From) {
 	for i, v := range src[:len(dst)] {
 		dst[i] = To(v)
 	}
@@ -123,28 +123,28 @@ func storeIntegers[From int64 | uint64](dst exec.Run, to dtype.DType, at int, w 
 		nonzero(d[at:at+len(w)], w)
 	case dtype.Int8:
 		d := exec.Of[int8](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Int16:
 		d := exec.Of[int16](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Int32:
 		d := exec.Of[int32](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Int64:
 		d := exec.Of[int64](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Uint8:
 		d := exec.Of[uint8](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Uint16:
 		d := exec.Of[uint16](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Uint32:
 		d := exec.Of[uint32](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Uint64:
 		d := exec.Of[uint64](dst)
-		integers(d[at:at+len(w)], w)
+		integerRows(d[at:at+len(w)], w)
 	case dtype.Float32:
 		d := exec.Of[float32](dst)
 		// the conversions round once

@@ -61,8 +61,8 @@ func wideWord(d dtype.DType, w exec.Word) exec.Word {
 }
 
 var clip = opN{about: about{name: "Clip", onnx: []int{6, 11, 12, 13}, attrs: []string{"min", "max"}}, least: 1, most: 3, fast: clipFast,
-	takes:   func(d dtype.DType) bool { return isReal(d) || d.IsFixed() },
-	untyped: runClip,
+	takes: reals | fixeds,
+	run:   runClip,
 	infer: func(c *Call) []tensor.Any {
 		if c.Opset >= 11 {
 			oneType("Clip", c.Inputs...)

@@ -113,7 +113,7 @@ func unravelInto(c []int, i int, shape []int) {
 	}
 }
 
-var col2Im = opN{about: about{name: "Col2Im", onnx: []int{18}, attrs: []string{"dilations", "pads", "strides"}}, least: 3, takes: isReal,
+var col2Im = opN{about: about{name: "Col2Im", onnx: []int{18}, attrs: []string{"dilations", "pads", "strides"}}, least: 3, takes: reals,
 	move: func(c *Call) *transfer {
 		image, _ := ints("Col2Im", c, 1)
 		block, _ := ints("Col2Im", c, 2)

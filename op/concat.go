@@ -93,7 +93,7 @@ func concatShape(axis int, ts []tensor.Any) []int {
 }
 
 var concat = opN{about: about{name: "Concat", onnx: []int{4, 11, 13}, attrs: []string{"axis"}}, least: 1, most: -1,
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		needs("Concat", c, len(c.Inputs))
 		for i := range c.Inputs {
 			if a, d := c.with("Concat", i), c.in(0).DType(); a.DType() != d {

@@ -7,7 +7,7 @@ import (
 // Constant is ONNX's: the value that one of its attributes gives.
 var constant = opN{about: about{name: "Constant", onnx: []int{1, 9, 11, 12, 13, 19, 21, 23, 24, 25},
 	attrs: []string{"value", "value_float", "value_floats", "value_int", "value_ints"}},
-	infer: runConstant, untyped: runConstant}
+	infer: runConstant, run: runConstant}
 
 func runConstant(c *Call) []tensor.Any {
 	if v, ok := c.Attrs.Tensor("value"); ok {

@@ -11,7 +11,7 @@ var constantOfShape = opN{about: about{name: "ConstantOfShape", onnx: []int{9, 2
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("ConstantOfShape", fillValue(c).DType(), shapeArg("ConstantOfShape", c)...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		v := fillValue(c)
 		out, err := tensor.Make(v.DType(), shapeArg("ConstantOfShape", c)...)
 		if err == nil {

@@ -172,7 +172,7 @@ var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []str
 		g := convOf("Conv", c.in(0), c.in(1), c.in(2), windowOf(c), int(c.Attrs.Int("group", 1)))
 		return one(spec("Conv", c.in(0).DType(), g.shape...))
 	},
-	run: perType{dtype.Float8E4M3: runConv[num.F8E4M3], dtype.Float8E5M2: runConv[num.F8E5M2], dtype.Float16: runConv[num.F16],
+	typed: perType{dtype.Float8E4M3: runConv[num.F8E4M3], dtype.Float8E5M2: runConv[num.F8E5M2], dtype.Float16: runConv[num.F16],
 		dtype.BFloat16: runConv[num.BF16], dtype.Float32: runConv[float32], dtype.Float64: runConv[float64],
 		dtype.FP8x23: runConv[num.FP8x23], dtype.FP16x16: runConv[num.FP16x16], dtype.FP32x32: runConv[num.FP32x32], dtype.FP64x64: runConv[num.FP64x64]}}
 

@@ -22,7 +22,7 @@ func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor
 
 func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer {
 	const name = "ConvInteger"
-	must(name, bytes8(w.DType()), w.DType())
+	must(name, bytes8.has(w.DType()), w.DType())
 	g := convOf(name, x, w, tensor.Any{}, win, group)
 	checkZero(name, 2, xZero, x, -1)
 	checkZero(name, 3, wZero, w, 0)

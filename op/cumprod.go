@@ -31,9 +31,9 @@ func CumProd[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int
 var multiplyUp = cumulation{none: 1, start: 1, times: true,
 	word: func(acc, v uint64) uint64 { return acc * v }}
 
-var cumProd = opN{about: about{name: "CumProd", onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: isReal,
-	run:  perType{dtype.FP8x23: runCumProd[num.FP8x23], dtype.FP16x16: runCumProd[num.FP16x16], dtype.FP32x32: runCumProd[num.FP32x32], dtype.FP64x64: runCumProd[num.FP64x64]},
-	move: func(c *Call) *transfer { return cumulatedCall("CumProd", c, multiplyUp) }}
+var cumProd = opN{about: about{name: "CumProd", onnx: []int{26}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals,
+	typed: perType{dtype.FP8x23: runCumProd[num.FP8x23], dtype.FP16x16: runCumProd[num.FP16x16], dtype.FP32x32: runCumProd[num.FP32x32], dtype.FP64x64: runCumProd[num.FP64x64]},
+	move:  func(c *Call) *transfer { return cumulatedCall("CumProd", c, multiplyUp) }}
 
 func runCumProd[T num.Fixed](c *Call) []tensor.Any {
 	v, _ := ints("CumProd", c, 1)

@@ -201,9 +201,9 @@ func cumulatedCall(name string, c *Call, by cumulation) *transfer {
 	return cumulated(name, c.in(0), axisOf(name, v[0], c.in(0).Rank()), c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, by)
 }
 
-var cumSum = opN{about: about{name: "CumSum", onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: isReal,
-	run:  perType{dtype.FP8x23: runCumSum[num.FP8x23], dtype.FP16x16: runCumSum[num.FP16x16], dtype.FP32x32: runCumSum[num.FP32x32], dtype.FP64x64: runCumSum[num.FP64x64]},
-	move: func(c *Call) *transfer { return cumulatedCall("CumSum", c, addUp) }}
+var cumSum = opN{about: about{name: "CumSum", onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals,
+	typed: perType{dtype.FP8x23: runCumSum[num.FP8x23], dtype.FP16x16: runCumSum[num.FP16x16], dtype.FP32x32: runCumSum[num.FP32x32], dtype.FP64x64: runCumSum[num.FP64x64]},
+	move:  func(c *Call) *transfer { return cumulatedCall("CumSum", c, addUp) }}
 
 func runCumSum[T num.Fixed](c *Call) []tensor.Any {
 	v, _ := ints("CumSum", c, 1)

@@ -73,8 +73,8 @@ func rearranged[T num.Elem](r *rearrangement, opts []Option) tensor.Tensor[T] {
 }
 
 var depthToSpace = opN{about: about{name: "DepthToSpace", onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
-	infer:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).infer() },
-	untyped: func(c *Call) []tensor.Any { return depthToSpaceCall(c).run() }}
+	infer: func(c *Call) []tensor.Any { return depthToSpaceCall(c).infer() },
+	run:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).run() }}
 
 func depthToSpaceCall(c *Call) *rearrangement {
 	mode := c.Attrs.Str("mode", "DCR")

@@ -39,12 +39,12 @@ func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *tra
 }
 
 var dequantizeLinear = opN{about: about{name: "DequantizeLinear", onnx: []int{10, 13, 19, 21, 23, 24, 25}, why: "of quantized numbers: 8 and 16 bits and int32",
-	attrs: []string{"axis", "block_size", "output_dtype"}}, least: 2, most: 3, takes: isQuantized,
+	attrs: []string{"axis", "block_size", "output_dtype"}}, least: 2, most: 3, takes: quantized,
 	move: func(c *Call) *transfer {
 		d := c.in(1).DType()
 		if code := c.Attrs.Int("output_dtype", 0); code != 0 {
 			d = typeOf("DequantizeLinear", code)
-			must("DequantizeLinear", isReal(d), d)
+			must("DequantizeLinear", reals.has(d), d)
 		}
 		return dequantized(c.in(0), c.in(1), c.in(2), d, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)))
 	}}

@@ -70,5 +70,5 @@ func determinant(m []float64, n int) float64 {
 	return det
 }
 
-var det = opN{about: about{name: "Det", onnx: []int{11, 22}}, least: 1, takes: floatsOnly,
+var det = opN{about: about{name: "Det", onnx: []int{11, 22}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer { return determinants(c.in(0)) }}

@@ -15,7 +15,7 @@ func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tens
 }
 
 var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3,
-	run: perType{dtype.Float8E4M3: runDropout[num.F8E4M3], dtype.Float8E5M2: runDropout[num.F8E5M2], dtype.Float16: runDropout[num.F16],
+	typed: perType{dtype.Float8E4M3: runDropout[num.F8E4M3], dtype.Float8E5M2: runDropout[num.F8E5M2], dtype.Float16: runDropout[num.F16],
 		dtype.BFloat16: runDropout[num.BF16], dtype.Float32: runDropout[float32], dtype.Float64: runDropout[float64]},
 	infer: func(c *Call) []tensor.Any {
 		shape := c.in(0).Shape()

@@ -41,16 +41,16 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 	for i := range opts {
 		opts[i].flags &^= orion // would cut off with a zero point that is rounded
 	}
-	y = moved[uint8](quantized(x.Any(), scale.Any(), zero.Any(), dtype.Uint8, dtype.Float32, 0, 0, true), opts)
+	y = moved[uint8](quantizing(x.Any(), scale.Any(), zero.Any(), dtype.Uint8, dtype.Float32, 0, 0, true), opts)
 	return y, scale, zero
 }
 
 var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1,
-	takes: func(d dtype.DType) bool { return d == dtype.Float32 },
+	takes: only(dtype.Float32),
 	infer: func(c *Call) []tensor.Any {
 		return []tensor.Any{spec("DynamicQuantizeLinear", dtype.Uint8, c.in(0).Shape()...), spec("DynamicQuantizeLinear", dtype.Float32), spec("DynamicQuantizeLinear", dtype.Uint8)}
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		y, scale, zero := DynamicQuantizeLinear(as[float32]("DynamicQuantizeLinear", c, 0), options(c)...)
 		return []tensor.Any{y.Any(), scale.Any(), zero.Any()}
 	}}

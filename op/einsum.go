@@ -287,7 +287,7 @@ var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string
 		oneType("Einsum", c.Inputs...)
 		return one(spec("Einsum", c.in(0).DType(), einsumOf(c.Attrs.Str("equation", ""), c.Inputs).shape()...))
 	},
-	run: perType{dtype.Int8: runEinsum[int8], dtype.Int16: runEinsum[int16], dtype.Int32: runEinsum[int32], dtype.Int64: runEinsum[int64],
+	typed: perType{dtype.Int8: runEinsum[int8], dtype.Int16: runEinsum[int16], dtype.Int32: runEinsum[int32], dtype.Int64: runEinsum[int64],
 		dtype.Uint8: runEinsum[uint8], dtype.Uint16: runEinsum[uint16], dtype.Uint32: runEinsum[uint32], dtype.Uint64: runEinsum[uint64],
 		dtype.Float8E4M3: runEinsum[num.F8E4M3], dtype.Float8E5M2: runEinsum[num.F8E5M2], dtype.Float16: runEinsum[num.F16],
 		dtype.BFloat16: runEinsum[num.BF16], dtype.Float32: runEinsum[float32], dtype.Float64: runEinsum[float64],

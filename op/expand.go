@@ -9,7 +9,7 @@ import (
 // Tensor.BroadcastTo.
 var expand = opN{about: about{name: "Expand", onnx: []int{8, 13}}, least: 2,
 	infer: func(c *Call) []tensor.Any { return one(spec("Expand", c.in(0).DType(), expandTo(c)...)) },
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		return one(viewed(tensor.BroadcastTo(c.in(0), expandTo(c)...)))
 	}}
 

@@ -33,6 +33,6 @@ var flatten = opN{about: about{name: "Flatten", onnx: []int{1, 9, 11, 13, 21, 23
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		return one(viewed(tensor.Reshape(c.in(0), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...)))
 	}}

@@ -101,7 +101,7 @@ var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: [
 		axis := axisOf("Gather", int(c.Attrs.Int("axis", 0)), c.in(0).Rank())
 		return one(spec("Gather", c.in(0).DType(), gatherShape(c.in(0), c.in(1), axis)...))
 	},
-	run: perType{dtype.Bool: runGather[bool], dtype.Int8: runGather[int8], dtype.Int16: runGather[int16],
+	typed: perType{dtype.Bool: runGather[bool], dtype.Int8: runGather[int8], dtype.Int16: runGather[int16],
 		dtype.Int32: runGather[int32], dtype.Int64: runGather[int64], dtype.Uint8: runGather[uint8],
 		dtype.Uint16: runGather[uint16], dtype.Uint32: runGather[uint32], dtype.Uint64: runGather[uint64],
 		dtype.Float8E4M3: runGather[num.F8E4M3], dtype.Float8E5M2: runGather[num.F8E5M2],

@@ -56,7 +56,7 @@ func geluTanhRow64(dst, a []float64) {
 }
 
 var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, fast: geluFast,
-	run: perType{dtype.Float8E4M3: runGelu[num.F8E4M3], dtype.Float8E5M2: runGelu[num.F8E5M2], dtype.Float16: runGelu[num.F16],
+	typed: perType{dtype.Float8E4M3: runGelu[num.F8E4M3], dtype.Float8E5M2: runGelu[num.F8E5M2], dtype.Float16: runGelu[num.F16],
 		dtype.BFloat16: runGelu[num.BF16], dtype.Float32: runGelu[float32], dtype.Float64: runGelu[float64]},
 	infer: func(c *Call) []tensor.Any {
 		approximate(c)

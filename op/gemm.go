@@ -158,7 +158,7 @@ var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs:
 		}
 		return one(spec("Gemm", c.in(0).DType(), gemmShape(nil, &la, &lb, plus, c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
 	},
-	run: perType{dtype.Float8E4M3: runGemm[num.F8E4M3], dtype.Float8E5M2: runGemm[num.F8E5M2], dtype.Float16: runGemm[num.F16],
+	typed: perType{dtype.Float8E4M3: runGemm[num.F8E4M3], dtype.Float8E5M2: runGemm[num.F8E5M2], dtype.Float16: runGemm[num.F16],
 		dtype.BFloat16: runGemm[num.BF16], dtype.Float32: runGemm[float32], dtype.Float64: runGemm[float64],
 		dtype.FP8x23: runGemm[num.FP8x23], dtype.FP16x16: runGemm[num.FP16x16], dtype.FP32x32: runGemm[num.FP32x32], dtype.FP64x64: runGemm[num.FP64x64]}}
 

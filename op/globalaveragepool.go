@@ -21,7 +21,7 @@ var globalAveragePool = opN{about: about{name: "GlobalAveragePool", onnx: []int{
 		lay := c.in(0).Layout()
 		return one(spec("GlobalAveragePool", c.in(0).DType(), reducedShape("GlobalAveragePool", &lay, planeAxes("GlobalAveragePool", c.in(0)), true)...))
 	},
-	run: perType{dtype.Float8E4M3: runGlobalAveragePool[num.F8E4M3], dtype.Float8E5M2: runGlobalAveragePool[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runGlobalAveragePool[num.F8E4M3], dtype.Float8E5M2: runGlobalAveragePool[num.F8E5M2],
 		dtype.Float16: runGlobalAveragePool[num.F16], dtype.BFloat16: runGlobalAveragePool[num.BF16],
 		dtype.Float32: runGlobalAveragePool[float32], dtype.Float64: runGlobalAveragePool[float64],
 		dtype.FP8x23: runGlobalAveragePool[num.FP8x23], dtype.FP16x16: runGlobalAveragePool[num.FP16x16], dtype.FP32x32: runGlobalAveragePool[num.FP32x32], dtype.FP64x64: runGlobalAveragePool[num.FP64x64]}}

@@ -18,7 +18,7 @@ var globalMaxPool = opN{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}},
 		lay := c.in(0).Layout()
 		return one(spec("GlobalMaxPool", c.in(0).DType(), reducedShape("GlobalMaxPool", &lay, planeAxes("GlobalMaxPool", c.in(0)), true)...))
 	},
-	run: perType{dtype.Float8E4M3: runGlobalMaxPool[num.F8E4M3], dtype.Float8E5M2: runGlobalMaxPool[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runGlobalMaxPool[num.F8E4M3], dtype.Float8E5M2: runGlobalMaxPool[num.F8E5M2],
 		dtype.Float16: runGlobalMaxPool[num.F16], dtype.BFloat16: runGlobalMaxPool[num.BF16],
 		dtype.Float32: runGlobalMaxPool[float32], dtype.Float64: runGlobalMaxPool[float64],
 		dtype.FP8x23: runGlobalMaxPool[num.FP8x23], dtype.FP16x16: runGlobalMaxPool[num.FP16x16], dtype.FP32x32: runGlobalMaxPool[num.FP32x32], dtype.FP64x64: runGlobalMaxPool[num.FP64x64]}}

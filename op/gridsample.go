@@ -156,7 +156,7 @@ func (s *sampler) read(base, axis int) float64 {
 	return acc
 }
 
-var gridSample = opN{about: about{name: "GridSample", onnx: []int{16, 20, 22}, attrs: []string{"align_corners", "mode", "padding_mode"}}, least: 2, takes: isReal,
+var gridSample = opN{about: about{name: "GridSample", onnx: []int{16, 20, 22}, attrs: []string{"align_corners", "mode", "padding_mode"}}, least: 2, takes: reals,
 	move: func(c *Call) *transfer {
 		mode := c.Attrs.Str("mode", "linear")
 		if c.Opset < 20 {

@@ -14,5 +14,5 @@ func HammingWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Te
 	return moved[T](windowFunction("HammingWindow", dtype.Of[T](), size, periodic, 25.0/46, 21.0/46, 0), nil)
 }
 
-var hammingWindow = opN{about: about{name: "HammingWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: isIndex,
+var hammingWindow = opN{about: about{name: "HammingWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: indices,
 	move: func(c *Call) *transfer { return windowed("HammingWindow", c, 25.0/46, 21.0/46, 0) }}

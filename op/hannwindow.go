@@ -15,7 +15,7 @@ func HannWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Tenso
 
 // windowFunction is a − b·cos(2πi/n) + c·cos(4πi/n).
 func windowFunction(name string, d dtype.DType, size int, periodic bool, a, b, c float64) *transfer {
-	must(name, isReal(d), d)
+	must(name, reals.has(d), d)
 	if size < 0 {
 		panic(fail(name, tensor.ErrShape, "a window of %d elements", size))
 	}
@@ -31,7 +31,5 @@ func windowed(name string, c *Call, p, q, r float64) *transfer {
 	return windowFunction(name, typeOf(name, c.Attrs.Int("output_datatype", 1)), v[0], c.Attrs.Int("periodic", 1) != 0, p, q, r)
 }
 
-func isIndex(d dtype.DType) bool { return d == dtype.Int32 || d == dtype.Int64 }
-
-var hannWindow = opN{about: about{name: "HannWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: isIndex,
+var hannWindow = opN{about: about{name: "HannWindow", onnx: []int{17}, attrs: []string{"output_datatype", "periodic"}, why: "the operand is a size, int32 or int64"}, least: 1, takes: indices,
 	move: func(c *Call) *transfer { return windowed("HannWindow", c, 0.5, 0.5, 0) }}

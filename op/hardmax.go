@@ -32,7 +32,7 @@ var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: [
 		softAxis("Hardmax", c, c.in(0).Rank())
 		return one(spec("Hardmax", c.in(0).DType(), c.in(0).Shape()...))
 	},
-	run: perType{dtype.Float8E4M3: runHardmax[num.F8E4M3], dtype.Float8E5M2: runHardmax[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runHardmax[num.F8E4M3], dtype.Float8E5M2: runHardmax[num.F8E5M2],
 		dtype.Float16: runHardmax[num.F16], dtype.BFloat16: runHardmax[num.BF16], dtype.Float32: runHardmax[float32],
 		dtype.Float64: runHardmax[float64],
 		dtype.FP8x23:  runHardmax[num.FP8x23], dtype.FP16x16: runHardmax[num.FP16x16], dtype.FP32x32: runHardmax[num.FP32x32], dtype.FP64x64: runHardmax[num.FP64x64]}}

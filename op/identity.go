@@ -18,7 +18,7 @@ func Identity[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 }
 
 var identity = opN{about: about{name: "Identity", onnx: []int{1, 13, 14, 16, 19, 21, 23, 24, 25}}, least: 1,
-	untyped: func(c *Call) []tensor.Any { return one(c.in(0)) },
+	run: func(c *Call) []tensor.Any { return one(c.in(0)) },
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Identity", c.in(0).DType(), c.in(0).Shape()...))
 	}}

@@ -30,7 +30,7 @@ var innerOp = opN{about: about{name: "Inner"}, least: 2,
 		}
 		return one(spec("Inner", c.in(0).DType(), dotOf("Inner", c.in(0), c.in(1), []int{-1}, []int{-1}).shape...))
 	},
-	run: perType{dtype.Bool: runInner[bool], dtype.Int8: runInner[int8], dtype.Int16: runInner[int16], dtype.Int32: runInner[int32], dtype.Int64: runInner[int64],
+	typed: perType{dtype.Bool: runInner[bool], dtype.Int8: runInner[int8], dtype.Int16: runInner[int16], dtype.Int32: runInner[int32], dtype.Int64: runInner[int64],
 		dtype.Uint8: runInner[uint8], dtype.Uint16: runInner[uint16], dtype.Uint32: runInner[uint32], dtype.Uint64: runInner[uint64],
 		dtype.Float8E4M3: runInner[num.F8E4M3], dtype.Float8E5M2: runInner[num.F8E5M2], dtype.Float16: runInner[num.F16],
 		dtype.BFloat16: runInner[num.BF16], dtype.Float32: runInner[float32], dtype.Float64: runInner[float64],

@@ -57,8 +57,8 @@ func isInfRow[T num.Float](dst []bool, a []T) {
 }
 
 var isInf = opN{about: about{name: "IsInf", onnx: []int{10, 20}, attrs: []string{"detect_negative", "detect_positive"}, why: "integers have no infinity"}, least: 1,
-	takes: dtype.DType.IsFloat,
-	untyped: func(c *Call) []tensor.Any {
+	takes: floats,
+	run: func(c *Call) []tensor.Any {
 		var r tensor.Any
 		infinite(c.Attrs.Int("detect_negative", 1) != 0, c.Attrs.Int("detect_positive", 1) != 0).call(&r, c.with("IsInf", 0), options(c))
 		return one(r)

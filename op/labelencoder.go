@@ -44,14 +44,14 @@ func checkKeys(keys, values int) {
 }
 
 var labelEncoder = opN{about: about{name: "LabelEncoder", attrs: []string{"default_int64", "keys_int64s", "values_int64s"}, why: "the run-time form is of int64 alone: call LabelEncoder"}, least: 1,
-	takes: func(d dtype.DType) bool { return d == dtype.Int64 },
+	takes: only(dtype.Int64),
 	infer: func(c *Call) []tensor.Any {
 		keys, _ := c.Attrs.Ints("keys_int64s")
 		values, _ := c.Attrs.Ints("values_int64s")
 		checkKeys(len(keys), len(values))
 		return one(spec("LabelEncoder", dtype.Int64, c.in(0).Shape()...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		keys, _ := c.Attrs.Ints("keys_int64s")
 		values, _ := c.Attrs.Ints("values_int64s")
 		return one(LabelEncoder(as[int64]("LabelEncoder", c, 0), keys, values, c.Attrs.Int("default_int64", -1)).Any())

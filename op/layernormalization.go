@@ -77,14 +77,14 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 	}}
 }
 
-var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floatsOnly,
-	run: perType{dtype.FP8x23: runLayerFixed[num.FP8x23], dtype.FP16x16: runLayerFixed[num.FP16x16], dtype.FP32x32: runLayerFixed[num.FP32x32], dtype.FP64x64: runLayerFixed[num.FP64x64]},
+var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats,
+	typed: perType{dtype.FP8x23: runLayerFixed[num.FP8x23], dtype.FP16x16: runLayerFixed[num.FP16x16], dtype.FP32x32: runLayerFixed[num.FP32x32], dtype.FP64x64: runLayerFixed[num.FP64x64]},
 	infer: func(c *Call) []tensor.Any {
 		t := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), 0, nil)
 		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
 		return []tensor.Any{spec("LayerNormalization", t.d, t.shape...), stat, stat}[:min(max(c.Outputs, 1), 3)]
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		if c.Outputs <= 1 { // of an empty operand there may be any number of lines
 			return one(layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), nil).run(c.Context))
 		}

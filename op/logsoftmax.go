@@ -42,7 +42,7 @@ var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, at
 		softAxis("LogSoftmax", c, c.in(0).Rank())
 		return one(spec("LogSoftmax", c.in(0).DType(), c.in(0).Shape()...))
 	},
-	run: perType{dtype.Float8E4M3: runLogSoftmax[num.F8E4M3], dtype.Float8E5M2: runLogSoftmax[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runLogSoftmax[num.F8E4M3], dtype.Float8E5M2: runLogSoftmax[num.F8E5M2],
 		dtype.Float16: runLogSoftmax[num.F16], dtype.BFloat16: runLogSoftmax[num.BF16],
 		dtype.Float32: runLogSoftmax[float32], dtype.Float64: runLogSoftmax[float64],
 		dtype.FP8x23: runLogSoftmax[num.FP8x23], dtype.FP16x16: runLogSoftmax[num.FP16x16], dtype.FP32x32: runLogSoftmax[num.FP32x32], dtype.FP64x64: runLogSoftmax[num.FP64x64]}}

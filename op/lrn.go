@@ -78,7 +78,7 @@ var lrn = opN{about: about{name: "LRN", onnx: []int{1, 13}, attrs: []string{"alp
 		checkLRN(c.in(0), int(c.Attrs.Int("size", 0)))
 		return one(spec("LRN", c.in(0).DType(), c.in(0).Shape()...))
 	},
-	run: perType{dtype.Float8E4M3: runLRN[num.F8E4M3], dtype.Float8E5M2: runLRN[num.F8E5M2], dtype.Float16: runLRN[num.F16],
+	typed: perType{dtype.Float8E4M3: runLRN[num.F8E4M3], dtype.Float8E5M2: runLRN[num.F8E5M2], dtype.Float16: runLRN[num.F16],
 		dtype.BFloat16: runLRN[num.BF16], dtype.Float32: runLRN[float32], dtype.Float64: runLRN[float64]}}
 
 func runLRN[T num.Float | num.Narrow](c *Call) []tensor.Any {

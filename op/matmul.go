@@ -258,7 +258,7 @@ var matMul = opN{about: about{name: "MatMul", onnx: []int{1, 9, 13}}, least: 2, 
 		la, lb := c.in(0).Layout(), c.in(1).Layout()
 		return one(spec("MatMul", c.in(0).DType(), productOf("MatMul", nil, &la, &lb).shape...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		oneType("MatMul", c.Inputs...)
 		var r tensor.Any
 		matrixProduct(&r, c.with("MatMul", 0), c.with("MatMul", 1), options(c))

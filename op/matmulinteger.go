@@ -19,7 +19,7 @@ func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tens
 
 func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	const name = "MatMulInteger"
-	must(name, bytes8(b.DType()), b.DType())
+	must(name, bytes8.has(b.DType()), b.DType())
 	la, lb := a.Layout(), b.Layout()
 	x := productOf(name, nil, &la, &lb)
 	rows, columns := a.Rank()-2, b.Rank()-1

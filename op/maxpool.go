@@ -161,7 +161,7 @@ var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22
 		}
 		return out
 	},
-	run: perType{dtype.Int8: runMaxPool[int8], dtype.Int16: runMaxPool[int16], dtype.Int32: runMaxPool[int32], dtype.Int64: runMaxPool[int64],
+	typed: perType{dtype.Int8: runMaxPool[int8], dtype.Int16: runMaxPool[int16], dtype.Int32: runMaxPool[int32], dtype.Int64: runMaxPool[int64],
 		dtype.Uint8: runMaxPool[uint8], dtype.Uint16: runMaxPool[uint16], dtype.Uint32: runMaxPool[uint32], dtype.Uint64: runMaxPool[uint64],
 		dtype.Float8E4M3: runMaxPool[num.F8E4M3], dtype.Float8E5M2: runMaxPool[num.F8E5M2], dtype.Float16: runMaxPool[num.F16],
 		dtype.BFloat16: runMaxPool[num.BF16], dtype.Float32: runMaxPool[float32], dtype.Float64: runMaxPool[float64],

@@ -74,7 +74,7 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {
 	}}
 }
 
-var maxUnpool = opN{about: about{name: "MaxUnpool", onnx: []int{9, 11, 22}, attrs: []string{"kernel_shape", "pads", "strides"}}, least: 2, most: 3, takes: isReal,
+var maxUnpool = opN{about: about{name: "MaxUnpool", onnx: []int{9, 11, 22}, attrs: []string{"kernel_shape", "pads", "strides"}}, least: 2, most: 3, takes: reals,
 	move: func(c *Call) *transfer {
 		shape, _ := ints("MaxUnpool", c, 2)
 		return unpooled(c.in(0), c.in(1), windowOf(c), shape)

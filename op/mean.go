@@ -21,7 +21,7 @@ func Mean[T num.Float | num.Narrow](ts []tensor.Tensor[T], opts ...Option) tenso
 }
 
 var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most: -1,
-	run: perType{dtype.Float8E4M3: runMean[num.F8E4M3], dtype.Float8E5M2: runMean[num.F8E5M2], dtype.Float16: runMean[num.F16],
+	typed: perType{dtype.Float8E4M3: runMean[num.F8E4M3], dtype.Float8E5M2: runMean[num.F8E5M2], dtype.Float16: runMean[num.F16],
 		dtype.BFloat16: runMean[num.BF16], dtype.Float32: runMean[float32], dtype.Float64: runMean[float64]},
 	infer: func(c *Call) []tensor.Any {
 		needs("Mean", c, len(c.Inputs))

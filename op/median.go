@@ -70,7 +70,7 @@ func (f *ranked[T]) result() float64 {
 
 var medianOp = opN{about: about{name: "Median", attrs: []string{"axes", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("Median", c, 18) },
-	run: perType{dtype.Float8E4M3: runMedian[num.F8E4M3], dtype.Float8E5M2: runMedian[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runMedian[num.F8E4M3], dtype.Float8E5M2: runMedian[num.F8E5M2],
 		dtype.Float16: runMedian[num.F16], dtype.BFloat16: runMedian[num.BF16],
 		dtype.Float32: runMedian[float32], dtype.Float64: runMedian[float64]}}
 

@@ -77,7 +77,7 @@ func fModRow[T num.Float](dst, a, b []T) {
 }
 
 var modOp = opN{about: about{name: "Mod", onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2,
-	run: perType{dtype.Int8: runMod[int8], dtype.Int16: runMod[int16], dtype.Int32: runMod[int32], dtype.Int64: runMod[int64],
+	typed: perType{dtype.Int8: runMod[int8], dtype.Int16: runMod[int16], dtype.Int32: runMod[int32], dtype.Int64: runMod[int64],
 		dtype.Uint8: runMod[uint8], dtype.Uint16: runMod[uint16], dtype.Uint32: runMod[uint32], dtype.Uint64: runMod[uint64],
 		dtype.Float8E4M3: runFMod[num.F8E4M3], dtype.Float8E5M2: runFMod[num.F8E5M2], dtype.Float16: runFMod[num.F16],
 		dtype.BFloat16: runFMod[num.BF16], dtype.Float32: runFMod[float32], dtype.Float64: runFMod[float64],

@@ -21,7 +21,7 @@ func NanArgMax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...O
 
 var nanArgMaxOp = opN{about: about{name: "NanArgMax", attrs: []string{"axis", "keepdims"}, why: "integers have no NaN: use ArgMax"}, least: 1,
 	infer: func(c *Call) []tensor.Any { return inferArg("NanArgMax", c) },
-	run: perType{dtype.Float8E4M3: runNanArgMax[num.F8E4M3], dtype.Float8E5M2: runNanArgMax[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runNanArgMax[num.F8E4M3], dtype.Float8E5M2: runNanArgMax[num.F8E5M2],
 		dtype.Float16: runNanArgMax[num.F16], dtype.BFloat16: runNanArgMax[num.BF16],
 		dtype.Float32: runNanArgMax[float32], dtype.Float64: runNanArgMax[float64]}}
 

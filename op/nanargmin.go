@@ -21,7 +21,7 @@ func NanArgMin[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...O
 
 var nanArgMinOp = opN{about: about{name: "NanArgMin", attrs: []string{"axis", "keepdims"}, why: "integers have no NaN: use ArgMin"}, least: 1,
 	infer: func(c *Call) []tensor.Any { return inferArg("NanArgMin", c) },
-	run: perType{dtype.Float8E4M3: runNanArgMin[num.F8E4M3], dtype.Float8E5M2: runNanArgMin[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runNanArgMin[num.F8E4M3], dtype.Float8E5M2: runNanArgMin[num.F8E5M2],
 		dtype.Float16: runNanArgMin[num.F16], dtype.BFloat16: runNanArgMin[num.BF16],
 		dtype.Float32: runNanArgMin[float32], dtype.Float64: runNanArgMin[float64]}}
 

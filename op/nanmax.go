@@ -51,7 +51,7 @@ func (f *sighted[T]) result() T {
 
 var nanMaxOp = opN{about: about{name: "NanMax", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMax"}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("NanMax", c, 18) },
-	run: perType{dtype.Float8E4M3: runNanMax[num.F8E4M3], dtype.Float8E5M2: runNanMax[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runNanMax[num.F8E4M3], dtype.Float8E5M2: runNanMax[num.F8E5M2],
 		dtype.Float16: runNanMax[num.F16], dtype.BFloat16: runNanMax[num.BF16],
 		dtype.Float32: runNanMax[float32], dtype.Float64: runNanMax[float64]}}
 

@@ -21,7 +21,7 @@ func nanMeanFolder[T num.Elem]() folder[T, T] {
 
 var nanMeanOp = opN{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("NanMean", c, 18) },
-	run: perType{dtype.Float8E4M3: runNanMean[num.F8E4M3], dtype.Float8E5M2: runNanMean[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runNanMean[num.F8E4M3], dtype.Float8E5M2: runNanMean[num.F8E5M2],
 		dtype.Float16: runNanMean[num.F16], dtype.BFloat16: runNanMean[num.BF16],
 		dtype.Float32: runNanMean[float32], dtype.Float64: runNanMean[float64]}}
 

@@ -15,7 +15,7 @@ func NanMin[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 
 var nanMinOp = opN{about: about{name: "NanMin", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMin"}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("NanMin", c, 18) },
-	run: perType{dtype.Float8E4M3: runNanMin[num.F8E4M3], dtype.Float8E5M2: runNanMin[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runNanMin[num.F8E4M3], dtype.Float8E5M2: runNanMin[num.F8E5M2],
 		dtype.Float16: runNanMin[num.F16], dtype.BFloat16: runNanMin[num.BF16],
 		dtype.Float32: runNanMin[float32], dtype.Float64: runNanMin[float64]}}
 

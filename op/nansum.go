@@ -52,7 +52,7 @@ func (f *nanless[T]) result() float64 {
 
 var nanSumOp = opN{about: about{name: "NanSum", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceSum"}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("NanSum", c, 18) },
-	run: perType{dtype.Float8E4M3: runNanSum[num.F8E4M3], dtype.Float8E5M2: runNanSum[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runNanSum[num.F8E4M3], dtype.Float8E5M2: runNanSum[num.F8E5M2],
 		dtype.Float16: runNanSum[num.F16], dtype.BFloat16: runNanSum[num.BF16],
 		dtype.Float32: runNanSum[float32], dtype.Float64: runNanSum[float64]}}
 

@@ -100,10 +100,10 @@ func lossOf(c *Call) Loss {
 	return l
 }
 
-var negativeLogLikelihoodLoss = opN{about: about{name: "NegativeLogLikelihoodLoss", onnx: []int{12, 13, 22}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floatsOnly,
+var negativeLogLikelihoodLoss = opN{about: about{name: "NegativeLogLikelihoodLoss", onnx: []int{12, 13, 22}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floats,
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("NegativeLogLikelihoodLoss", c.in(0).DType(), lossShape("NegativeLogLikelihoodLoss", c.in(0), c.in(1), c.in(2), lossOf(c))...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		return one(likelihoodLoss("NegativeLogLikelihoodLoss", c.in(0), c.in(1), c.in(2), lossOf(c)))
 	}}

@@ -108,8 +108,8 @@ func nextAfterRowBF16(dst, a, b []num.BF16) {
 }
 
 var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2,
-	takes: func(d dtype.DType) bool { return d.IsFloat() && d.Size() > 1 },
-	untyped: func(c *Call) []tensor.Any {
+	takes: floats &^ (1<<dtype.Float8E4M3 | 1<<dtype.Float8E5M2),
+	run: func(c *Call) []tensor.Any {
 		a, b := c.with("NextAfter", 0), c.with("NextAfter", 1)
 		if d := a.DType(); b.DType() != d {
 			panic(notHeld("NextAfter", b, 1, d))

@@ -52,7 +52,7 @@ func wholeNumbers(name string, i int, w words) []int64 {
 }
 
 var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 3,
-	takes: isReal, move: func(c *Call) *transfer {
+	takes: reals, move: func(c *Call) *transfer {
 		if c.in(1).IsSpec() {
 			panic(unknown("OneHot", 1))
 		}

@@ -84,7 +84,7 @@ var orionResults = map[string]dtype.DType{"Equal": dtype.Uint32, "Greater": dtyp
 	"Less": dtype.Int32, "LessOrEqual": dtype.Int32, "ArgMax": dtype.Int32, "ArgMin": dtype.Uint32, "NonZero": dtype.Uint32, "Unique": dtype.Int32}
 
 func (o orionOp) Supports(d dtype.DType) bool {
-	return o.Op.Supports(d) || (o.logic() || o.Name() == "QuantizeLinear") && d.IsFixed() || o.logic() && isReal(d) || o.Name() == "IsInf" && (d == dtype.Int8 || d == dtype.Int32)
+	return o.Op.Supports(d) || (o.logic() || o.Name() == "QuantizeLinear") && d.IsFixed() || o.logic() && reals.has(d) || o.Name() == "IsInf" && (d == dtype.Int8 || d == dtype.Int32)
 }
 
 func (o orionOp) logic() bool { return o.Name() == "And" || o.Name() == "Or" || o.Name() == "Xor" }

@@ -84,7 +84,7 @@ func powInteger[T num.Integer](x, n T) T {
 }
 
 var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2,
-	run: perType{dtype.Int8: runPow[int8], dtype.Int16: runPow[int16], dtype.Int32: runPow[int32], dtype.Int64: runPow[int64],
+	typed: perType{dtype.Int8: runPow[int8], dtype.Int16: runPow[int16], dtype.Int32: runPow[int32], dtype.Int64: runPow[int64],
 		dtype.Uint8: runPow[uint8], dtype.Uint16: runPow[uint16], dtype.Uint32: runPow[uint32], dtype.Uint64: runPow[uint64],
 		dtype.Float8E4M3: runPow[num.F8E4M3], dtype.Float8E5M2: runPow[num.F8E5M2], dtype.Float16: runPow[num.F16],
 		dtype.BFloat16: runPow[num.BF16], dtype.Float32: runPow[float32], dtype.Float64: runPow[float64],

@@ -44,7 +44,7 @@ func refuseWider[T num.Elem](name string, a *tensor.Tensor[T], b tensor.Any) {
 }
 
 var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 2,
-	run: perType{dtype.Int8: runPRelu[int8], dtype.Int16: runPRelu[int16], dtype.Int32: runPRelu[int32], dtype.Int64: runPRelu[int64],
+	typed: perType{dtype.Int8: runPRelu[int8], dtype.Int16: runPRelu[int16], dtype.Int32: runPRelu[int32], dtype.Int64: runPRelu[int64],
 		dtype.Uint8: runPRelu[uint8], dtype.Uint16: runPRelu[uint16], dtype.Uint32: runPRelu[uint32], dtype.Uint64: runPRelu[uint64],
 		dtype.Float8E4M3: runPRelu[num.F8E4M3], dtype.Float8E5M2: runPRelu[num.F8E5M2], dtype.Float16: runPRelu[num.F16],
 		dtype.BFloat16: runPRelu[num.BF16], dtype.Float32: runPRelu[float32], dtype.Float64: runPRelu[float64],

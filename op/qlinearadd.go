@@ -26,7 +26,7 @@ func productOf2(a, b float64) float64 { return a * b }
 func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *transfer {
 	a, b := in[0], in[3]
 	oneType(name, a, b)
-	must(name, bytes8(a.DType()), a.DType())
+	must(name, bytes8.has(a.DType()), a.DType())
 	for i, k := range []int{1, 4, 6} {
 		checkQuantum(name, k, in[k], in[k+1], in[[]int{0, 3, 0}[i]].DType())
 	}

@@ -35,7 +35,7 @@ func quantizedJoin(in []tensor.Any, axis int) *transfer {
 	}
 	oneType(name, xs...)
 	d := xs[0].DType()
-	must(name, bytes8(d), d)
+	must(name, bytes8.has(d), d)
 	checkQuantum(name, 0, in[0], in[1], d)
 	shape := concatShape(axis, xs)
 	axis = axisOf(name, axis, len(shape))

@@ -24,8 +24,8 @@ func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tens
 func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	const name = "QLinearMatMul"
 	a, b := in[0], in[3]
-	must(name, bytes8(b.DType()), b.DType())
-	must(name, bytes8(d), d)
+	must(name, bytes8.has(b.DType()), b.DType())
+	must(name, bytes8.has(d), d)
 	la, lb := a.Layout(), b.Layout()
 	x := productOf(name, nil, &la, &lb)
 	rows, columns := a.Rank()-2, b.Rank()-1

@@ -21,7 +21,7 @@ func Quantile[T num.Float | num.Narrow](a tensor.Tensor[T], q float64, axes []in
 
 var quantileOp = opN{about: about{name: "Quantile", attrs: []string{"axes", "keepdims", "q"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("Quantile", c, 18) },
-	run: perType{dtype.Float8E4M3: runQuantile[num.F8E4M3], dtype.Float8E5M2: runQuantile[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runQuantile[num.F8E4M3], dtype.Float8E5M2: runQuantile[num.F8E5M2],
 		dtype.Float16: runQuantile[num.F16], dtype.BFloat16: runQuantile[num.BF16],
 		dtype.Float32: runQuantile[float32], dtype.Float64: runQuantile[float64]}}
 

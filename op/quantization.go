@@ -28,15 +28,6 @@ type Quantization[S num.Native | num.Narrow, Q Quantized] struct {
 	Block int
 }
 
-// isQuantized says which types quantized numbers have.
-func isQuantized(d dtype.DType) bool {
-	switch d {
-	case dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16, dtype.Int32, dtype.Float8E4M3, dtype.Float8E5M2:
-		return true
-	}
-	return false
-}
-
 // A grain finds the scale of an element.
 type grain struct{ n, after, block, blocks int }
 
@@ -47,7 +38,7 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 			panic(fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
 		}
 	}
-	if !isReal(scale.DType()) {
+	if !reals.has(scale.DType()) {
 		panic(fail(name, tensor.ErrDType, "the scale holds %v; want numbers", scale.DType()))
 	}
 	if block < 0 {
@@ -137,7 +128,7 @@ func quantumOf(scale, zero words) quantum {
 // zero point of type d.
 func checkQuantum(name string, i int, scale, zero tensor.Any, d dtype.DType) {
 	switch {
-	case scale.Len() != 1 || !isReal(scale.DType()):
+	case scale.Len() != 1 || !reals.has(scale.DType()):
 		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number", i, tensor.Describe(scale)))
 	case !zero.IsZero() && (zero.Len() != 1 || zero.DType() != d):
 		panic(fail(name, tensor.ErrShape, "the zero point, input %d, is %s; want one number of %v", i+1, tensor.Describe(zero), d))

@@ -21,10 +21,10 @@ import (
 // whose attribute saturate is 1 by default.
 func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
 	s := read(opts)
-	return moved[Q](quantized(x.Any(), q.Scale.Any(), anyOrNil(q.Zero), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate), opts)
+	return moved[Q](quantizing(x.Any(), q.Scale.Any(), anyOrNil(q.Zero), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate), opts)
 }
 
-func quantized(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *transfer {
+func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *transfer {
 	const name = "QuantizeLinear"
 	g := grainOf(name, x, scale, zero, axis, block)
 	return &transfer{name: name, d: d, shape: x.Shape(), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
@@ -47,7 +47,7 @@ func quantized(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block 
 }
 
 var quantizeLinear = opN{about: about{name: "QuantizeLinear", onnx: []int{10, 13, 19, 21, 23, 24, 25},
-	attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, least: 2, most: 3, takes: isReal,
+	attrs: []string{"axis", "block_size", "output_dtype", "precision", "saturate"}}, least: 2, most: 3, takes: reals,
 	move: func(c *Call) *transfer {
 		const name = "QuantizeLinear"
 		d, precision := dtype.Uint8, c.in(1).DType()
@@ -60,10 +60,10 @@ var quantizeLinear = opN{about: about{name: "QuantizeLinear", onnx: []int{10, 13
 			}
 			d = zero.DType()
 		}
-		must(name, isQuantized(d), d)
+		must(name, quantized.has(d), d)
 		if code := c.Attrs.Int("precision", 0); code != 0 {
 			precision = typeOf(name, code)
 			must(name, precision.IsFloat(), precision)
 		}
-		return quantized(c.in(0), c.in(1), c.in(2), d, precision, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)), c.Attrs.Int("saturate", 1) != 0)
+		return quantizing(c.in(0), c.in(1), c.in(2), d, precision, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)), c.Attrs.Int("saturate", 1) != 0)
 	}}

@@ -13,7 +13,7 @@ import (
 // programs call tensor.Arange.
 var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
 	infer: inferRange,
-	run: perType{dtype.Int8: runRange[int8], dtype.Int16: runRange[int16], dtype.Int32: runRange[int32], dtype.Int64: runRange[int64],
+	typed: perType{dtype.Int8: runRange[int8], dtype.Int16: runRange[int16], dtype.Int32: runRange[int32], dtype.Int64: runRange[int64],
 		dtype.Uint8: runRange[uint8], dtype.Uint16: runRange[uint16], dtype.Uint32: runRange[uint32], dtype.Uint64: runRange[uint64],
 		dtype.Float16: runNarrowRange[num.F16], dtype.BFloat16: runNarrowRange[num.BF16], dtype.Float32: runRange[float32], dtype.Float64: runRange[float64]}}
 

@@ -45,7 +45,7 @@ func (f *absSum[T]) result() float64 { return f.total() }
 
 var reduceL1 = opN{about: about{name: "ReduceL1", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceL1", c, 18) },
-	run: perType{dtype.Int8: runReduceL1[int8], dtype.Int16: runReduceL1[int16], dtype.Int32: runReduceL1[int32], dtype.Int64: runReduceL1[int64],
+	typed: perType{dtype.Int8: runReduceL1[int8], dtype.Int16: runReduceL1[int16], dtype.Int32: runReduceL1[int32], dtype.Int64: runReduceL1[int64],
 		dtype.Uint8: runReduceL1[uint8], dtype.Uint16: runReduceL1[uint16], dtype.Uint32: runReduceL1[uint32], dtype.Uint64: runReduceL1[uint64],
 		dtype.Float8E4M3: runReduceL1[num.F8E4M3], dtype.Float8E5M2: runReduceL1[num.F8E5M2],
 		dtype.Float16: runReduceL1[num.F16], dtype.BFloat16: runReduceL1[num.BF16],

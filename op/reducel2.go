@@ -31,7 +31,7 @@ func (f *rootSum[T]) result() float64 { return math.Sqrt(f.total()) }
 
 var reduceL2 = opN{about: about{name: "ReduceL2", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceL2", c, 18) },
-	run: perType{dtype.Float8E4M3: runReduceL2[num.F8E4M3], dtype.Float8E5M2: runReduceL2[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runReduceL2[num.F8E4M3], dtype.Float8E5M2: runReduceL2[num.F8E5M2],
 		dtype.Float16: runReduceL2[num.F16], dtype.BFloat16: runReduceL2[num.BF16],
 		dtype.Float32: runReduceL2[float32], dtype.Float64: runReduceL2[float64],
 		dtype.FP8x23: runReduceL2[num.FP8x23], dtype.FP16x16: runReduceL2[num.FP16x16], dtype.FP32x32: runReduceL2[num.FP32x32], dtype.FP64x64: runReduceL2[num.FP64x64]}}

@@ -29,7 +29,7 @@ func (f *termLog[T]) result() float64 { return num.Log64(f.total()) }
 
 var reduceLogSum = opN{about: about{name: "ReduceLogSum", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceLogSum", c, 18) },
-	run: perType{dtype.Float8E4M3: runReduceLogSum[num.F8E4M3], dtype.Float8E5M2: runReduceLogSum[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runReduceLogSum[num.F8E4M3], dtype.Float8E5M2: runReduceLogSum[num.F8E5M2],
 		dtype.Float16: runReduceLogSum[num.F16], dtype.BFloat16: runReduceLogSum[num.BF16],
 		dtype.Float32: runReduceLogSum[float32], dtype.Float64: runReduceLogSum[float64],
 		dtype.FP8x23: runReduceLogSum[num.FP8x23], dtype.FP16x16: runReduceLogSum[num.FP16x16], dtype.FP32x32: runReduceLogSum[num.FP32x32], dtype.FP64x64: runReduceLogSum[num.FP64x64]}}

@@ -58,8 +58,8 @@ func logSumExp(a tensor.Any, axes []int, keepDims bool) *transfer {
 	}}
 }
 
-var reduceLogSumExp = opN{about: about{name: "ReduceLogSumExp", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, takes: floatsOnly,
-	run: perType{dtype.FP8x23: runReduceLogSumExp[num.FP8x23], dtype.FP16x16: runReduceLogSumExp[num.FP16x16], dtype.FP32x32: runReduceLogSumExp[num.FP32x32], dtype.FP64x64: runReduceLogSumExp[num.FP64x64]},
+var reduceLogSumExp = opN{about: about{name: "ReduceLogSumExp", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, takes: floats,
+	typed: perType{dtype.FP8x23: runReduceLogSumExp[num.FP8x23], dtype.FP16x16: runReduceLogSumExp[num.FP16x16], dtype.FP32x32: runReduceLogSumExp[num.FP32x32], dtype.FP64x64: runReduceLogSumExp[num.FP64x64]},
 	move: func(c *Call) *transfer {
 		axes, _ := reduceArgs("ReduceLogSumExp", c, 18)
 		return logSumExp(c.in(0), axes, c.Attrs.Int("keepdims", 1) != 0)

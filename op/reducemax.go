@@ -30,7 +30,7 @@ func maxFolder[T num.Elem]() folder[T, T] {
 
 var reduceMax = opN{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMax", c, 18) },
-	run: perType{dtype.Bool: runReduceMax[bool], dtype.Int8: runReduceMax[int8], dtype.Int16: runReduceMax[int16], dtype.Int32: runReduceMax[int32],
+	typed: perType{dtype.Bool: runReduceMax[bool], dtype.Int8: runReduceMax[int8], dtype.Int16: runReduceMax[int16], dtype.Int32: runReduceMax[int32],
 		dtype.Int64: runReduceMax[int64], dtype.Uint8: runReduceMax[uint8], dtype.Uint16: runReduceMax[uint16],
 		dtype.Uint32: runReduceMax[uint32], dtype.Uint64: runReduceMax[uint64],
 		dtype.Float8E4M3: runReduceMax[num.F8E4M3], dtype.Float8E5M2: runReduceMax[num.F8E5M2],

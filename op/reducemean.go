@@ -71,7 +71,7 @@ func (f *termMean[T]) result() float64 { return f.total() / float64(f.n) }
 
 var reduceMean = opN{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: sumFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMean", c, 18) },
-	run: perType{dtype.Int8: runReduceMean[int8], dtype.Int16: runReduceMean[int16], dtype.Int32: runReduceMean[int32], dtype.Int64: runReduceMean[int64],
+	typed: perType{dtype.Int8: runReduceMean[int8], dtype.Int16: runReduceMean[int16], dtype.Int32: runReduceMean[int32], dtype.Int64: runReduceMean[int64],
 		dtype.Uint8: runReduceMean[uint8], dtype.Uint16: runReduceMean[uint16], dtype.Uint32: runReduceMean[uint32], dtype.Uint64: runReduceMean[uint64],
 		dtype.Float8E4M3: runReduceMean[num.F8E4M3], dtype.Float8E5M2: runReduceMean[num.F8E5M2],
 		dtype.Float16: runReduceMean[num.F16], dtype.BFloat16: runReduceMean[num.BF16],

@@ -30,7 +30,7 @@ func minFolder[T num.Elem]() folder[T, T] {
 
 var reduceMin = opN{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: extremeFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceMin", c, 18) },
-	run: perType{dtype.Bool: runReduceMin[bool], dtype.Int8: runReduceMin[int8], dtype.Int16: runReduceMin[int16], dtype.Int32: runReduceMin[int32],
+	typed: perType{dtype.Bool: runReduceMin[bool], dtype.Int8: runReduceMin[int8], dtype.Int16: runReduceMin[int16], dtype.Int32: runReduceMin[int32],
 		dtype.Int64: runReduceMin[int64], dtype.Uint8: runReduceMin[uint8], dtype.Uint16: runReduceMin[uint16],
 		dtype.Uint32: runReduceMin[uint32], dtype.Uint64: runReduceMin[uint64],
 		dtype.Float8E4M3: runReduceMin[num.F8E4M3], dtype.Float8E5M2: runReduceMin[num.F8E5M2],

@@ -67,7 +67,7 @@ func (f *termProd[T]) result() float64 { return f.prod }
 
 var reduceProd = opN{about: about{name: "ReduceProd", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceProd", c, 18) },
-	run: perType{dtype.Int8: runReduceProd[int8], dtype.Int16: runReduceProd[int16], dtype.Int32: runReduceProd[int32],
+	typed: perType{dtype.Int8: runReduceProd[int8], dtype.Int16: runReduceProd[int16], dtype.Int32: runReduceProd[int32],
 		dtype.Int64: runReduceProd[int64], dtype.Uint8: runReduceProd[uint8], dtype.Uint16: runReduceProd[uint16],
 		dtype.Uint32: runReduceProd[uint32], dtype.Uint64: runReduceProd[uint64],
 		dtype.Float8E4M3: runReduceProd[num.F8E4M3], dtype.Float8E5M2: runReduceProd[num.F8E5M2],

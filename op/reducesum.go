@@ -58,7 +58,7 @@ func (f *termSum[T]) result() float64 { return f.total() }
 
 var reduceSum = opN{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2, fast: sumFast,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSum", c, 13) },
-	run: perType{dtype.Int8: runReduceSum[int8], dtype.Int16: runReduceSum[int16], dtype.Int32: runReduceSum[int32],
+	typed: perType{dtype.Int8: runReduceSum[int8], dtype.Int16: runReduceSum[int16], dtype.Int32: runReduceSum[int32],
 		dtype.Int64: runReduceSum[int64], dtype.Uint8: runReduceSum[uint8], dtype.Uint16: runReduceSum[uint16],
 		dtype.Uint32: runReduceSum[uint32], dtype.Uint64: runReduceSum[uint64], dtype.Float8E4M3: runReduceSum[num.F8E4M3],
 		dtype.Float8E5M2: runReduceSum[num.F8E5M2], dtype.Float16: runReduceSum[num.F16], dtype.BFloat16: runReduceSum[num.BF16],

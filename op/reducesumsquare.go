@@ -34,7 +34,7 @@ func (f *squareSum[T]) result() float64 { return f.total() }
 
 var reduceSumSquare = opN{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("ReduceSumSquare", c, 18) },
-	run: perType{dtype.Int8: runReduceSumSquare[int8], dtype.Int16: runReduceSumSquare[int16], dtype.Int32: runReduceSumSquare[int32], dtype.Int64: runReduceSumSquare[int64],
+	typed: perType{dtype.Int8: runReduceSumSquare[int8], dtype.Int16: runReduceSumSquare[int16], dtype.Int32: runReduceSumSquare[int32], dtype.Int64: runReduceSumSquare[int64],
 		dtype.Uint8: runReduceSumSquare[uint8], dtype.Uint16: runReduceSumSquare[uint16], dtype.Uint32: runReduceSumSquare[uint32], dtype.Uint64: runReduceSumSquare[uint64],
 		dtype.Float8E4M3: runReduceSumSquare[num.F8E4M3], dtype.Float8E5M2: runReduceSumSquare[num.F8E5M2],
 		dtype.Float16: runReduceSumSquare[num.F16], dtype.BFloat16: runReduceSumSquare[num.BF16],

@@ -12,7 +12,7 @@ var reshape = opN{about: about{name: "Reshape", onnx: []int{5, 13, 14, 19, 21, 2
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Reshape", c.in(0).DType(), reshapeTo(c)...))
 	},
-	untyped: func(c *Call) []tensor.Any { return one(viewed(tensor.Reshape(c.in(0), reshapeTo(c)...))) }}
+	run: func(c *Call) []tensor.Any { return one(viewed(tensor.Reshape(c.in(0), reshapeTo(c)...))) }}
 
 // reshapeTo returns the shape that a Reshape node asks for.
 func reshapeTo(c *Call) []int {

@@ -60,7 +60,7 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 	}
 	shape := a.Shape()
 	by := resamples(name, shape, &how)
-	if d := a.DType(); how.Mode != "nearest" && !isReal(d) {
+	if d := a.DType(); how.Mode != "nearest" && !reals.has(d) {
 		panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; nearest is", how.Mode, d))
 	}
 	out := make([]int, len(shape))
@@ -77,7 +77,7 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 				maps[i] = by[i].nearest(&how)
 			}
 			outside := words{of: dst.of, mem: make([]byte, dst.size), size: dst.size}
-			if how.Outside != 0 && isReal(a.DType()) {
+			if how.Outside != 0 && reals.has(a.DType()) {
 				numericOf(outside).setReal(0, how.Outside)
 			}
 			remap(name, ctx, dst, in[0], shape, maps, outside.mem)
@@ -391,7 +391,7 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 }
 
 // floats returns the elements of an input of floats.
-func floats(name string, c *Call, i int) []float64 {
+func floatsOf(name string, c *Call, i int) []float64 {
 	a := c.in(i)
 	if a.IsZero() {
 		return nil
@@ -416,7 +416,7 @@ var resize = opN{about: about{name: "Resize", onnx: []int{10, 11, 13, 18, 19}, a
 		how := Resampling{Mode: c.Attrs.Str("mode", "nearest")}
 		if c.Opset < 11 {
 			needs("Resize", c, 2)
-			return resized("Resize", c.in(0), oldResampling("Resize", how.Mode, floats("Resize", c, 1)))
+			return resized("Resize", c.in(0), oldResampling("Resize", how.Mode, floatsOf("Resize", c, 1)))
 		}
 		how.Coordinates = c.Attrs.Str("coordinate_transformation_mode", "half_pixel")
 		how.Nearest = c.Attrs.Str("nearest_mode", "round_prefer_floor")
@@ -427,9 +427,9 @@ var resize = opN{about: about{name: "Resize", onnx: []int{10, 11, 13, 18, 19}, a
 		how.Aspect = c.Attrs.Str("keep_aspect_ratio_policy", "stretch")
 		how.Axes, _ = attrInts(c, "axes")
 		if how.Coordinates == "tf_crop_and_resize" {
-			how.ROI = floats("Resize", c, 1)
+			how.ROI = floatsOf("Resize", c, 1)
 		}
-		if v := floats("Resize", c, 2); len(v) > 0 { // an empty list is an absent one
+		if v := floatsOf("Resize", c, 2); len(v) > 0 { // an empty list is an absent one
 			how.Scales = v
 		}
 		if v, _ := ints("Resize", c, 3); len(v) > 0 {

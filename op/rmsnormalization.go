@@ -41,8 +41,8 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64) *transfer {
 	})
 }
 
-var rmsNormalization = opN{about: about{name: "RMSNormalization", onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floatsOnly,
-	run: perType{dtype.FP8x23: runRMSFixed[num.FP8x23], dtype.FP16x16: runRMSFixed[num.FP16x16], dtype.FP32x32: runRMSFixed[num.FP32x32], dtype.FP64x64: runRMSFixed[num.FP64x64]},
+var rmsNormalization = opN{about: about{name: "RMSNormalization", onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats,
+	typed: perType{dtype.FP8x23: runRMSFixed[num.FP8x23], dtype.FP16x16: runRMSFixed[num.FP16x16], dtype.FP32x32: runRMSFixed[num.FP32x32], dtype.FP64x64: runRMSFixed[num.FP64x64]},
 	move: func(c *Call) *transfer {
 		return rmsNormalized(c.in(0), c.in(1), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)))
 	}}

@@ -139,7 +139,7 @@ func sampleAt(plane []float64, h, w int, y, x float64, largest bool) float64 {
 }
 
 var roiAlign = opN{about: about{name: "RoiAlign", onnx: []int{10, 16, 22},
-	attrs: []string{"coordinate_transformation_mode", "mode", "output_height", "output_width", "sampling_ratio", "spatial_scale"}}, least: 3, takes: floatsOnly,
+	attrs: []string{"coordinate_transformation_mode", "mode", "output_height", "output_width", "sampling_ratio", "spatial_scale"}}, least: 3, takes: floats,
 	move: func(c *Call) *transfer {
 		def := "half_pixel"
 		if c.Opset < 16 {

@@ -20,21 +20,21 @@ type perType [dtype.Count]func(c *Call) []tensor.Any
 // leave out.
 type opN struct {
 	about
-	least   int                        // how many inputs it needs
-	most    int                        // how many it takes, if not least; any number if negative
-	by      int                        // the input whose element type picks from run
-	run     perType                    // for operators that look at elements
-	untyped func(c *Call) []tensor.Any // for operators that take every type alike
-	move    func(c *Call) *transfer    // for those that move elements; it is their infer, too
-	takes   func(d dtype.DType) bool   // the types of the latter two; nil is all
-	infer   func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
+	least int   // how many inputs it needs
+	most  int   // how many it takes, if not least; any number if negative
+	by    int   // the input whose element type picks from run
+	takes types // what that input may hold; 0 is every type
+	run   func(c *Call) []tensor.Any
+	move  func(c *Call) *transfer    // instead of run, for those that move elements; it is their infer, too
+	typed perType                    // instead of the other two
+	infer func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
 
 	fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
 }
 
 // Supports reports whether the deciding input may hold d.
 func (o *opN) Supports(d dtype.DType) bool {
-	return int(d) < dtype.Count && (o.run[d] != nil || (o.untyped != nil || o.move != nil) && (o.takes == nil || o.takes(d)))
+	return int(d) < dtype.Count && (o.typed[d] != nil || (o.run != nil || o.move != nil) && (o.takes == 0 || o.takes.has(d)))
 }
 
 // Infer returns the outputs' types and shapes.
@@ -70,18 +70,18 @@ func (o *opN) Run(c *Call) (out []tensor.Any, err error) {
 }
 
 func (o *opN) compute(c *Call) []tensor.Any {
-	if o.untyped != nil || o.move != nil {
-		if o.least > 0 && o.run[c.in(o.by).DType()] != nil {
-			return o.run[c.in(o.by).DType()](c)
+	if o.run != nil || o.move != nil {
+		if o.least > 0 && o.typed[c.in(o.by).DType()] != nil {
+			return o.typed[c.in(o.by).DType()](c)
 		}
-		if o.untyped != nil {
-			return o.untyped(c)
+		if o.run != nil {
+			return o.run(c)
 		}
 		m := o.move(c)
 		m.orion = c.orion
 		return one(m.run(c.Context))
 	}
-	return o.run[c.in(o.by).DType()](c)
+	return o.typed[c.in(o.by).DType()](c)
 }
 
 func (o *opN) check(c *Call) {
@@ -244,6 +244,3 @@ func axisOf(name string, axis, rank int) int {
 	}
 	return a
 }
-
-// isReal says which types have arithmetic and an order.
-func isReal(d dtype.DType) bool { return d.IsInteger() || d.IsFloat() }

@@ -52,7 +52,7 @@ func checkScatter(name string, a, updates tensor.Any, shape []int, mode ScatterM
 	switch d := a.DType(); mode {
 	case ScatterReplace:
 	case ScatterAdd, ScatterMul, ScatterMax, ScatterMin:
-		if !isReal(d) {
+		if !reals.has(d) {
 			panic(fail(name, tensor.ErrDType, "mode %q is not defined for %v; convert the operands with op.Cast", string(mode), d))
 		}
 	default:

@@ -35,7 +35,7 @@ func shrunk(x tensor.Any, lambd, bias float64) *transfer {
 	}}
 }
 
-var shrink = opN{about: about{name: "Shrink", onnx: []int{9}, attrs: []string{"bias", "lambd"}}, least: 1, takes: floatsOnly,
+var shrink = opN{about: about{name: "Shrink", onnx: []int{9}, attrs: []string{"bias", "lambd"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer {
 		return shrunk(c.in(0), float64(c.Attrs.Float("lambd", 0.5)), float64(c.Attrs.Float("bias", 0)))
 	}}

@@ -20,7 +20,7 @@ var slice = opN{about: about{name: "Slice", onnx: []int{1, 10, 11, 13}, attrs: [
 		}
 		return one(spec("Slice", c.in(0).DType(), out.Shape()...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		a, err := tensor.Slice(c.in(0), sliceOf(c)...)
 		if errors.Is(err, tensor.ErrView) { // a range that straddles the leaves of a nested axis
 			var flat tensor.Any

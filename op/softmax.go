@@ -201,7 +201,7 @@ var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: [
 		softAxis("Softmax", c, c.in(0).Rank())
 		return one(spec("Softmax", c.in(0).DType(), c.in(0).Shape()...))
 	},
-	run: perType{dtype.Float8E4M3: runSoftmax[num.F8E4M3], dtype.Float8E5M2: runSoftmax[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runSoftmax[num.F8E4M3], dtype.Float8E5M2: runSoftmax[num.F8E5M2],
 		dtype.Float16: runSoftmax[num.F16], dtype.BFloat16: runSoftmax[num.BF16], dtype.Float32: runSoftmax[float32],
 		dtype.Float64: runSoftmax[float64],
 		dtype.FP8x23:  runSoftmax[num.FP8x23], dtype.FP16x16: runSoftmax[num.FP16x16], dtype.FP32x32: runSoftmax[num.FP32x32], dtype.FP64x64: runSoftmax[num.FP64x64]}}

@@ -15,14 +15,14 @@ func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores t
 	return loss, logProb
 }
 
-var softmaxCrossEntropyLoss = opN{about: about{name: "SoftmaxCrossEntropyLoss", onnx: []int{12, 13}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floatsOnly,
+var softmaxCrossEntropyLoss = opN{about: about{name: "SoftmaxCrossEntropyLoss", onnx: []int{12, 13}, attrs: []string{"ignore_index", "reduction"}}, least: 2, most: 3, takes: floats,
 	infer: func(c *Call) []tensor.Any {
 		const name = "SoftmaxCrossEntropyLoss"
 		d := c.in(0).DType()
 		out := []tensor.Any{spec(name, d, lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))...), spec(name, d, c.in(0).Shape()...)}
 		return out[:min(max(c.Outputs, 1), 2)]
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		const name = "SoftmaxCrossEntropyLoss"
 		lossShape(name, c.in(0), c.in(1), c.in(2), lossOf(c))
 		for i, a := range c.Inputs {
@@ -30,6 +30,6 @@ var softmaxCrossEntropyLoss = opN{about: about{name: "SoftmaxCrossEntropyLoss", 
 				panic(unknown(name, i))
 			}
 		}
-		p := logSoftmax.run[c.in(0).DType()](&Call{Inputs: c.Inputs[:1], Attrs: AttrMap{"axis": int64(1)}, Opset: 13, Context: c.Context})
+		p := logSoftmax.typed[c.in(0).DType()](&Call{Inputs: c.Inputs[:1], Attrs: AttrMap{"axis": int64(1)}, Opset: 13, Context: c.Context})
 		return []tensor.Any{likelihoodLoss(name, p[0], c.in(1), c.in(2), lossOf(c)), p[0]}[:min(max(c.Outputs, 1), 2)]
 	}}

@@ -25,5 +25,5 @@ func spaceToDepthOf(a tensor.Any, b int) *rearrangement {
 }
 
 var spaceToDepth = opN{about: about{name: "SpaceToDepth", onnx: []int{1, 13}, attrs: []string{"blocksize"}}, least: 1,
-	infer:   func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).infer() },
-	untyped: func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).run() }}
+	infer: func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).infer() },
+	run:   func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).run() }}

@@ -80,7 +80,7 @@ var splitOp = opN{about: about{name: "Split", onnx: []int{2, 11, 13, 18}, attrs:
 		}
 		return out
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		axis, sizes := splitOf(c)
 		a := c.in(0)
 		if lay := a.Layout(); !lay.Flat() {

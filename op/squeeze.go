@@ -18,7 +18,7 @@ var squeeze = opN{about: about{name: "Squeeze", onnx: []int{1, 11, 13, 21, 23, 2
 		}
 		return one(spec("Squeeze", c.in(0).DType(), shape...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		gone := squeezed(c)
 		idx := make([]tensor.Index, len(gone))
 		for i := range idx {

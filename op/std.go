@@ -30,7 +30,7 @@ func Std[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, d
 
 var stdOp = opN{about: about{name: "Std", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("Std", c, 18) },
-	run: perType{dtype.Float8E4M3: runStd[num.F8E4M3], dtype.Float8E5M2: runStd[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runStd[num.F8E4M3], dtype.Float8E5M2: runStd[num.F8E5M2],
 		dtype.Float16: runStd[num.F16], dtype.BFloat16: runStd[num.BF16],
 		dtype.Float32: runStd[float32], dtype.Float64: runStd[float64],
 		dtype.FP8x23: runStd[num.FP8x23], dtype.FP16x16: runStd[num.FP16x16], dtype.FP32x32: runStd[num.FP32x32], dtype.FP64x64: runStd[num.FP64x64]}}

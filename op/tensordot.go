@@ -66,7 +66,7 @@ var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", 
 		oneType("TensorDot", c.Inputs[:2]...)
 		return one(spec("TensorDot", c.in(0).DType(), pairedAxes(c).shape...))
 	},
-	run: perType{dtype.Bool: runTensorDot[bool], dtype.Int8: runTensorDot[int8], dtype.Int16: runTensorDot[int16], dtype.Int32: runTensorDot[int32], dtype.Int64: runTensorDot[int64],
+	typed: perType{dtype.Bool: runTensorDot[bool], dtype.Int8: runTensorDot[int8], dtype.Int16: runTensorDot[int16], dtype.Int32: runTensorDot[int32], dtype.Int64: runTensorDot[int64],
 		dtype.Uint8: runTensorDot[uint8], dtype.Uint16: runTensorDot[uint16], dtype.Uint32: runTensorDot[uint32], dtype.Uint64: runTensorDot[uint64],
 		dtype.Float8E4M3: runTensorDot[num.F8E4M3], dtype.Float8E5M2: runTensorDot[num.F8E5M2], dtype.Float16: runTensorDot[num.F16],
 		dtype.BFloat16: runTensorDot[num.BF16], dtype.Float32: runTensorDot[float32], dtype.Float64: runTensorDot[float64],

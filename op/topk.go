@@ -58,12 +58,12 @@ func topOf(c *Call) (at *transfer, axis int) {
 	return topAt(a, k, axis, c.Attrs.Int("largest", 1) != 0), axis
 }
 
-var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: isReal,
+var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,
 	infer: func(c *Call) []tensor.Any {
 		at, _ := topOf(c)
 		return []tensor.Any{spec("TopK", c.in(0).DType(), at.shape...), spec("TopK", dtype.Int64, at.shape...)}
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		at, axis := topOf(c)
 		where := at.run(c.Context)
 		return []tensor.Any{gathered("TopK", c.in(0), where, axis).run(c.Context), where}

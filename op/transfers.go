@@ -95,12 +95,6 @@ func inFloat32s(a *tensor.Any) tensor.Tensor[float32] {
 // it alive past the last use.
 func elemsOf[T num.Elem](a *tensor.Any) []T { return tensor.Run[T](a, a.LayoutRef()) }
 
-// floatsOnly says which types are floats.
-func floatsOnly(d dtype.DType) bool { return d.IsFloat() }
-
-// bytes8 says which types are integers of 8 bits.
-func bytes8(d dtype.DType) bool { return d == dtype.Int8 || d == dtype.Uint8 }
-
 // lessZero returns the elements of an integer tensor less their zero point: none,
 // one number, or one for each index along axis.
 func lessZero(a, zero words, axis int) tensor.Tensor[int64] {

@@ -16,7 +16,7 @@ var transpose = opN{about: about{name: "Transpose", onnx: []int{1, 13, 21, 23, 2
 		}
 		return one(spec("Transpose", c.in(0).DType(), shape...))
 	},
-	untyped: func(c *Call) []tensor.Any { return one(viewed(tensor.Permute(c.in(0), permOf(c)...))) }}
+	run: func(c *Call) []tensor.Any { return one(viewed(tensor.Permute(c.in(0), permOf(c)...))) }}
 
 func permOf(c *Call) []int {
 	rank := c.in(0).Rank()

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -83,8 +82,8 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 		tensor.FromSlice(first).Any(), tensor.FromSlice(inverse).Any(), tensor.FromSlice(counts).Any()}
 }
 
-var unique = opN{about: about{name: "Unique", onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: func(d dtype.DType) bool { return !d.IsComplex() },
-	untyped: func(c *Call) []tensor.Any {
+var unique = opN{about: about{name: "Unique", onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
+	run: func(c *Call) []tensor.Any {
 		a := c.in(0)
 		axis := 0
 		if c.Attrs.Has("axis") {

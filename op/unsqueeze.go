@@ -23,7 +23,7 @@ var unsqueeze = opN{about: about{name: "Unsqueeze", onnx: []int{1, 11, 13, 21, 2
 		}
 		return one(spec("Unsqueeze", c.in(0).DType(), shape...))
 	},
-	untyped: func(c *Call) []tensor.Any {
+	run: func(c *Call) []tensor.Any {
 		added := unsqueezed(c)
 		idx := make([]tensor.Index, len(added))
 		for i := range idx {

@@ -13,7 +13,7 @@ var upsample = opN{about: about{name: "Upsample", onnx: []int{7, 9}, attrs: []st
 			}
 		} else {
 			needs("Upsample", c, 2)
-			scales = floats("Upsample", c, 1)
+			scales = floatsOf("Upsample", c, 1)
 		}
 		return resized("Upsample", c.in(0), oldResampling("Upsample", c.Attrs.Str("mode", "nearest"), scales))
 	}}

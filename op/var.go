@@ -80,7 +80,7 @@ func (f *deviation[T]) result() float64 {
 
 var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1, most: 2,
 	infer: func(c *Call) []tensor.Any { return inferReduce("Var", c, 18) },
-	run: perType{dtype.Float8E4M3: runVar[num.F8E4M3], dtype.Float8E5M2: runVar[num.F8E5M2],
+	typed: perType{dtype.Float8E4M3: runVar[num.F8E4M3], dtype.Float8E5M2: runVar[num.F8E5M2],
 		dtype.Float16: runVar[num.F16], dtype.BFloat16: runVar[num.BF16],
 		dtype.Float32: runVar[float32], dtype.Float64: runVar[float64],
 		dtype.FP8x23: runVar[num.FP8x23], dtype.FP16x16: runVar[num.FP16x16], dtype.FP32x32: runVar[num.FP32x32], dtype.FP64x64: runVar[num.FP64x64]}}
