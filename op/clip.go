@@ -81,7 +81,7 @@ func clipBound(name string, c *Call, i int) {
 
 // runClip takes the bounds from inputs, from opset 11 on, or from attributes.
 func runClip(c *Call) []tensor.Any {
-	lo, hi := ends(c.in(0).DType())
+	lo, hi := endsOf(c.in(0).DType())
 	bound := func(w *exec.Word, i int, attr string) {
 		switch {
 		case c.Opset < 11 && c.Attrs.Has(attr):
@@ -102,49 +102,4 @@ func runClip(c *Call) []tensor.Any {
 	var r tensor.Any
 	limit(&r, a, lo, hi, options(c))
 	return one(r)
-}
-
-// ends returns the smallest and the largest number of a type, ±∞ for floats.
-func ends(d dtype.DType) (lo, hi exec.Word) {
-	switch d {
-	case dtype.Int8:
-		return endsOf[int8]()
-	case dtype.Int16:
-		return endsOf[int16]()
-	case dtype.Int32:
-		return endsOf[int32]()
-	case dtype.Int64:
-		return endsOf[int64]()
-	case dtype.Uint8:
-		return endsOf[uint8]()
-	case dtype.Uint16:
-		return endsOf[uint16]()
-	case dtype.Uint32:
-		return endsOf[uint32]()
-	case dtype.Uint64:
-		return endsOf[uint64]()
-	case dtype.Float8E4M3:
-		return endsOf[num.F8E4M3]()
-	case dtype.Float8E5M2:
-		return endsOf[num.F8E5M2]()
-	case dtype.Float16:
-		return endsOf[num.F16]()
-	case dtype.BFloat16:
-		return endsOf[num.BF16]()
-	case dtype.Float32:
-		return endsOf[float32]()
-	case dtype.Float64:
-		return endsOf[float64]()
-	case dtype.FP8x23:
-		return endsOf[num.FP8x23]()
-	case dtype.FP16x16:
-		return endsOf[num.FP16x16]()
-	case dtype.FP32x32:
-		return endsOf[num.FP32x32]()
-	}
-	return endsOf[num.FP64x64]()
-}
-
-func endsOf[T num.Elem]() (lo, hi exec.Word) {
-	return exec.WordOf(lowest[T]()), exec.WordOf(highest[T]())
 }

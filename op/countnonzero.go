@@ -1,6 +1,10 @@
 package op
 
 import (
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,49 +13,72 @@ import (
 // meaning all: both zeros of a float are zero, NaN isn't; true isn't. An empty axis
 // gives 0. It panics when an axis doesn't exist or is named twice.
 // numpy.count_nonzero.
-func CountNonzero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[int64] {
-	return reduceTo("CountNonzero", truthOf(a), axes, opts, func() folder[bool, int64] { return &truthCount{} })
+func CountNonzero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[int64]) {
+	truth := truthOf(exec.Ref(&a))
+	countNonzero.call(exec.Ref(&r), &truth, axes, 0, opts)
+	return r
 }
 
 // Any reports whether an element of a isn't zero along the given axes, nil meaning
 // all, as CountNonzero counts them. An empty axis gives false. numpy.any.
-func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[bool] {
-	return reduceTo("Any", truthOf(a), axes, opts, func() folder[bool, bool] { return &truthTest{} })
+func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
+	truth := truthOf(exec.Ref(&a))
+	anyTrue.call(exec.Ref(&r), &truth, axes, 0, opts)
+	return r
 }
 
 // AllTrue reports whether no element of a is zero, as Any does. An empty axis gives
 // true. numpy.all; All is the list of operators.
-func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[bool] {
-	return reduceTo("AllTrue", truthOf(a), axes, opts, func() folder[bool, bool] { return &truthTest{all: true} })
+func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
+	truth := truthOf(exec.Ref(&a))
+	allTrue.call(exec.Ref(&r), &truth, axes, 0, opts)
+	return r
 }
 
-func truthOf[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[bool] {
-	return tensor.FromSlice(truths(wordsOf(a.Any())), a.Shape()...)
+// truthOf returns which elements aren't zero.
+func truthOf(a *tensor.Any) tensor.Any {
+	return tensor.FromSlice(truths(wordsOf(*a)), a.Shape()...).Any()
 }
+
+// These have no form in ONNX.
+var (
+	countNonzero = reduction{about: about{name: "CountNonzero"}, takes: bools, gives: dtype.Int64,
+		folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, spare: new(sync.Pool)}
+	anyTrue = reduction{about: about{name: "Any"}, takes: bools,
+		folder: func(*exec.Reducer) exec.Folder { return new(truthTest) }, spare: new(sync.Pool)}
+	allTrue = reduction{about: about{name: "AllTrue"}, takes: bools,
+		folder: func(*exec.Reducer) exec.Folder { return &truthTest{all: true} }, spare: new(sync.Pool)}
+)
 
 type truthCount struct{ n int64 }
 
-func (f *truthCount) start() { f.n = 0 }
+func (f *truthCount) Start() { f.n = 0 }
 
-func (f *truthCount) take(x []bool) {
-	for _, v := range x {
+func (f *truthCount) Take(x exec.Run) {
+	for _, v := range exec.Of[bool](x) {
 		if v {
 			f.n++
 		}
 	}
 }
 
-func (f *truthCount) result() int64 { return f.n }
+func (f *truthCount) Result(out exec.Run) error {
+	exec.Of[int64](out)[0] = f.n
+	return nil
+}
 
 // truthTest is the folder of Any and AllTrue: it looks for true, or for false.
 type truthTest struct{ all, found bool }
 
-func (f *truthTest) start() { f.found = false }
+func (f *truthTest) Start() { f.found = false }
 
-func (f *truthTest) take(x []bool) {
-	for _, v := range x {
+func (f *truthTest) Take(x exec.Run) {
+	for _, v := range exec.Of[bool](x) {
 		f.found = f.found || v != f.all
 	}
 }
 
-func (f *truthTest) result() bool { return f.found != f.all }
+func (f *truthTest) Result(out exec.Run) error {
+	exec.Of[bool](out)[0] = f.found != f.all
+	return nil
+}

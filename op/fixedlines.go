@@ -11,32 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Reductions and other functions of whole lines of fixed point: a line is gathered, unless
-// it is a run in memory, and handed over. Sums are exact and rounded once, so that the
-// order of a line doesn't matter.
-
-// fixedLine has a function of a line for each format.
-type fixedLine struct {
-	FP8x23  func(x []num.FP8x23, mode []num.FixedMode) (num.FP8x23, error)
-	FP16x16 func(x []num.FP16x16, mode []num.FixedMode) (num.FP16x16, error)
-	FP32x32 func(x []num.FP32x32, mode []num.FixedMode) (num.FP32x32, error)
-	FP64x64 func(x []num.FP64x64, mode []num.FixedMode) (num.FP64x64, error)
-}
-
-func fixedLineOf[T num.Elem](l *fixedLine) func(x []T, mode []num.FixedMode) (T, error) {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *num.FP8x23:
-		p = l.FP8x23
-	case *num.FP16x16:
-		p = l.FP16x16
-	case *num.FP32x32:
-		p = l.FP32x32
-	case *num.FP64x64:
-		p = l.FP64x64
-	}
-	return p.(func(x []T, mode []num.FixedMode) (T, error))
-}
+// Functions of whole lines of fixed point: a line is gathered and handed over.
 
 // A misfit is the first result that there isn't, of those that threads have found.
 type misfit struct {
@@ -87,45 +62,6 @@ func (t *trial[T]) done() tensor.Tensor[T] {
 		t.dst.CopyFrom(t.out)
 	}
 	return t.dst
-}
-
-// reduceFixed reduces each line of a to one element.
-func reduceFixed[T num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, lines *fixedLine) tensor.Tensor[T] {
-	return reduceLines(name, a, list, opts, fixedLineOf[T](lines))
-}
-
-func reduceLines[T, R num.Elem](name string, a tensor.Tensor[T], list []int, opts []Option, fn func(x []T, mode []num.FixedMode) (R, error)) tensor.Tensor[R] {
-	s := read(opts)
-	s.keepDims = s.keepDims || s.orion && keepsVectors(name) && a.Rank() == 1
-	var x axes
-	t := tryOut[R](name, &s, reduced(&x, nil, name, exec.Ref(&a).LayoutRef(), list, s.keepDims))
-	if t.out.Len() == 0 {
-		return t.dst
-	}
-	data, base := a.Data()
-	to, at := t.out.Mutable()
-	var od sequence
-	od.of(exec.Ref(&t.out).LayoutRef())
-	modes := stateOf(&s, dtype.Of[T]()).modes
-	exec.Split(name, s.ctx(), od.n, max(1, 4*x.gone.n), func(from, till int) {
-		var line []T
-		for o := from; o < till; o++ {
-			first, n := base+x.kept.offset(o), x.gone.n
-			if n > 0 && x.gone.run() {
-				line = data[first : first+n]
-			} else {
-				if cap(line) < n || o == from {
-					line = roomFor[T](name, n)
-				}
-				gather(&x.gone, line[:n], data, first, 0)
-			}
-			v, err := fn(line[:n], modes)
-			t.bad.note(o, err)
-			to[at+od.offset(o)] = v
-		}
-	})
-	runtime.KeepAlive(a)
-	return t.done()
 }
 
 // fixedMap has a function from lines to lines for each format; dst isn't x.

@@ -4,80 +4,121 @@ import (
 	"math/big"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
-var (
-	fixedSum       = fixedLine{sumLine[num.FP8x23], sumLine[num.FP16x16], sumLine[num.FP32x32], sumLine[num.FP64x64]}
-	fixedMean      = fixedLine{meanLine[num.FP8x23], meanLine[num.FP16x16], meanLine[num.FP32x32], meanLine[num.FP64x64]}
-	fixedL1        = fixedLine{l1Line[num.FP8x23], l1Line[num.FP16x16], l1Line[num.FP32x32], l1Line[num.FP64x64]}
-	fixedL2        = fixedLine{l2Line[num.FP8x23], l2Line[num.FP16x16], l2Line[num.FP32x32], l2Line[num.FP64x64]}
-	fixedSumSquare = fixedLine{sumSquareLine[num.FP8x23], sumSquareLine[num.FP16x16], sumSquareLine[num.FP32x32], sumSquareLine[num.FP64x64]}
-	fixedLogSum    = fixedLine{logSumLine[num.FP8x23], logSumLine[num.FP16x16], logSumLine[num.FP32x32], logSumLine[num.FP64x64]}
-	fixedLogSumExp = fixedLine{logSumExpLine[num.FP8x23], logSumExpLine[num.FP16x16], logSumExpLine[num.FP32x32], logSumExpLine[num.FP64x64]}
-	fixedProd      = fixedLine{prodLine[num.FP8x23], prodLine[num.FP16x16], prodLine[num.FP32x32], prodLine[num.FP64x64]}
-)
+// Folders of fixed point: they take numbers in exactly and round once, so that the order of
+// a sequence doesn't matter.
 
-func sumLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	var s num.FixedSum[T]
-	s.AddRow(x)
-	return s.Sum(mode...)
+// fixedTerms is the folder of sums.
+type fixedTerms[T num.Fixed] struct {
+	kind  termKind
+	modes []num.FixedMode
+	sum   num.FixedSum[T]
+	n     int
 }
 
-func meanLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	var s num.FixedSum[T]
-	s.AddRow(x)
-	return s.Mean(len(x), mode...)
-}
-
-func l1Line[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	var s num.FixedSum[T]
-	s.AddAbs(x)
-	return s.Sum(mode...)
-}
-
-func l2Line[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	var s num.FixedSum[T]
-	s.AddProducts(x, x)
-	return s.Sqrt(mode...)
-}
-
-func sumSquareLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	var s num.FixedSum[T]
-	s.AddProducts(x, x)
-	return s.Sum(mode...)
-}
-
-func logSumLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	var s num.FixedSum[T]
-	s.AddRow(x)
-	return s.Log(mode...)
-}
-
-func logSumExpLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	return num.LogSumExpFixed(x, mode...)
-}
-
-// prodLine multiplies exactly and rounds once.
-func prodLine[T num.Fixed](x []T, mode []num.FixedMode) (T, error) {
-	p := big.NewInt(1)
-	for _, v := range x {
-		if p.Mul(p, num.FixedBits(v).Big()); p.Sign() == 0 {
-			break
-		}
+// fixedFolder makes the folder of a sum of fixed point.
+func fixedFolder(r *exec.Reducer, kind termKind) exec.Folder {
+	switch r.DType {
+	case dtype.FP8x23:
+		return &fixedTerms[num.FP8x23]{kind: kind, modes: r.Modes}
+	case dtype.FP16x16:
+		return &fixedTerms[num.FP16x16]{kind: kind, modes: r.Modes}
+	case dtype.FP32x32:
+		return &fixedTerms[num.FP32x32]{kind: kind, modes: r.Modes}
 	}
-	return num.FixedFromBig[T](p, fracOf(dtype.Of[T]())*uint(len(x)), mode...)
+	return &fixedTerms[num.FP64x64]{kind: kind, modes: r.Modes}
 }
 
-// spreadFixed is Var, or Std.
-func spreadFixed[T num.Fixed](name string, a tensor.Tensor[T], axes []int, ddof int, opts []Option) tensor.Tensor[T] {
-	return reduceLines(name, a, axes, opts, func(x []T, mode []num.FixedMode) (T, error) {
-		var m num.FixedMoments[T]
-		m.AddRow(x)
-		if name == "Std" {
-			return m.StdDev(ddof, mode...)
+func (f *fixedTerms[T]) Start() { f.sum, f.n = num.FixedSum[T]{}, 0 }
+
+func (f *fixedTerms[T]) Take(r exec.Run) {
+	x := exec.Of[T](r)
+	switch f.n += len(x); f.kind {
+	case magnitudes:
+		f.sum.AddAbs(x)
+	case squares, roots:
+		f.sum.AddProducts(x, x)
+	default:
+		f.sum.AddRow(x)
+	}
+}
+
+func (f *fixedTerms[T]) Result(out exec.Run) (err error) {
+	v := &exec.Of[T](out)[0]
+	switch f.kind {
+	case averages:
+		*v, err = f.sum.Mean(f.n, f.modes...)
+	case roots:
+		*v, err = f.sum.Sqrt(f.modes...)
+	case logarithms:
+		*v, err = f.sum.Log(f.modes...)
+	default:
+		*v, err = f.sum.Sum(f.modes...)
+	}
+	return err
+}
+
+// fixedProd is the folder of products.
+type fixedProd[T num.Fixed] struct {
+	modes []num.FixedMode
+	prod  big.Int
+	n     int
+}
+
+func (f *fixedProd[T]) Start() {
+	f.prod.SetInt64(1)
+	f.n = 0
+}
+
+func (f *fixedProd[T]) Take(r exec.Run) {
+	x := exec.Of[T](r)
+	f.n += len(x)
+	for _, v := range x {
+		if f.prod.Sign() == 0 {
+			return
 		}
-		return m.Variance(ddof, mode...)
-	})
+		f.prod.Mul(&f.prod, num.FixedBits(v).Big())
+	}
+}
+
+func (f *fixedProd[T]) Result(out exec.Run) (err error) {
+	exec.Of[T](out)[0], err = num.FixedFromBig[T](&f.prod, fracOf(dtype.Of[T]())*uint(f.n), f.modes...)
+	return err
+}
+
+// fixedLogSumExp keeps the sequence.
+type fixedLogSumExp[T num.Fixed] struct {
+	modes []num.FixedMode
+	all   []T
+}
+
+func (f *fixedLogSumExp[T]) Start()          { f.all = f.all[:0] }
+func (f *fixedLogSumExp[T]) Take(x exec.Run) { f.all = append(f.all, exec.Of[T](x)...) }
+
+func (f *fixedLogSumExp[T]) Result(out exec.Run) (err error) {
+	exec.Of[T](out)[0], err = num.LogSumExpFixed(f.all, f.modes...)
+	return err
+}
+
+// fixedDeviation is the folder of Var and Std.
+type fixedDeviation[T num.Fixed] struct {
+	modes []num.FixedMode
+	ddof  int
+	root  bool
+	num.FixedMoments[T]
+}
+
+func (f *fixedDeviation[T]) Start()          { f.FixedMoments = num.FixedMoments[T]{} }
+func (f *fixedDeviation[T]) Take(x exec.Run) { f.AddRow(exec.Of[T](x)) }
+
+func (f *fixedDeviation[T]) Result(out exec.Run) (err error) {
+	if v := &exec.Of[T](out)[0]; f.root {
+		*v, err = f.StdDev(f.ddof, f.modes...)
+	} else {
+		*v, err = f.Variance(f.ddof, f.modes...)
+	}
+	return err
 }

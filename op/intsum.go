@@ -3,17 +3,21 @@ package op
 import (
 	"math/bits"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// termKind is what of each integer enters a sum.
+// termKind is what of each integer or fixed-point number enters a sum, and what is made of it.
 type termKind uint8
 
 const (
 	plain termKind = iota
 	magnitudes
 	squares
-	averages // the sum is exact, and divided by the count
+	averages   // the sum is exact, and divided by the count
+	roots      // of fixed point: the root of the sum of squares
+	logarithms // of fixed point: the logarithm of the sum
 )
 
 // intSum adds integers, which wrap.
@@ -24,34 +28,31 @@ type intSum[T num.Integer] struct {
 	n      int
 }
 
-// intFolder makes the folder over an integer type; nil for other types.
-func intFolder[T num.Elem](kind termKind) folder[T, T] {
-	var f any
-	switch any((*T)(nil)).(type) {
-	case *int8:
-		f = &intSum[int8]{kind: kind}
-	case *int16:
-		f = &intSum[int16]{kind: kind}
-	case *int32:
-		f = &intSum[int32]{kind: kind}
-	case *int64:
-		f = &intSum[int64]{kind: kind}
-	case *uint8:
-		f = &intSum[uint8]{kind: kind}
-	case *uint16:
-		f = &intSum[uint16]{kind: kind}
-	case *uint32:
-		f = &intSum[uint32]{kind: kind}
-	case *uint64:
-		f = &intSum[uint64]{kind: kind}
+// intFolder makes the folder of an integer type.
+func intFolder(d dtype.DType, kind termKind) exec.Folder {
+	switch d {
+	case dtype.Int8:
+		return &intSum[int8]{kind: kind}
+	case dtype.Int16:
+		return &intSum[int16]{kind: kind}
+	case dtype.Int32:
+		return &intSum[int32]{kind: kind}
+	case dtype.Int64:
+		return &intSum[int64]{kind: kind}
+	case dtype.Uint8:
+		return &intSum[uint8]{kind: kind}
+	case dtype.Uint16:
+		return &intSum[uint16]{kind: kind}
+	case dtype.Uint32:
+		return &intSum[uint32]{kind: kind}
 	}
-	s, _ := f.(folder[T, T])
-	return s
+	return &intSum[uint64]{kind: kind}
 }
 
-func (f *intSum[T]) start() { f.sum, f.hi, f.lo, f.n = 0, 0, 0, 0 }
+func (f *intSum[T]) Start() { f.sum, f.hi, f.lo, f.n = 0, 0, 0, 0 }
 
-func (f *intSum[T]) take(x []T) {
+func (f *intSum[T]) Take(r exec.Run) {
+	x := exec.Of[T](r)
 	switch f.kind {
 	case plain:
 		for _, v := range x {
@@ -79,6 +80,11 @@ func (f *intSum[T]) take(x []T) {
 			f.hi, _ = bits.Add64(f.hi, sign, carry)
 		}
 	}
+}
+
+func (f *intSum[T]) Result(out exec.Run) error {
+	exec.Of[T](out)[0] = f.result()
+	return nil
 }
 
 // result is the sum, or the mean toward zero: of nothing, 0.

@@ -3,7 +3,6 @@ package op
 import (
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -13,21 +12,9 @@ import (
 // even number the mean of the two in the middle, added and halved in float64 and
 // rounded once. NaN if any is NaN, and of nothing. The reduced axes go, unless
 // KeepDims. NumPy median.
-func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	roomToSort("Median", &a)
-	return reduceTo("Median", a, axes, opts, func() folder[T, T] { return quantileFolder[T](0.5) })
-}
-
-// roomToSort panics when elements that repeat are too many to be kept.
-func roomToSort[T num.Elem](name string, a *tensor.Tensor[T]) {
-	if n := a.Len(); n > len(exec.Reach(exec.Ref(a))) {
-		fits(name, n, 8)
-	}
-}
-
-func quantileFolder[T num.Elem](q float64) folder[T, T] {
-	return floatFolder[T](func() folder[float32, float64] { return &ranked[float32]{q: q} },
-		func() folder[float64, float64] { return &ranked[float64]{q: q} })
+func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+	medianOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0.5, opts)
+	return r
 }
 
 // ranked is the folder of Median and Quantile: it keeps the sequence, and sorts it.
@@ -46,7 +33,7 @@ func (f *ranked[T]) take(x []T) {
 	}
 }
 
-func (f *ranked[T]) result() float64 {
+func (f *ranked[T]) total() float64 {
 	n := len(f.all)
 	if n == 0 || f.nan {
 		return float64(num.NaN32())
@@ -68,13 +55,9 @@ func (f *ranked[T]) result() float64 {
 	return y - float64((y-x)*(1-t)) // so that neither end overshoots
 }
 
-var medianOp = opN{about: about{name: "Median", attrs: []string{"axes", "keepdims"}}, least: 1, most: 2,
-	infer: func(c *Call) []tensor.Any { return inferReduce("Median", c, 18) },
-	typed: perType{dtype.Float8E4M3: runMedian[num.F8E4M3], dtype.Float8E5M2: runMedian[num.F8E5M2],
-		dtype.Float16: runMedian[num.F16], dtype.BFloat16: runMedian[num.BF16],
-		dtype.Float32: runMedian[float32], dtype.Float64: runMedian[float64]}}
-
-func runMedian[T num.Float | num.Narrow](c *Call) []tensor.Any {
-	axes, opts := reduceArgs("Median", c, 18)
-	return one(Median(as[T]("Median", c, 0), axes, opts...).Any())
+func quantileFolder(r *exec.Reducer) exec.Folder {
+	return termsFolder(r, &ranked[float32]{q: r.P}, &ranked[float64]{q: r.P})
 }
+
+var medianOp = reduction{about: about{name: "Median", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats, collects: true,
+	folder: quantileFolder, param: func(*Call) float64 { return 0.5 }}

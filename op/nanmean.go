@@ -1,7 +1,9 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,22 +12,14 @@ import (
 // nil: NanSum's value before it is rounded, divided by the number of elements that
 // aren't NaN; NaN if there is none. The reduced axes go, unless KeepDims. NumPy
 // nanmean.
-func NanMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return reduceTo("NanMean", a, axes, opts, nanMeanFolder[T])
+func NanMean[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+	nanMeanOp.call(exec.Ref(&r), exec.Ref(&a), axes, 0, opts)
+	return r
 }
 
-func nanMeanFolder[T num.Elem]() folder[T, T] {
-	return floatFolder[T](func() folder[float32, float64] { return &nanless[float32]{mean: true} },
-		func() folder[float64, float64] { return &nanless[float64]{mean: true} })
+func nanMeanFolder(r *exec.Reducer) exec.Folder {
+	return termsFolder(r, &nanless[float32]{mean: true}, &nanless[float64]{mean: true})
 }
 
-var nanMeanOp = opN{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, least: 1, most: 2,
-	infer: func(c *Call) []tensor.Any { return inferReduce("NanMean", c, 18) },
-	typed: perType{dtype.Float8E4M3: runNanMean[num.F8E4M3], dtype.Float8E5M2: runNanMean[num.F8E5M2],
-		dtype.Float16: runNanMean[num.F16], dtype.BFloat16: runNanMean[num.BF16],
-		dtype.Float32: runNanMean[float32], dtype.Float64: runNanMean[float64]}}
-
-func runNanMean[T num.Float | num.Narrow](c *Call) []tensor.Any {
-	axes, opts := reduceArgs("NanMean", c, 18)
-	return one(NanMean(as[T]("NanMean", c, 0), axes, opts...).Any())
-}
+var nanMeanOp = reduction{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats,
+	folder: nanMeanFolder, spare: new(sync.Pool)}

@@ -4,9 +4,8 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The order of max, min, argmax and the pools: NaN above everything for the
@@ -127,90 +126,53 @@ func lessFloat[T num.Float](v, best T) bool {
 	return v == 0 && best == 0 && math.Signbit(float64(v)) && !math.Signbit(float64(best))
 }
 
-// lowest returns −∞, or the smallest value of an integer or a float without ∞.
-func lowest[T num.Elem]() T {
-	var v any
-	var t T
-	switch any(t).(type) {
-	case int8:
-		v = int8(math.MinInt8)
-	case int16:
-		v = int16(math.MinInt16)
-	case int32:
-		v = int32(math.MinInt32)
-	case int64:
-		v = int64(math.MinInt64)
-	case float32:
-		v = float32(math.Inf(-1))
-	case float64:
-		v = math.Inf(-1)
-	case num.F16:
-		v = num.F16FromBits(0xfc00)
-	case num.BF16:
-		v = num.BF16FromBits(0xff80)
-	case num.F8E4M3:
-		v = num.F8E4M3FromBits(0xfe)
-	case num.F8E5M2:
-		v = num.F8E5M2FromBits(0xfc)
-	case num.FP8x23:
-		v = num.FP8x23FromBits(math.MinInt32)
-	case num.FP16x16:
-		v = num.FP16x16FromBits(math.MinInt32)
-	case num.FP32x32:
-		v = num.FP32x32FromBits(math.MinInt64)
-	case num.FP64x64:
-		v = num.FP64x64FromBits(num.Int128{Hi: math.MinInt64})
-	default:
-		return t // unsigned: 0; bool: false
+// endsOf returns −∞ and +∞, or the smallest and the largest value of a type without them.
+func endsOf(d dtype.DType) (lo, hi exec.Word) {
+	switch d {
+	case dtype.Bool:
+		return exec.WordOf(false), exec.WordOf(true)
+	case dtype.Int8:
+		return exec.WordOf[int8](math.MinInt8), exec.WordOf[int8](math.MaxInt8)
+	case dtype.Int16:
+		return exec.WordOf[int16](math.MinInt16), exec.WordOf[int16](math.MaxInt16)
+	case dtype.Int32, dtype.FP8x23, dtype.FP16x16:
+		return exec.WordOf[int32](math.MinInt32), exec.WordOf[int32](math.MaxInt32)
+	case dtype.Int64, dtype.FP32x32:
+		return exec.WordOf[int64](math.MinInt64), exec.WordOf[int64](math.MaxInt64)
+	case dtype.Uint8:
+		return exec.WordOf[uint8](0), exec.WordOf[uint8](math.MaxUint8)
+	case dtype.Uint16:
+		return exec.WordOf[uint16](0), exec.WordOf[uint16](math.MaxUint16)
+	case dtype.Uint32:
+		return exec.WordOf[uint32](0), exec.WordOf[uint32](math.MaxUint32)
+	case dtype.Uint64:
+		return exec.WordOf[uint64](0), exec.WordOf[uint64](math.MaxUint64)
+	case dtype.Float8E4M3:
+		return exec.WordOf(num.F8E4M3FromBits(0xfe)), exec.WordOf(num.F8E4M3FromBits(0x7e))
+	case dtype.Float8E5M2:
+		return exec.WordOf(num.F8E5M2FromBits(0xfc)), exec.WordOf(num.F8E5M2FromBits(0x7c))
+	case dtype.Float16:
+		return exec.WordOf(num.F16FromBits(0xfc00)), exec.WordOf(num.F16FromBits(0x7c00))
+	case dtype.BFloat16:
+		return exec.WordOf(num.BF16FromBits(0xff80)), exec.WordOf(num.BF16FromBits(0x7f80))
+	case dtype.Float32:
+		return exec.WordOf(float32(math.Inf(-1))), exec.WordOf(float32(math.Inf(1)))
+	case dtype.Float64:
+		return exec.WordOf(math.Inf(-1)), exec.WordOf(math.Inf(1))
 	}
-	return v.(T)
+	return exec.WordOf(num.FP64x64FromBits(num.Int128{Hi: math.MinInt64})), exec.WordOf(num.FP64x64FromBits(num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}))
 }
 
-// highest returns +∞, or the largest value of an integer or a float without ∞.
+// lowest returns the first of endsOf.
+func lowest[T num.Elem]() T {
+	v, _ := endsOf(dtype.Of[T]())
+	return exec.Number[T](&v)
+}
+
+// highest returns the second.
 func highest[T num.Elem]() T {
-	var v any
-	var t T
-	switch any(t).(type) {
-	case bool:
-		v = true
-	case int8:
-		v = int8(math.MaxInt8)
-	case int16:
-		v = int16(math.MaxInt16)
-	case int32:
-		v = int32(math.MaxInt32)
-	case int64:
-		v = int64(math.MaxInt64)
-	case uint8:
-		v = uint8(math.MaxUint8)
-	case uint16:
-		v = uint16(math.MaxUint16)
-	case uint32:
-		v = uint32(math.MaxUint32)
-	case uint64:
-		v = uint64(math.MaxUint64)
-	case float32:
-		v = float32(math.Inf(1))
-	case float64:
-		v = math.Inf(1)
-	case num.F16:
-		v = num.F16FromBits(0x7c00)
-	case num.BF16:
-		v = num.BF16FromBits(0x7f80)
-	case num.F8E4M3:
-		v = num.F8E4M3FromBits(0x7e)
-	case num.F8E5M2:
-		v = num.F8E5M2FromBits(0x7c)
-	case num.FP8x23:
-		v = num.FP8x23FromBits(math.MaxInt32)
-	case num.FP16x16:
-		v = num.FP16x16FromBits(math.MaxInt32)
-	case num.FP32x32:
-		v = num.FP32x32FromBits(math.MaxInt64)
-	case num.FP64x64:
-		v = num.FP64x64FromBits(num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64})
-	}
-	return v.(T)
+	_, v := endsOf(dtype.Of[T]())
+	return exec.Number[T](&v)
 }
 
 // canonicalRow makes the NaNs of a row of any float type canonical.
@@ -263,74 +225,6 @@ func canonicalNumber[T num.Elem](v T) T {
 	return v
 }
 
-// extreme is the folder of the largest or the smallest element.
-type extreme[T num.Elem] struct {
-	better     func(v, best T) bool
-	whole      func(x []T) (best T, ok bool) // of many elements, with an instruction set; may be nil
-	none, best T
-	any        bool
-}
-
-func (f *extreme[T]) start() { f.best, f.any = f.none, false }
-
-func (f *extreme[T]) take(x []T) {
-	if !f.any && len(x) > 0 {
-		f.best, f.any, x = x[0], true, x[1:]
-	}
-	if f.whole != nil {
-		if v, ok := f.whole(x); ok {
-			if f.better(v, f.best) {
-				f.best = v
-			}
-			return
-		}
-	}
-	for _, v := range x {
-		if f.better(v, f.best) {
-			f.best = v
-		}
-	}
-}
-
-func (f *extreme[T]) result() T {
-	return canonicalNumber(f.best)
-}
-
-// position is the folder of ArgMax and ArgMin.
-type position[T num.Elem] struct {
-	better func(v, best T) bool
-	whole  func(x []T) (best T, ok bool) // as that of extreme
-	last   bool                          // of equals
-	best   T
-	at     int64
-	n      int64
-}
-
-func (f *position[T]) start() { f.n, f.at = 0, 0 }
-
-func (f *position[T]) take(x []T) {
-	for f.whole != nil && len(x) > 0 { // in parts, as the best's place in one must be found
-		part := x[:min(len(x), 1024)]
-		v, ok := f.whole(part)
-		if !ok {
-			break
-		}
-		if f.n == 0 || f.better(v, f.best) {
-			f.best, f.at = v, f.n+int64(indexOf(part, v))
-		}
-		f.n += int64(len(part))
-		x = x[len(part):]
-	}
-	for _, v := range x {
-		if f.n == 0 || f.better(v, f.best) || f.last && !f.better(f.best, v) && !isNaN(v) {
-			f.best, f.at = v, f.n
-		}
-		f.n++
-	}
-}
-
-func (f *position[T]) result() int64 { return f.at }
-
 // isNaN reports whether v is a NaN of any float type.
 func isNaN[T num.Elem](v T) bool {
 	switch v := any(v).(type) {
@@ -342,22 +236,4 @@ func isNaN[T num.Elem](v T) bool {
 		return v.IsNaN()
 	}
 	return false
-}
-
-// refuseEmpty panics when there is an output with no element to choose from.
-func refuseEmpty(name string, lay *layout.Layout, axis int) {
-	for i := range lay.Rank() {
-		if (lay.Dim(i) == 0) != (i == axis) {
-			return
-		}
-	}
-	panic(fail(name, tensor.ErrShape, "axis %d of shape %s is empty; nothing has no largest or smallest element", axis, lay.ShapeString()))
-}
-
-// inferArg describes the result of ArgMax or ArgMin.
-func inferArg(name string, c *Call) []tensor.Any {
-	lay := c.in(0).Layout()
-	axis := axisOf(name, int(c.Attrs.Int("axis", 0)), lay.Rank())
-	refuseEmpty(name, &lay, axis)
-	return one(spec(name, dtype.Int64, reducedShape(name, &lay, []int{axis}, c.Attrs.Int("keepdims", 1) != 0)...))
 }

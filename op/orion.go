@@ -31,11 +31,6 @@ import (
 // rank 2 follow their axes, broadcasts of unequal ranks are right.
 func Orion() Option { return Option{flags: orion} }
 
-// keepsVectors says which reductions Orion leaves one axis of a vector.
-func keepsVectors(name string) bool {
-	return name == "ArgMax" || name == "ArgMin" || name == "ReduceProd"
-}
-
 // orionClipRows are Clip's.
 var orionClipRows = rowsP{I8: orionClipRow[int8], I16: orionClipRow[int16], I32: orionClipRow[int32], I64: orionClipRow[int64],
 	U8: orionClipRow[uint8], U16: orionClipRow[uint16], U32: orionClipRow[uint32], U64: orionClipRow[uint64],
@@ -152,7 +147,7 @@ func (o orionOp) results(c *Call, out []tensor.Any) []tensor.Any {
 	for i := first; ok && i < len(out); i++ {
 		out[i] = retyped(out[i], d)
 	}
-	if (o.Name() == "MatMul" || keepsVectors(o.Name())) && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
+	if red, ok := o.Op.(*reduction); (ok && red.vector || o.Name() == "MatMul") && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
 		out[0] = spec(o.Name(), out[0].DType(), 1) // inferred without the option; what is computed has it
 	}
 	return out

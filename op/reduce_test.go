@@ -54,14 +54,14 @@ func plus(lane, x float64) float64   { return lane + x }
 func square(lane, x float64) float64 { return num.FMA64(x, x, lane) }
 
 // reductions is every float reduction and its definition on a sequence.
-type reduction[T num.Float | num.Narrow] struct {
+type definition[T num.Float | num.Narrow] struct {
 	name string
 	op   func(a tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T]
 	def  func(x []float64) float64
 }
 
-func reductions[T num.Float | num.Narrow]() []reduction[T] {
-	return []reduction[T]{
+func reductions[T num.Float | num.Narrow]() []definition[T] {
+	return []definition[T]{
 		{"ReduceSum", ReduceSum[T], func(x []float64) float64 { return definedSum(x, plus) }},
 		{"ReduceMean", ReduceMean[T], func(x []float64) float64 { return definedSum(x, plus) / float64(len(x)) }},
 		{"ReduceSumSquare", ReduceSumSquare[T], func(x []float64) float64 { return definedSum(x, square) }},

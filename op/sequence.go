@@ -1,7 +1,10 @@
 package op
 
 import (
+	"context"
+
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -116,3 +119,5 @@ func scatter[T num.Elem](s *sequence, data, src []T, base, from int) {
 		src, from = src[n:], from+n
 	}
 }
+
+func ended(ctx context.Context) bool { return exec.Ended(ctx) }

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
@@ -59,29 +58,21 @@ func sumFixed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 			run: func(r *tensor.Any, in []*tensor.Any, opts []Option) { sumFixed(r, in, opts) }}, d, opts, ls...)
 		return
 	}
-	switch d {
-	case dtype.FP8x23:
-		*r = sumTerms[num.FP8x23](ts, ls, opts)
-	case dtype.FP16x16:
-		*r = sumTerms[num.FP16x16](ts, ls, opts)
-	case dtype.FP32x32:
-		*r = sumTerms[num.FP32x32](ts, ls, opts)
-	case dtype.FP64x64:
-		*r = sumTerms[num.FP64x64](ts, ls, opts)
-	}
-}
-
-func sumTerms[T num.Fixed](ts []*tensor.Any, ls []*layout.Layout, opts []Option) tensor.Any {
-	shape, terms := broadcastShape("Sum", nil, ls...), make([]tensor.Tensor[T], len(ts))
+	shape, lines := broadcastShape("Sum", nil, ls...), make([]tensor.Any, len(ts))
 	for i, t := range ts {
-		terms[i] = exec.Typed[T](t).BroadcastTo(shape...)
+		lines[i] = t.BroadcastTo(shape...).Slice(tensor.Ellipsis, tensor.NewAxis)
 	}
 	opts = append([]Option(nil), opts...)
 	for i := range opts {
 		opts[i].flags &^= keepDims
 	}
-	return reduceFixed("Sum", Stack(len(shape), terms), []int{len(shape)}, opts, &fixedSum).Any()
+	var stacked tensor.Any
+	concatenated(&stacked, len(shape), lines, nil)
+	sumLine.call(r, &stacked, []int{len(shape)}, 0, opts)
 }
+
+// sumLine adds the terms of an element.
+var sumLine = reduction{about: about{name: "Sum"}, takes: fixeds, folder: sumFolder}
 
 var sum = op2{about: about{name: "Sum", onnx: []int{6, 8, 13}}, fold: true, once: true,
 	fast: &simd.Add, canonical: true,

@@ -3,8 +3,11 @@ package op
 import (
 	"math"
 	"math/bits"
+	"sync"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -174,5 +177,267 @@ func trySquares[T num.Float](lane *[sumLanes]float64, x []T, shift float64) bool
 		return simd.TrySquareLanes32(lane, conv.As[float32](x), shift)
 	default:
 		return simd.TrySquareLanes64(lane, conv.As[float64](x), shift)
+	}
+}
+
+// sumLines stores the sums of lines, in the order above. It is for float32 and float64 with
+// an instruction set.
+func sumLines(d dtype.DType, out, x exec.Run, step, n int) bool {
+	return sumOrMeanLines(d, out, x, step, n, false)
+}
+
+// meanLines is sumLines for means.
+func meanLines(d dtype.DType, out, x exec.Run, step, n int) bool {
+	return sumOrMeanLines(d, out, x, step, n, true)
+}
+
+func sumOrMeanLines(d dtype.DType, out, x exec.Run, step, n int, mean bool) bool {
+	switch d {
+	case dtype.Float32:
+		return sumFloatLines(exec.Of[float32](out), exec.Of[float32](x), step, n, mean)
+	case dtype.Float64:
+		return sumFloatLines(exec.Of[float64](out), exec.Of[float64](x), step, n, mean)
+	}
+	return false
+}
+
+const (
+	linesAtOnce = 128
+	sumsAtOnce  = 64
+	fewLines    = 16
+)
+
+func sumFloatLines[T num.Float](out, x []T, step, n int, mean bool) bool {
+	if !trySums[T](nil, nil, 0, 0) {
+		return false
+	}
+	switch sums, ok := any(out).([]float64); {
+	case ok:
+		sumEach(sums, x, step, n)
+		settle(out, sums, n, mean)
+	case len(out) <= fewLines:
+		var sums [fewLines]float64
+		sumEach(sums[:len(out)], x, step, n)
+		settle(out, sums[:len(out)], n, mean)
+	default:
+		sumManyLines(out, x, step, n, mean)
+	}
+	return true
+}
+
+// sumManyLines is sumFloatLines with an array that few lines would take longer to clear than to add up; to clear a larger one takes longer than more calls.
+//
+//go:noinline
+func sumManyLines[T num.Float](out, x []T, step, n int, mean bool) {
+	var sums [sumsAtOnce]float64
+	for i := 0; i < len(out); i += sumsAtOnce {
+		m := min(len(out)-i, sumsAtOnce)
+		sumEach(sums[:m], x[i*step:], step, n)
+		settle(out[i:i+m], sums[:m], n, mean)
+	}
+}
+
+// sumEach stores the sum of each line.
+func sumEach[T num.Float](sums []float64, x []T, step, n int) {
+	if n <= sumBlock && trySums(sums, x, step, n) {
+		return
+	}
+	sum := sumOf[T]
+	if !trySums[T](nil, nil, 0, 0) {
+		sum = sumRow[T]
+	}
+	for i := range sums {
+		sums[i] = sum(x[i*step : i*step+n])
+	}
+}
+
+// sumOf returns the sum of x, blocks at a time, with an instruction set.
+func sumOf[T num.Float](x []T) float64 {
+	var sums [sumGroup]float64
+	if len(x) <= sumGroup*sumBlock {
+		return sumOfGroup(&sums, x)
+	}
+	var s summer
+	for len(x) > 0 {
+		m := min(len(x), sumGroup*sumBlock)
+		s.put(sumOfGroup(&sums, x[:m]))
+		x = x[m:]
+	}
+	return s.total()
+}
+
+// sumGroup is how many blocks sumOf adds up at a time, a power of two: the pairs of groups are pairs of blocks.
+const sumGroup = 16
+
+// sumOfGroup returns the sum of a group of blocks, the last of which may be shorter.
+func sumOfGroup[T num.Float](sums *[sumGroup]float64, x []T) float64 {
+	n := len(x) / sumBlock
+	trySums(sums[:n], x, sumBlock, sumBlock)
+	if rest := x[n*sumBlock:]; len(rest) > 0 {
+		trySums(sums[n:n+1], rest, len(rest), len(rest))
+		n++
+	}
+	for ; n > 1; n = (n + 1) / 2 {
+		for i := range n / 2 {
+			sums[i] = sums[2*i] + sums[2*i+1]
+		}
+		sums[n/2] = sums[n-1] // moves up where n is odd
+	}
+	return sums[0]
+}
+
+// settle rounds sums of n elements, or their means. dst may be sums.
+func settle[T num.Float](dst []T, sums []float64, n int, mean bool) {
+	if mean && !simd.TryDivNumber64(sums, sums, float64(n)) {
+		for i := range sums {
+			sums[i] /= float64(n)
+		}
+	}
+	switch dst := any(dst).(type) {
+	case []float32:
+		if simd.TryNarrowF64(dst, sums) {
+			return
+		}
+		for i, v := range sums {
+			dst[i] = float32(v)
+		}
+	case []float64:
+		copy(dst, sums)
+	}
+	canonicalRow(dst)
+}
+
+// sumRows is sumLines for rows; it needs no instruction set.
+func sumRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+	return sumOrMeanRows(d, out, x, from, &down, false)
+}
+
+// meanRows is sumRows for means.
+func meanRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+	return sumOrMeanRows(d, out, x, from, &down, true)
+}
+
+func sumOrMeanRows(d dtype.DType, out, x exec.Run, from int, down *exec.Sequence, mean bool) bool {
+	switch d {
+	case dtype.Float32:
+		sumTile(exec.Of[float32](out), exec.Of[float32](x), from, down, mean)
+	case dtype.Float64:
+		sumTile(exec.Of[float64](out), exec.Of[float64](x), from, down, mean)
+	default:
+		return false
+	}
+	return true
+}
+
+// summers adds the columns of a tile.
+type summers struct {
+	rows  [sumBlock]int64 // where those of a block begin, lane by lane
+	ends  [sumLanes]int64 // of the lanes among them
+	sums  [6 * exec.StripLen]float64
+	block [][]float64 // block[k] has the sums of 2^k blocks where bit k of count is set
+	count uint64
+}
+
+var tileSummers = sync.Pool{New: func() any { return new(summers) }}
+
+// sumTile adds rows up.
+func sumTile[T num.Float](out, x []T, from int, down *exec.Sequence, mean bool) {
+	w, n := len(out), down.N
+	if w == 0 {
+		return
+	}
+	s := tileSummers.Get().(*summers)
+	defer tileSummers.Put(s)
+	s.count = 0
+	for start := 0; start < n; start += sumBlock {
+		sum := sumColumns(s, x, from, down, start, min(start+sumBlock, n), w)
+		k := 0
+		for ; s.count>>k&1 == 1; k++ {
+			addTo(sum, s.block[k][:w])
+		}
+		if k == len(s.block) {
+			s.block = append(s.block, make([]float64, exec.StripLen))
+		}
+		copy(s.block[k], sum)
+		s.count++
+	}
+	var sum []float64
+	for k := range s.block { // as in total of summer
+		switch {
+		case s.count>>k&1 == 0:
+		case sum == nil:
+			sum = s.block[k][:w]
+		default:
+			addTo(sum, s.block[k][:w])
+		}
+	}
+	settle(out, sum, n, mean)
+}
+
+// sumColumns returns the sums of rows [start, end), a block. Lanes go in the order in
+// which each joins those that folding halves joins it to, so that the sums of finished
+// ones are few: those of the last 2^k of them are the columns of s.sums from k·w on.
+// Lanes without rows are −0, and a half of nothing else is left out.
+func sumColumns[T num.Float](s *summers, x []T, from int, down *exec.Sequence, start, end, w int) []float64 {
+	levels := min(bits.Len(uint(end-start-1)), 5)
+	rows, ends := s.rows[:end-start], s.ends[:1<<levels]
+	n, step := 0, down.Offset(sumLanes)
+	for l := range ends {
+		i := start + int(bits.Reverse8(uint8(l))>>(8-levels))
+		for at := from + down.Offset(i); i < end; n++ {
+			rows[n] = int64(at)
+			if i, at = i+sumLanes, at+step; !down.Single() { // the rows aren't one step apart
+				at = from + down.Offset(i)
+			}
+		}
+		ends[l] = int64(n)
+	}
+	sums := s.sums[:(levels+1)*w]
+	if tryColumns(sums, x, rows, ends, w) {
+		return sums[levels*w:]
+	}
+	n = 0
+	for l, e := range ends {
+		k := bits.TrailingZeros(^uint(l))
+		lane := sums[k*w : (k+1)*w]
+		for i := range lane {
+			lane[i] = math.Copysign(0, -1)
+		}
+		for ; n+4 <= int(e); n += 4 {
+			a, b, c, d := x[rows[n]:][:w], x[rows[n+1]:][:w], x[rows[n+2]:][:w], x[rows[n+3]:][:w]
+			for i := range lane {
+				lane[i] = lane[i] + float64(a[i]) + float64(b[i]) + float64(c[i]) + float64(d[i])
+			}
+		}
+		for ; n < int(e); n++ {
+			for i, v := range x[rows[n]:][:w] {
+				lane[i] += float64(v)
+			}
+		}
+		for i := range k {
+			addTo(lane, sums[i*w:(i+1)*w])
+		}
+	}
+	return sums[levels*w:]
+}
+
+// tryColumns does it with an instruction set, if there is one.
+func tryColumns[T num.Float](sums []float64, x []T, rows, ends []int64, w int) bool {
+	switch any((*T)(nil)).(type) {
+	case *float32:
+		return simd.TrySumColumns32(sums, conv.As[float32](x), rows, ends, w)
+	default:
+		return simd.TrySumColumns64(sums, conv.As[float64](x), rows, ends, w)
+	}
+}
+
+// addTo adds x to dst. It may make NaNs canonical.
+func addTo(dst, x []float64) {
+	if r := simd.Add.Best(); r != nil {
+		r.F64(dst, dst, x)
+		return
+	}
+	for i, v := range x[:len(dst)] {
+		dst[i] += v
 	}
 }

@@ -2,8 +2,10 @@ package op
 
 import (
 	"math"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,29 +16,9 @@ import (
 // sample. Where the count isn't above ddof the result is NaN or ∞, of
 // fixed point, whose variance is exact and rounded once, an error. The reduced axes
 // go, unless KeepDims. NumPy var.
-func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
-		return asFixed(a,
-			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return spreadFixed("Var", a, axes, ddof, opts)
-			},
-			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return spreadFixed("Var", a, axes, ddof, opts)
-			},
-			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return spreadFixed("Var", a, axes, ddof, opts)
-			},
-			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return spreadFixed("Var", a, axes, ddof, opts)
-			})
-	}
-	return reduceTo("Var", a, axes, opts, func() folder[T, T] { return varFolder[T](ddof, false) })
-}
-
-func varFolder[T num.Elem](ddof int, root bool) folder[T, T] {
-	return floatFolder[T](
-		func() folder[float32, float64] { return &deviation[float32]{ddof: ddof, root: root} },
-		func() folder[float64, float64] { return &deviation[float64]{ddof: ddof, root: root} })
+func Var[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, ddof int, opts ...Option) (r tensor.Tensor[T]) {
+	varOp.call(exec.Ref(&r), exec.Ref(&a), axes, float64(ddof), opts)
+	return r
 }
 
 // deviation is the folder of Var and Std: one pass for the mean, one for the squares.
@@ -65,27 +47,35 @@ func (f *deviation[T]) again() bool {
 	if f.second {
 		return false
 	}
-	f.mean, f.second = f.termMean.result(), true
+	f.mean, f.second = f.termMean.total(), true
 	f.summer.start()
 	return true
 }
 
-func (f *deviation[T]) result() float64 {
-	v := f.total() / float64(max(f.n-f.ddof, 0)) // as NumPy does: ∞, or NaN for 0 ÷ 0
+func (f *deviation[T]) total() float64 {
+	v := f.summer.total() / float64(max(f.n-f.ddof, 0)) // as NumPy does: ∞, or NaN for 0 ÷ 0
 	if f.root {
 		return math.Sqrt(v)
 	}
 	return v
 }
 
-var varOp = opN{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, least: 1, most: 2,
-	infer: func(c *Call) []tensor.Any { return inferReduce("Var", c, 18) },
-	typed: perType{dtype.Float8E4M3: runVar[num.F8E4M3], dtype.Float8E5M2: runVar[num.F8E5M2],
-		dtype.Float16: runVar[num.F16], dtype.BFloat16: runVar[num.BF16],
-		dtype.Float32: runVar[float32], dtype.Float64: runVar[float64],
-		dtype.FP8x23: runVar[num.FP8x23], dtype.FP16x16: runVar[num.FP16x16], dtype.FP32x32: runVar[num.FP32x32], dtype.FP64x64: runVar[num.FP64x64]}}
-
-func runVar[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	axes, opts := reduceArgs("Var", c, 18)
-	return one(Var(as[T]("Var", c, 0), axes, int(c.Attrs.Int("ddof", 0)), opts...).Any())
+func deviationFolder(r *exec.Reducer, root bool) exec.Folder {
+	ddof := int(r.P)
+	switch r.DType {
+	case dtype.FP8x23:
+		return &fixedDeviation[num.FP8x23]{modes: r.Modes, ddof: ddof, root: root}
+	case dtype.FP16x16:
+		return &fixedDeviation[num.FP16x16]{modes: r.Modes, ddof: ddof, root: root}
+	case dtype.FP32x32:
+		return &fixedDeviation[num.FP32x32]{modes: r.Modes, ddof: ddof, root: root}
+	case dtype.FP64x64:
+		return &fixedDeviation[num.FP64x64]{modes: r.Modes, ddof: ddof, root: root}
+	}
+	return termsFolder(r, &deviation[float32]{ddof: ddof, root: root}, &deviation[float64]{ddof: ddof, root: root})
 }
+
+func ddofOf(c *Call) float64 { return float64(c.Attrs.Int("ddof", 0)) }
+
+var varOp = reduction{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, since: 18, takes: floats | fixeds,
+	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, false) }, spare: new(sync.Pool), param: ddofOf}

@@ -84,6 +84,26 @@ func Imag[F float32 | float64, C complex64 | complex128](t Tensor[C]) Tensor[F] 
 	return Tensor[F]{a: t.a}
 }
 
+// Real returns a view of the real parts of complex numbers, as the function Real does. It
+// panics when a holds no complex numbers.
+func (a Any) Real() Any { return a.half("tensor.Real", 0) }
+
+// Imag returns a view of the imaginary parts, as Real does of the real ones.
+func (a Any) Imag() Any { return a.half("tensor.Imag", 1) }
+
+func (a Any) half(op string, which int) Any {
+	to := dtype.Float32
+	switch d := a.DType(); d {
+	case dtype.Complex64:
+	case dtype.Complex128:
+		to = dtype.Float64
+	default:
+		panic(&Error{op, sprintf("%v has no parts; complex64 and complex128 do", d), ErrDType})
+	}
+	partOf(op, &a, to, which)
+	return a
+}
+
 // partOf makes a a view of the first or the second half of every element, of type to.
 func partOf(op string, a *Any, to dtype.DType, which int) {
 	a.pointer(op)

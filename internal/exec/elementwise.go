@@ -323,6 +323,24 @@ func spread(dst, src []byte, b conv.Block, d dtype.DType) {
 	}
 }
 
+// move is conv.Copy2 of elements of a type, by their size.
+func move(dst, src []byte, to, from conv.Block, d dtype.DType) {
+	switch {
+	case d.Size() == 1:
+		conv.Copy2(dst, src, to, from)
+	case d.Size() == 2:
+		conv.Copy2(words[uint16](dst), words[uint16](src), to, from)
+	case d.Size() == 4:
+		conv.Copy2(words[uint32](dst), words[uint32](src), to, from)
+	case d == dtype.Complex64:
+		conv.Copy2(words[[2]uint32](dst), words[[2]uint32](src), to, from)
+	case d.Size() == 8:
+		conv.Copy2(words[uint64](dst), words[uint64](src), to, from)
+	default:
+		conv.Copy2(words[[2]uint64](dst), words[[2]uint64](src), to, from)
+	}
+}
+
 // strides is a call of strided on its way through the elements.
 type strides struct {
 	dst  tensor.Any

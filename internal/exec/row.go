@@ -27,11 +27,16 @@ type (
 	Row1 func(dst, a Run)
 	Row2 func(dst, a, b Run)
 	Row3 func(dst, a, b, c Run)
+
+	// A LineRow stores in dst the results of the lines of a, of n elements each and one after
+	// the other. It may use w, which has room for as many of them as fit RunLen elements, for
+	// one at least. dst may be a, and marked by simd.Past: it is written once, NaNs canonical.
+	LineRow func(dst, w, a Run, n int)
 )
 
 // Forget returns a row as one of Runs. F is the type of a function that takes a slice for
-// each Run that R takes, and nothing else.
-func Forget[R Row0 | Row1 | Row2 | Row3, F any](row F) R {
+// each Run that R takes, and is alike otherwise.
+func Forget[R Row0 | Row1 | Row2 | Row3 | LineRow, F any](row F) R {
 	return *(*R)(unsafe.Pointer(&row))
 }
 
@@ -136,6 +141,15 @@ func Move(dst, src Run, d dtype.DType) {
 func run(b []byte, shift uint8) Run {
 	return unsafe.Slice((*struct{})(unsafe.Pointer(unsafe.SliceData(b))), len(b)>>shift)
 }
+
+// Part returns n elements of a Run of a type, from first on.
+func Part(r Run, d dtype.DType, first, n int) Run {
+	s := shifts[d]
+	return run(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(r))), len(r)<<s)[first<<s:(first+n)<<s], s)
+}
+
+// RunOf returns elements as a Run.
+func RunOf[T any](s []T) Run { return *(*Run)(unsafe.Pointer(&s)) }
 
 // Of returns the elements of a Run as what they are.
 func Of[T any](r Run) []T { return *(*[]T)(unsafe.Pointer(&r)) }
