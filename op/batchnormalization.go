@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
@@ -18,70 +19,98 @@ import (
 // exactly and rounded once; a negative variance is an error, and so is one of 0 with
 // epsilon 0, but where x is the mean. ONNX BatchNormalization with
 // training_mode 0.
-func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
-	checkNorm("BatchNormalization", x.Any(), scale.Any(), bias.Any(), mean.Any(), variance.Any())
-	if dtype.Of[T]().IsFixed() {
-		return asFixed(x,
-			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return batchFixed(x, as1[num.FP8x23](scale), as1[num.FP8x23](bias), as1[num.FP8x23](mean), as1[num.FP8x23](variance), epsilon, opts)
-			},
-			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return batchFixed(x, as1[num.FP16x16](scale), as1[num.FP16x16](bias), as1[num.FP16x16](mean), as1[num.FP16x16](variance), epsilon, opts)
-			},
-			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return batchFixed(x, as1[num.FP32x32](scale), as1[num.FP32x32](bias), as1[num.FP32x32](mean), as1[num.FP32x32](variance), epsilon, opts)
-			},
-			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return batchFixed(x, as1[num.FP64x64](scale), as1[num.FP64x64](bias), as1[num.FP64x64](mean), as1[num.FP64x64](variance), epsilon, opts)
-			})
+func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, opts)
+	return r
+}
+
+// batchNormalized is BatchNormalization for a run-time element type; in is x, scale, bias,
+// mean and variance.
+func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
+	const name = "BatchNormalization"
+	x, d := in[0], in[0].DType()
+	checkNorm(name, *x, *in[1], *in[2], *in[3], *in[4])
+	if d.IsFixed() {
+		batchFixed(r, in, epsilon, opts)
+		return
 	}
 	s := read(opts)
-	dst := target[T]("BatchNormalization", &s, x.Shape())
-	if dst.Len() == 0 {
-		return dst
+	aimShape(r, name, &s, d, x.Shape())
+	if r.Len() == 0 {
+		return
 	}
-	x = x.Contiguous()
-	out := resultOf(dst, x)
-	for _, p := range []tensor.Tensor[T]{scale, bias, mean, variance} {
-		if out.Any().Overlaps(p.Any()) { // a channel's numbers are read once per image
-			out = tensor.Empty[T](dst.Shape()...)
-		}
+	c := x.Contiguous()
+	out := resultBeside(r, in[:]...)
+	src, res := exec.RunIn(&c), exec.RunIn(&out)
+	var by [5]numeric // what is read once per image
+	for i, p := range in[1:] {
+		by[i+1] = numericOf(wordsOf(*p))
 	}
-	src, res := tensor.Run[T](exec.Ref(&x), exec.Ref(&x).LayoutRef()), tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
-	channels, per := x.Dim(1), x.Len()/(x.Dim(0)*x.Dim(1))
-	at := valueOf[T]()
-	exec.Split("BatchNormalization", s.ctx(), x.Dim(0)*channels, per*2, func(from, to int) {
+	channels, per := c.Dim(1), c.Len()/(c.Dim(0)*c.Dim(1))
+	exec.Split(name, s.ctx(), c.Dim(0)*channels, per*2, func(from, to int) {
 		for i := from; i < to; i++ {
-			c := i % channels
-			factor := at(scale.At(c)) / math.Sqrt(at(variance.At(c))+epsilon)
-			mu, b := at(mean.At(c)), at(bias.At(c))
-			affine(res[i*per:(i+1)*per], src[i*per:(i+1)*per], mu, factor, b)
+			k := i % channels
+			factor := by[1].float(k) / math.Sqrt(by[4].float(k)+epsilon)
+			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), by[3].float(k), factor, by[2].float(k))
 		}
 	})
-	runtime.KeepAlive(x)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
+	runtime.KeepAlive(&c)
+	runtime.KeepAlive(&by)
+	if !out.SameData(*r) {
+		r.CopyFrom(out)
 	}
-	return dst
+}
+
+// resultBeside returns r where it is contiguous and shares no memory with operands, but in
+// whole with the first; else a new tensor.
+func resultBeside(r *tensor.Any, in ...*tensor.Any) tensor.Any {
+	ok := r.IsContiguous() && !exec.MustCopy(in[0], r)
+	for _, a := range in[1:] {
+		ok = ok && !r.Overlaps(*a)
+	}
+	if ok {
+		return *r
+	}
+	return tensor.EmptyOf(r.DType(), r.Shape()...)
 }
 
 // affine sets dst to (src − mean) · factor + bias, each step in float64, rounded once.
-func affine[T num.Elem](dst, src []T, mean, factor, bias float64) {
+func affine[T num.Float](dst, src []T, mean, factor, bias float64) {
 	switch d := any(dst).(type) {
 	case []float32:
-		if simd.TryAffine32(d, any(src).([]float32), mean, factor, bias) {
+		if simd.TryAffine32(d, conv.As[float32](src), mean, factor, bias) {
 			return
 		}
 	case []float64:
-		if simd.TryAffine64(d, any(src).([]float64), mean, factor, bias) {
+		if simd.TryAffine64(d, conv.As[float64](src), mean, factor, bias) {
 			return
 		}
 	}
-	at, round := valueOf[T](), rounding[T]()
 	for i, v := range src {
-		dst[i] = round(float64((at(v)-mean)*factor) + bias)
+		dst[i] = T(float64((float64(v)-mean)*factor) + bias)
 	}
 	canonicalRow(dst)
+}
+
+// affineRun is affine for a run-time element type.
+func affineRun(d dtype.DType, dst, src exec.Run, mean, factor, bias float64) {
+	switch d {
+	case dtype.Float32:
+		affine(exec.Of[float32](dst), exec.Of[float32](src), mean, factor, bias)
+		return
+	case dtype.Float64:
+		affine(exec.Of[float64](dst), exec.Of[float64](src), mean, factor, bias)
+		return
+	}
+	var wide [64]float32
+	widen, round := widenOf(d), roundTo(d)
+	for at := 0; at < len(src); at += len(wide) {
+		n := min(len(wide), len(src)-at)
+		widen(exec.RunOf(wide[:n]), exec.Part(src, d, at, n))
+		for i, v := range wide[:n] {
+			round(exec.Part(dst, d, at+i, 1), float64((float64(v)-mean)*factor)+bias)
+		}
+	}
 }
 
 // checkNorm panics unless each of params has one number per channel of x.
@@ -96,46 +125,26 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 	}
 }
 
-// valueOf returns the exact conversion of T to float64.
-func valueOf[T num.Elem]() func(v T) float64 {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *float32:
-		p = func(v float32) float64 { return float64(v) }
-	case *float64:
-		p = func(v float64) float64 { return v }
-	case *num.F16:
-		p = num.F16.Float64
-	case *num.BF16:
-		p = num.BF16.Float64
-	case *num.F8E4M3:
-		p = num.F8E4M3.Float64
-	case *num.F8E5M2:
-		p = num.F8E5M2.Float64
-	}
-	f, _ := p.(func(v T) float64)
-	return f
-}
-
 var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []int{6, 7, 9, 14, 15},
-	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5,
+	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		inferenceOnly("BatchNormalization", c)
 		oneType("BatchNormalization", c.Inputs...)
 		checkNorm("BatchNormalization", c.in(0), c.Inputs[1:5]...)
 		return one(spec("BatchNormalization", c.in(0).DType(), c.in(0).Shape()...))
 	},
-	typed: perType{dtype.Float8E4M3: runBatchNormalization[num.F8E4M3], dtype.Float8E5M2: runBatchNormalization[num.F8E5M2],
-		dtype.Float16: runBatchNormalization[num.F16], dtype.BFloat16: runBatchNormalization[num.BF16],
-		dtype.Float32: runBatchNormalization[float32], dtype.Float64: runBatchNormalization[float64],
-		dtype.FP8x23: runBatchNormalization[num.FP8x23], dtype.FP16x16: runBatchNormalization[num.FP16x16], dtype.FP32x32: runBatchNormalization[num.FP32x32], dtype.FP64x64: runBatchNormalization[num.FP64x64]}}
-
-func runBatchNormalization[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	const name = "BatchNormalization"
-	inferenceOnly(name, c)
-	return one(BatchNormalization(as[T](name, c, 0), as[T](name, c, 1), as[T](name, c, 2), as[T](name, c, 3), as[T](name, c, 4),
-		float64(c.Attrs.Float("epsilon", 1e-5)), options(c)...).Any())
-}
+	run: func(c *Call) []tensor.Any {
+		const name = "BatchNormalization"
+		inferenceOnly(name, c)
+		oneType(name, c.Inputs...)
+		var in [5]*tensor.Any
+		for i := range in {
+			in[i] = c.with(name, i)
+		}
+		var r tensor.Any
+		batchNormalized(&r, in, float64(c.Attrs.Float("epsilon", 1e-5)), options(c))
+		return one(r)
+	}}
 
 // inferenceOnly panics when a node asks for the behaviour of training.
 func inferenceOnly(name string, c *Call) {

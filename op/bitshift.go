@@ -1,7 +1,6 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -22,12 +21,15 @@ const (
 // don't. ONNX BitShift, which has unsigned integers alone; NumPy left_shift and
 // right_shift.
 func BitShift[T num.Integer](a, b tensor.Tensor[T], to Direction, opts ...Option) (r tensor.Tensor[T]) {
-	if to == Right {
-		shiftRight.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
-		return r
-	}
-	shiftLeft.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	to.shift().call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
+}
+
+func (to Direction) shift() *op2 {
+	if to == Right {
+		return &shiftRight
+	}
+	return &shiftLeft
 }
 
 var shiftLeft = op2{about: about{name: "BitShift"},
@@ -53,10 +55,13 @@ func shiftRightRow[T num.Integer](dst, a, b []T) {
 	}
 }
 
-var bitShift = opN{about: about{name: "BitShift", onnx: []int{11}, attrs: []string{"direction"}}, least: 2,
-	typed: perType{dtype.Int8: runBitShift[int8], dtype.Int16: runBitShift[int16], dtype.Int32: runBitShift[int32],
-		dtype.Int64: runBitShift[int64], dtype.Uint8: runBitShift[uint8], dtype.Uint16: runBitShift[uint16], dtype.Uint32: runBitShift[uint32],
-		dtype.Uint64: runBitShift[uint64]},
+var bitShift = opN{about: about{name: "BitShift", onnx: []int{11}, attrs: []string{"direction"}}, least: 2, takes: integers,
+	run: func(c *Call) []tensor.Any {
+		oneType("BitShift", c.Inputs[:2]...)
+		var r tensor.Any
+		direction(c).shift().call(&r, c.with("BitShift", 0), c.with("BitShift", 1), options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		oneType("BitShift", c.Inputs[:2]...)
 		direction(c)
@@ -72,8 +77,4 @@ func direction(c *Call) Direction {
 	default:
 		panic(fail("BitShift", tensor.ErrValue, "the attribute direction is %q; it must be LEFT or RIGHT", d))
 	}
-}
-
-func runBitShift[T num.Integer](c *Call) []tensor.Any {
-	return one(BitShift(as[T]("BitShift", c, 0), as[T]("BitShift", c, 1), direction(c), options(c)...).Any())
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -16,24 +17,9 @@ import (
 // float64, and each result is rounded, so the last need not equal ReduceSum.
 // Integers wrap. Each sum of fixed point is exact, or beyond the format an error. NaN and ∞ − ∞ make all that follow NaN. ONNX CumSum,
 // numpy.cumsum.
-func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
-		axis := axisOf("CumSum", axis, a.Rank())
-		return asFixed(a,
-			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
-			},
-			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
-			},
-			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
-			},
-			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return cumulateFixed("CumSum", a, axis, exclusive, reverse, false, opts)
-			})
-	}
-	return moved[T](cumulated("CumSum", a.Any(), axisOf("CumSum", axis, a.Rank()), exclusive, reverse, addUp), opts)
+func CumSum[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, exclusive, reverse bool, opts ...Option) (r tensor.Tensor[T]) {
+	accumulated(exec.Ref(&r), "CumSum", exec.Ref(&a), axis, exclusive, reverse, &addUp, opts)
+	return r
 }
 
 // A cumulation is how a line is combined: none is what a result without elements is.
@@ -45,6 +31,75 @@ type cumulation struct {
 
 var addUp = cumulation{none: 0, start: math.Copysign(0, -1), // −0 + v is v for either zero
 	word: func(acc, v uint64) uint64 { return acc + v }}
+
+// accumulated is CumSum, or CumProd, for a run-time element type.
+func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse bool, by *cumulation, opts []Option) {
+	axis = axisOf(name, axis, a.Rank())
+	if a.DType().IsFixed() {
+		accumulateFixed(r, name, a, axis, exclusive, reverse, by.times, opts)
+		return
+	}
+	cumulated(name, *a, axis, exclusive, reverse, *by).into(r, opts)
+}
+
+// accumulateFixed is accumulated for fixed point: sums are exact, products rounded one after
+// the other. An error names the first of a line, in its own direction.
+func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse, times bool, opts []Option) {
+	s, d, shape := read(opts), a.DType(), a.Shape()
+	before, n, after := around(shape, axis)
+	c := a.Contiguous()
+	trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
+		to, from, modes := exec.RunIn(out), exec.RunIn(&c), stateOf(&s, d).modes
+		exec.Split(name, s.ctx(), before*after, 10*n, func(first, till int) {
+			for l := first; l < till; l++ {
+				p, step := l/after*n*after+l%after, after
+				if reverse {
+					p, step = p+(n-1)*after, -after
+				}
+				switch d {
+				case dtype.FP8x23:
+					accumulateLine[num.FP8x23](to, from, p, step, n, exclusive, times, modes, bad)
+				case dtype.FP16x16:
+					accumulateLine[num.FP16x16](to, from, p, step, n, exclusive, times, modes, bad)
+				case dtype.FP32x32:
+					accumulateLine[num.FP32x32](to, from, p, step, n, exclusive, times, modes, bad)
+				default:
+					accumulateLine[num.FP64x64](to, from, p, step, n, exclusive, times, modes, bad)
+				}
+			}
+		})
+		runtime.KeepAlive(&c)
+	})
+}
+
+func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, times bool, modes []num.FixedMode, bad *exec.Failure) {
+	to, data := exec.Of[T](dst), exec.Of[T](src)
+	var sum num.FixedSum[T]
+	product, _ := num.FixedFromInt64[T](1)
+	for i := range n {
+		failed := p
+		v, err := product, error(nil)
+		if !times {
+			if !exclusive {
+				sum.Add(data[p])
+			}
+			v, err = sum.Sum(modes...)
+			if exclusive {
+				sum.Add(data[p])
+			}
+		} else if product, err = num.MulFixed(product, data[p], modes...); !exclusive {
+			v = product
+		} else if failed += step; i == n-1 {
+			err = nil // nobody asks for the last product
+		}
+		if err != nil {
+			bad.Note(failed, err)
+			break
+		}
+		to[p] = v
+		p += step
+	}
+}
 
 func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *transfer {
 	shape := a.Shape()
@@ -192,23 +247,22 @@ func (by *cumulation) words(dst, src numeric, at, step, n int, exclusive bool) {
 	}
 }
 
-// cumulatedCall reads a node.
-func cumulatedCall(name string, c *Call, by cumulation) *transfer {
+// lineAxis reads the axis of a node, an input.
+func lineAxis(name string, c *Call) int {
 	v, _ := ints(name, c, 1)
 	if len(v) != 1 {
 		panic(fail(name, tensor.ErrShape, "the axis has %d elements; want one", len(v)))
 	}
-	return cumulated(name, c.in(0), axisOf(name, v[0], c.in(0).Rank()), c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, by)
+	return axisOf(name, v[0], c.in(0).Rank())
 }
 
-var cumSum = opN{about: about{name: "CumSum", onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals,
-	typed: perType{dtype.FP8x23: runCumSum[num.FP8x23], dtype.FP16x16: runCumSum[num.FP16x16], dtype.FP32x32: runCumSum[num.FP32x32], dtype.FP64x64: runCumSum[num.FP64x64]},
-	move:  func(c *Call) *transfer { return cumulatedCall("CumSum", c, addUp) }}
-
-func runCumSum[T num.Fixed](c *Call) []tensor.Any {
-	v, _ := ints("CumSum", c, 1)
-	if len(v) != 1 {
-		panic(fail("CumSum", tensor.ErrShape, "the axis has %d elements; want one", len(v)))
-	}
-	return one(CumSum(as[T]("CumSum", c, 0), v[0], c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, options(c)...).Any())
-}
+var cumSum = opN{about: about{name: "CumSum", onnx: []int{11, 14}, attrs: []string{"exclusive", "reverse"}}, least: 2, takes: reals | fixeds,
+	infer: func(c *Call) []tensor.Any {
+		lineAxis("CumSum", c)
+		return one(spec("CumSum", c.in(0).DType(), c.in(0).Shape()...))
+	},
+	run: func(c *Call) []tensor.Any {
+		var r tensor.Any
+		accumulated(&r, "CumSum", c.with("CumSum", 0), lineAxis("CumSum", c), c.Attrs.Int("exclusive", 0) != 0, c.Attrs.Int("reverse", 0) != 0, &addUp, options(c))
+		return one(r)
+	}}

@@ -14,9 +14,8 @@ func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tens
 	return Identity(a, opts...), tensor.Full(true, a.Shape()...)
 }
 
-var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3,
-	typed: perType{dtype.Float8E4M3: runDropout[num.F8E4M3], dtype.Float8E5M2: runDropout[num.F8E5M2], dtype.Float16: runDropout[num.F16],
-		dtype.BFloat16: runDropout[num.BF16], dtype.Float32: runDropout[float32], dtype.Float64: runDropout[float64]},
+var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, attrs: []string{"ratio", "seed"}}, least: 1, most: 3, takes: floats,
+	run: runDropout,
 	infer: func(c *Call) []tensor.Any {
 		shape := c.in(0).Shape()
 		mask := dtype.Bool
@@ -28,20 +27,25 @@ var dropout = opN{about: about{name: "Dropout", onnx: []int{7, 10, 12, 13, 22}, 
 
 // runDropout returns the mask only if asked for. Before opset 10 it had the type
 // of the data, from opset 12 on the ratio and whether to train are inputs.
-func runDropout[T num.Float | num.Narrow](c *Call) []tensor.Any {
-	a := as[T]("Dropout", c, 0)
-	if train := as[bool]("Dropout", c, 2); c.Opset >= 12 && !train.IsZero() && train.Item() {
-		if r := c.in(1); r.IsZero() || !isZero(r) {
+func runDropout(c *Call) []tensor.Any {
+	a := *c.with("Dropout", 0)
+	if train := c.in(2); c.Opset >= 12 && !train.IsZero() {
+		t, ok := tensor.As[bool](train)
+		if !ok {
+			panic(notHeld("Dropout", &train, 2, dtype.Bool))
+		}
+		if r := c.in(1); t.Item() && (r.IsZero() || !isZero(r)) {
 			panic(fail("Dropout", ErrUnsupported, "training_mode is true and the ratio isn't 0: what training drops is random; export the model for inference"))
 		}
 	}
 	if c.Outputs < 2 {
-		return one(a.Any())
+		return one(a)
 	}
+	mask := tensor.Full(true, a.Shape()...).Any()
 	if c.Opset < 10 {
-		return []tensor.Any{a.Any(), tensor.Full(rounding[T]()(1), a.Shape()...).Any()}
+		mask = inType(mask, a.DType())
 	}
-	return []tensor.Any{a.Any(), tensor.Full(true, a.Shape()...).Any()}
+	return []tensor.Any{a, mask}
 }
 
 // isZero reports whether a, of a float type, is a single 0.

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/num"
@@ -55,20 +54,20 @@ func geluTanhRow64(dst, a []float64) {
 	}
 }
 
-var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, fast: geluFast,
-	typed: perType{dtype.Float8E4M3: runGelu[num.F8E4M3], dtype.Float8E5M2: runGelu[num.F8E5M2], dtype.Float16: runGelu[num.F16],
-		dtype.BFloat16: runGelu[num.BF16], dtype.Float32: runGelu[float32], dtype.Float64: runGelu[float64]},
+var geluOp = opN{about: about{name: "Gelu", onnx: []int{20}, attrs: []string{"approximate"}}, least: 1, takes: floats, fast: geluFast,
+	run: func(c *Call) []tensor.Any {
+		by := &gelu
+		if approximate(c) {
+			by = &geluTanh
+		}
+		var r tensor.Any
+		by.call(&r, c.with("Gelu", 0), options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		approximate(c)
 		return one(spec("Gelu", c.in(0).DType(), c.in(0).Shape()...))
 	}}
-
-func runGelu[T num.Float | num.Narrow](c *Call) []tensor.Any {
-	if approximate(c) {
-		return one(GeluTanh(as[T]("Gelu", c, 0), options(c)...).Any())
-	}
-	return one(Gelu(as[T]("Gelu", c, 0), options(c)...).Any())
-}
 
 // approximate reports whether a call wants GeluTanh.
 func approximate(c *Call) bool {

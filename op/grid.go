@@ -53,6 +53,8 @@ func Kernels(o Op, d dtype.DType) (levels []string) {
 			has = o.fast != nil && exec.Two(o.fast[l], computed) != nil
 		case *cmp2:
 			has = o.fast != nil && exec.Compare(o.fast[l], computed) != nil
+		case *liner:
+			has = o.fast != nil && o.fast(d, l)
 		case *reduction:
 			has = o.fast != nil && o.fast(d, l)
 		case *opN:

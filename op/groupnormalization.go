@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -16,8 +17,9 @@ import (
 // them before they round; scale and bias have one number for each channel. Every step
 // is rounded in float64, and the result once. ONNX GroupNormalization; at opset 18 scale
 // and bias have one number for each group.
-func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](groupNormalized("GroupNormalization", x.Any(), scale.Any(), bias.Any(), groups, epsilon, false), opts)
+func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], groups int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+	groupNormalized("GroupNormalization", x.Any(), scale.Any(), bias.Any(), groups, epsilon, false).into(exec.Ref(&r), opts)
+	return r
 }
 
 func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon float64, perGroup bool) *transfer {

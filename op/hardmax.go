@@ -1,7 +1,7 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,8 +9,9 @@ import (
 // Hardmax returns 1 where the largest element of each line along axis is, 0
 // elsewhere: the position that ArgMax gives, so the first of equals, or the first
 // NaN. ONNX Hardmax; before opset 13 a line is axis and all after it.
-func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
-	return softened("Hardmax", a, axisOf("Hardmax", axis, a.Rank()), 1, opts, hardmaxLines[float32], hardmaxLines[float64])
+func Hardmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	hardmax.along(exec.Ref(&r), exec.Ref(&a), axis, opts)
+	return r
 }
 
 // hardmaxLines defines Hardmax.
@@ -27,18 +28,18 @@ func hardmaxLines[T num.Float](dst, _, a []T, n int) {
 	}
 }
 
-var hardmax = opN{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1,
-	infer: func(c *Call) []tensor.Any {
-		softAxis("Hardmax", c, c.in(0).Rank())
-		return one(spec("Hardmax", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	typed: perType{dtype.Float8E4M3: runHardmax[num.F8E4M3], dtype.Float8E5M2: runHardmax[num.F8E5M2],
-		dtype.Float16: runHardmax[num.F16], dtype.BFloat16: runHardmax[num.BF16], dtype.Float32: runHardmax[float32],
-		dtype.Float64: runHardmax[float64],
-		dtype.FP8x23:  runHardmax[num.FP8x23], dtype.FP16x16: runHardmax[num.FP16x16], dtype.FP32x32: runHardmax[num.FP32x32], dtype.FP64x64: runHardmax[num.FP64x64]}}
-
-func runHardmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	a := as[T]("Hardmax", c, 0)
-	axis, tail := softAxis("Hardmax", c, a.Rank())
-	return one(softened("Hardmax", a, axis, tail, options(c), hardmaxLines[float32], hardmaxLines[float64]).Any())
+func hardmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
+	top := 0
+	for i, v := range x {
+		if greaterFixed(v, x[top]) {
+			top = i
+		}
+	}
+	clear(dst)
+	dst[top], _ = num.FixedFromInt64[T](1)
+	return nil
 }
+
+var hardmax = liner{about: about{name: "Hardmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}},
+	f32: hardmaxLines[float32], f64: hardmaxLines[float64],
+	fixed: fixedMap{hardmaxFixed[num.FP8x23], hardmaxFixed[num.FP16x16], hardmaxFixed[num.FP32x32], hardmaxFixed[num.FP64x64]}}

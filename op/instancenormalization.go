@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -8,8 +9,9 @@ import (
 // InstanceNormalization is GroupNormalization with a group for each channel: each
 // channel of each image of x [N, C, D1, …] is normalized for itself. ONNX
 // InstanceNormalization.
-func InstanceNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], epsilon float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](instanceNormalized(x.Any(), scale.Any(), bias.Any(), epsilon), opts)
+func InstanceNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+	instanceNormalized(x.Any(), scale.Any(), bias.Any(), epsilon).into(exec.Ref(&r), opts)
+	return r
 }
 
 func instanceNormalized(x, scale, bias tensor.Any, epsilon float64) *transfer {

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -19,23 +21,18 @@ import (
 // computed exactly and rounded once. NaN or ∞ in a line makes
 // it NaN. ONNX LayerNormalization; its run-time form has μ and the factor of each line
 // as further outputs, in float32.
-func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
-		return asFixed(x,
-			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return layerFixed(x, as1[num.FP8x23](scale), as1[num.FP8x23](bias), axis, epsilon, opts)
-			},
-			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return layerFixed(x, as1[num.FP16x16](scale), as1[num.FP16x16](bias), axis, epsilon, opts)
-			},
-			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return layerFixed(x, as1[num.FP32x32](scale), as1[num.FP32x32](bias), axis, epsilon, opts)
-			},
-			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return layerFixed(x, as1[num.FP64x64](scale), as1[num.FP64x64](bias), axis, epsilon, opts)
-			})
+func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
+	layerNormal(exec.Ref(&r), exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), axis, epsilon, opts)
+	return r
+}
+
+// layerNormal is LayerNormalization for a run-time element type.
+func layerNormal(r, x, scale, bias *tensor.Any, axis int, epsilon float64, opts []Option) {
+	if x.DType().IsFixed() {
+		normalizeFixed(r, "LayerNormalization", x, scale, bias, axis, epsilon, false, opts)
+		return
 	}
-	return moved[T](layerNormalized(x.Any(), scale.Any(), anyOrNil(bias), axis, epsilon, nil), opts)
+	layerNormalized(*x, *scale, *bias, axis, epsilon, nil).into(r, opts)
 }
 
 func layerNormalized(x, scale, bias tensor.Any, axis int, epsilon float64, also func(k int, mean, factor float64)) *transfer {
@@ -77,57 +74,39 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 	}}
 }
 
-var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats,
-	typed: perType{dtype.FP8x23: runLayerFixed[num.FP8x23], dtype.FP16x16: runLayerFixed[num.FP16x16], dtype.FP32x32: runLayerFixed[num.FP32x32], dtype.FP64x64: runLayerFixed[num.FP64x64]},
+var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		t := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), 0, nil)
 		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
 		return []tensor.Any{spec("LayerNormalization", t.d, t.shape...), stat, stat}[:min(max(c.Outputs, 1), 3)]
 	},
 	run: func(c *Call) []tensor.Any {
+		axis, epsilon := int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5))
+		x, scale, bias := c.with("LayerNormalization", 0), c.with("LayerNormalization", 1), new(tensor.Any)
+		if !c.in(2).IsZero() {
+			bias = c.with("LayerNormalization", 2)
+		}
+		var y tensor.Any
 		if c.Outputs <= 1 { // of an empty operand there may be any number of lines
-			return one(layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), nil).run(c.Context))
+			layerNormal(&y, x, scale, bias, axis, epsilon, options(c))
+			return one(y)
 		}
-		mean := tensor.New[float32](perLine(c)...)
-		factor := tensor.New[float32](mean.Shape()...)
-		y := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), func(k int, m, f float64) {
-			mean.Elems()[k], factor.Elems()[k] = float32(m), float32(f)
-		}).run(c.Context)
-		canonicalRow(mean.Elems())
-		canonicalRow(factor.Elems())
-		return []tensor.Any{y, mean.Any(), factor.Any()}[:min(c.Outputs, 3)]
+		outs := make([]tensor.Any, 3)
+		if x.DType().IsFixed() {
+			layerNormal(&outs[0], x, scale, bias, axis, epsilon, options(c))
+			outs[1], outs[2] = statsFixed(x, perLine(c), epsilon)
+		} else {
+			mean := tensor.New[float32](perLine(c)...)
+			factor := tensor.New[float32](mean.Shape()...)
+			outs[1], outs[2] = mean.Any(), factor.Any()
+			outs[0] = layerNormalized(*x, *scale, *bias, axis, epsilon, func(k int, m, f float64) {
+				mean.Elems()[k], factor.Elems()[k] = float32(m), float32(f)
+			}).run(c.Context)
+			conv.Canon32(mean.Elems())
+			conv.Canon32(factor.Elems())
+		}
+		return outs[:min(c.Outputs, 3)]
 	}}
-
-// runLayerFixed has the statistics in float32, as the other types, from those rounded to
-// the format.
-func runLayerFixed[T num.Fixed](c *Call) []tensor.Any {
-	const name = "LayerNormalization"
-	oneType(name, c.Inputs...)
-	x, axis, epsilon := as[T](name, c, 0), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5))
-	y := LayerNormalization(x, as[T](name, c, 1), as[T](name, c, 2), axis, epsilon, options(c)...)
-	if c.Outputs <= 1 {
-		return one(y.Any())
-	}
-	shape := perLine(c)
-	mean, factor := tensor.New[T](shape...), tensor.New[T](shape...)
-	x = x.Contiguous()
-	var bad misfit
-	for i, elems := 0, x.Elems(); i < mean.Len(); i++ {
-		n := len(elems) / mean.Len()
-		var m num.FixedMoments[T]
-		m.AddRow(elems[i*n : (i+1)*n])
-		v, err := m.Mean()
-		bad.note(i, err)
-		mean.Elems()[i] = v
-		if norm, err := m.Norm(epsilon); err == nil {
-			v, err = norm.InvStdDev()
-			bad.note(i, err)
-			factor.Elems()[i] = v
-		}
-	}
-	bad.check(name, shape)
-	return []tensor.Any{y.Any(), Cast[float32](mean).Any(), Cast[float32](factor).Any()}[:min(c.Outputs, 3)]
-}
 
 // perLine is the shape of what LayerNormalization says of lines.
 func perLine(c *Call) []int {

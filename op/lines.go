@@ -1,10 +1,10 @@
 package op
 
 import (
-	"runtime"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/layout"
@@ -12,132 +12,169 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A lineFunc stores in dst what it makes of the lines of a, of n elements each and one after
-// the other; w is for its own use and has room for as many of them as fit exec.RunLen elements, for one at least. dst may be a, and
-// marked by simd.Past: it is written once, NaNs canonical.
-type lineFunc[T num.Float] func(dst, w, a []T, n int)
-
-// along is a call of lineFuncs on the lines of a tensor: those of narrow floats are
-// widened first and rounded once.
-type along[T num.Elem] struct {
-	in, to     sequence // line by line
-	src, dst   []T
-	from, into int // the first elements of src and dst
-	n          int // elements of a line
-	past       bool
-	f32        lineFunc[float32]
-	f64        lineFunc[float64]
+// A liner is an operator that gives every line along an axis new values: Softmax and its
+// like. Its rows are as exec.LineRow says; narrow floats use f32.
+type liner struct {
+	about
+	f32   func(dst, w, a []float32, n int)
+	f64   func(dst, w, a []float64, n int)
+	fixed fixedMap
+	fast  func(d dtype.DType, l cpu.Level) bool
 }
 
-// alongAxis stores what f32 or f64 makes of the lines of a along axis in dst. tail is how
-// many axes, from axis on, make up a line.
-func alongAxis[T num.Elem](j exec.Job, a *tensor.Tensor[T], axis, tail int, dst *tensor.Tensor[T], f32 lineFunc[float32], f64 lineFunc[float64]) {
-	if exec.Ref(dst).LayoutRef().Size() == 0 {
+// fixedMap has a function from a line to a line for each format; dst isn't x.
+type fixedMap struct {
+	FP8x23  func(dst, x []num.FP8x23, mode []num.FixedMode) error
+	FP16x16 func(dst, x []num.FP16x16, mode []num.FixedMode) error
+	FP32x32 func(dst, x []num.FP32x32, mode []num.FixedMode) error
+	FP64x64 func(dst, x []num.FP64x64, mode []num.FixedMode) error
+}
+
+func (m *fixedMap) line(d dtype.DType, dst, x exec.Run, mode []num.FixedMode) error {
+	switch d {
+	case dtype.FP8x23:
+		return m.FP8x23(exec.Of[num.FP8x23](dst), exec.Of[num.FP8x23](x), mode)
+	case dtype.FP16x16:
+		return m.FP16x16(exec.Of[num.FP16x16](dst), exec.Of[num.FP16x16](x), mode)
+	case dtype.FP32x32:
+		return m.FP32x32(exec.Of[num.FP32x32](dst), exec.Of[num.FP32x32](x), mode)
+	}
+	return m.FP64x64(exec.Of[num.FP64x64](dst), exec.Of[num.FP64x64](x), mode)
+}
+
+// along computes r from the lines of a along one axis.
+func (o *liner) along(r, a *tensor.Any, axis int, opts []Option) {
+	o.call(r, a, axisOf(o.name, axis, a.Rank()), 1, opts)
+}
+
+// call computes r from the lines of a, each of which has the tail axes from axis on.
+func (o *liner) call(r, a *tensor.Any, axis, tail int, opts []Option) {
+	s, d := read(opts), a.DType()
+	must(o.name, o.Supports(d), d)
+	var few [layout.Inline]int
+	aimShape(r, o.name, &s, d, appendShape(few[:0], a.LayoutRef()))
+	if d.IsFixed() {
+		o.inFixed(r, a, axis, tail, &s)
 		return
 	}
-	l := along[T]{n: 1, f32: f32, f64: f64}
-	for i := axis; i < axis+tail; i++ {
-		l.n *= exec.Ref(a).LayoutRef().Dim(i)
+	in := *a
+	if exec.MustCopy(a, r) {
+		in = a.Clone()
 	}
-	l.in.lines(exec.Ref(a).LayoutRef(), axis, tail)
-	l.to.lines(exec.Ref(dst).LayoutRef(), axis, tail)
-	l.src, l.from = a.Data()
-	l.dst, l.into = dst.Mutable()
-	l.past = j.Beyond(dst.Len()*dst.DType().Size()) && !conv.Overlap(exec.Reach(exec.Ref(a)), exec.Reach(exec.Ref(dst)))
-	if n, cost := l.in.n/l.n, l.n*j.Cost; j.Little(n, cost) {
-		l.work(0, n)
-	} else {
-		c := l // here, and nowhere else, it moves to the heap
-		exec.Split(j.Name, j.Ctx, n, cost, c.work)
+	cost := 20
+	if simd.Exp.Best() != nil {
+		cost = quick(cost)
 	}
-	runtime.KeepAlive(a)
-	runtime.KeepAlive(dst)
+	row := exec.Forget[exec.LineRow](o.f32)
+	if d == dtype.Float64 {
+		row = exec.Forget[exec.LineRow](o.f64)
+	}
+	exec.Lines(exec.Job{Name: o.name, Ctx: s.ctx(), Cost: cost}, &in, axis, tail, r, row, widenOf(d), narrowOf(d))
 }
 
-// lines makes s the elements of a layout with the tail axes from axis on the fastest.
-func (s *sequence) lines(lay *layout.Layout, axis, tail int) {
-	s.clear()
-	for i := axis + tail - 1; i >= axis; i-- {
-		s.mode(lay, i)
+// inFixed is call for fixed point: lines of a copy with their axes last. An error names the
+// element.
+func (o *liner) inFixed(r, a *tensor.Any, axis, tail int, s *settings) {
+	shape, d := a.Shape(), a.DType()
+	if r.Len() == 0 {
+		return
 	}
-	for i := lay.Rank() - 1; i >= 0; i-- {
+	order := make([]int, 0, len(shape))
+	for i := range shape {
 		if i < axis || i >= axis+tail {
-			s.mode(lay, i)
+			order = append(order, i)
 		}
+	}
+	for i := axis; i < axis+tail; i++ {
+		order = append(order, i)
+	}
+	x := a.Permute(order...).Contiguous()
+	y := tensor.EmptyOf(d, x.Shape()...)
+	n, after := elements(shape[axis:axis+tail]), elements(shape[axis+tail:])
+	from, to := exec.RunIn(&x), exec.RunIn(&y)
+	modes := stateOf(s, d).modes
+	var bad exec.Failure
+	exec.Split(o.name, s.ctx(), x.Len()/n, 30*n, func(first, till int) {
+		for l := first; l < till; l++ {
+			err := o.fixed.line(d, exec.Part(to, d, l*n, n), exec.Part(from, d, l*n, n), modes)
+			bad.Note((l/after*n+faultAt(err))*after+l%after, err)
+		}
+	})
+	refuse(o.name, &bad, shape)
+	back := make([]int, len(order))
+	for i, at := range order {
+		back[at] = i
+	}
+	r.CopyFrom(y.Permute(back...))
+}
+
+// refuse panics if a result of a shape has an element that there isn't.
+func refuse(name string, bad *exec.Failure, shape []int) {
+	if bad.Err != nil {
+		panic(unfit(name, unravel(bad.At, shape), bad.Err))
 	}
 }
 
-// work goes through as many lines at a time as a tile holds, or all where they lie as a lineFunc wants them.
-func (l *along[T]) work(from, till int) {
-	most := max(1, exec.RunLen/l.n)
-	sc := exec.Scratch.Get().(*exec.Scratchpad)
-	defer exec.Scratch.Put(sc)
-	rest := sc.Bytes[:]
-	widen, narrow := widenFor[T](), narrowFor[T]()
-	direct := widen == nil && l.in.run()
-	if direct && l.to.run() {
-		at, end := from*l.n, till*l.n
-		x := l.dst[l.into+at : l.into+end]
-		if l.past {
-			x = simd.Past(x)
-		}
-		if dtype.Of[T]() == dtype.Float32 {
-			most = max(most, 2) // for softmaxLong
-		}
-		l.apply(x, carved[T](&rest, min(most, till-from)*l.n), l.src[l.from+at:l.from+end])
+// trying computes r by f, which may find elements that there aren't: of an Into target
+// nothing is written then.
+func trying(r *tensor.Any, name string, s *settings, d dtype.DType, shape []int, f func(out *tensor.Any, bad *exec.Failure)) {
+	aimShape(r, name, s, d, shape)
+	if r.Len() == 0 {
 		return
 	}
-	room := min(most, till-from) * l.n
-	var tile, w []T
-	if !l.to.run() {
-		tile = carved[T](&rest, room)
+	out := *r
+	if s.into != nil {
+		out = tensor.EmptyOf(d, slices.Clone(shape)...)
 	}
-	var wide, more []float32
-	if widen == nil {
-		w = carved[T](&rest, room)
-	} else {
-		wide, more = carved[float32](&rest, room), carved[float32](&rest, room)
-	}
-	for i := from; i < till; i += most {
-		at, size := i*l.n, min(most, till-i)*l.n
-		x := tile
-		if tile == nil {
-			x = l.dst[l.into+at:]
-		}
-		x = x[:size]
-		a := x
-		if direct {
-			a = l.src[l.from+at : l.from+at+size]
-		} else {
-			gather(&l.in, x, l.src, l.from, at)
-		}
-		if widen == nil {
-			l.apply(x, w, a)
-		} else {
-			widen(wide[:size], x)
-			l.f32(wide[:size], more, wide[:size], l.n)
-			narrow(x, wide[:size])
-		}
-		if tile != nil {
-			scatter(&l.to, l.dst, x, l.into, at)
-		}
+	bad := new(exec.Failure)
+	f(&out, bad)
+	refuse(name, bad, shape)
+	if s.into != nil {
+		r.CopyFrom(out)
 	}
 }
 
-// apply calls the lineFunc of T.
-func (l *along[T]) apply(dst, w, a []T) {
-	switch dst := any(dst).(type) {
-	case []float32:
-		l.f32(dst, conv.As[float32](w), conv.As[float32](a), l.n)
-	case []float64:
-		l.f64(dst, conv.As[float64](w), conv.As[float64](a), l.n)
+// faultAt returns which element of a row an error of package num names.
+func faultAt(err error) int {
+	if e, ok := err.(*num.FixedError); ok {
+		return e.Index
 	}
+	return 0
 }
 
-// carved returns n elements of a scratch, or others where it has no room.
-func carved[T num.Elem](scratch *[]byte, n int) []T {
-	if n*dtype.Of[T]().Size() > len(*scratch)-64 {
-		return make([]T, n)
+// Supports reports whether the operand may hold d.
+func (o *liner) Supports(d dtype.DType) bool { return (floats | fixeds).has(d) }
+
+// lines checks a call and reads the axis, and how many axes make a line: one since opset 13.
+func (o *liner) lines(c *Call) (axis, tail int) {
+	needs(o.name, c, 1)
+	takes(o.name, c, 1)
+	d := c.in(0).DType()
+	must(o.name, o.Supports(d), d)
+	rank := c.in(0).Rank()
+	if c.Opset >= 13 {
+		return axisOf(o.name, int(c.Attrs.Int("axis", -1)), rank), 1
 	}
-	return conv.Carve[T](scratch, n)
+	axis = int(c.Attrs.Int("axis", 1))
+	if axis == rank { // a line of nothing is one element
+		return rank, 0
+	}
+	axis = axisOf(o.name, axis, rank)
+	return axis, rank - axis
+}
+
+// Infer returns the output's type and shape.
+func (o *liner) Infer(c *Call) ([]tensor.Any, error) {
+	return inferred(o.name, func() (dtype.DType, []int) {
+		o.lines(c)
+		return c.in(0).DType(), c.in(0).Shape()
+	})
+}
+
+// Run computes the output.
+func (o *liner) Run(c *Call) ([]tensor.Any, error) {
+	return ran(func(r *tensor.Any) {
+		axis, tail := o.lines(c)
+		o.call(r, c.with(o.name, 0), axis, tail, options(c))
+	})
 }

@@ -1,7 +1,7 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,8 +10,9 @@ import (
 // where d = a − max rounded, the sum in the fixed order of this package and its
 // logarithm rounded, and then the difference. ONNX LogSoftmax; before opset 13 a
 // line is axis and all after it.
-func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
-	return softened("LogSoftmax", a, axisOf("LogSoftmax", axis, a.Rank()), 1, opts, logSoftmaxLines[float32], logSoftmaxLines[float64])
+func LogSoftmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	logSoftmax.along(exec.Ref(&r), exec.Ref(&a), axis, opts)
+	return r
 }
 
 // logSoftmaxLines defines LogSoftmax.
@@ -37,18 +38,10 @@ func logSoftmaxLines[T num.Float](dst, w, a []T, n int) {
 	}
 }
 
-var logSoftmax = opN{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1, fast: softmaxFast,
-	infer: func(c *Call) []tensor.Any {
-		softAxis("LogSoftmax", c, c.in(0).Rank())
-		return one(spec("LogSoftmax", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	typed: perType{dtype.Float8E4M3: runLogSoftmax[num.F8E4M3], dtype.Float8E5M2: runLogSoftmax[num.F8E5M2],
-		dtype.Float16: runLogSoftmax[num.F16], dtype.BFloat16: runLogSoftmax[num.BF16],
-		dtype.Float32: runLogSoftmax[float32], dtype.Float64: runLogSoftmax[float64],
-		dtype.FP8x23: runLogSoftmax[num.FP8x23], dtype.FP16x16: runLogSoftmax[num.FP16x16], dtype.FP32x32: runLogSoftmax[num.FP32x32], dtype.FP64x64: runLogSoftmax[num.FP64x64]}}
-
-func runLogSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	a := as[T]("LogSoftmax", c, 0)
-	axis, tail := softAxis("LogSoftmax", c, a.Rank())
-	return one(softened("LogSoftmax", a, axis, tail, options(c), logSoftmaxLines[float32], logSoftmaxLines[float64]).Any())
+func logSoftmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
+	return num.LogSoftmaxFixed(dst, x, mode...)
 }
+
+var logSoftmax = liner{about: about{name: "LogSoftmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, fast: softmaxFast,
+	f32: logSoftmaxLines[float32], f64: logSoftmaxLines[float64],
+	fixed: fixedMap{logSoftmaxFixed[num.FP8x23], logSoftmaxFixed[num.FP16x16], logSoftmaxFixed[num.FP32x32], logSoftmaxFixed[num.FP64x64]}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,8 +14,9 @@ import (
 // order of this package. A line whose norm is 0 is +0. The norm and the quotient are
 // in float64, the result is rounded once. NaN in a line makes it NaN. It panics
 // unless p is 1 or 2. ONNX LpNormalization.
-func LpNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axis, p int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](lpNormalized(x.Any(), axis, p), opts)
+func LpNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axis, p int, opts ...Option) (r tensor.Tensor[T]) {
+	lpNormalized(x.Any(), axis, p).into(exec.Ref(&r), opts)
+	return r
 }
 
 func lpNormalized(x tensor.Any, axis, p int) *transfer {

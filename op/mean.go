@@ -1,7 +1,7 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,31 +9,49 @@ import (
 // Mean returns (ts[0] + ts[1] + …) ÷ len(ts), element by element: Sum, then Div.
 // Shapes broadcast. It panics if they don't or there are no tensors. For the mean
 // of the elements of one tensor see ReduceMean. ONNX Mean.
-func Mean[T num.Float | num.Narrow](ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Mean[T num.Float | num.Narrow](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	averaged(exec.Ref(&r), refs(ts), opts)
+	return r
+}
+
+// averaged is Mean for a run-time element type.
+func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	if len(ts) == 0 {
 		panic(fail("Mean", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	s := ts[0]
+	sum := ts[0]
 	if len(ts) > 1 {
-		s = Sum(ts)
+		sum = new(tensor.Any)
+		summed(sum, ts, nil)
 	}
-	return Div(s, tensor.Scalar(rounding[T]()(float64(len(ts)))), opts...)
+	n := tensor.EmptyOf(ts[0].DType())
+	numericOf(wordsOf(n)).setFloat(0, float64(len(ts)))
+	div.call(r, sum, &n, opts)
 }
 
-var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most: -1,
-	typed: perType{dtype.Float8E4M3: runMean[num.F8E4M3], dtype.Float8E5M2: runMean[num.F8E5M2], dtype.Float16: runMean[num.F16],
-		dtype.BFloat16: runMean[num.BF16], dtype.Float32: runMean[float32], dtype.Float64: runMean[float64]},
+// refs returns pointers to tensors.
+func refs[T num.Elem](ts []tensor.Tensor[T]) []*tensor.Any {
+	all := make([]*tensor.Any, len(ts))
+	for i := range ts {
+		all[i] = exec.Ref(&ts[i])
+	}
+	return all
+}
+
+var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,
+	run: func(c *Call) []tensor.Any {
+		needs("Mean", c, len(c.Inputs))
+		oneType("Mean", c.Inputs...)
+		ts := make([]*tensor.Any, len(c.Inputs))
+		for i := range ts {
+			ts[i] = c.with("Mean", i)
+		}
+		var r tensor.Any
+		averaged(&r, ts, options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		needs("Mean", c, len(c.Inputs))
 		oneType("Mean", c.Inputs...)
 		return one(spec("Mean", c.in(0).DType(), stretch("Mean", c.Inputs...)...))
 	}}
-
-func runMean[T num.Float | num.Narrow](c *Call) []tensor.Any {
-	needs("Mean", c, len(c.Inputs))
-	ts := make([]tensor.Tensor[T], len(c.Inputs))
-	for i := range ts {
-		ts[i] = as[T]("Mean", c, i)
-	}
-	return one(Mean(ts, options(c)...).Any())
-}

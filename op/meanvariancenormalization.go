@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,8 +13,9 @@ import (
 // μ and σ² are the mean and the variance over them, as Mean and Var compute them before
 // they round. Every step is rounded in float64, and the result once. ONNX
 // MeanVarianceNormalization, whose axes are 0, 2 and 3 by default.
-func MeanVarianceNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axes []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](varianceNormalized(x.Any(), axes), opts)
+func MeanVarianceNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[T]) {
+	varianceNormalized(x.Any(), axes).into(exec.Ref(&r), opts)
+	return r
 }
 
 func varianceNormalized(x tensor.Any, axes []int) *transfer {

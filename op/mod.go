@@ -3,7 +3,6 @@ package op
 import (
 	"math"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -76,31 +75,20 @@ func fModRow[T num.Float](dst, a, b []T) {
 	}
 }
 
-var modOp = opN{about: about{name: "Mod", onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2,
-	typed: perType{dtype.Int8: runMod[int8], dtype.Int16: runMod[int16], dtype.Int32: runMod[int32], dtype.Int64: runMod[int64],
-		dtype.Uint8: runMod[uint8], dtype.Uint16: runMod[uint16], dtype.Uint32: runMod[uint32], dtype.Uint64: runMod[uint64],
-		dtype.Float8E4M3: runFMod[num.F8E4M3], dtype.Float8E5M2: runFMod[num.F8E5M2], dtype.Float16: runFMod[num.F16],
-		dtype.BFloat16: runFMod[num.BF16], dtype.Float32: runFMod[float32], dtype.Float64: runFMod[float64],
-		dtype.FP8x23: runFMod[num.FP8x23], dtype.FP16x16: runFMod[num.FP16x16], dtype.FP32x32: runFMod[num.FP32x32], dtype.FP64x64: runFMod[num.FP64x64]},
+var modOp = opN{about: about{name: "Mod", onnx: []int{10, 13}, attrs: []string{"fmod"}}, least: 2, takes: reals | fixeds,
+	run: func(c *Call) []tensor.Any {
+		oneType("Mod", c.Inputs[:2]...)
+		by := &mod
+		if c.Attrs.Int("fmod", 0) != 0 {
+			by = &fMod
+		} else if c.in(0).DType().IsFloat() { // for which ONNX doesn't define it
+			panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
+		}
+		var r tensor.Any
+		by.call(&r, c.with("Mod", 0), c.with("Mod", 1), options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		oneType("Mod", c.Inputs[:2]...)
 		return one(spec("Mod", c.in(0).DType(), stretch("Mod", c.Inputs[:2]...)...))
 	}}
-
-func runMod[T num.Integer](c *Call) []tensor.Any {
-	if c.Attrs.Int("fmod", 0) != 0 {
-		return runFMod[T](c)
-	}
-	return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...).Any())
-}
-
-// runFMod serves floats alone with fmod = 0, which ONNX doesn't define for them.
-func runFMod[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	if dtype.Of[T]().IsFloat() && c.Attrs.Int("fmod", 0) == 0 {
-		panic(fail("Mod", tensor.ErrDType, "floats need the attribute fmod = 1"))
-	}
-	if dtype.Of[T]().IsFixed() && c.Attrs.Int("fmod", 0) == 0 {
-		return one(Mod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...).Any())
-	}
-	return one(FMod(as[T]("Mod", c, 0), as[T]("Mod", c, 1), options(c)...).Any())
-}

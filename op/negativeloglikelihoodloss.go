@@ -19,9 +19,9 @@ type Loss struct {
 // products in float64 added in the fixed order of this package, with "mean" that sum
 // divided by the sum of the weights of the targets, in the same order; rounded once. It
 // panics when shapes don't fit or a target is no class. ONNX NegativeLogLikelihoodLoss.
-func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) tensor.Tensor[T] {
-	loss := likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), anyOrNil(weight), l)
-	return *exec.Typed[T](&loss)
+func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) (r tensor.Tensor[T]) {
+	*exec.Ref(&r) = likelihoodLoss("NegativeLogLikelihoodLoss", x.Any(), target.Any(), anyOrNil(weight), l)
+	return r
 }
 
 // lossShape checks the operands of a loss and returns its shape.

@@ -126,6 +126,10 @@ func lessFloat[T num.Float](v, best T) bool {
 	return v == 0 && best == 0 && math.Signbit(float64(v)) && !math.Signbit(float64(best))
 }
 
+// greaterFixed and lessFixed are for fixed point.
+func greaterFixed[T num.Fixed](v, best T) bool { return num.CompareFixed(v, best) > 0 }
+func lessFixed[T num.Fixed](v, best T) bool    { return num.CompareFixed(v, best) < 0 }
+
 // endsOf returns −∞ and +∞, or the smallest and the largest value of a type without them.
 func endsOf(d dtype.DType) (lo, hi exec.Word) {
 	switch d {

@@ -15,18 +15,23 @@ import (
 // negative number has whole powers alone, and 0 no negative ones: these are errors. It panics if
 // the shapes don't broadcast. ONNX Pow, whose operands may differ in type.
 func Pow[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	if isTwo(&b) && b.Rank() <= a.Rank() {
-		powTwo.call(exec.Ref(&r), exec.Ref(&a), opts)
-		return r
-	}
-	pow.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
+	powered(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), opts)
 	return r
 }
 
-// isTwo reports whether b is the number 2 of float32, for which Pow32 multiplies.
-func isTwo[T num.Elem](b *tensor.Tensor[T]) bool {
-	x, ok := any(b).(*tensor.Tensor[float32])
-	return ok && x.Len() == 1 && !isLazy(exec.Ref(x)) && x.Item() == 2
+// powered is Pow for a run-time element type, which both operands have.
+func powered(r, a, b *tensor.Any, opts []Option) {
+	if b.DType() == dtype.Float32 && b.Len() == 1 && b.Rank() <= a.Rank() && !isLazy(b) && isTwo(b) {
+		powTwo.call(r, a, opts)
+		return
+	}
+	pow.call(r, a, b, opts)
+}
+
+// isTwo reports whether a float32 is the number 2, for which Pow32 multiplies.
+func isTwo(b *tensor.Any) bool {
+	v := exec.Item(b)
+	return exec.Number[float32](&v) == 2
 }
 
 var powTwo = op1{about: about{name: "Pow"}, fast: &simd.Square, rows: rows1{F32: squareRow[float32]}}
@@ -83,12 +88,8 @@ func powInteger[T num.Integer](x, n T) T {
 	}
 }
 
-var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2,
-	typed: perType{dtype.Int8: runPow[int8], dtype.Int16: runPow[int16], dtype.Int32: runPow[int32], dtype.Int64: runPow[int64],
-		dtype.Uint8: runPow[uint8], dtype.Uint16: runPow[uint16], dtype.Uint32: runPow[uint32], dtype.Uint64: runPow[uint64],
-		dtype.Float8E4M3: runPow[num.F8E4M3], dtype.Float8E5M2: runPow[num.F8E5M2], dtype.Float16: runPow[num.F16],
-		dtype.BFloat16: runPow[num.BF16], dtype.Float32: runPow[float32], dtype.Float64: runPow[float64],
-		dtype.FP8x23: runPow[num.FP8x23], dtype.FP16x16: runPow[num.FP16x16], dtype.FP32x32: runPow[num.FP32x32], dtype.FP64x64: runPow[num.FP64x64]},
+var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: []string{"axis", "broadcast"}}, least: 2, takes: reals | fixeds,
+	run: runPow,
 	infer: func(c *Call) []tensor.Any {
 		c = early("Pow", c)
 		return one(spec("Pow", c.in(0).DType(), stretch("Pow", c.Inputs[:2]...)...))
@@ -98,26 +99,34 @@ var powOp = opN{about: about{name: "Pow", onnx: []int{1, 7, 12, 13, 15}, attrs: 
 // converted to the base's where that is a float. An integer base with an integer
 // exponent is computed in 64 bits, with a float exponent in float64, and converted
 // back.
-func runPow[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
+func runPow(c *Call) []tensor.Any {
 	c = early("Pow", c)
-	x, y, base := as[T]("Pow", c, 0), c.in(1), dtype.Of[T]()
-	if exp := y.DType(); exp != base && !base.IsFloat() && !base.IsFixed() {
-		return one(castTo1[T](wholePow(x.Any(), y, options(c))).Any())
-	} else if exp != base {
-		return one(Pow(x, castTo1[T](y), options(c)...).Any())
+	x, y := *c.with("Pow", 0), *c.with("Pow", 1)
+	base, exp := x.DType(), y.DType()
+	in := base
+	if exp != base && base.IsInteger() {
+		switch {
+		case exp.IsFloat():
+			in = dtype.Float64
+		case !exp.IsSigned():
+			in = dtype.Uint64
+		case !base.IsSigned():
+			panic(fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
+		default:
+			in = dtype.Int64
+		}
 	}
-	return one(Pow(x, as[T]("Pow", c, 1), options(c)...).Any())
+	x, y = inType(x, in), inType(y, in)
+	var r tensor.Any
+	powered(&r, &x, &y, options(c))
+	return one(inType(r, base))
 }
 
-// wholePow computes Pow of integers to an exponent of another type.
-func wholePow(x, y tensor.Any, opts []Option) tensor.Any {
-	switch base, exp := x.DType(), y.DType(); {
-	case exp.IsFloat():
-		return Pow(castTo1[float64](x), castTo1[float64](y), opts...).Any()
-	case !exp.IsSigned():
-		return Pow(castTo1[uint64](x), castTo1[uint64](y), opts...).Any()
-	case !base.IsSigned():
-		panic(fail("Pow", tensor.ErrDType, "a base of %v with an exponent of %v; convert one with op.Cast", base, exp))
+// inType returns a, or Cast of it where it has another type.
+func inType(a tensor.Any, to dtype.DType) (r tensor.Any) {
+	if a.DType() == to {
+		return a
 	}
-	return Pow(castTo1[int64](x), castTo1[int64](y), opts...).Any()
+	convert(&r, "Cast", to, &a, nil)
+	return r
 }

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -11,9 +10,14 @@ import (
 // NaN stay. slope is stretched to a's shape, and it panics if it doesn't fit it.
 // Integers wrap. ONNX PRelu.
 func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	refuseWider("PRelu", &a, slope.Any())
-	pRelu.call(exec.Ref(&r), exec.Ref(&a), exec.Ref(&slope), opts)
+	sloped(exec.Ref(&r), exec.Ref(&a), exec.Ref(&slope), opts)
 	return r
+}
+
+// sloped is PRelu for a run-time element type, which both operands have.
+func sloped(r, a, slope *tensor.Any, opts []Option) {
+	refuseWider("PRelu", a, slope)
+	pRelu.call(r, a, slope, opts)
 }
 
 var pRelu = op2{about: about{name: "PRelu"},
@@ -35,20 +39,22 @@ func pReluRow[T num.Native](dst, a, slope []T) {
 }
 
 // refuseWider panics unless b stretches to a's shape.
-func refuseWider[T num.Elem](name string, a *tensor.Tensor[T], b tensor.Any) {
-	la, lb := exec.Ref(a).LayoutRef(), b.Layout()
+func refuseWider(name string, a, b *tensor.Any) {
+	la, lb := a.LayoutRef(), b.LayoutRef()
 	var few [8]int
-	if shape := broadcastShape(name, few[:0], la, &lb); !sameShape(la, shape) {
+	if shape := broadcastShape(name, few[:0], la, lb); !sameShape(la, shape) {
 		panic(fail(name, tensor.ErrShape, "shape %s doesn't stretch to the first operand's, %s", lb.ShapeString(), la.ShapeString()))
 	}
 }
 
-var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 2,
-	typed: perType{dtype.Int8: runPRelu[int8], dtype.Int16: runPRelu[int16], dtype.Int32: runPRelu[int32], dtype.Int64: runPRelu[int64],
-		dtype.Uint8: runPRelu[uint8], dtype.Uint16: runPRelu[uint16], dtype.Uint32: runPRelu[uint32], dtype.Uint64: runPRelu[uint64],
-		dtype.Float8E4M3: runPRelu[num.F8E4M3], dtype.Float8E5M2: runPRelu[num.F8E5M2], dtype.Float16: runPRelu[num.F16],
-		dtype.BFloat16: runPRelu[num.BF16], dtype.Float32: runPRelu[float32], dtype.Float64: runPRelu[float64],
-		dtype.FP8x23: runPRelu[num.FP8x23], dtype.FP16x16: runPRelu[num.FP16x16], dtype.FP32x32: runPRelu[num.FP32x32], dtype.FP64x64: runPRelu[num.FP64x64]},
+var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 2, takes: reals | fixeds,
+	run: func(c *Call) []tensor.Any {
+		oneType("PRelu", c.Inputs[:2]...)
+		c = perChannel(c)
+		var r tensor.Any
+		sloped(&r, c.with("PRelu", 0), c.with("PRelu", 1), options(c))
+		return one(r)
+	},
 	infer: func(c *Call) []tensor.Any {
 		oneType("PRelu", c.Inputs[:2]...)
 		c = perChannel(c)
@@ -58,8 +64,3 @@ var pReluOp = opN{about: about{name: "PRelu", onnx: []int{6, 7, 9, 16}}, least: 
 		}
 		return one(spec("PRelu", c.in(0).DType(), lay.Shape()...))
 	}}
-
-func runPRelu[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	c = perChannel(c)
-	return one(PRelu(as[T]("PRelu", c, 0), as[T]("PRelu", c, 1), options(c)...).Any())
-}

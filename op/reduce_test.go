@@ -568,3 +568,18 @@ func TestSplitPanics(t *testing.T) {
 		}
 	}
 }
+
+// valueOf returns the exact conversion of T to float64.
+func valueOf[T num.Elem]() func(v T) float64 {
+	return func(v T) float64 {
+		switch v := any(v).(type) {
+		case float32:
+			return float64(v)
+		case float64:
+			return v
+		case interface{ Float64() float64 }:
+			return v.Float64()
+		}
+		panic("no float")
+	}
+}

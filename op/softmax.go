@@ -3,12 +3,10 @@ package op
 import (
 	"math"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
-	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,8 +15,9 @@ import (
 // distance to the largest: e = exp(a − max) rounded, their sum in the fixed order
 // of this package rounded, e ÷ sum rounded. NaN anywhere makes the line NaN, and
 // so does +∞. Fixed point is rounded once and never fails. ONNX Softmax; before opset 13 a line is axis and all after it.
-func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[T] {
-	return softened("Softmax", a, axisOf("Softmax", axis, a.Rank()), 1, opts, softmaxLines[float32], softmaxLines[float64])
+func Softmax[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	softmax.along(exec.Ref(&r), exec.Ref(&a), axis, opts)
+	return r
 }
 
 // softmaxLines defines Softmax.
@@ -164,50 +163,12 @@ func divideBy[T num.Float](dst, a []T, v T) {
 	canonicalRow(dst)
 }
 
-// softened applies what a member of the softmax family does with lines.
-func softened[T num.Float | num.Narrow | num.Fixed](name string, a tensor.Tensor[T], axis, tail int, opts []Option, f32 lineFunc[float32], f64 lineFunc[float64]) tensor.Tensor[T] {
-	if dtype.Of[T]().IsFixed() {
-		return mapLines(name, a, axis, tail, opts, softmaxFamily(name))
-	}
-	s := read(opts)
-	var few [layout.Inline]int
-	dst := target[T](name, &s, appendShape(few[:0], exec.Ref(&a).LayoutRef()))
-	if exec.MustCopy(exec.Ref(&a), exec.Ref(&dst)) {
-		a = a.Clone()
-	}
-	cost := 20
-	if simd.Exp.Best() != nil {
-		cost = quick(cost)
-	}
-	alongAxis(exec.Job{Name: name, Ctx: s.ctx(), Cost: cost}, &a, axis, tail, &dst, f32, f64)
-	return dst
+// softmaxFixed is Softmax of a line of fixed point.
+func softmaxFixed[T num.Fixed](dst, x []T, mode []num.FixedMode) error {
+	num.SoftmaxFixed(dst, x)
+	return nil
 }
 
-// softAxis reads the axis of the softmax family and how many axes make a line.
-func softAxis(name string, c *Call, rank int) (axis, tail int) {
-	if c.Opset >= 13 {
-		return axisOf(name, int(c.Attrs.Int("axis", -1)), rank), 1
-	}
-	axis = int(c.Attrs.Int("axis", 1))
-	if axis == rank { // a line of nothing is one element
-		return rank, 0
-	}
-	axis = axisOf(name, axis, rank)
-	return axis, rank - axis
-}
-
-var softmax = opN{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 1, fast: softmaxFast,
-	infer: func(c *Call) []tensor.Any {
-		softAxis("Softmax", c, c.in(0).Rank())
-		return one(spec("Softmax", c.in(0).DType(), c.in(0).Shape()...))
-	},
-	typed: perType{dtype.Float8E4M3: runSoftmax[num.F8E4M3], dtype.Float8E5M2: runSoftmax[num.F8E5M2],
-		dtype.Float16: runSoftmax[num.F16], dtype.BFloat16: runSoftmax[num.BF16], dtype.Float32: runSoftmax[float32],
-		dtype.Float64: runSoftmax[float64],
-		dtype.FP8x23:  runSoftmax[num.FP8x23], dtype.FP16x16: runSoftmax[num.FP16x16], dtype.FP32x32: runSoftmax[num.FP32x32], dtype.FP64x64: runSoftmax[num.FP64x64]}}
-
-func runSoftmax[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	a := as[T]("Softmax", c, 0)
-	axis, tail := softAxis("Softmax", c, a.Rank())
-	return one(softened("Softmax", a, axis, tail, options(c), softmaxLines[float32], softmaxLines[float64]).Any())
-}
+var softmax = liner{about: about{name: "Softmax", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, fast: softmaxFast,
+	f32: softmaxLines[float32], f64: softmaxLines[float64],
+	fixed: fixedMap{softmaxFixed[num.FP8x23], softmaxFixed[num.FP16x16], softmaxFixed[num.FP32x32], softmaxFixed[num.FP64x64]}}

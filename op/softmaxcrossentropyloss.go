@@ -10,7 +10,7 @@ import (
 // …] along axis 1, which it returns too. ONNX SoftmaxCrossEntropyLoss.
 func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) (loss, logProb tensor.Tensor[T]) {
 	lossShape("SoftmaxCrossEntropyLoss", scores.Any(), target.Any(), anyOrNil(weight), l)
-	logProb = LogSoftmax(scores, 1)
+	logSoftmax.along(exec.Ref(&logProb), exec.Ref(&scores), 1, nil)
 	*exec.Ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), anyOrNil(weight), l)
 	return loss, logProb
 }
@@ -30,6 +30,11 @@ var softmaxCrossEntropyLoss = opN{about: about{name: "SoftmaxCrossEntropyLoss", 
 				panic(unknown(name, i))
 			}
 		}
-		p := logSoftmax.typed[c.in(0).DType()](&Call{Inputs: c.Inputs[:1], Attrs: AttrMap{"axis": int64(1)}, Opset: 13, Context: c.Context})
-		return []tensor.Any{likelihoodLoss(name, p[0], c.in(1), c.in(2), lossOf(c)), p[0]}[:min(max(c.Outputs, 1), 2)]
+		var opts []Option
+		if c.Context != nil {
+			opts = []Option{Context(c.Context)}
+		}
+		var p tensor.Any
+		logSoftmax.along(&p, c.with(name, 0), 1, opts)
+		return []tensor.Any{likelihoodLoss(name, p, c.in(1), c.in(2), lossOf(c)), p}[:min(max(c.Outputs, 1), 2)]
 	}}

@@ -23,11 +23,7 @@ func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 		dst.CopyFrom(ts[0])
 		return dst
 	}
-	terms := make([]*tensor.Any, len(ts))
-	for i := range ts {
-		terms[i] = exec.Ref(&ts[i])
-	}
-	summed(exec.Ref(&r), terms, opts)
+	summed(exec.Ref(&r), refs(ts), opts)
 	return r
 }
 

@@ -174,3 +174,7 @@ func words[W any](b []byte) []W {
 	var w W
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(w)))
 }
+
+// RunIn returns the elements of a contiguous tensor, which must be kept alive past the last
+// use.
+func RunIn(a *tensor.Any) Run { return run(a.Run(a.LayoutRef()), shifts[a.DType()]) }
