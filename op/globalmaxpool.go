@@ -16,5 +16,5 @@ func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], op
 	return r
 }
 
-var globalMaxPool = reduction{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, takes: floats | fixeds, planes: true,
+var globalMaxPool = reduction{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, takes: reals | fixeds, planes: true,
 	folder: choice{}.folder, lines: maxLines, rows: maxRows, spare: new(sync.Pool)}
