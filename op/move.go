@@ -187,38 +187,46 @@ func (m *transfer) compute(ctx context.Context, dst words, in []words) {
 	runtime.KeepAlive(in)
 }
 
-// moved computes a transfer to where the options say.
-func moved[T num.Elem](m *transfer, opts []Option) tensor.Tensor[T] {
+// into makes r the result, where the options say.
+func (m *transfer) into(r *tensor.Any, opts []Option) {
+	must(m.name, m.d != dtype.Invalid, m.d)
 	s := read(opts)
 	m.orion = s.orion
 	if s.into == nil {
-		out := m.run(s.ctx())
-		return *exec.Typed[T](&out)
+		*r = m.run(s.ctx())
+		return
 	}
-	dst := target[T](m.name, &s, m.shape)
+	aimShape(r, m.name, &s, m.d, m.shape)
 	if m.idle() {
-		return dst
+		return
 	}
 	var to words
-	if dst.IsContiguous() {
-		to = wordsOf(dst.Any())
+	if r.IsContiguous() {
+		to = wordsOf(*r)
 	}
 	in, overlap := m.operands(to)
-	out := dst
-	if overlap || !dst.IsContiguous() {
-		out = tensor.Empty[T](m.shape...)
-		to = wordsOf(out.Any())
+	out := *r
+	if overlap || !r.IsContiguous() {
+		out = tensor.EmptyOf(m.d, m.shape...)
+		to = wordsOf(out)
 	}
 	m.compute(s.ctx(), to, in)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
+	if !out.SameData(*r) {
+		r.CopyFrom(out)
 	}
-	return dst
+}
+
+// moved is into for a typed result.
+func moved[T num.Elem](m *transfer, opts []Option) (r tensor.Tensor[T]) {
+	m.into(exec.Ref(&r), opts)
+	return r
 }
 
 // wantInt panics unless an input holds indices.
 func wantInt(name string, i int, a tensor.Any) {
-	if d := a.DType(); d != dtype.Int64 && d != dtype.Int32 {
+	d := a.DType()
+	must(name, d != dtype.Invalid, d)
+	if !indices.has(d) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want int64 or int32", i, d))
 	}
 }
