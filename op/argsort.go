@@ -17,16 +17,21 @@ import (
 // line by line: TakeAlongAxis with them sorts. It is stable: equal elements, the
 // two zeros among them, keep their order. NaNs are last. numpy.argsort with
 // kind="stable".
-func ArgSort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) tensor.Tensor[int64] {
+func ArgSort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
+	sortedAt(a.Any(), axis).into(exec.Ref(&r), opts)
+	return r
+}
+
+func sortedAt(a tensor.Any, axis int) *transfer {
 	axis = axisOf("ArgSort", axis, a.Rank())
-	return moved[int64](&transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
 		ordered("ArgSort", ctx, in[0], before, n, after, false, func(first int, line []keyed) {
 			for i, e := range line {
 				binary.NativeEndian.PutUint64(dst.mem[8*(first+i*after):], uint64(e.at))
 			}
 		})
-	}}, opts)
+	}}
 }
 
 // keyed is an element of a line: its place in the order, and its position.

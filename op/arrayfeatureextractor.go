@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,8 +12,9 @@ import (
 // for n indices, which count in row-major order. It panics when an index is out of
 // range, or a has no axis. Elements keep their bits. ArrayFeatureExtractor of the domain
 // ai.onnx.ml, whose result of a vector is a row [1, n].
-func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indices tensor.Tensor[I], opts ...Option) tensor.Tensor[T] {
-	return moved[T](extracted(a.Any(), indices.Any()), opts)
+func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indices tensor.Tensor[I], opts ...Option) (r tensor.Tensor[T]) {
+	extracted(a.Any(), indices.Any()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func extracted(a, indices tensor.Any) *transfer {

@@ -11,8 +11,9 @@ import (
 // Binarizer returns 1 where x > threshold and 0 elsewhere, in x's type; NaN gives 0. An
 // integer of 64 bits is compared as a float64. Binarizer of the domain ai.onnx.ml, whose
 // threshold is 0 by default.
-func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...Option) tensor.Tensor[T] {
-	return moved[T](binarized(x.Any(), threshold), opts)
+func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64, opts ...Option) (r tensor.Tensor[T]) {
+	binarized(x.Any(), threshold).into(exec.Ref(&r), opts)
+	return r
 }
 
 func binarized(x tensor.Any, threshold float64) *transfer {

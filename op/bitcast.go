@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,8 +12,9 @@ import (
 // BitCast returns a with the bits of each element taken for an element of another type of
 // the same size. It panics when the sizes differ, and for bool, of which not all bits
 // are one. ONNX BitCast.
-func BitCast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) tensor.Tensor[To] {
-	return moved[To](bitsOf(a.Any(), dtype.Of[To]()), opts)
+func BitCast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Tensor[To]) {
+	bitsOf(a.Any(), dtype.Of[To]()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func bitsOf(a tensor.Any, d dtype.DType) *transfer {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,8 +14,9 @@ import (
 // is size, or size − 1 unless periodic: then the window is symmetric. It is computed in
 // float64, each step rounded, and rounded once to T. A symmetric window of one element
 // is 1. ONNX BlackmanWindow.
-func BlackmanWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Tensor[T] {
-	return moved[T](windowFunction("BlackmanWindow", dtype.Of[T](), size, periodic, 0.42, 0.5, 0.08), nil)
+func BlackmanWindow[T num.Native | num.Narrow](size int, periodic bool) (r tensor.Tensor[T]) {
+	windowFunction("BlackmanWindow", dtype.Of[T](), size, periodic, 0.42, 0.5, 0.08).into(exec.Ref(&r), nil)
+	return r
 }
 
 func cosines(size int, periodic bool, a, b, c float64) func(ctx context.Context, dst words, _ []words) {

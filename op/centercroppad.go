@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,8 +13,9 @@ import (
 // sides; of an odd difference the larger half is at the end. It panics when there
 // isn't an extent of at least 0 for each axis. Elements keep their bits. ONNX
 // CenterCropPad.
-func CenterCropPad[T num.Elem](a tensor.Tensor[T], extents, axes []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](centered(a.Any(), extents, axes), opts)
+func CenterCropPad[T num.Elem](a tensor.Tensor[T], extents, axes []int, opts ...Option) (r tensor.Tensor[T]) {
+	centered(a.Any(), extents, axes).into(exec.Ref(&r), opts)
+	return r
 }
 
 func centered(a tensor.Any, extents, axes []int) *transfer {

@@ -23,8 +23,9 @@ type Placement struct {
 // Elements are added in row-major order of their place in the block, floats in
 // float64 and rounded once; integers wrap. Elements over the padding are dropped. It
 // panics when the extents don't fit together. ONNX Col2Im.
-func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Placement, opts ...Option) tensor.Tensor[T] {
-	return moved[T](imageOf(a.Any(), image, block, p), opts)
+func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p Placement, opts ...Option) (r tensor.Tensor[T]) {
+	imageOf(a.Any(), image, block, p).into(exec.Ref(&r), opts)
+	return r
 }
 
 func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,8 +13,9 @@ import (
 // beyond its end go. It panics when cond is longer than the axis. Elements keep
 // their bits. ONNX Compress, which without an axis takes elements of the flattened
 // tensor: a.Reshape(-1) is that.
-func Compress[T num.Elem](a tensor.Tensor[T], cond tensor.Tensor[bool], axis int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](compressed(a.Any(), cond.Any(), axis), opts)
+func Compress[T num.Elem](a tensor.Tensor[T], cond tensor.Tensor[bool], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	compressed(a.Any(), cond.Any(), axis).into(exec.Ref(&r), opts)
+	return r
 }
 
 func compressed(a, cond tensor.Any, axis int) *transfer {

@@ -24,8 +24,9 @@ import (
 // Conv contracts in. What isn't finite as an offset reads +0. The rest is Conv. It
 // panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
 // an image exist as a whole.
-func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](deformedConv(x.Any(), w.Any(), offset.Any(), anyOrNil(bias), anyOrNil(mask), win, group, offsetGroup), opts)
+func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
+	deformedConv(x.Any(), w.Any(), offset.Any(), anyOrNil(bias), anyOrNil(mask), win, group, offsetGroup).into(exec.Ref(&r), opts)
+	return r
 }
 
 func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *transfer {

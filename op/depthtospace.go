@@ -11,8 +11,9 @@ import (
 // d of the result comes from channel (i·b + j)·c/b² + d, or with crd from channel
 // (d·b + i)·b + j. It panics unless b is at least 1 and b² divides c. Elements keep
 // their bits. ONNX DepthToSpace, its modes DCR and CRD.
-func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, crd bool, opts ...Option) tensor.Tensor[T] {
-	return rearranged[T](depthToSpaceOf(a.Any(), b, crd), opts)
+func DepthToSpace[T num.Elem](a tensor.Tensor[T], b int, crd bool, opts ...Option) (r tensor.Tensor[T]) {
+	depthToSpaceOf(a.Any(), b, crd).to(exec.Ref(&r), opts)
+	return r
 }
 
 // A rearrangement is a view of the operand whose elements, in row-major order, are
@@ -49,32 +50,30 @@ func blocks(name string, a tensor.Any, b int) []int {
 	return s
 }
 
-// view returns the elements of the result in their order.
-func (r *rearrangement) view() tensor.Any {
-	return viewed(tensor.Permute(viewed(tensor.Reshape(r.a, r.split...)), r.perm...))
+func (m *rearrangement) infer() []tensor.Any { return one(spec(m.name, m.a.DType(), m.into...)) }
+
+func (m *rearrangement) run(c *Call) []tensor.Any {
+	c.with(m.name, 0)
+	var r tensor.Any
+	m.to(&r, options(c))
+	return one(r)
 }
 
-func (r *rearrangement) infer() []tensor.Any { return one(spec(r.name, r.a.DType(), r.into...)) }
-
-func (r *rearrangement) run() []tensor.Any {
-	return one(viewed(tensor.Reshape(r.view(), r.into...)))
-}
-
-func rearranged[T num.Elem](r *rearrangement, opts []Option) tensor.Tensor[T] {
+// to makes r the result, where the options say.
+func (m *rearrangement) to(r *tensor.Any, opts []Option) {
+	out := m.a.Reshape(m.split...).Permute(m.perm...).Reshape(m.into...)
 	s := read(opts)
-	view := r.view()
-	out := exec.Typed[T](&view).Reshape(r.into...)
 	if s.into == nil {
-		return out
+		*r = out
+		return
 	}
-	dst := target[T](r.name, &s, r.into)
-	dst.CopyFrom(out)
-	return dst
+	aimShape(r, m.name, &s, m.a.DType(), m.into)
+	r.CopyFrom(out)
 }
 
 var depthToSpace = opN{about: about{name: "DepthToSpace", onnx: []int{1, 11, 13}, attrs: []string{"blocksize", "mode"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return depthToSpaceCall(c).infer() },
-	run:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).run() }}
+	run:   func(c *Call) []tensor.Any { return depthToSpaceCall(c).run(c) }}
 
 func depthToSpaceCall(c *Call) *rearrangement {
 	mode := c.Attrs.Str("mode", "DCR")

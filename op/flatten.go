@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,9 +10,12 @@ import (
 // its columns. axis may be the rank, and negative. A view where the strides allow
 // it, else a copy. ONNX Flatten; the method Tensor.Flatten
 // gives a copy of rank 1, Tensor.Reshape(-1) a view where it can.
-func Flatten[T num.Elem](a tensor.Tensor[T], axis int) tensor.Tensor[T] {
-	return a.Reshape(flatShape(a.Any(), axis)...)
+func Flatten[T num.Elem](a tensor.Tensor[T], axis int) (r tensor.Tensor[T]) {
+	*exec.Ref(&r) = flattened(exec.Ref(&a), axis)
+	return r
 }
+
+func flattened(a *tensor.Any, axis int) tensor.Any { return a.Reshape(flatShape(*a, axis)...) }
 
 func flatShape(a tensor.Any, axis int) []int {
 	rank := a.Rank()
@@ -34,5 +38,5 @@ var flatten = opN{about: about{name: "Flatten", onnx: []int{1, 9, 11, 13, 21, 23
 		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...))
 	},
 	run: func(c *Call) []tensor.Any {
-		return one(viewed(tensor.Reshape(c.in(0), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...)))
+		return one(flattened(c.with("Flatten", 0), int(c.Attrs.Int("axis", 1))))
 	}}

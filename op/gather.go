@@ -1,6 +1,7 @@
 package op
 
 import (
+	"context"
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -15,51 +16,86 @@ import (
 // indices, which takes the place of that axis. Indices may be negative. It panics,
 // before anything is written, when one lies outside the axis. Elements keep their
 // bits. ONNX Gather.
-func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
-	axis = axisOf("Gather", axis, a.Rank())
-	s := read(opts)
-	dst := target[T]("Gather", &s, gatherShape(a.Any(), indices.Any(), axis))
-	at := positions("Gather", indices, a.Dim(axis), axis)
-	if dst.Len() == 0 {
-		return dst
+func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	gathered(exec.Ref(&r), exec.Ref(&a), exec.Ref(&indices), axis, opts)
+	return r
+}
+
+// gathered is Gather for a run-time element type, and indices of int64 or int32.
+func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
+	const name = "Gather"
+	axis = axisOf(name, axis, a.Rank())
+	wantInt(name, 1, *indices)
+	s, d := read(opts), a.DType()
+	aimShape(r, name, &s, d, gatherShape(*a, *indices, axis))
+	fits(name, indices.Len(), 8)
+	by := wordsOf(*indices)
+	var v []int64
+	if by.size == 8 {
+		v = elemsOf[int64](by.of)
+	} else {
+		v = by.int64s()
 	}
-	if dst.Any().Overlaps(a.Any()) {
-		a = a.Clone()
+	at := resolved(name, v, indices.Shape(), a.Dim(axis), axis)
+	runtime.KeepAlive(by.of)
+	if r.Len() == 0 {
+		return
+	}
+	src, out := *a, *r
+	if r.Overlaps(src) {
+		src = src.Clone()
 	}
 	// Both sides as [before, entry, after].
-	before, n, after := around(a.Shape(), axis)
-	src := a.Reshape(before, n, after)
-	if !exec.Ref(&src).LayoutRef().Flat() {
-		c := tensor.Empty[T](src.Shape()...)
+	before, n, after := around(src.Shape(), axis)
+	if src = src.Reshape(before, n, after); !src.LayoutRef().Flat() {
+		c := tensor.EmptyOf(d, before, n, after)
 		c.CopyFrom(src)
 		src = c
 	}
-	out := dst
-	if !exec.Ref(&dst).LayoutRef().Flat() || !dst.Any().CanView(before, len(at), after) {
-		out = tensor.Empty[T](dst.Shape()...)
+	if !r.LayoutRef().Flat() || !r.CanView(before, len(at), after) {
+		out = tensor.EmptyOf(d, r.Shape()...)
 	}
-	to := out.View(before, len(at), after)
-	from, f0 := src.Data()
-	till, t0 := to.Mutable()
-	till = conv.Result(till, dst.Len())
-	step, _ := exec.Ref(&src).LayoutRef().Stride(1)
-	col, _ := exec.Ref(&src).LayoutRef().Stride(2)
+	to := out.Reshape(before, len(at), after)
+	switch {
+	case d == dtype.Complex64: // at multiples of 4 bytes
+		pickEntries[complex64](s.ctx(), &to, &src, at)
+	case d.Size() == 1:
+		pickEntries[uint8](s.ctx(), &to, &src, at)
+	case d.Size() == 2:
+		pickEntries[uint16](s.ctx(), &to, &src, at)
+	case d.Size() == 4:
+		pickEntries[uint32](s.ctx(), &to, &src, at)
+	case d.Size() == 8:
+		pickEntries[uint64](s.ctx(), &to, &src, at)
+	default:
+		pickEntries[num.FP64x64](s.ctx(), &to, &src, at)
+	}
+	if !out.SameData(*r) {
+		r.CopyFrom(out)
+	}
+}
+
+// pickEntries sets entry i of to to entry at[i] of src. Both are [before, entry, after], and W
+// has the size of an element.
+func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int) {
+	from, f0 := tensor.DataOf[W](src)
+	till, t0 := tensor.MutableOf[W](to)
+	till = conv.Result(till, to.Len())
+	before, after := to.Dim(0), to.Dim(2)
+	step, _ := src.LayoutRef().Stride(1)
+	col, _ := src.LayoutRef().Stride(2)
 	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
-	exec.Split("Gather", s.ctx(), len(at), before*after, func(lo, hi int) {
+	exec.Split("Gather", ctx, len(at), before*after, func(lo, hi int) {
 		if runs {
 			conv.Pick(till[t0+lo*after:], from[f0:], after, step, at[lo:hi])
 			return
 		}
 		for i := lo; i < hi; i++ {
-			conv.Copy2(till, from, entry(exec.Ref(&to).LayoutRef(), t0, i), entry(exec.Ref(&src).LayoutRef(), f0, at[i]))
+			conv.Copy2(till, from, entry(to.LayoutRef(), t0, i), entry(src.LayoutRef(), f0, at[i]))
 		}
 	})
 	runtime.KeepAlive(src)
 	runtime.KeepAlive(to)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
-	}
-	return dst
 }
 
 // entry returns entry i of a flat layout [before, entry, after].
@@ -75,53 +111,21 @@ func gatherShape(a, indices tensor.Any, axis int) []int {
 	return append(append(append([]int{}, shape[:axis]...), indices.Shape()...), shape[axis+1:]...)
 }
 
-// positions resolves indices on an axis of extent n.
-func positions(name string, indices tensor.Tensor[int64], n, axis int) []int {
-	at := make([]int, 0, fits(name, indices.Len(), 8))
-	i := 0
-	for v := range indices.Values() {
-		p := v
-		if p < 0 {
-			p += int64(n)
-		}
-		if uint64(p) >= uint64(n) {
-			panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", v, shapeText(unravel(i, indices.Shape())), axis, n))
-		}
-		at = append(at, int(p))
-		i++
-	}
-	return at
-}
-
 var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
 	infer: func(c *Call) []tensor.Any {
-		if d := c.in(1).DType(); d != dtype.Int64 && d != dtype.Int32 {
-			panic(fail("Gather", tensor.ErrDType, "input 1 holds %v, want int64 or int32", d))
-		}
+		wantInt("Gather", 1, c.in(1))
 		axis := axisOf("Gather", int(c.Attrs.Int("axis", 0)), c.in(0).Rank())
 		return one(spec("Gather", c.in(0).DType(), gatherShape(c.in(0), c.in(1), axis)...))
 	},
-	typed: perType{dtype.Bool: runGather[bool], dtype.Int8: runGather[int8], dtype.Int16: runGather[int16],
-		dtype.Int32: runGather[int32], dtype.Int64: runGather[int64], dtype.Uint8: runGather[uint8],
-		dtype.Uint16: runGather[uint16], dtype.Uint32: runGather[uint32], dtype.Uint64: runGather[uint64],
-		dtype.Float8E4M3: runGather[num.F8E4M3], dtype.Float8E5M2: runGather[num.F8E5M2],
-		dtype.Float16: runGather[num.F16], dtype.BFloat16: runGather[num.BF16], dtype.Float32: runGather[float32],
-		dtype.Float64: runGather[float64], dtype.Complex64: runGather[complex64],
-		dtype.Complex128: runGather[complex128]}}
+	run: func(c *Call) []tensor.Any {
+		var r tensor.Any
+		gathered(&r, c.with("Gather", 0), c.with("Gather", 1), int(c.Attrs.Int("axis", 0)), options(c))
+		return one(r)
+	}}
 
-func runGather[T num.Elem](c *Call) []tensor.Any {
-	return one(Gather(as[T]("Gather", c, 0), int64s("Gather", c, 1), int(c.Attrs.Int("axis", 0)), options(c)...).Any())
-}
-
-// int64s returns an input of int64 or int32 as int64.
-func int64s(name string, c *Call, i int) tensor.Tensor[int64] {
-	if t, ok := tensor.As[int64](c.in(i)); ok {
-		return t
-	}
-	v, _ := ints(name, c, i)
-	wide := roomFor[int64](name, len(v))
-	for k, x := range v {
-		wide[k] = int64(x)
-	}
-	return tensor.FromSlice(wide, c.in(i).Shape()...)
+// int64s returns the elements of an input of int64 or int32.
+func int64s(name string, c *Call, i int) []int64 {
+	a := c.with(name, i)
+	wantInt(name, i, *a)
+	return wordsOf(*a).int64s()
 }

@@ -13,11 +13,12 @@ import (
 // and on the other axes indices reach no further than a. They may be negative. It
 // panics, before anything is written, when one lies outside the axis. Elements keep
 // their bits. ONNX GatherElements; TakeAlongAxis broadcasts the other axes.
-func GatherElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](gathered("GatherElements", a.Any(), indices.Any(), axis), opts)
+func GatherElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	elementsAt("GatherElements", a.Any(), indices.Any(), axis).into(exec.Ref(&r), opts)
+	return r
 }
 
-func gathered(name string, a, indices tensor.Any, axis int) *transfer {
+func elementsAt(name string, a, indices tensor.Any, axis int) *transfer {
 	shape := a.Shape()
 	axis = elementAxis(name, shape, indices, axis)
 	out := indices.Shape()
@@ -86,5 +87,5 @@ func resolved(name string, indices []int64, shape []int, n, axis int) []int {
 
 var gatherElements = opN{about: about{name: "GatherElements", onnx: []int{11, 13}, attrs: []string{"axis"}}, least: 2,
 	move: func(c *Call) *transfer {
-		return gathered("GatherElements", c.in(0), c.in(1), int(c.Attrs.Int("axis", 0)))
+		return elementsAt("GatherElements", c.in(0), c.in(1), int(c.Attrs.Int("axis", 0)))
 	}}

@@ -15,8 +15,9 @@ import (
 // axes that it doesn't name. Indices may be negative. It panics when the shapes
 // don't fit and, before anything is written, when an index lies outside its axis.
 // Elements keep their bits. ONNX GatherND.
-func GatherND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], batch int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](gatheredND(a.Any(), indices.Any(), batch), opts)
+func GatherND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], batch int, opts ...Option) (r tensor.Tensor[T]) {
+	gatheredND(a.Any(), indices.Any(), batch).into(exec.Ref(&r), opts)
+	return r
 }
 
 func gatheredND(a, indices tensor.Any, batch int) *transfer {

@@ -25,8 +25,9 @@ type Sampling struct {
 // to the nearest, even on a tie, and saturating. A neighbour of weight 0 isn't looked
 // at. A point with a NaN gives NaN, of integers 0. It panics when the shapes don't
 // fit, and for modes it doesn't know. ONNX GridSample.
-func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how Sampling, opts ...Option) tensor.Tensor[T] {
-	return moved[T](sampled(a.Any(), grid.Any(), how), opts)
+func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Tensor[T], grid tensor.Tensor[G], how Sampling, opts ...Option) (r tensor.Tensor[T]) {
+	sampled(a.Any(), grid.Any(), how).into(exec.Ref(&r), opts)
+	return r
 }
 
 func sampled(a, grid tensor.Any, how Sampling) *transfer {

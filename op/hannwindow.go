@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -9,8 +10,9 @@ import (
 // HannWindow returns ½ − ½·cos(2πi/n) for i below size, where n is size, or size − 1
 // unless periodic: then the window is symmetric. It is computed in float64, each step
 // rounded, and rounded once to T. A symmetric window of one element is 1. ONNX HannWindow.
-func HannWindow[T num.Native | num.Narrow](size int, periodic bool) tensor.Tensor[T] {
-	return moved[T](windowFunction("HannWindow", dtype.Of[T](), size, periodic, 0.5, 0.5, 0), nil)
+func HannWindow[T num.Native | num.Narrow](size int, periodic bool) (r tensor.Tensor[T]) {
+	windowFunction("HannWindow", dtype.Of[T](), size, periodic, 0.5, 0.5, 0).into(exec.Ref(&r), nil)
+	return r
 }
 
 // windowFunction is a − b·cos(2πi/n) + c·cos(4πi/n).

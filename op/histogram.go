@@ -2,8 +2,10 @@ package op
 
 import (
 	"math"
+	"runtime"
 	"sort"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -15,17 +17,22 @@ import (
 // compare as float64. It panics unless there is a bin and low < high, both finite.
 // numpy.histogram.
 func Histogram[T num.Native | num.Narrow](a tensor.Tensor[T], bins int, low, high float64) (counts tensor.Tensor[int64], edges tensor.Tensor[float64]) {
+	counted(exec.Ref(&counts), exec.Ref(&edges), exec.Ref(&a), bins, low, high)
+	return counts, edges
+}
+
+func counted(counts, edges, a *tensor.Any, bins int, low, high float64) {
 	if bins < 1 || !(low < high) || math.IsInf(high-low, 0) {
 		panic(fail("Histogram", tensor.ErrValue, "%d bins from %v to %v", bins, low, high))
 	}
-	edges, counts = tensor.Linspace(low, high, bins+1), tensor.New[int64](bins)
-	e, n := edges.Elems(), counts.Elems()
-	w := numericOf(wordsOf(a.Any()))
+	*edges, *counts = tensor.Linspace(low, high, bins+1).Any(), tensor.New[int64](bins).Any()
+	e, n := elemsOf[float64](edges), elemsOf[int64](counts)
+	w := numericOf(wordsOf(*a))
 	for i := range w.len() {
 		if v := w.real(i); v >= low && v <= high {
 			at := sort.Search(bins, func(k int) bool { return v < e[k+1] }) // the first bin that ends above v
 			n[min(at, bins-1)]++
 		}
 	}
-	return counts, edges
+	runtime.KeepAlive(w.of)
 }

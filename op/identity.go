@@ -8,13 +8,18 @@ import (
 
 // Identity returns a itself, or with Into a copy of it, bit for bit. ONNX Identity.
 func Identity[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	itself(exec.Ref(&r), exec.Ref(&a), opts)
+	return r
+}
+
+func itself(r, a *tensor.Any, opts []Option) {
 	s := read(opts)
 	if s.into == nil {
-		return a
+		*r = *a
+		return
 	}
-	aim(exec.Ref(&r), "Identity", &s, a.DType(), exec.Ref(&a).LayoutRef())
-	r.CopyFrom(a)
-	return r
+	aim(r, "Identity", &s, a.DType(), a.LayoutRef())
+	r.CopyFrom(*a)
 }
 
 var identity = opN{about: about{name: "Identity", onnx: []int{1, 13, 14, 16, 19, 21, 23, 24, 25}}, least: 1,

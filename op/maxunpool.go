@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -14,8 +15,9 @@ import (
 // With shape, which may be nil, that tensor is the beginning of a larger one. Elements
 // keep their bits. It panics when the shapes don't fit or an index is out of range.
 // ONNX MaxUnpool.
-func MaxUnpool[T num.Native | num.Narrow](x tensor.Tensor[T], index tensor.Tensor[int64], win Window, shape []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](unpooled(x.Any(), index.Any(), win, shape), opts)
+func MaxUnpool[T num.Native | num.Narrow](x tensor.Tensor[T], index tensor.Tensor[int64], win Window, shape []int, opts ...Option) (r tensor.Tensor[T]) {
+	unpooled(x.Any(), index.Any(), win, shape).into(exec.Ref(&r), opts)
+	return r
 }
 
 func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {

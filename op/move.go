@@ -187,8 +187,9 @@ func (m *transfer) compute(ctx context.Context, dst words, in []words) {
 	runtime.KeepAlive(in)
 }
 
-// into computes a transfer to where the options say.
+// into makes r the result, where the options say.
 func (m *transfer) into(r *tensor.Any, opts []Option) {
+	must(m.name, m.d != dtype.Invalid, m.d)
 	s := read(opts)
 	m.orion = s.orion
 	if s.into == nil {
@@ -215,7 +216,7 @@ func (m *transfer) into(r *tensor.Any, opts []Option) {
 	}
 }
 
-// moved is into for a new tensor of a type.
+// moved is into for a typed result.
 func moved[T num.Elem](m *transfer, opts []Option) (r tensor.Tensor[T]) {
 	m.into(exec.Ref(&r), opts)
 	return r
@@ -223,7 +224,9 @@ func moved[T num.Elem](m *transfer, opts []Option) (r tensor.Tensor[T]) {
 
 // wantInt panics unless an input holds indices.
 func wantInt(name string, i int, a tensor.Any) {
-	if d := a.DType(); d != dtype.Int64 && d != dtype.Int32 {
+	d := a.DType()
+	must(name, d != dtype.Invalid, d)
+	if !indices.has(d) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want int64 or int32", i, d))
 	}
 }

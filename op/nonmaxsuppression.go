@@ -2,6 +2,7 @@ package op
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -23,20 +24,25 @@ type Suppression struct {
 // by falling score, the first of equals first and NaN never. A box goes when it
 // overlaps one that is kept; the areas are in float32, each step rounded. ONNX
 // NonMaxSuppression.
-func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) tensor.Tensor[int64] {
+func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) (r tensor.Tensor[int64]) {
+	*exec.Ref(&r) = suppressed(boxes.Any(), scores.Any(), s)
+	return r
+}
+
+func suppressed(boxes, scores tensor.Any, s Suppression) tensor.Any {
 	const name = "NonMaxSuppression"
 	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
-		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes.Any()), tensor.Describe(scores.Any())))
+		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
 	}
 	if !(s.Overlap >= 0 && s.Overlap <= 1) {
 		panic(fail(name, tensor.ErrValue, "an overlap of %v; it must be 0 to 1", s.Overlap))
 	}
 	boxes, scores = boxes.Contiguous(), scores.Contiguous()
-	at, by := tensor.Run[float32](exec.Ref(&boxes), exec.Ref(&boxes).LayoutRef()), tensor.Run[float32](exec.Ref(&scores), exec.Ref(&scores).LayoutRef())
+	at, by := elemsOf[float32](&boxes), elemsOf[float32](&scores)
 	classes, n := scores.Dim(1), boxes.Dim(1)
 	var out []int64
 	if n == 0 {
-		return tensor.New[int64](0, 3)
+		return tensor.New[int64](0, 3).Any()
 	}
 	for u := range scores.Dim(0) * classes {
 		image := u / classes
@@ -60,7 +66,9 @@ func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) tens
 			out = append(out, int64(image), int64(u%classes), int64(i))
 		}
 	}
-	return tensor.FromSlice(out, len(out)/3, 3)
+	runtime.KeepAlive(&boxes)
+	runtime.KeepAlive(&scores)
+	return tensor.FromSlice(out, len(out)/3, 3).Any()
 }
 
 // corners is a box by its corners, the lower first.
@@ -97,13 +105,16 @@ var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{
 			panic(fail(name, tensor.ErrShape, "input 2 has %d elements; want one", len(v)))
 		}
 		for i, to := range []*float32{&s.Overlap, &s.Least} {
-			if t := as[float32](name, c, 3+i); !t.IsZero() {
-				if t.Len() != 1 {
-					panic(fail(name, tensor.ErrShape, "input %d has %d elements; want one", 3+i, t.Len()))
-				}
-				*to = t.Reshape().Item()
-				s.HasLeast = s.HasLeast || i == 1
+			if c.in(3 + i).IsZero() {
+				continue
 			}
+			t := c.holding(name, 3+i, dtype.Float32)
+			if t.Len() != 1 {
+				panic(fail(name, tensor.ErrShape, "input %d has %d elements; want one", 3+i, t.Len()))
+			}
+			w := exec.Item(t)
+			*to = exec.Number[float32](&w)
+			s.HasLeast = s.HasLeast || i == 1
 		}
-		return one(NonMaxSuppression(as[float32](name, c, 0), as[float32](name, c, 1), s).Any())
+		return one(suppressed(*c.with(name, 0), *c.holding(name, 1, dtype.Float32), s))
 	}}

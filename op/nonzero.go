@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,8 +14,9 @@ import (
 // row-major order: an int64 of shape (rank, how many), one column for each. Both
 // zeros of a float are zero, NaN isn't; true isn't. Of rank 0 the result is (0,1)
 // or (0,0). ONNX NonZero; numpy.nonzero has the rows one by one.
-func NonZero[T num.Elem](a tensor.Tensor[T], opts ...Option) tensor.Tensor[int64] {
-	return moved[int64](nonzeros(a.Any()), opts)
+func NonZero[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[int64]) {
+	nonzeros(a.Any()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func nonzeros(a tensor.Any) *transfer {

@@ -91,6 +91,16 @@ func (w numeric) floats(dst []float64, at int) {
 	}
 }
 
+// float64s returns the elements of a float type: those themselves of a float64, else a copy.
+func (w numeric) float64s(name string) []float64 {
+	if w.d == dtype.Float64 {
+		return elemsOf[float64](w.of)
+	}
+	v := roomFor[float64](name, w.len())
+	w.floats(v, 0)
+	return v
+}
+
 // setFloats is setFloat for the elements from element at on.
 func (w numeric) setFloats(at int, v []float64) {
 	switch w.d {
@@ -130,6 +140,15 @@ func (w numeric) key(i int) uint64 {
 		return ^v & all
 	}
 	return v | sign
+}
+
+// pair is key for fixed point of 16 bytes, too, whose lower half is the second number.
+func (w numeric) pair(i int) [2]uint64 {
+	if w.d == dtype.FP64x64 {
+		v := elemsOf[num.FP64x64](w.of)[i].Bits()
+		return [2]uint64{uint64(v.Hi) ^ 1<<63, v.Lo}
+	}
+	return [2]uint64{w.key(i)}
 }
 
 // largest is the bits of the largest number of each float type, infinity where

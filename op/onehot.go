@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,8 +13,9 @@ import (
 // elsewhere. An index from -depth to -1 counts from the end; one further outside
 // has no on. It panics when depth is negative. ONNX OneHot, whose indices may be
 // floats: their fraction is dropped.
-func OneHot[T num.Elem](indices tensor.Tensor[int64], depth, axis int, off, on T, opts ...Option) tensor.Tensor[T] {
-	return moved[T](oneHotOf(indices.Any(), depth, axis, tensor.FromSlice([]T{off, on}).Any()), opts)
+func OneHot[T num.Elem](indices tensor.Tensor[int64], depth, axis int, off, on T, opts ...Option) (r tensor.Tensor[T]) {
+	oneHotOf(indices.Any(), depth, axis, tensor.FromSlice([]T{off, on}).Any()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer {

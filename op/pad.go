@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,8 +28,9 @@ const (
 // not to stay so; value is for PadConstant alone. It panics unless both lists have
 // a number for every axis, or when more is removed than there is. Elements keep
 // their bits. ONNX Pad, numpy.pad.
-func Pad[T num.Elem](a tensor.Tensor[T], before, after []int, mode PadMode, value T, opts ...Option) tensor.Tensor[T] {
-	return moved[T](padded(a.Any(), before, after, mode, tensor.Scalar(value).Any()), opts)
+func Pad[T num.Elem](a tensor.Tensor[T], before, after []int, mode PadMode, value T, opts ...Option) (r tensor.Tensor[T]) {
+	padded(a.Any(), before, after, mode, tensor.Scalar(value).Any()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *transfer {

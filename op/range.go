@@ -3,6 +3,7 @@ package op
 import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,62 +13,61 @@ import (
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
 var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
-	infer: inferRange,
-	typed: perType{dtype.Int8: runRange[int8], dtype.Int16: runRange[int16], dtype.Int32: runRange[int32], dtype.Int64: runRange[int64],
-		dtype.Uint8: runRange[uint8], dtype.Uint16: runRange[uint16], dtype.Uint32: runRange[uint32], dtype.Uint64: runRange[uint64],
-		dtype.Float16: runNarrowRange[num.F16], dtype.BFloat16: runNarrowRange[num.BF16], dtype.Float32: runRange[float32], dtype.Float64: runRange[float64]}}
+	takes: integers | floats&^(only(dtype.Float8E4M3)|only(dtype.Float8E5M2)) | fixeds,
+	infer: func(c *Call) []tensor.Any {
+		_, n := ranged(c, false)
+		return one(spec("Range", c.in(0).DType(), n))
+	},
+	run: func(c *Call) []tensor.Any {
+		r, _ := ranged(c, true)
+		return one(r)
+	}}
 
-func bound[T num.Elem](c *Call) (v [3]T) {
-	for i := range v {
-		a := as[T]("Range", c, i)
-		if a.Len() != 1 {
-			panic(fail("Range", tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(a.Any())))
-		}
-		v[i] = a.Item()
-	}
-	return v
-}
-
-func runRange[T num.Native](c *Call) []tensor.Any {
-	v := bound[T](c)
-	return one(tensor.Arange(v[0], v[1], v[2]).Any())
-}
-
-func runNarrowRange[T num.Elem](c *Call) []tensor.Any {
-	v := bound[T](c)
-	var w [3]float32
-	widenFor[T]()(w[:], v[:])
-	return one(Cast[T](tensor.Arange(w[0], w[1], w[2])).Any())
-}
-
-// inferRange counts the elements, which are never made for it.
-func inferRange(c *Call) []tensor.Any {
-	oneType("Range", c.Inputs[:3]...)
+// ranged returns the range that a node asks for, and its length. Without fill it makes none
+// but of fixed point.
+func ranged(c *Call, fill bool) (r tensor.Any, n int) {
+	const name = "Range"
+	oneType(name, c.Inputs[:3]...)
 	d := c.in(0).DType()
-	return one(spec("Range", d, countRange[d](c)))
+	var v [3]exec.Word
+	for i := range v {
+		a := c.with(name, i)
+		if a.Len() != 1 {
+			panic(fail(name, tensor.ErrShape, "input %d is %s; want one number", i, tensor.Describe(*a)))
+		}
+		v[i] = wideWord(d, exec.Item(a))
+	}
+	if !d.IsNarrow() {
+		n = ranges[d](&r, &v, fill)
+		return r, n
+	}
+	var wide tensor.Any
+	if n = ranges[dtype.Float32](&wide, &v, fill); fill {
+		convert(&r, name, d, &wide, nil)
+	}
+	return r, n
 }
 
-// countRange has the length of a range for each type that has ranges.
-var countRange = [dtype.Count]func(c *Call) int{dtype.Int8: countOfRange[int8], dtype.Int16: countOfRange[int16], dtype.Int32: countOfRange[int32], dtype.Int64: countOfRange[int64],
-	dtype.Uint8: countOfRange[uint8], dtype.Uint16: countOfRange[uint16], dtype.Uint32: countOfRange[uint32], dtype.Uint64: countOfRange[uint64],
-	dtype.Float16: countOfNarrowRange[num.F16], dtype.BFloat16: countOfNarrowRange[num.BF16], dtype.Float32: countOfRange[float32], dtype.Float64: countOfRange[float64]}
+// ranges makes a range of each type that is computed in, of a start, a limit and a delta.
+var ranges = [dtype.Count]func(r *tensor.Any, v *[3]exec.Word, fill bool) int{
+	dtype.Int8: rangeOf[int8], dtype.Int16: rangeOf[int16], dtype.Int32: rangeOf[int32], dtype.Int64: rangeOf[int64],
+	dtype.Uint8: rangeOf[uint8], dtype.Uint16: rangeOf[uint16], dtype.Uint32: rangeOf[uint32], dtype.Uint64: rangeOf[uint64],
+	dtype.Float32: rangeOf[float32], dtype.Float64: rangeOf[float64],
+	dtype.FP8x23: rangeOfFixed[num.FP8x23], dtype.FP16x16: rangeOfFixed[num.FP16x16], dtype.FP32x32: rangeOfFixed[num.FP32x32], dtype.FP64x64: rangeOfFixed[num.FP64x64]}
 
-func countOfRange[T num.Native](c *Call) int {
-	v := bound[T](c)
-	return rangeLen(v)
-}
-
-func countOfNarrowRange[T num.Elem](c *Call) int {
-	v := bound[T](c)
-	var w [3]float32
-	widenFor[T]()(w[:], v[:])
-	return rangeLen(w)
-}
-
-func rangeLen[T num.Native](v [3]T) int {
-	n, ok := conv.RangeCount(v[0], v[1], v[2])
+func rangeOf[T num.Native](r *tensor.Any, v *[3]exec.Word, fill bool) int {
+	from, to, by := exec.Number[T](&v[0]), exec.Number[T](&v[1]), exec.Number[T](&v[2])
+	n, ok := conv.RangeCount(from, to, by)
 	if !ok {
-		panic(fail("Range", tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", v[0], v[1], v[2]))
+		panic(fail("Range", tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", from, to, by))
+	}
+	if fill {
+		*r = tensor.Arange(from, to, by).Any()
 	}
 	return n
+}
+
+func rangeOfFixed[T num.Fixed](r *tensor.Any, v *[3]exec.Word, _ bool) int {
+	*r = tensor.Arange(exec.Number[T](&v[0]), exec.Number[T](&v[1]), exec.Number[T](&v[2])).Any()
+	return r.Len()
 }

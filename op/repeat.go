@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,9 +13,14 @@ import (
 // times, or all counts[0] times when there is one count. It panics when a count is
 // negative or there is another number of them. Elements keep their bits.
 // numpy.repeat; Tile repeats the whole.
-func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Option) tensor.Tensor[T] {
-	axis = axisOf("Repeat", axis, a.Rank())
+func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Option) (r tensor.Tensor[T]) {
+	repeated(a.Any(), counts, axis).into(exec.Ref(&r), opts)
+	return r
+}
+
+func repeated(a tensor.Any, counts []int, axis int) *transfer {
 	shape := a.Shape()
+	axis = axisOf("Repeat", axis, len(shape))
 	n := shape[axis]
 	if len(counts) != n && len(counts) != 1 {
 		panic(fail("Repeat", tensor.ErrShape, "%d counts for axis %d of extent %d; want one, or one for each entry", len(counts), axis, n))
@@ -33,7 +39,7 @@ func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Opti
 	out := append([]int{}, shape...)
 	out[axis] = total
 	spec("Repeat", a.DType(), out...)
-	return moved[T](&transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		list := make([]int, 0, total)
 		for i := range n {
 			for range of(i) {
@@ -43,5 +49,5 @@ func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Opti
 		maps := make([][]int, len(shape))
 		maps[axis] = list
 		remap("Repeat", ctx, dst, in[0], shape, maps, nil)
-	}}, opts)
+	}}
 }

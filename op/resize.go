@@ -37,8 +37,9 @@ type Resampling struct {
 // neighbour of weight 0 isn't looked at. It panics when the lists don't fit a, when
 // a scale isn't positive and finite, when an empty axis is to grow, and for modes it
 // doesn't know. ONNX Resize.
-func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) tensor.Tensor[T] {
-	return moved[T](resized("Resize", a.Any(), how), opts)
+func Resize[T num.Elem](a tensor.Tensor[T], how Resampling, opts ...Option) (r tensor.Tensor[T]) {
+	resized("Resize", a.Any(), how).into(exec.Ref(&r), opts)
+	return r
 }
 
 // resample is how one axis is resampled.

@@ -14,8 +14,9 @@ import (
 // when a has fewer than two axes, when there isn't a length for every entry and,
 // before anything is written, when one is negative or exceeds the time axis.
 // Elements keep their bits. ONNX ReverseSequence.
-func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], batchFirst bool, opts ...Option) tensor.Tensor[T] {
-	return moved[T](reversed(a.Any(), lengths.Any(), batchFirst), opts)
+func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64], batchFirst bool, opts ...Option) (r tensor.Tensor[T]) {
+	reversed(a.Any(), lengths.Any(), batchFirst).into(exec.Ref(&r), opts)
+	return r
 }
 
 func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {

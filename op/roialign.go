@@ -27,8 +27,9 @@ type Regions struct {
 // has it. It is computed in float64, and rounded once. It panics when shapes don't fit,
 // an image is out of range, or a region asks for more than 2²⁰ samples in a bin. ONNX
 // RoiAlign.
-func RoiAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r Regions, opts ...Option) tensor.Tensor[T] {
-	return moved[T](regions(x.Any(), rois.Any(), image.Any(), r), opts)
+func RoiAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.Tensor[int64], r Regions, opts ...Option) (y tensor.Tensor[T]) {
+	regions(x.Any(), rois.Any(), image.Any(), r).into(exec.Ref(&y), opts)
+	return y
 }
 
 func regions(x, rois, image tensor.Any, r Regions) *transfer {
@@ -43,7 +44,7 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 	}
 	n, c, h, w := x.Dim(0), x.Dim(1), x.Dim(2), x.Dim(3)
 	return &transfer{name: name, d: x.DType(), shape: []int{rois.Dim(0), c, r.Height, r.Width}, in: operandsOf(x, rois, image), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		to, src, box := numericOf(dst), in[0].wide(), numericOf(in[1])
+		to, data, box := numericOf(dst), numericOf(in[0]).float64s(name), numericOf(in[1])
 		of := in[2].int64s()
 		offset := 0.0
 		if r.HalfPixel {
@@ -75,7 +76,6 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 			g.x, g.binX, g.gridX = side(0, 2, r.Width)
 			list[i] = g
 		}
-		data := tensor.Run[float64](exec.Ref(&src), exec.Ref(&src).LayoutRef())
 		bins := r.Height * r.Width
 		exec.Split(name, ctx, len(list)*c, bins*40, func(from, till int) {
 			var samples []float64

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -11,10 +12,15 @@ import (
 // end coming in again at the other: entry i goes to i+shift. Elements keep their
 // bits. numpy.roll, which without an axis rolls the flattened tensor:
 // Roll(a.Reshape(-1), shift, 0).Reshape(a.Shape()...) does.
-func Roll[T num.Elem](a tensor.Tensor[T], shift, axis int, opts ...Option) tensor.Tensor[T] {
-	axis = axisOf("Roll", axis, a.Rank())
+func Roll[T num.Elem](a tensor.Tensor[T], shift, axis int, opts ...Option) (r tensor.Tensor[T]) {
+	rolled(a.Any(), shift, axis).into(exec.Ref(&r), opts)
+	return r
+}
+
+func rolled(a tensor.Any, shift, axis int) *transfer {
 	shape := a.Shape()
-	return moved[T](&transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a.Any()}, fill: func(ctx context.Context, dst words, in []words) {
+	axis = axisOf("Roll", axis, len(shape))
+	return &transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		n := shape[axis]
 		maps := make([][]int, len(shape))
 		maps[axis] = make([]int, n)
@@ -22,5 +28,5 @@ func Roll[T num.Elem](a tensor.Tensor[T], shift, axis int, opts ...Option) tenso
 			maps[axis][(i+(shift%n+n)%n)%n] = i
 		}
 		remap("Roll", ctx, dst, in[0], shape, maps, nil)
-	}}, opts)
+	}}
 }

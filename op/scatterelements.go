@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,8 +29,9 @@ const (
 // others each step is an operation of its own, as Add, Mul, Max and Min have it:
 // rounded, integers wrapping, and defined for numbers alone. It panics, before
 // anything is written, when an index lies outside the axis. ONNX ScatterElements.
-func ScatterElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], axis int, mode ScatterMode, opts ...Option) tensor.Tensor[T] {
-	return moved[T](scatteredElements("ScatterElements", a.Any(), indices.Any(), updates.Any(), axis, mode), opts)
+func ScatterElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], axis int, mode ScatterMode, opts ...Option) (r tensor.Tensor[T]) {
+	scatteredElements("ScatterElements", a.Any(), indices.Any(), updates.Any(), axis, mode).into(exec.Ref(&r), opts)
+	return r
 }
 
 func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mode ScatterMode) *transfer {

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,8 +13,9 @@ import (
 // all of the axes that it doesn't name, goes there. updates has the shape of
 // indices but for the last axis, and then the axes not named. The order, the modes
 // and what panics are those of ScatterElements. ONNX ScatterND.
-func ScatterND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], mode ScatterMode, opts ...Option) tensor.Tensor[T] {
-	return moved[T](scatteredND(a.Any(), indices.Any(), updates.Any(), mode), opts)
+func ScatterND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], updates tensor.Tensor[T], mode ScatterMode, opts ...Option) (r tensor.Tensor[T]) {
+	scatteredND(a.Any(), indices.Any(), updates.Any(), mode).into(exec.Ref(&r), opts)
+	return r
 }
 
 func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {

@@ -3,7 +3,6 @@ package op
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -42,11 +41,11 @@ func sliceOf(c *Call) []tensor.Index {
 		axes, some = attrInts(c, "axes")
 	} else {
 		needs("Slice", c, 3)
-		starts = bounds(slices.Collect(int64s("Slice", c, 1).Values()))
-		ends = bounds(slices.Collect(int64s("Slice", c, 2).Values()))
+		starts = bounds(int64s("Slice", c, 1))
+		ends = bounds(int64s("Slice", c, 2))
 		axes, some = ints("Slice", c, 3)
 		if !c.in(4).IsZero() {
-			steps = bounds(slices.Collect(int64s("Slice", c, 4).Values()))
+			steps = bounds(int64s("Slice", c, 4))
 		}
 	}
 	rank := c.in(0).Rank()

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,8 +11,9 @@ import (
 // channel (i·b + j)·c + d of its own channel d: the inverse of DepthToSpace without
 // crd. It panics unless b is at least 1 and divides h and w. Elements keep their
 // bits. ONNX SpaceToDepth.
-func SpaceToDepth[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) tensor.Tensor[T] {
-	return rearranged[T](spaceToDepthOf(a.Any(), b), opts)
+func SpaceToDepth[T num.Elem](a tensor.Tensor[T], b int, opts ...Option) (r tensor.Tensor[T]) {
+	spaceToDepthOf(a.Any(), b).to(exec.Ref(&r), opts)
+	return r
 }
 
 func spaceToDepthOf(a tensor.Any, b int) *rearrangement {
@@ -26,4 +28,4 @@ func spaceToDepthOf(a tensor.Any, b int) *rearrangement {
 
 var spaceToDepth = opN{about: about{name: "SpaceToDepth", onnx: []int{1, 13}, attrs: []string{"blocksize"}}, least: 1,
 	infer: func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).infer() },
-	run:   func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).run() }}
+	run:   func(c *Call) []tensor.Any { return spaceToDepthOf(c.in(0), blockSize(c)).run(c) }}

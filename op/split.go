@@ -11,13 +11,17 @@ import (
 func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tensor[T] {
 	axis = axisOf("Split", axis, a.Rank())
 	checkParts(a.Dim(axis), axis, sizes)
-	return parts(a, axis, sizes)
+	return typedParts[T](parts(a.Any(), axis, sizes))
 }
 
 // ArraySplit returns views of a, one after the other along axis: n parts as equal
 // as can be, the larger ones first. It panics when n is less than 1.
 // numpy.array_split.
 func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] {
+	return typedParts[T](equalParts(a.Any(), axis, n))
+}
+
+func equalParts(a tensor.Any, axis, n int) []tensor.Any {
 	axis = axisOf("ArraySplit", axis, a.Rank())
 	if n < 1 {
 		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))
@@ -38,20 +42,30 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 // mostParts is how many parts there may be of an axis that has fewer elements.
 const mostParts = 1 << 16
 
-func parts[T num.Elem](a tensor.Tensor[T], axis int, sizes []int) []tensor.Tensor[T] {
-	if !exec.Ref(&a).LayoutRef().Flat() { // a part of a nested axis may have no view
+// parts returns views of a along axis that have the given extents.
+func parts(a tensor.Any, axis int, sizes []int) []tensor.Any {
+	if !a.LayoutRef().Flat() { // a part of a nested axis may have no view
 		a = a.Contiguous()
 	}
 	idx := make([]tensor.Index, a.Rank())
 	for i := range idx {
 		idx[i] = tensor.Colon
 	}
-	out := make([]tensor.Tensor[T], len(sizes))
+	out := make([]tensor.Any, len(sizes))
 	at := 0
 	for i, n := range sizes {
 		idx[axis] = tensor.R(at, at+n)
 		out[i] = a.Slice(idx...)
 		at += n
+	}
+	return out
+}
+
+// typedParts returns tensors of type T as such.
+func typedParts[T num.Elem](all []tensor.Any) []tensor.Tensor[T] {
+	out := make([]tensor.Tensor[T], len(all))
+	for i := range all {
+		out[i] = *exec.Typed[T](&all[i])
 	}
 	return out
 }
@@ -82,22 +96,7 @@ var splitOp = opN{about: about{name: "Split", onnx: []int{2, 11, 13, 18}, attrs:
 	},
 	run: func(c *Call) []tensor.Any {
 		axis, sizes := splitOf(c)
-		a := c.in(0)
-		if lay := a.Layout(); !lay.Flat() {
-			a = viewed(tensor.Contiguous(a))
-		}
-		idx := make([]tensor.Index, a.Rank())
-		for i := range idx {
-			idx[i] = tensor.Colon
-		}
-		out := make([]tensor.Any, len(sizes))
-		at := 0
-		for i, n := range sizes {
-			idx[axis] = tensor.R(at, at+n)
-			out[i] = viewed(tensor.Slice(a, idx...))
-			at += n
-		}
-		return out
+		return parts(*c.with("Split", 0), axis, sizes)
 	}}
 
 // splitOf returns the axis and the extents of a node's outputs: an attribute before

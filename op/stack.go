@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -9,17 +11,29 @@ import (
 // Stack returns the tensors ts, which have one shape, side by side on a new axis
 // at position axis of the result. It panics when the shapes differ or there are no
 // tensors. Elements keep their bits. numpy.stack.
-func Stack[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
+func Stack[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	all := make([]tensor.Any, len(ts))
+	for i, t := range ts {
+		all[i] = t.Any()
+	}
+	stacked(exec.Ref(&r), axis, all, opts)
+	return r
+}
+
+// stacked is Stack for a run-time element type, which all of ts have. It changes ts.
+func stacked(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	if len(ts) == 0 {
 		panic(fail("Stack", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	axis = axisOf("Stack", axis, ts[0].Rank()+1)
-	thick := make([]tensor.Tensor[T], len(ts))
+	shape := ts[0].Shape()
+	axis = axisOf("Stack", axis, len(shape)+1)
+	idx := slices.Repeat([]tensor.Index{tensor.Colon}, len(shape)+1)
+	idx[axis] = tensor.NewAxis
 	for i, t := range ts {
-		if !sameShape(exec.Ref(&t).LayoutRef(), ts[0].Shape()) {
-			panic(fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", shapeText(ts[0].Shape()), i, shapeText(t.Shape())))
+		if !sameShape(t.LayoutRef(), shape) {
+			panic(fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", shapeText(shape), i, shapeText(t.Shape())))
 		}
-		thick[i] = t.Unsqueeze(axis)
+		ts[i] = t.Slice(idx...)
 	}
-	return Concat(axis, thick, opts...)
+	concatenated(r, axis, ts, opts)
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -22,26 +23,32 @@ const (
 // written, on an index outside the axis with mode TakeRaise, and with the other modes
 // when there are indices on an empty axis. Elements keep their bits. numpy.take,
 // which without an axis takes from the flattened tensor: a.Reshape(-1) is that.
-func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, mode TakeMode, opts ...Option) tensor.Tensor[T] {
-	axis = axisOf("Take", axis, a.Rank())
+func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, mode TakeMode, opts ...Option) (r tensor.Tensor[T]) {
+	taken(a.Any(), indices.Any(), axis, mode).into(exec.Ref(&r), opts)
+	return r
+}
+
+func taken(a, indices tensor.Any, axis int, mode TakeMode) *transfer {
+	const name = "Take"
 	shape := a.Shape()
+	axis = axisOf(name, axis, len(shape))
+	wantInt(name, 1, indices)
 	n := shape[axis]
-	return moved[T](&transfer{name: "Take", d: a.DType(), shape: gatherShape(a.Any(), indices.Any(), axis), in: []tensor.Any{a.Any(), indices.Any()},
-		picky: true, fill: func(ctx context.Context, dst words, in []words) {
-			v := in[1].int64s()
-			if n == 0 && len(v) > 0 {
-				panic(fail("Take", tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))
+	return &transfer{name: name, d: a.DType(), shape: gatherShape(a, indices, axis), in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
+		v := in[1].int64s()
+		if n == 0 && len(v) > 0 {
+			panic(fail(name, tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))
+		}
+		for i, x := range v {
+			switch mode {
+			case TakeWrap:
+				v[i] = (x%int64(n) + int64(n)) % int64(n)
+			case TakeClip:
+				v[i] = max(0, min(x, int64(n-1)))
 			}
-			for i, x := range v {
-				switch mode {
-				case TakeWrap:
-					v[i] = (x%int64(n) + int64(n)) % int64(n)
-				case TakeClip:
-					v[i] = max(0, min(x, int64(n-1)))
-				}
-			}
-			maps := make([][]int, len(shape))
-			maps[axis] = resolved("Take", v, indices.Shape(), n, axis)
-			remap("Take", ctx, dst, in[0], shape, maps, nil)
-		}}, opts)
+		}
+		maps := make([][]int, len(shape))
+		maps[axis] = resolved(name, v, indices.Shape(), n, axis)
+		remap(name, ctx, dst, in[0], shape, maps, nil)
+	}}
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,7 +11,12 @@ import (
 // TakeAlongAxis is GatherElements for operands that broadcast to each other on
 // every axis but the one named, as numpy.take_along_axis has it: with the result
 // of ArgSort it sorts. It panics when they don't, or as GatherElements does.
-func TakeAlongAxis[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) tensor.Tensor[T] {
+func TakeAlongAxis[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, opts ...Option) (r tensor.Tensor[T]) {
+	takenAlong(a.Any(), indices.Any(), axis).into(exec.Ref(&r), opts)
+	return r
+}
+
+func takenAlong(a, indices tensor.Any, axis int) *transfer {
 	const name = "TakeAlongAxis"
 	axis = axisOf(name, axis, a.Rank())
 	if indices.Rank() != a.Rank() {
@@ -23,5 +29,5 @@ func TakeAlongAxis[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64],
 	shape := broadcastShape(name, nil, &x, &y)
 	whole := slices.Clone(shape)
 	whole[axis], shape[axis] = n, m
-	return moved[T](gathered(name, a.BroadcastTo(whole...).Any(), indices.BroadcastTo(shape...).Any(), axis), opts)
+	return elementsAt(name, a.BroadcastTo(whole...), indices.BroadcastTo(shape...), axis)
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -10,8 +11,9 @@ import (
 // Tile returns a repeated as a whole, repeats[i] times along axis i. It panics
 // unless there is a repeat of at least 0 for every axis. Elements keep their bits.
 // ONNX Tile.
-func Tile[T num.Elem](a tensor.Tensor[T], repeats []int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](tiled(a.Any(), repeats), opts)
+func Tile[T num.Elem](a tensor.Tensor[T], repeats []int, opts ...Option) (r tensor.Tensor[T]) {
+	tiled(a.Any(), repeats).into(exec.Ref(&r), opts)
+	return r
 }
 
 func tiled(a tensor.Any, repeats []int) *transfer {

@@ -17,16 +17,21 @@ import (
 // and among the smallest they are last. It panics unless 0 ≤ k ≤ the axis's extent.
 // Elements keep their bits; an Into target takes the elements. ONNX TopK, which may
 // leave the order open; here it never is.
-func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bool, opts ...Option) (tensor.Tensor[T], tensor.Tensor[int64]) {
+func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bool, opts ...Option) (r tensor.Tensor[T], at tensor.Tensor[int64]) {
+	topped(exec.Ref(&r), exec.Ref(&at), a.Any(), k, axis, largest, opts)
+	return r, at
+}
+
+func topped(r, at *tensor.Any, a tensor.Any, k, axis int, largest bool, opts []Option) {
 	s := read(opts)
-	axis = axisOf("TopK", axis, a.Rank())
-	where := topAt(a.Any(), k, axis, largest).run(s.ctx())
-	return moved[T](gathered("TopK", a.Any(), where, axis), opts), *exec.Typed[int64](&where)
+	*at = topAt(a, k, axis, largest).run(s.ctx())
+	elementsAt("TopK", a, *at, axis).into(r, opts)
 }
 
 // topAt is the positions that TopK returns.
 func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
 	shape := a.Shape()
+	axis = axisOf("TopK", axis, len(shape))
 	if k < 0 || k > shape[axis] {
 		panic(fail("TopK", tensor.ErrShape, "k is %d; axis %d has extent %d", k, axis, shape[axis]))
 	}
@@ -44,10 +49,8 @@ func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
 }
 
 // topOf reads a node: k is an attribute before opset 10, an input from there on.
-func topOf(c *Call) (at *transfer, axis int) {
-	a := c.in(0)
-	axis = axisOf("TopK", int(c.Attrs.Int("axis", -1)), a.Rank())
-	k := int(c.Attrs.Int("k", -1))
+func topOf(c *Call) (k, axis int, largest bool) {
+	k = int(c.Attrs.Int("k", -1))
 	if c.Opset >= 10 {
 		v, _ := ints("TopK", c, 1)
 		if len(v) != 1 {
@@ -55,16 +58,18 @@ func topOf(c *Call) (at *transfer, axis int) {
 		}
 		k = v[0]
 	}
-	return topAt(a, k, axis, c.Attrs.Int("largest", 1) != 0), axis
+	return k, int(c.Attrs.Int("axis", -1)), c.Attrs.Int("largest", 1) != 0
 }
 
 var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,
 	infer: func(c *Call) []tensor.Any {
-		at, _ := topOf(c)
-		return []tensor.Any{spec("TopK", c.in(0).DType(), at.shape...), spec("TopK", dtype.Int64, at.shape...)}
+		k, axis, largest := topOf(c)
+		shape := topAt(c.in(0), k, axis, largest).shape
+		return []tensor.Any{spec("TopK", c.in(0).DType(), shape...), spec("TopK", dtype.Int64, shape...)}
 	},
 	run: func(c *Call) []tensor.Any {
-		at, axis := topOf(c)
-		where := at.run(c.Context)
-		return []tensor.Any{gathered("TopK", c.in(0), where, axis).run(c.Context), where}
+		k, axis, largest := topOf(c)
+		out := make([]tensor.Any, 2)
+		topped(&out[0], &out[1], *c.with("TopK", 0), k, axis, largest, options(c))
+		return out
 	}}

@@ -25,6 +25,15 @@ func operandsOf(ins ...tensor.Any) []tensor.Any {
 	return ins
 }
 
+// holding returns input i, which must have elements of a type.
+func (c *Call) holding(name string, i int, d dtype.DType) *tensor.Any {
+	a := c.with(name, i)
+	if a.DType() != d {
+		panic(notHeld(name, a, i, d))
+	}
+	return a
+}
+
 // absent reports whether an operand was absent.
 func (w words) absent() bool { return w.of.DType() == dtype.Bool && len(w.mem) == 0 }
 

@@ -13,14 +13,16 @@ import (
 // diagonal k set to zero: k = 0 is the main diagonal, 1 the one above it. It
 // panics when a has fewer than two axes. Elements keep their bits. ONNX Trilu,
 // numpy.triu.
-func Triu[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](triangle(a.Any(), k, true), opts)
+func Triu[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) (r tensor.Tensor[T]) {
+	triangle(a.Any(), k, true).into(exec.Ref(&r), opts)
+	return r
 }
 
 // Tril is Triu with the elements above the diagonal set to zero. ONNX Trilu,
 // numpy.tril.
-func Tril[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](triangle(a.Any(), k, false), opts)
+func Tril[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) (r tensor.Tensor[T]) {
+	triangle(a.Any(), k, false).into(exec.Ref(&r), opts)
+	return r
 }
 
 func triangle(a tensor.Any, k int, upper bool) *transfer {

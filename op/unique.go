@@ -16,7 +16,7 @@ import (
 // results are where each first occurs, for every entry of a which one it is, and
 // how often each occurs. ONNX Unique, which without an axis takes the flattened
 // tensor: a.Reshape(-1) is that.
-func Unique[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
+func Unique[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
 	out := uniqueOf(a.Any(), axisOf("Unique", axis, a.Rank()), sorted)
 	return *exec.Typed[T](&out[0]), *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
 }
@@ -32,11 +32,15 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	n := a.Dim(axis)
 	_, _, m := around(rows.of.Shape(), 0)
 	fits("Unique", n, 4*8) // of entries without elements there may be any number
-	keys := roomFor[uint64]("Unique", n, m)
-	for i, v := 0, numericOf(rows); i < len(keys); i++ {
-		keys[i] = v.key(i)
+	v := numericOf(rows)
+	per := max(1, v.size/8) // keys of an element
+	keys := roomFor[uint64]("Unique", n, m, per)
+	for i := 0; i < len(keys); i += per {
+		key := v.pair(i / per)
+		copy(keys[i:i+per], key[:])
 	}
-	compare := func(i, j int) int { return slices.Compare(keys[i*m:(i+1)*m], keys[j*m:(j+1)*m]) }
+	width := m * per // of an entry
+	compare := func(i, j int) int { return slices.Compare(keys[i*width:(i+1)*width], keys[j*width:(j+1)*width]) }
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
