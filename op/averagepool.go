@@ -16,64 +16,84 @@ import (
 // the number of window positions inside the padded input. A window with nothing
 // to divide by gives NaN. Fixed point is added exactly and rounded once; there such a
 // window is an error. ONNX AveragePool.
-func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) tensor.Tensor[T] {
-	st := read(opts)
-	s := win.spans("AveragePool", spatial("AveragePool", exec.Ref(&x).LayoutRef()))
-	if dtype.Of[T]().IsFixed() {
-		return asFixed(x,
-			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return averageFixed(x, s, includePad, opts)
-			},
-			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return averageFixed(x, s, includePad, opts)
-			},
-			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return averageFixed(x, s, includePad, opts)
-			},
-			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return averageFixed(x, s, includePad, opts)
-			})
-	}
-	dst := target[T]("AveragePool", &st, outShape(x.Dim(0), x.Dim(1), s))
-	averagePooled(exec.Job{Name: "AveragePool", Ctx: st.ctx()}, x, s, includePad, dst)
-	return dst
+func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, includePad bool, opts ...Option) (r tensor.Tensor[T]) {
+	averagePooled(exec.Ref(&r), exec.Ref(&x), win, includePad, opts)
+	return r
 }
 
-func averagePooled[T num.Float | num.Narrow | num.Fixed](j exec.Job, x tensor.Tensor[T], s []span, includePad bool, dst tensor.Tensor[T]) {
-	if dst.Len() == 0 {
+// averagePooled is AveragePool for a run-time element type.
+func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option) {
+	const name = "AveragePool"
+	d, s := x.DType(), read(opts)
+	p := poolOf(exec.Job{Name: name, Ctx: s.ctx()}, x, win)
+	aimShape(r, name, &s, d, p.shape)
+	if r.Len() == 0 {
 		return
 	}
-	out := resultOf(dst, x)
-	res := tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
-	switch a := any(x).(type) {
-	case tensor.Tensor[float32]:
-		meansByRows(j, a, s, includePad, any(res).([]float32))
-	case tensor.Tensor[float64]:
-		meansByRows(j, a, s, includePad, any(res).([]float64))
+	out := freshFor(r, x)
+	if d.IsFixed() && s.into != nil {
+		out = tensor.EmptyOf(d, p.shape...)
+	}
+	c := *x
+	if d.IsNarrow() {
+		c = inSingle(name, x)
+	} else {
+		c = x.Contiguous()
+	}
+	var bad exec.Failure
+	switch d {
+	case dtype.Float32:
+		meansByRows(p, elemsOf[float32](&c), includePad, elemsOf[float32](&out))
+	case dtype.Float64:
+		meansByRows(p, elemsOf[float64](&c), includePad, elemsOf[float64](&out))
+	case dtype.FP8x23:
+		fixedMeans[num.FP8x23](p, &c, &out, includePad, &s, &bad)
+	case dtype.FP16x16:
+		fixedMeans[num.FP16x16](p, &c, &out, includePad, &s, &bad)
+	case dtype.FP32x32:
+		fixedMeans[num.FP32x32](p, &c, &out, includePad, &s, &bad)
+	case dtype.FP64x64:
+		fixedMeans[num.FP64x64](p, &c, &out, includePad, &s, &bad)
 	default:
-		means(j, widened(x), s, includePad, res, sumRow[float32])
+		to := numericOf(wordsOf(out))
+		means(p, elemsOf[float32](&c), includePad, to.setFloat)
 	}
-	canonicalRow(res)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
-	}
+	runtime.KeepAlive(&c)
+	refuse(name, &bad, p.shape)
+	put(r, &out)
 }
 
-// means writes the mean of each window of x, which is computed in C, to res.
-func means[T, C num.Elem](j exec.Job, x tensor.Tensor[C], s []span, includePad bool, res []T, sum func(x []C) float64) {
-	round := rounding[T]()
-	pooled(j, x, s, false, func(o int, window []C, _ []int, padded int) {
+// means has set the mean of each window of x.
+func means[T num.Float](p *pooling, x []T, includePad bool, set func(o int, mean float64)) {
+	pooled(p, x, false, func(o int, window []T, _ []int, padded int) {
 		n := len(window)
 		if includePad {
 			n = padded
 		}
-		res[o] = round(sum(window) / float64(n))
+		set(o, sumRow(window)/float64(n))
 	})
 }
 
-// meansByRows is means for windows of few elements: those of neighbouring outputs are added
+// fixedMeans sets r to the exact mean of each window, rounded once, and notes the first that there isn't.
+func fixedMeans[T num.Fixed](p *pooling, x, r *tensor.Any, includePad bool, s *settings, bad *exec.Failure) {
+	to, modes := elemsOf[T](r), stateOf(s, r.DType()).modes
+	pooled(p, elemsOf[T](x), false, func(o int, window []T, _ []int, padded int) {
+		n := len(window)
+		if includePad {
+			n = padded
+		}
+		var sum num.FixedSum[T]
+		sum.AddRow(window)
+		v, err := sum.Mean(n, modes...)
+		bad.Note(o, err)
+		to[o] = v
+	})
+}
+
+// meansByRows computes the means of windows of few elements: those of neighbouring outputs are added
 // together, in the same order for each, where no window ends outside.
-func meansByRows[T num.Float](j exec.Job, x tensor.Tensor[T], s []span, includePad bool, res []T) {
+func meansByRows[T num.Float](p *pooling, x []T, includePad bool, res []T) {
+	s := p.s
 	last, outer := s[len(s)-1], s[:len(s)-1]
 	volume, lines, plane := min(last.kernel, sumLanes+1), 1, last.in
 	for i := range outer {
@@ -83,21 +103,19 @@ func meansByRows[T num.Float](j exec.Job, x tensor.Tensor[T], s []span, includeP
 		plane *= outer[i].in
 	}
 	if volume > sumLanes {
-		means(j, x, s, includePad, res, sumRow[T])
+		means(p, x, includePad, func(o int, v float64) { res[o] = T(v) })
 		return
 	}
 	// All taps of outputs from first on, before end, are inside.
 	first := min(last.out, max(0, (last.begin+last.stride-1)/last.stride))
 	end := max(first, min(last.out, (last.in-1-last.at(0, last.kernel-1)+last.stride)/last.stride))
 	const most = 64 // outputs at a time
-	x = x.Contiguous()
-	data, x0 := x.Data()
-	exec.Split(j.Name, j.Ctx, x.Dim(0)*x.Dim(1)*lines, 2*volume*last.out, func(from, to int) {
+	exec.Split(p.Name, p.Ctx, p.planes*lines, 2*volume*last.out, func(from, to int) {
 		lane, window := make([]float64, volume*most), make([]T, volume)
 		rows := make([][]T, 0, volume)
 		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
 		for l := from; l < to; l++ {
-			src, line := data[x0+l/lines*plane:][:plane], res[l*last.out:][:last.out]
+			src, line := x[l/lines*plane:][:plane], res[l*last.out:][:last.out]
 			empty, padded := false, 1
 			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
 				var p int
@@ -154,7 +172,6 @@ func meansByRows[T num.Float](j exec.Job, x tensor.Tensor[T], s []span, includeP
 			}
 		}
 	})
-	runtime.KeepAlive(x)
 }
 
 // pick sets dst to every step-th element of src.
@@ -223,14 +240,11 @@ func rounding[T num.Elem]() func(v float64) T {
 var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11, 19, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
-		w, lay := windowOf(c), c.in(0).Layout()
-		s := w.spans("AveragePool", spatial("AveragePool", &lay))
-		return one(spec("AveragePool", c.in(0).DType(), outShape(lay.Dim(0), lay.Dim(1), s)...))
+		return one(spec("AveragePool", c.in(0).DType(), poolOf(exec.Job{Name: "AveragePool"}, &c.Inputs[0], windowOf(c)).shape...))
 	},
-	typed: perType{dtype.Float8E4M3: runAveragePool[num.F8E4M3], dtype.Float8E5M2: runAveragePool[num.F8E5M2], dtype.Float16: runAveragePool[num.F16],
-		dtype.BFloat16: runAveragePool[num.BF16], dtype.Float32: runAveragePool[float32], dtype.Float64: runAveragePool[float64],
-		dtype.FP8x23: runAveragePool[num.FP8x23], dtype.FP16x16: runAveragePool[num.FP16x16], dtype.FP32x32: runAveragePool[num.FP32x32], dtype.FP64x64: runAveragePool[num.FP64x64]}}
-
-func runAveragePool[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(AveragePool(as[T]("AveragePool", c, 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c)...).Any())
-}
+	takes: floats | fixeds,
+	run: func(c *Call) []tensor.Any {
+		var r tensor.Any
+		averagePooled(&r, c.with("AveragePool", 0), windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0, options(c))
+		return one(r)
+	}}

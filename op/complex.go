@@ -1,7 +1,9 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -71,13 +73,36 @@ func negRowC128(dst, a []complex128) { negRow64(conv.Parts[float64](dst), conv.P
 // byParts computes an operator of one operand on the real and on the imaginary
 // parts of complex numbers.
 func byParts[T num.Elem](name string, a tensor.Tensor[T], opts []Option, f32 func(tensor.Tensor[float32], ...Option) tensor.Tensor[float32],
-	f64 func(tensor.Tensor[float64], ...Option) tensor.Tensor[float64]) tensor.Tensor[T] {
+	f64 func(tensor.Tensor[float64], ...Option) tensor.Tensor[float64]) (r tensor.Tensor[T]) {
+	inParts(exec.Ref(&r), name, exec.Ref(&a), opts, func(r, a *tensor.Any, opts []Option) {
+		if a.DType() == dtype.Float32 {
+			*r = f32(*exec.Typed[float32](a), opts...).Any()
+		} else {
+			*r = f64(*exec.Typed[float64](a), opts...).Any()
+		}
+	})
+	return r
+}
+
+// inParts computes r by f of the real and of the imaginary parts of complex numbers.
+func inParts(r *tensor.Any, name string, a *tensor.Any, opts []Option, f func(r, a *tensor.Any, opts []Option)) {
 	in := withoutInto(opts)
-	if z, ok := any(a).(tensor.Tensor[complex64]); ok {
-		return joined[T](name, opts, f32(tensor.Real[float32](z), in...), f32(tensor.Imag[float32](z), in...))
+	parts := partsOf(a)
+	var z [2]tensor.Any
+	for i := range z {
+		f(&z[i], &parts[i], in)
 	}
-	z := any(a).(tensor.Tensor[complex128])
-	return joined[T](name, opts, f64(tensor.Real[float64](z), in...), f64(tensor.Imag[float64](z), in...))
+	joined(r, name, a.DType(), opts, &z)
+}
+
+// partsOf returns views of the real and the imaginary parts of complex numbers.
+func partsOf(z *tensor.Any) [2]tensor.Any {
+	if z.DType() == dtype.Complex64 {
+		c := *exec.Typed[complex64](z)
+		return [2]tensor.Any{tensor.Real[float32](c).Any(), tensor.Imag[float32](c).Any()}
+	}
+	c := *exec.Typed[complex128](z)
+	return [2]tensor.Any{tensor.Real[float64](c).Any(), tensor.Imag[float64](c).Any()}
 }
 
 // withoutInto returns the options without the target, and nothing that would move it to
@@ -92,25 +117,25 @@ func withoutInto(opts []Option) []Option {
 	return out
 }
 
-// joined returns the complex numbers of real and imaginary parts, all computed by now.
-func joined[T num.Elem, F num.Float](name string, opts []Option, re, im tensor.Tensor[F]) tensor.Tensor[T] {
+// joined makes r the complex numbers, of type d, of real and imaginary parts, all computed by now.
+func joined(r *tensor.Any, name string, d dtype.DType, opts []Option, parts *[2]tensor.Any) {
 	s := read(opts)
-	dst := target[T](name, &s, re.Shape())
-	switch z := any(&dst).(type) {
-	case *tensor.Tensor[complex64]:
-		tensor.Real[F](*z).CopyFrom(re)
-		tensor.Imag[F](*z).CopyFrom(im)
-	case *tensor.Tensor[complex128]:
-		tensor.Real[F](*z).CopyFrom(re)
-		tensor.Imag[F](*z).CopyFrom(im)
+	aimShape(r, name, &s, d, parts[0].Shape())
+	for i, to := range partsOf(r) {
+		to.CopyFrom(parts[i])
 	}
-	return dst
 }
 
-// complexProduct is MatMul of complex numbers, by four products of their parts.
-func complexProduct[T num.Elem, F num.Float, C num.Complex](a, b tensor.Tensor[C], opts []Option) tensor.Tensor[T] {
+// complexProduct is matrixProduct of complex numbers, by four products of their parts.
+func complexProduct(r, a, b *tensor.Any, opts []Option) {
 	in := withoutInto(opts)
-	ar, ai, br, bi := tensor.Real[F](a), tensor.Imag[F](a), tensor.Real[F](b), tensor.Imag[F](b)
-	re, im := MatMul(ar, br, in...), MatMul(ar, bi, in...)
-	return joined[T]("MatMul", opts, Sub(re, MatMul(ai, bi, in...), Into(re)), Add(im, MatMul(ai, br, in...), Into(im)))
+	x, y := partsOf(a), partsOf(b)
+	var z [2]tensor.Any
+	for i, last := range []*op2{&sub, &add} {
+		var p tensor.Any
+		matrixProduct(&z[i], &x[0], &y[i], in)
+		matrixProduct(&p, &x[1], &y[1-i], in)
+		last.call(&z[i], &z[i], &p, []Option{{into: &z[i]}})
+	}
+	joined(r, "MatMul", a.DType(), opts, &z)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The contraction behind MatMul, Gemm and Conv. For every shape, each batch
@@ -32,12 +33,12 @@ const (
 	gemmLarge = 512 << 20 // steps times bytes of an element from which on b is packed
 )
 
-// gemm is one contraction c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry.
-type gemm[T num.Native] struct {
+// A contraction is c[m,n] = Σₖ a[m,k]·b[k,n] per batch entry, and what comes after. Of entries
+// the origin counts from element 0 of the operand.
+type contraction struct {
 	exec.Job
 	batch, m, n, k int
 
-	a, b, c    []T
 	aAt        entries
 	aRow, aCol int
 	bAt        entries
@@ -45,9 +46,76 @@ type gemm[T num.Native] struct {
 	cAt        entries
 	cRow, cCol int // one of them is 1, unless there is one row or one column
 
-	from source[T] // if not nil, stands for b
-	then after[T]
+	then  after
+	exact *exactness // of fixed point
+}
 
+// run computes c, which overlaps no operand, from a and b, all of one type. With g b is the
+// input of a convolution, whose patches stand for b. plus is nil or what is added. Integers
+// wrap, so that signs don't matter to them.
+func (x *contraction) run(a, b, c, plus *tensor.Any, g *convolution) {
+	switch d := c.DType(); {
+	case d == dtype.Float32:
+		contract[float32](x, a, b, c, plus, g)
+	case d == dtype.Float64:
+		contract[float64](x, a, b, c, plus, g)
+	case d == dtype.FP8x23:
+		contractFixed[num.FP8x23](*x, a, b, c, plus, g)
+	case d == dtype.FP16x16:
+		contractFixed[num.FP16x16](*x, a, b, c, plus, g)
+	case d == dtype.FP32x32:
+		contractFixed[num.FP32x32](*x, a, b, c, plus, g)
+	case d == dtype.FP64x64:
+		contractFixed[num.FP64x64](*x, a, b, c, plus, g)
+	case d.Size() == 1:
+		contract[uint8](x, a, b, c, plus, g)
+	case d.Size() == 2:
+		contract[uint16](x, a, b, c, plus, g)
+	case d.Size() == 4:
+		contract[uint32](x, a, b, c, plus, g)
+	default:
+		contract[uint64](x, a, b, c, plus, g)
+	}
+}
+
+// contract is run for numbers of Go's own types, and contractFixed for fixed point.
+func contract[T num.Native](x *contraction, a, b, c, plus *tensor.Any, conv *convolution) {
+	g := gemm[T]{contraction: *x, tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
+	g.a, g.b, g.c = dataOf[T](a, &g.aAt), dataOf[T](b, &g.bAt), mutableOf[T](c, &g.cAt)
+	if plus != nil {
+		g.plus = dataOf[T](plus, &g.then.at)
+	}
+	if conv == nil {
+		g.run()
+	} else if g.from = patchesOf(conv, g.b[g.bAt.origin:]); !g.few() {
+		g.run()
+	}
+	runtime.KeepAlive(a)
+	runtime.KeepAlive(b)
+	runtime.KeepAlive(c)
+	runtime.KeepAlive(plus)
+}
+
+// dataOf returns the storage of an operand, and has entries count from its beginning.
+func dataOf[T num.Elem](a *tensor.Any, at *entries) []T {
+	data, origin := tensor.DataOf[T](a)
+	at.origin += origin
+	return data
+}
+
+// mutableOf is dataOf for a result.
+func mutableOf[T num.Elem](a *tensor.Any, at *entries) []T {
+	data, origin := tensor.MutableOf[T](a)
+	at.origin += origin
+	return data
+}
+
+// gemm is a contraction of elements.
+type gemm[T num.Native] struct {
+	contraction
+	a, b, c, plus []T
+
+	from  source[T] // if not nil, stands for b
 	tiles tiler[T]
 	size  int // of an element
 }
@@ -75,17 +143,19 @@ type blockOfB[T any] struct {
 // entries says where the entries of a batch begin.
 type entries struct {
 	origin int
-	sequence
+	exec.Sequence
 }
 
-func (e *entries) at(i int) int { return e.origin + e.offset(i) }
+func (e *entries) at(i int) int { return e.origin + e.Offset(i) }
+
+type loop struct{ ext, str int }
 
 // entriesOf returns the entries of loops, the last of which is the fastest.
 func entriesOf(origin int, loops ...loop) (e entries) {
 	e.origin = origin
-	e.clear()
+	e.Clear()
 	for _, l := range slices.Backward(loops) {
-		e.around(l.ext, l.str)
+		e.Around(l.ext, l.str)
 	}
 	return e
 }
@@ -103,13 +173,13 @@ func (e *entries) matrices(lay *layout.Layout, rows, cols bool, batch []int) (ro
 		axis--
 		row, _ = lay.Stride(axis)
 	}
-	e.clear()
+	e.Clear()
 	for _, ext := range slices.Backward(batch) {
 		str := 0
 		if axis--; axis >= 0 && lay.Dim(axis) > 1 {
 			str, _ = lay.Stride(axis)
 		}
-		e.around(ext, str)
+		e.Around(ext, str)
 	}
 	return row, col
 }
@@ -140,10 +210,6 @@ func (g *gemm[T]) run() {
 	if g.batch == 0 || g.m == 0 || g.n == 0 {
 		return
 	}
-	g.size = dtype.Of[T]().Size()
-	if g.tiles == nil {
-		g.tiles = tilesOf[T]()
-	}
 	cols, lanes := g.tiles.Columns()
 	rows := g.tiles.Rows(min(g.n, cols))
 	if g.n == 1 {
@@ -151,7 +217,7 @@ func (g *gemm[T]) run() {
 	} else if g.m == 1 && g.cCol != 1 {
 		g.cRow = 1
 	}
-	if g.from == nil && !g.then.any() && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
+	if g.from == nil && !g.after() && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
 		g.a, g.aAt, g.aRow, g.aCol, g.b, g.bAt, g.bRow, g.bCol = g.b, g.bAt, g.bCol, g.bRow, g.a, g.aAt, g.aCol, g.aRow
 		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
 	}
@@ -191,9 +257,10 @@ func (g *gemm[T]) run() {
 // pieces says how each entry of a batch is divided: of m rows and n columns each, so many one below the other and side by side.
 type pieces struct{ down, across, m, n int }
 
-// split computes all pieces. It works on a copy, so that the gemm of a product that isn't split stays on the stack.
-func (g gemm[T]) split(p pieces, count, cost int) {
-	exec.Split(g.Name, g.Ctx, count, cost, func(from, to int) { g.some(p, from, to) })
+// split computes all pieces.
+func (g *gemm[T]) split(p pieces, count, cost int) {
+	h := *g // without it a gemm that isn't split would not stay on the stack
+	exec.Split(h.Name, h.Ctx, count, cost, func(from, to int) { h.some(p, from, to) })
 }
 
 // some computes pieces [from, to).
@@ -263,7 +330,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	}
 	for x0 := 0; x0 < n; x0 += nc {
 		nn := min(nc, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.Ctx); k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k && !exec.Ended(g.Ctx); k0 += gemmK {
 			kn, mode := min(gemmK, g.k-k0), simd.StoreSums
 			if k0 > 0 {
 				mode = simd.AddSums
@@ -314,7 +381,7 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 						g.tiles.Tiles(cj, g.cRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
 					}
 				}
-				if g.then.any() && k0+gemmK >= g.k {
+				if g.after() && k0+gemmK >= g.k {
 					g.finish(batch, r+r0, mn, x+x0, nn)
 				}
 			}
@@ -420,7 +487,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 	canon := canonFor[T]()
 	for x0 := 0; x0 < n; x0 += width {
 		w := min(width, n-x0)
-		for k0 := 0; k0 == 0 || k0 < g.k && !ended(g.Ctx); k0 += gemmK {
+		for k0 := 0; k0 == 0 || k0 < g.k && !exec.Ended(g.Ctx); k0 += gemmK {
 			kn := min(gemmK, g.k-k0)
 			clear(acc[:m*w])
 			if kn > 0 {
@@ -454,7 +521,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 				}
 			}
 		}
-		if g.then.any() {
+		if g.after() {
 			g.finish(batch, r, m, x+x0, w)
 		}
 	}
@@ -501,7 +568,7 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 		}
 	}
 	canon(c)
-	if g.then.any() {
+	if g.after() {
 		g.finish(batch, r, 1, x, n)
 	}
 	runtime.KeepAlive(p)

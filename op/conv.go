@@ -1,8 +1,6 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
@@ -16,46 +14,46 @@ import (
 // MatMul; padding is the value +0, multiplied like any other; the bias is added
 // after, rounded for itself. Narrow floats are computed in float32 and rounded
 // once, and so is fixed point, from exact sums with the bias. It panics when extents don't fit. ONNX Conv.
-func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) tensor.Tensor[T] {
-	s := read(opts)
-	g := convOf("Conv", x.Any(), w.Any(), anyOrNil(bias), win, group)
-	if dtype.Of[T]().IsFixed() {
-		return rectified(&s, asFixed(x,
-			func(x tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return convFixed(g, x, as1[num.FP8x23](w), as1[num.FP8x23](bias), opts)
-			},
-			func(x tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return convFixed(g, x, as1[num.FP16x16](w), as1[num.FP16x16](bias), opts)
-			},
-			func(x tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return convFixed(g, x, as1[num.FP32x32](w), as1[num.FP32x32](bias), opts)
-			},
-			func(x tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return convFixed(g, x, as1[num.FP64x64](w), as1[num.FP64x64](bias), opts)
-			}))
-	}
-	dst := target[T]("Conv", &s, g.shape)
-	if dst.Len() == 0 {
-		return dst
-	}
-	j := exec.Job{Name: "Conv", Ctx: s.ctx()}
-	switch d := any(dst).(type) {
-	case tensor.Tensor[float32]:
-		convolve(j, g, any(x).(tensor.Tensor[float32]), any(w).(tensor.Tensor[float32]), any(bias).(tensor.Tensor[float32]), d, s.rectify)
-	case tensor.Tensor[float64]:
-		convolve(j, g, any(x).(tensor.Tensor[float64]), any(w).(tensor.Tensor[float64]), any(bias).(tensor.Tensor[float64]), d, s.rectify)
-	default:
-		wide := tensor.Empty[float32](g.shape...)
-		var b tensor.Tensor[float32]
-		if !bias.IsZero() {
-			b = widened(bias)
-		}
-		convolve(j, g, widened(x), widened(w), b, wide, s.rectify)
-		convertTo(dst, wide, narrowFor[T]())
-	}
-	return dst
+func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win Window, group int, opts ...Option) (r tensor.Tensor[T]) {
+	convolved(exec.Ref(&r), exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), win, group, opts)
+	return r
 }
 
+// convolved is Conv for operands of one run-time element type.
+func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) {
+	const name = "Conv"
+	d, s := x.DType(), read(opts)
+	g := convOf(name, x, w, bias, win, group)
+	aimShape(r, name, &s, d, g.shape)
+	if r.Len() == 0 {
+		return
+	}
+	if bias.IsZero() {
+		bias = nil
+	}
+	j := exec.Job{Name: name, Ctx: s.ctx()}
+	if d.IsNarrow() {
+		wide := tensor.EmptyOf(dtype.Float32, g.shape...)
+		wx, ww := inSingle(name, x), inSingle(name, w)
+		if bias != nil {
+			wb := inSingle(name, bias)
+			bias = &wb
+		}
+		g.convolve(j, &wx, &ww, bias, &wide, s.rectify, nil)
+		narrowInto(name, r, &wide)
+		return
+	}
+	e := s.exactly(d, 1, 1)
+	out := beside(r, e != nil && s.into != nil || !r.IsContiguous(), x, w, bias)
+	g.convolve(j, x, w, bias, &out, s.rectify && e == nil, e)
+	e.check(name, g.shape)
+	put(r, &out)
+	if e != nil {
+		s.rectified(r)
+	}
+}
+
+// anyOrNil returns an optional operand.
 func anyOrNil[T num.Elem](t tensor.Tensor[T]) tensor.Any {
 	if t.IsZero() {
 		return tensor.Any{}
@@ -72,10 +70,10 @@ type convolution struct {
 	patch, k int // outputs per channel and image; elements that go into each
 }
 
-// convOf checks the operands of a convolution; bias may be nil.
-func convOf(name string, x, w, bias tensor.Any, win Window, group int) convolution {
-	lx, lw := x.Layout(), w.Layout()
-	in := spatial(name, &lx)
+// convOf checks the operands of a convolution; bias may be nil or the zero Any.
+func convOf(name string, x, w, bias *tensor.Any, win Window, group int) *convolution {
+	lx, lw := x.LayoutRef(), w.LayoutRef()
+	in := spatial(name, lx)
 	if lw.Rank() != lx.Rank() {
 		panic(fail(name, tensor.ErrShape, "the input has shape %s, the weights %s; want the same rank", lx.ShapeString(), lw.ShapeString()))
 	}
@@ -88,7 +86,7 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 			panic(fail(name, tensor.ErrShape, "kernel_shape is %v, the weights have %v", win.Kernel, kernel))
 		}
 	}
-	g := convolution{group: group, n: lx.Dim(0), c: lx.Dim(1), m: lw.Dim(0)}
+	g := &convolution{group: group, n: lx.Dim(0), c: lx.Dim(1), m: lw.Dim(0)}
 	if group < 1 || g.m%group != 0 || g.c%group != 0 {
 		panic(fail(name, tensor.ErrShape, "%d groups don't divide %d input and %d output channels", group, g.c, g.m))
 	}
@@ -98,8 +96,8 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 		}
 		panic(fail(name, tensor.ErrShape, "input has %d channels in %d groups, kernel wants %d in each", g.c, group, lw.Dim(1)))
 	}
-	if !bias.IsZero() && (bias.Rank() != 1 || bias.Dim(0) != g.m) {
-		panic(fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(bias), g.m))
+	if bias != nil && !bias.IsZero() && (bias.Rank() != 1 || bias.Dim(0) != g.m) {
+		panic(fail(name, tensor.ErrShape, "the bias is %s; want one number for each of %d output channels", tensor.Describe(*bias), g.m))
 	}
 	g.s = win.spans(name, in)
 	g.shape = outShape(g.n, g.m, g.s)
@@ -111,49 +109,40 @@ func convOf(name string, x, w, bias tensor.Any, win Window, group int) convoluti
 	return g
 }
 
-// afterConv adds the bias, one number for each output channel, to the result of a product
-// that has a batch entry for each group, for each image if there are several.
-func afterConv[T num.Native](e *gemm[T], g *convolution, bias tensor.Tensor[T], rectify bool) {
-	var plus []T
-	if !bias.IsZero() {
-		bias = bias.Contiguous()
-		plus = tensor.Run[T](exec.Ref(&bias), exec.Ref(&bias).LayoutRef())
+// plane returns the number of elements of a channel of the input.
+func (g *convolution) plane() int {
+	n := 1
+	for i := range g.s {
+		n *= g.s[i].in
 	}
-	e.then = after[T]{plus, entriesOf(0, loop{e.batch / g.group, 0}, loop{g.group, g.m / g.group}), 1, 0, rectify}
+	return n
+}
+
+// contraction returns the product of the weights with images patches, for each image and group,
+// which may have a bias for each output channel. b is still to be said.
+func (g *convolution) contraction(j exec.Job, images int, rectify bool, e *exactness) contraction {
+	mg := g.m / g.group
+	return contraction{Job: j, batch: images * g.group, m: mg, n: g.patch, k: g.k,
+		aRow: g.k, aCol: 1, aAt: entriesOf(0, loop{images, 0}, loop{g.group, mg * g.k}),
+		cRow: g.patch, cCol: 1, cAt: entriesOf(0, loop{images, g.m * g.patch}, loop{g.group, mg * g.patch}),
+		then: after{entriesOf(0, loop{images, 0}, loop{g.group, mg}), 1, 0, rectify}, exact: e}
 }
 
 // convolve computes a convolution as a contraction whose right side, the patches
-// of x, is packed panel by panel and never exists whole.
-func convolve[T num.Native](j exec.Job, g convolution, x, w, bias, dst tensor.Tensor[T], rectify bool) {
-	x, w = x.Contiguous(), w.Contiguous()
-	out := dst
-	if !dst.IsContiguous() || dst.Any().Overlaps(x.Any()) || dst.Any().Overlaps(w.Any()) || !bias.IsZero() && dst.Any().Overlaps(bias.Any()) {
-		out = tensor.Empty[T](g.shape...)
+// of x, is packed panel by panel and never exists whole. dst is row-major and overlaps no
+// operand; bias may be nil.
+func (g *convolution) convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify bool, e *exactness) {
+	xc, wc := x.Contiguous(), w.Contiguous()
+	if bias != nil {
+		b := bias.Contiguous()
+		bias = &b
 	}
-	xd, x0 := x.Data()
-	wd, w0 := w.Data()
-	cd, c0 := out.Mutable()
-	mg, cg := g.m/g.group, g.c/g.group
-	e := gemm[T]{Job: j, batch: g.n * g.group, m: mg, n: g.patch, k: g.k, tiles: tilesOf[T](),
-		a: wd, aRow: g.k, aCol: 1, aAt: entriesOf(w0, loop{g.n, 0}, loop{g.group, mg * g.k}),
-		c: cd, cRow: g.patch, cCol: 1, cAt: entriesOf(c0, loop{g.n, g.m * g.patch}, loop{g.group, mg * g.patch}),
-	}
+	c := g.contraction(j, g.n, rectify, e)
+	from := g
 	if g.pointwise() {
-		e.b, e.bRow, e.bCol, e.bAt = xd, g.patch, 1, entriesOf(x0, loop{g.n, g.c * g.patch}, loop{g.group, cg * g.patch})
-	} else {
-		e.from = patchesOf(&g, xd[x0:])
+		c.bRow, c.bCol, c.bAt, from = g.patch, 1, entriesOf(0, loop{g.n, g.c * g.patch}, loop{g.group, g.c / g.group * g.patch}), nil
 	}
-	afterConv(&e, &g, bias, rectify)
-	if p, ok := e.from.(*patches[T]); !ok || !p.few(&e) {
-		e.run()
-	}
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
-	}
-	runtime.KeepAlive(x)
-	runtime.KeepAlive(w)
-	runtime.KeepAlive(bias)
-	runtime.KeepAlive(out)
+	c.run(&wc, &xc, dst, bias, from)
 }
 
 // pointwise reports whether every patch is one element.
@@ -169,13 +158,12 @@ func (g *convolution) pointwise() bool {
 var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Conv", c.Inputs...)
-		g := convOf("Conv", c.in(0), c.in(1), c.in(2), windowOf(c), int(c.Attrs.Int("group", 1)))
+		g := convOf("Conv", c.or(0), c.or(1), c.or(2), windowOf(c), int(c.Attrs.Int("group", 1)))
 		return one(spec("Conv", c.in(0).DType(), g.shape...))
 	},
-	typed: perType{dtype.Float8E4M3: runConv[num.F8E4M3], dtype.Float8E5M2: runConv[num.F8E5M2], dtype.Float16: runConv[num.F16],
-		dtype.BFloat16: runConv[num.BF16], dtype.Float32: runConv[float32], dtype.Float64: runConv[float64],
-		dtype.FP8x23: runConv[num.FP8x23], dtype.FP16x16: runConv[num.FP16x16], dtype.FP32x32: runConv[num.FP32x32], dtype.FP64x64: runConv[num.FP64x64]}}
-
-func runConv[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(Conv(as[T]("Conv", c, 0), as[T]("Conv", c, 1), as[T]("Conv", c, 2), windowOf(c), int(c.Attrs.Int("group", 1)), options(c)...).Any())
-}
+	takes: floats | fixeds,
+	run: func(c *Call) []tensor.Any {
+		var r tensor.Any
+		convolved(&r, c.like("Conv", 0, 0), c.like("Conv", 1, 0), c.like("Conv", 2, 0), windowOf(c), int(c.Attrs.Int("group", 1)), options(c))
+		return one(r)
+	}}

@@ -16,23 +16,29 @@ type Byte interface{ int8 | uint8 }
 // result [N, M, out1, …]. xZero is one number, wZero one or one for each of M; the
 // zero Tensor is 0. Padding is xZero. It panics when extents don't fit. ONNX
 // ConvInteger. It computes in int64, and much slower than Conv does with floats.
-func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor.Tensor[X], wZero tensor.Tensor[W], win Window, group int, opts ...Option) tensor.Tensor[int32] {
-	return moved[int32](integerConv(x.Any(), w.Any(), anyOrNil(xZero), anyOrNil(wZero), win, group), opts)
+func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor.Tensor[X], wZero tensor.Tensor[W], win Window, group int, opts ...Option) (r tensor.Tensor[int32]) {
+	integerConv(x.Any(), w.Any(), xZero.Any(), wZero.Any(), win, group).into(exec.Ref(&r), opts)
+	return r
 }
 
 func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer {
 	const name = "ConvInteger"
 	must(name, bytes8.has(w.DType()), w.DType())
-	g := convOf(name, x, w, tensor.Any{}, win, group)
+	g := convOf(name, &x, &w, nil, win, group)
 	checkZero(name, 2, xZero, x, -1)
 	checkZero(name, 3, wZero, w, 0)
 	return &transfer{name: name, d: dtype.Int32, shape: g.shape, in: operandsOf(x, w, xZero, wZero), fill: func(ctx context.Context, dst words, in []words) {
-		sums := tensor.Empty[int64](g.shape...)
-		if sums.Len() > 0 {
-			convolve(exec.Job{Name: name, Ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[1], in[3], 0), tensor.Tensor[int64]{}, sums, false)
-		}
-		dst.wrap(sums)
+		wrapped(dst, g.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[1], in[3], 0)))
 	}}
+}
+
+// wholeSums is a convolution of int64.
+func (g *convolution) wholeSums(j exec.Job, x, w tensor.Any) tensor.Any {
+	sums := tensor.EmptyOf(dtype.Int64, g.shape...)
+	if sums.Len() > 0 {
+		g.convolve(j, &x, &w, nil, &sums, false, nil)
+	}
+	return sums
 }
 
 var convInteger = opN{about: about{name: "ConvInteger", onnx: []int{10}, why: "of integers of 8 bits alone",

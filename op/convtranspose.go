@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -33,16 +34,16 @@ type TransposeWindow struct {
 // cut off is odd, unless with SAME_UPPER. It panics when extents don't fit. ONNX
 // ConvTranspose. The products of an image exist as a whole, k1·k2·… times as large
 // as the result or so.
-func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win TransposeWindow, group int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](transposedConv(x.Any(), w.Any(), anyOrNil(bias), win, group), opts)
+func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win TransposeWindow, group int, opts ...Option) (r tensor.Tensor[T]) {
+	transposedConv(x.Any(), w.Any(), bias.Any(), win, group).into(exec.Ref(&r), opts)
+	return r
 }
 
 // transposedConv checks the operands of a transposed convolution; bias may be nil.
 func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *transfer {
 	const name = "ConvTranspose"
 	oneType(name, x, w, bias)
-	lx := x.Layout()
-	in := spatial(name, &lx)
+	in := spatial(name, x.LayoutRef())
 	if w.Rank() != x.Rank() {
 		panic(fail(name, tensor.ErrShape, "the input is %s, the weights %s; want the same rank", tensor.Describe(x), tensor.Describe(w)))
 	}
@@ -60,13 +61,10 @@ func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *tran
 	s := win.reaches(name, in, w.Shape()[2:])
 	shape := outShape(n, m, s)
 	return &transfer{name: name, d: x.DType(), shape: shape, in: operandsOf(x, w, bias), fill: func(ctx context.Context, dst words, in []words) {
-		g := spreading{n: n, c: c, m: m, group: group, s: s}
-		inFloats(dst, in, func(d tensor.Tensor[float32], in []tensor.Tensor[float32]) {
-			spreadOut(exec.Job{Name: name, Ctx: ctx}, g, in[0], in[1], in[2], d)
-		},
-			func(d tensor.Tensor[float64], in []tensor.Tensor[float64]) {
-				spreadOut(exec.Job{Name: name, Ctx: ctx}, g, in[0], in[1], in[2], d)
-			})
+		g := &spreading{n: n, c: c, m: m, group: group, s: s}
+		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) {
+			g.spread(exec.Job{Name: name, Ctx: ctx}, in[0], in[1], in[2], d)
+		})
 	}}
 }
 
@@ -143,53 +141,65 @@ type spreading struct {
 	s              []span
 }
 
-// spreadOut computes a transposed convolution, image by image.
-func spreadOut[T num.Float](j exec.Job, g spreading, x, w, bias, dst tensor.Tensor[T]) {
-	places, volume, area := 1, 1, 1
+// spread computes a transposed convolution, image by image. Operands are contiguous; bias may be nil.
+func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
+	places, volume := 1, 1
 	for i := range g.s {
 		places *= g.s[i].in
 		volume *= g.s[i].kernel // both are of tensors that exist
-		area *= g.s[i].out
 	}
 	if dst.Len() == 0 {
 		return
 	}
 	mg, cg := g.m/g.group, g.c/g.group
 	rows := mg * volume
-	cols := tensor.Empty[T](g.group, rows, places)
-	xd, x0 := x.Data()
-	wd, w0 := w.Data()
-	cd, c0 := cols.Mutable()
-	res := tensor.Run[T](exec.Ref(&dst), exec.Ref(&dst).LayoutRef())
-	canon := canonFor[T]()
+	cols := tensor.EmptyOf(dst.DType(), g.group, rows, places)
 	for n := range g.n {
-		e := gemm[T]{Job: j, batch: g.group, m: rows, n: places, k: cg,
-			a: wd, aRow: 1, aCol: rows, aAt: entriesOf(w0, loop{g.group, cg * rows}),
-			b: xd, bRow: places, bCol: 1, bAt: entriesOf(x0+n*g.c*places, loop{g.group, cg * places}),
-			c: cd, cRow: places, cCol: 1, cAt: entriesOf(c0, loop{g.group, rows * places})}
-		e.run()
-		exec.Split(j.Name, j.Ctx, g.m, volume*max(places, 1)+area, func(from, to int) {
-			sums := make([]float64, area)
-			for m := from; m < to; m++ {
-				clear(sums)
-				overlaid(sums, cd[c0+m*volume*places:][:volume*places], g.s)
-				row := res[(n*g.m+m)*area:][:area]
-				for i, v := range sums {
-					row[i] = T(v)
-				}
-				if !bias.IsZero() {
-					b := bias.At(m)
-					for i := range row {
-						row[i] += b
-					}
-				}
-				canon(row)
-			}
-		})
+		e := contraction{Job: j, batch: g.group, m: rows, n: places, k: cg,
+			aRow: 1, aCol: rows, aAt: entriesOf(0, loop{g.group, cg * rows}),
+			bRow: places, bCol: 1, bAt: entriesOf(n*g.c*places, loop{g.group, cg * places}),
+			cRow: places, cCol: 1, cAt: entriesOf(0, loop{g.group, rows * places})}
+		e.run(w, x, &cols, nil, nil)
+		if dst.DType() == dtype.Float64 {
+			overlay[float64](j, g, n, volume*places, &cols, bias, dst)
+		} else {
+			overlay[float32](j, g, n, volume*places, &cols, bias, dst)
+		}
 	}
-	runtime.KeepAlive(x)
-	runtime.KeepAlive(w)
+}
+
+// overlay computes image n of the result from the products, so many of each channel.
+func overlay[T num.Float](j exec.Job, g *spreading, n, products int, cols, bias, dst *tensor.Any) {
+	area := 1
+	for i := range g.s {
+		area *= g.s[i].out
+	}
+	src, res := elemsOf[T](cols), elemsOf[T](dst)
+	var plus []T
+	if bias != nil {
+		plus = elemsOf[T](bias)
+	}
+	canon := canonFor[T]()
+	exec.Split(j.Name, j.Ctx, g.m, max(products, 1)+area, func(from, to int) {
+		sums := make([]float64, area)
+		for m := from; m < to; m++ {
+			clear(sums)
+			overlaid(sums, src[m*products:][:products], g.s)
+			row := res[(n*g.m+m)*area:][:area]
+			for i, v := range sums {
+				row[i] = T(v)
+			}
+			if plus != nil {
+				for i := range row {
+					row[i] += plus[m]
+				}
+			}
+			canon(row)
+		}
+	})
 	runtime.KeepAlive(cols)
+	runtime.KeepAlive(bias)
+	runtime.KeepAlive(dst)
 }
 
 // overlaid adds the products of a channel, for each kernel position those of all

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -25,7 +26,7 @@ import (
 // panics when extents don't fit. ONNX DeformConv, of two spatial axes. The patches of
 // an image exist as a whole.
 func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor[T], win Window, group, offsetGroup int, opts ...Option) (r tensor.Tensor[T]) {
-	deformedConv(x.Any(), w.Any(), offset.Any(), anyOrNil(bias), anyOrNil(mask), win, group, offsetGroup).into(exec.Ref(&r), opts)
+	deformedConv(x.Any(), w.Any(), offset.Any(), bias.Any(), mask.Any(), win, group, offsetGroup).into(exec.Ref(&r), opts)
 	return r
 }
 
@@ -35,7 +36,7 @@ func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs i
 	if x.Rank() != 4 {
 		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, H, W]", tensor.Describe(x)))
 	}
-	g := convOf(name, x, w, bias, win, group)
+	g := convOf(name, &x, &w, &bias, win, group)
 	if runs < 1 || g.c%runs != 0 {
 		panic(fail(name, tensor.ErrShape, "offset_group %d doesn't divide %d channels", runs, g.c))
 	}
@@ -50,56 +51,57 @@ func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs i
 		}
 	}
 	return &transfer{name: name, d: x.DType(), shape: g.shape, in: operandsOf(x, w, offset, bias, mask), fill: func(ctx context.Context, dst words, in []words) {
-		j := exec.Job{Name: name, Ctx: ctx}
-		inFloats(dst, in, func(d tensor.Tensor[float32], in []tensor.Tensor[float32]) { deform(j, &g, runs, in, d) },
-			func(d tensor.Tensor[float64], in []tensor.Tensor[float64]) { deform(j, &g, runs, in, d) })
+		inFloat(name, dst, in, func(d *tensor.Any, in []*tensor.Any) { g.deform(exec.Job{Name: name, Ctx: ctx}, runs, in, d) })
 	}}
 }
 
 // deform computes a DeformConv of x, w, offset, bias and mask, image by image.
-func deform[T num.Float](j exec.Job, g *convolution, runs int, in []tensor.Tensor[T], dst tensor.Tensor[T]) {
+func (g *convolution) deform(j exec.Job, runs int, in []*tensor.Any, dst *tensor.Any) {
 	if dst.Len() == 0 {
 		return
 	}
-	x, w, offset, bias, mask := in[0], in[1], in[2], in[3], in[4]
-	volume, plane := g.s[0].kernel*g.s[1].kernel, g.s[0].in*g.s[1].in
-	patches := tensor.Empty[T](g.c, volume, g.patch)
-	src, offs, at := tensor.Run[T](exec.Ref(&x), exec.Ref(&x).LayoutRef()), tensor.Run[T](exec.Ref(&offset), exec.Ref(&offset).LayoutRef()), tensor.Run[T](exec.Ref(&patches), exec.Ref(&patches).LayoutRef())
-	var factors []T
-	if !mask.IsZero() {
-		factors = tensor.Run[T](exec.Ref(&mask), exec.Ref(&mask).LayoutRef())
-	}
-	wd, w0 := w.Data()
-	res := tensor.Run[T](exec.Ref(&dst), exec.Ref(&dst).LayoutRef())
-	mg, kg := g.m/g.group, g.c/g.group*volume
+	volume := g.s[0].kernel * g.s[1].kernel
+	patches := tensor.EmptyOf(dst.DType(), g.c, volume, g.patch)
 	for n := range g.n {
-		exec.Split(j.Name, j.Ctx, g.c*volume, g.patch*20, func(from, to int) {
-			for row := from; row < to; row++ {
-				c, k := row/volume, row%volume
-				u := (n*runs+c/(g.c/runs))*volume + k // of the mask; of the offset the two from 2u on
-				image := src[(n*g.c+c)*plane:][:plane]
-				for o := range g.patch {
-					oy, ox := o/g.s[1].out, o%g.s[1].out
-					y := float64(g.s[0].at(oy, k/g.s[1].kernel)) + float64(offs[2*u*g.patch+o])
-					x := float64(g.s[1].at(ox, k%g.s[1].kernel)) + float64(offs[(2*u+1)*g.patch+o])
-					v := between(image, g.s[0].in, g.s[1].in, y, x)
-					if factors != nil {
-						v *= float64(factors[u*g.patch+o])
-					}
-					at[row*g.patch+o] = T(v)
-				}
-			}
-		})
-		e := gemm[T]{Job: j, batch: g.group, m: mg, n: g.patch, k: kg,
-			a: wd, aRow: kg, aCol: 1, aAt: entriesOf(w0, loop{g.group, mg * kg}),
-			b: at, bRow: g.patch, bCol: 1, bAt: entriesOf(0, loop{g.group, kg * g.patch}),
-			c: res[n*g.m*g.patch:][:g.m*g.patch], cRow: g.patch, cCol: 1, cAt: entriesOf(0, loop{g.group, mg * g.patch})}
-		afterConv(&e, g, bias, false)
-		e.run()
+		if dst.DType() == dtype.Float64 {
+			deformed[float64](j, g, runs, n, in, &patches)
+		} else {
+			deformed[float32](j, g, runs, n, in, &patches)
+		}
+		e := g.contraction(j, 1, false, nil)
+		e.cAt.origin = n * g.m * g.patch
+		e.bRow, e.bCol, e.bAt = g.patch, 1, entriesOf(0, loop{g.group, g.k * g.patch})
+		e.run(in[1], &patches, dst, in[3], nil)
 	}
+}
+
+// deformed computes the patches of image n.
+func deformed[T num.Float](j exec.Job, g *convolution, runs, n int, in []*tensor.Any, patches *tensor.Any) {
+	volume, plane := g.s[0].kernel*g.s[1].kernel, g.plane()
+	src, offs, at := elemsOf[T](in[0]), elemsOf[T](in[2]), elemsOf[T](patches)
+	var factors []T
+	if in[4] != nil {
+		factors = elemsOf[T](in[4])
+	}
+	exec.Split(j.Name, j.Ctx, g.c*volume, g.patch*20, func(from, to int) {
+		for row := from; row < to; row++ {
+			c, k := row/volume, row%volume
+			u := (n*runs+c/(g.c/runs))*volume + k // of the mask; of the offset the two from 2u on
+			image := src[(n*g.c+c)*plane:][:plane]
+			for o := range g.patch {
+				oy, ox := o/g.s[1].out, o%g.s[1].out
+				y := float64(g.s[0].at(oy, k/g.s[1].kernel)) + float64(offs[2*u*g.patch+o])
+				x := float64(g.s[1].at(ox, k%g.s[1].kernel)) + float64(offs[(2*u+1)*g.patch+o])
+				v := between(image, g.s[0].in, g.s[1].in, y, x)
+				if factors != nil {
+					v *= float64(factors[u*g.patch+o])
+				}
+				at[row*g.patch+o] = T(v)
+			}
+		}
+	})
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(patches)
-	runtime.KeepAlive(dst)
 }
 
 // between returns the element at (y, x) of an image of h rows by linear interpolation,

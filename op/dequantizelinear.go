@@ -13,8 +13,9 @@ import (
 // in Scale's type: the difference is exact, the product is rounded to float64 and
 // then to that type; to an integer to the nearest, even on a tie, saturating. It
 // panics when the shapes don't fit. ONNX DequantizeLinear.
-func DequantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[Q], q Quantization[S, Q], opts ...Option) tensor.Tensor[S] {
-	return moved[S](dequantized(x.Any(), q.Scale.Any(), anyOrNil(q.Zero), dtype.Of[S](), q.Axis, q.Block), opts)
+func DequantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[Q], q Quantization[S, Q], opts ...Option) (r tensor.Tensor[S]) {
+	dequantized(x.Any(), q.Scale.Any(), q.Zero.Any(), dtype.Of[S](), q.Axis, q.Block).into(exec.Ref(&r), opts)
+	return r
 }
 
 func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *transfer {

@@ -1,10 +1,11 @@
 package op
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,9 +21,14 @@ import (
 // the scale is 0, and so are the others. NaN anywhere gives the scale NaN and 0 elsewhere.
 // ONNX DynamicQuantizeLinear.
 func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.Tensor[uint8], scale tensor.Tensor[float32], zero tensor.Tensor[uint8]) {
+	quantizedDynamically(exec.Ref(&y), exec.Ref(&scale), exec.Ref(&zero), exec.Ref(&x), opts)
+	return y, scale, zero
+}
+
+func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 	fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
 	var lo, hi float32
-	for v := range x.Values() {
+	for v := range tensor.ValuesOf[float32](*x) {
 		if v != v {
 			lo, hi = v, v
 			break
@@ -31,18 +37,16 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 	}
 	step := float32(hi-lo) / 255
 	low := float32(lo / step)
-	scale, zero = tensor.Scalar(step), tensor.Scalar(uint8(0))
 	if step != step {
-		scale = tensor.Scalar(float32(math.NaN()))
-		canonicalRow(scale.Elems())
+		step = num.NaN32()
 	}
-	numericOf(wordsOf(zero.Any())).setQuantized(0, float64(0-low), 0, true)
+	*scale, *zero = tensor.Scalar(step).Any(), tensor.Scalar(uint8(0)).Any()
+	numericOf(wordsOf(*zero)).setQuantized(0, float64(0-low), 0, true)
 	opts = slices.Clone(opts)
 	for i := range opts {
 		opts[i].flags &^= orion // would cut off with a zero point that is rounded
 	}
-	y = moved[uint8](quantizing(x.Any(), scale.Any(), zero.Any(), dtype.Uint8, dtype.Float32, 0, 0, true), opts)
-	return y, scale, zero
+	quantizing(*x, *scale, *zero, dtype.Uint8, dtype.Float32, 0, 0, true).into(y, opts)
 }
 
 var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1,
@@ -51,6 +55,7 @@ var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx
 		return []tensor.Any{spec("DynamicQuantizeLinear", dtype.Uint8, c.in(0).Shape()...), spec("DynamicQuantizeLinear", dtype.Float32), spec("DynamicQuantizeLinear", dtype.Uint8)}
 	},
 	run: func(c *Call) []tensor.Any {
-		y, scale, zero := DynamicQuantizeLinear(as[float32]("DynamicQuantizeLinear", c, 0), options(c)...)
-		return []tensor.Any{y.Any(), scale.Any(), zero.Any()}
+		out := make([]tensor.Any, 3)
+		quantizedDynamically(&out[0], &out[1], &out[2], c.with("DynamicQuantizeLinear", 0), options(c))
+		return out
 	}}

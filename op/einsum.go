@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,32 +25,37 @@ import (
 // It panics when the equation is malformed, an operand's rank isn't what it says,
 // or extents of a letter differ (1 broadcasts against any). ONNX Einsum; NumPy
 // einsum.
-func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...Option) tensor.Tensor[T] {
-	anys := make([]tensor.Any, len(operands))
+func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
+	refs := make([]*tensor.Any, len(operands))
 	for i := range operands {
-		anys[i] = operands[i].Any()
+		refs[i] = exec.Ref(&operands[i])
 	}
-	e := einsumOf(equation, anys)
+	summation(exec.Ref(&r), equation, refs, opts)
+	return r
+}
+
+// summation is Einsum for operands of one run-time element type.
+func summation(r *tensor.Any, equation string, operands []*tensor.Any, opts []Option) {
+	e := einsumOf(equation, operands)
 	s := read(opts)
-	dst := target[T]("Einsum", &s, e.shape())
-	terms := make([]term[T], len(operands))
+	aimShape(r, "Einsum", &s, operands[0].DType(), e.shape())
+	terms := make([]term, len(operands))
 	for i, t := range operands {
-		terms[i] = diagonals(t, e.in[i])
+		terms[i] = diagonals(*t, e.in[i])
 	}
 	for len(terms) > 1 {
-		a, b := cheapest(e, terms)
+		a, b := e.cheapest(terms)
 		x, y := terms[a], terms[b]
 		terms = slices.Delete(slices.Delete(terms, b, b+1), a, a+1)
-		kept := keptBy(e, terms)
-		terms = append(terms, contract(e, x.sum(kept, y), y.sum(kept, x), kept, s.quiet()))
+		kept := e.keptBy(terms)
+		terms = append(terms, e.contract(x.sum(kept, y), y.sum(kept, x), kept, s.quiet()))
 	}
-	last := terms[0].sum(e.out, term[T]{})
+	last := terms[0].sum(e.out, term{})
 	order := make([]int, len(e.out))
 	for i, l := range e.out {
 		order[i] = slices.Index(last.names, l)
 	}
-	dst.CopyFrom(last.t.Permute(order...))
-	return dst
+	r.CopyFrom(last.t.Permute(order...))
 }
 
 // An axis of an equation is a letter, or a negative number for one that an ellipsis
@@ -65,7 +69,7 @@ type einsum struct {
 	extent map[letter]int
 }
 
-func einsumOf(equation string, operands []tensor.Any) *einsum {
+func einsumOf(equation string, operands []*tensor.Any) *einsum {
 	text := strings.ReplaceAll(equation, " ", "")
 	left, right, explicit := strings.Cut(text, "->")
 	parts := strings.Split(left, ",")
@@ -161,38 +165,55 @@ func (e *einsum) shape() []int {
 }
 
 // A term is an operand, or what became of some, with a distinct letter per axis.
-type term[T num.Number] struct {
-	t     tensor.Tensor[T]
+type term struct {
+	t     tensor.Any
 	names []letter
 }
 
 // diagonals leaves one axis of each letter.
-func diagonals[T num.Number](t tensor.Tensor[T], names []letter) term[T] {
+func diagonals(t tensor.Any, names []letter) term {
 	names = slices.Clone(names)
 	for i := 0; i < len(names); i++ {
 		for j := i + 1; j < len(names); j++ {
-			if names[i] != names[j] {
-				continue
+			if names[i] == names[j] {
+				t = diagonal(t, i, j)
+				names = slices.Delete(names, j, j+1)
+				j--
 			}
-			if t.Dim(i) != t.Dim(j) { // 1 against n
-				shape := t.Shape()
-				shape[i] = max(shape[i], shape[j])
-				shape[j] = shape[i]
-				t = t.BroadcastTo(shape...)
-			}
-			if !exec.Ref(&t).LayoutRef().Flat() {
-				t = t.Contiguous() // a nested axis may have no single stride
-			}
-			t = tensor.MoveAxis(tensor.Diagonal(t, 0, i, j), -1, i)
-			names = slices.Delete(names, j, j+1)
-			j--
 		}
 	}
-	return term[T]{t, names}
+	return term{t, names}
+}
+
+// diagonal returns the elements with one index on axes i and j, of which the second, j, goes.
+func diagonal(t tensor.Any, i, j int) tensor.Any {
+	if t.Dim(i) == t.Dim(j) {
+		if !t.LayoutRef().Flat() {
+			t = t.Contiguous() // a nested axis may have no single stride
+		}
+		t = tensor.Diagonal(*exec.Typed[bool](&t), 0, i, j).Any() // which doesn't look at elements
+		return moveAxis(t, t.Rank()-1, i)
+	}
+	gone, stays := j, i // 1 against n
+	if t.Dim(i) == 1 {
+		gone, stays = i, j-1
+	}
+	return moveAxis(t.Slice(append(slices.Repeat([]tensor.Index{tensor.Colon}, gone), tensor.I(0))...), stays, i)
+}
+
+// moveAxis returns a view with an axis elsewhere.
+func moveAxis(t tensor.Any, from, to int) tensor.Any {
+	var order []int
+	for k := range t.Rank() {
+		if k != from {
+			order = append(order, k)
+		}
+	}
+	return t.Permute(slices.Insert(order, to, from)...)
 }
 
 // sum adds up the axes that neither the result nor the other term has.
-func (x term[T]) sum(kept []letter, other term[T]) term[T] {
+func (x term) sum(kept []letter, other term) term {
 	var axes []int
 	var names []letter
 	for i, l := range x.names {
@@ -205,11 +226,13 @@ func (x term[T]) sum(kept []letter, other term[T]) term[T] {
 	if axes == nil {
 		return x
 	}
-	return term[T]{ReduceSum(x.t, axes), names}
+	var sums tensor.Any
+	reduceSum.call(&sums, &x.t, axes, 0, nil)
+	return term{sums, names}
 }
 
 // keptBy returns the letters that the result or one of the terms has.
-func keptBy[T num.Number](e *einsum, terms []term[T]) []letter {
+func (e *einsum) keptBy(terms []term) []letter {
 	kept := slices.Clone(e.out)
 	for _, x := range terms {
 		kept = append(kept, x.names...)
@@ -218,7 +241,7 @@ func keptBy[T num.Number](e *einsum, terms []term[T]) []letter {
 }
 
 // cheapest returns the pair of terms that takes the fewest multiplications.
-func cheapest[T num.Number](e *einsum, terms []term[T]) (a, b int) {
+func (e *einsum) cheapest(terms []term) (a, b int) {
 	least := math.Inf(1)
 	for i := range terms {
 		for j := i + 1; j < len(terms); j++ {
@@ -241,7 +264,7 @@ func cheapest[T num.Number](e *einsum, terms []term[T]) (a, b int) {
 
 // contract multiplies two terms as matrices: letters of both that stay are the
 // batch, letters of both that go are summed over.
-func contract[T num.Number](e *einsum, x, y term[T], kept []letter, opts []Option) term[T] {
+func (e *einsum) contract(x, y term, kept []letter, opts []Option) term {
 	var batch, left, inner, right []letter
 	for _, l := range x.names {
 		switch both := slices.Contains(y.names, l); {
@@ -258,17 +281,19 @@ func contract[T num.Number](e *einsum, x, y term[T], kept []letter, opts []Optio
 			right = append(right, l)
 		}
 	}
-	p := MatMul(x.matrices(e, batch, left, inner), y.matrices(e, batch, inner, right), opts...)
+	a, b := x.matrices(e, batch, left, inner), y.matrices(e, batch, inner, right)
+	var p tensor.Any
+	matrixProduct(&p, &a, &b, opts)
 	names := slices.Concat(batch, left, right)
 	shape := make([]int, len(names))
 	for i, l := range names {
 		shape[i] = e.extent[l]
 	}
-	return term[T]{p.Reshape(shape...), names}
+	return term{p.Reshape(shape...), names}
 }
 
 // matrices returns a term with the letters of each list as one axis.
-func (x term[T]) matrices(e *einsum, lists ...[]letter) tensor.Tensor[T] {
+func (x term) matrices(e *einsum, lists ...[]letter) tensor.Any {
 	var order, full, shape []int
 	for _, list := range lists {
 		n := 1
@@ -282,22 +307,25 @@ func (x term[T]) matrices(e *einsum, lists ...[]letter) tensor.Tensor[T] {
 	return x.t.Permute(order...).BroadcastTo(full...).Reshape(shape...)
 }
 
-var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1,
+// pointers returns pointers to inputs.
+func pointers(in []tensor.Any) []*tensor.Any {
+	refs := make([]*tensor.Any, len(in))
+	for i := range in {
+		refs[i] = &in[i]
+	}
+	return refs
+}
+
+var einsumOp = opN{about: about{name: "Einsum", onnx: []int{12}, attrs: []string{"equation"}}, least: 1, most: -1, takes: numbers,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Einsum", c.Inputs...)
-		return one(spec("Einsum", c.in(0).DType(), einsumOf(c.Attrs.Str("equation", ""), c.Inputs).shape()...))
+		return one(spec("Einsum", c.in(0).DType(), einsumOf(c.Attrs.Str("equation", ""), pointers(c.Inputs)).shape()...))
 	},
-	typed: perType{dtype.Int8: runEinsum[int8], dtype.Int16: runEinsum[int16], dtype.Int32: runEinsum[int32], dtype.Int64: runEinsum[int64],
-		dtype.Uint8: runEinsum[uint8], dtype.Uint16: runEinsum[uint16], dtype.Uint32: runEinsum[uint32], dtype.Uint64: runEinsum[uint64],
-		dtype.Float8E4M3: runEinsum[num.F8E4M3], dtype.Float8E5M2: runEinsum[num.F8E5M2], dtype.Float16: runEinsum[num.F16],
-		dtype.BFloat16: runEinsum[num.BF16], dtype.Float32: runEinsum[float32], dtype.Float64: runEinsum[float64],
-		dtype.Complex64: runEinsum[complex64], dtype.Complex128: runEinsum[complex128]}}
-
-func runEinsum[T num.Number](c *Call) []tensor.Any {
-	einsumOf(c.Attrs.Str("equation", ""), c.Inputs) // sees what is absent
-	operands := make([]tensor.Tensor[T], len(c.Inputs))
-	for i := range operands {
-		operands[i] = as[T]("Einsum", c, i)
-	}
-	return one(Einsum(c.Attrs.Str("equation", ""), operands, options(c)...).Any())
-}
+	run: func(c *Call) []tensor.Any {
+		for i := range c.Inputs {
+			c.like("Einsum", i, 0)
+		}
+		var r tensor.Any
+		summation(&r, c.Attrs.Str("equation", ""), pointers(c.Inputs), options(c))
+		return one(r)
+	}}

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/layout"
@@ -16,111 +14,109 @@ import (
 // beta·c, then the sum: each rounded for itself. Narrow floats are computed in
 // float32 and rounded once. In fixed point the exact value of it all is rounded once, alpha
 // and beta being what they are as float32. It panics when the shapes don't fit. ONNX Gemm.
-func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) tensor.Tensor[T] {
-	s := read(opts)
+func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha, beta float32, transA, transB bool, opts ...Option) (r tensor.Tensor[T]) {
+	generalProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), exec.Ref(&c), alpha, beta, transA, transB, opts)
+	return r
+}
+
+// generalProduct is Gemm for operands of one run-time element type.
+func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, opts []Option) {
+	const name = "Gemm"
+	d, s := a.DType(), read(opts)
 	var few [2]int
-	lc := exec.Ref(&c).LayoutRef()
-	if c.IsZero() {
-		lc = nil
+	var lc *layout.Layout
+	if !c.IsZero() {
+		lc = c.LayoutRef()
 	}
-	shape := gemmShape(few[:0], exec.Ref(&a).LayoutRef(), exec.Ref(&b).LayoutRef(), lc, transA, transB)
+	shape := gemmShape(few[:0], a.LayoutRef(), b.LayoutRef(), lc, transA, transB)
+	left, right := *a, *b
 	if transA {
-		a = a.Transpose()
+		left = a.Permute(1, 0)
 	}
 	if transB {
-		b = b.Transpose()
+		right = b.Permute(1, 0)
 	}
-	if dtype.Of[T]().IsFixed() {
-		if c.IsZero() || beta == 0 {
-			c, beta = tensor.Tensor[T]{}, 1
+	aimShape(r, name, &s, d, shape)
+	if r.Len() == 0 {
+		return
+	}
+	if c.IsZero() || beta == 0 {
+		c, beta = nil, 1
+	}
+	j := exec.Job{Name: name, Ctx: s.ctx()}
+	if d.IsNarrow() {
+		wide := tensor.EmptyOf(dtype.Float32, shape...)
+		wa, wb := inSingle(name, &left), inSingle(name, &right)
+		if c != nil {
+			wc := inSingle(name, c)
+			c = &wc
 		}
-		return rectified(&s, asFixed(a,
-			func(a tensor.Tensor[num.FP8x23]) tensor.Tensor[num.FP8x23] {
-				return fixedProduct("Gemm", a, as1[num.FP8x23](b), as1[num.FP8x23](c), alpha, beta, opts)
-			},
-			func(a tensor.Tensor[num.FP16x16]) tensor.Tensor[num.FP16x16] {
-				return fixedProduct("Gemm", a, as1[num.FP16x16](b), as1[num.FP16x16](c), alpha, beta, opts)
-			},
-			func(a tensor.Tensor[num.FP32x32]) tensor.Tensor[num.FP32x32] {
-				return fixedProduct("Gemm", a, as1[num.FP32x32](b), as1[num.FP32x32](c), alpha, beta, opts)
-			},
-			func(a tensor.Tensor[num.FP64x64]) tensor.Tensor[num.FP64x64] {
-				return fixedProduct("Gemm", a, as1[num.FP64x64](b), as1[num.FP64x64](c), alpha, beta, opts)
-			}))
+		gemmInto(j, &wa, &wb, c, alpha, beta, s.rectify, &wide, nil)
+		narrowInto(name, r, &wide)
+		return
 	}
-	dst := target[T]("Gemm", &s, shape)
-	if dst.Len() == 0 {
-		return dst
+	e := s.exactly(d, alpha, beta)
+	out := beside(r, e != nil && s.into != nil || !r.IsContiguous(), &left, &right, c)
+	gemmInto(j, &left, &right, c, alpha, beta, s.rectify, &out, e)
+	e.check(name, shape)
+	put(r, &out)
+	if e != nil {
+		s.rectified(r)
 	}
-	j := exec.Job{Name: "Gemm", Ctx: s.ctx()}
-	switch d := any(&dst).(type) {
-	case *tensor.Tensor[float32]:
-		gemmInto(j, any(&a).(*tensor.Tensor[float32]), any(&b).(*tensor.Tensor[float32]), any(&c).(*tensor.Tensor[float32]), alpha, beta, s.rectify, d)
-	case *tensor.Tensor[float64]:
-		gemmInto(j, any(&a).(*tensor.Tensor[float64]), any(&b).(*tensor.Tensor[float64]), any(&c).(*tensor.Tensor[float64]), alpha, beta, s.rectify, d)
-	default:
-		wide := tensor.Empty[float32](shape...)
-		wa, wb := widened(a), widened(b)
-		var wc tensor.Tensor[float32]
-		if !c.IsZero() {
-			wc = widened(c)
-		}
-		gemmInto(j, &wa, &wb, &wc, alpha, beta, s.rectify, &wide)
-		convertTo(dst, wide, narrowFor[T]())
-	}
-	return dst
 }
 
-// gemmInto computes a Gemm whose shapes fit.
-func gemmInto[T num.Float](j exec.Job, a, b, plus *tensor.Tensor[T], alpha, beta float32, rectify bool, dst *tensor.Tensor[T]) {
+// gemmInto computes a Gemm whose shapes fit. plus may be nil.
+func gemmInto(j exec.Job, a, b, plus *tensor.Any, alpha, beta float32, rectify bool, dst *tensor.Any, e *exactness) {
 	var few [2]int
-	x := productOf("Gemm", few[:0], exec.Ref(a).LayoutRef(), exec.Ref(b).LayoutRef())
-	var c tensor.Tensor[T]
-	switch {
-	case plus.IsZero() || beta == 0:
-	case beta == 1:
-		c = *plus
-	default:
-		c = apply2(&mul, plus, scalarOf(T(beta)), nil)
+	x := productOf("Gemm", few[:0], a.LayoutRef(), b.LayoutRef())
+	d := dst.DType()
+	if plus != nil && beta != 1 && e == nil {
+		by := scalarIn(d, beta)
+		var scaled tensor.Any
+		mul.call(&scaled, plus, &by, nil)
+		plus = &scaled
 	}
-	out := *dst
-	if !dst.IsContiguous() || dst.Any().Overlaps(a.Any()) || dst.Any().Overlaps(b.Any()) || !c.IsZero() && dst.Any().Overlaps(c.Any()) {
-		out = tensor.Empty[T](x.shape...)
+	if e != nil || alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
+		row, col := 0, 0
+		if plus != nil {
+			var c tensor.Any
+			c, row, col = addend(plus, x.m, x.n)
+			plus = &c
+		}
+		x.multiply(j, a, b, dst, plus, row, col, rectify && e == nil, e)
+		return
 	}
-	if alpha == 1 && (x.n > fewRows || x.n >= x.m) { // else the product is better made as its transpose
-		then := after[T]{rectify: rectify}
-		if !c.IsZero() {
-			c = c.BroadcastTo(x.m, x.n)
-			row, ok := exec.Ref(&c).LayoutRef().Stride(0)
-			col, ok2 := exec.Ref(&c).LayoutRef().Stride(1)
-			if !ok || !ok2 || row < 0 || uint(col) > 1 {
-				c, row, col = c.Contiguous(), x.n, 1
-			}
-			data, at := c.Data()
-			then.plus, then.row, then.col = data[at:], row, col
-		}
-		matmul(j, x, a, b, &out, &then)
-	} else {
-		matmul(j, x, a, b, &out, nil)
-		if alpha != 1 {
-			apply2(&mul, &out, scalarOf(T(alpha)), []Option{Into(out)})
-		}
-		if !c.IsZero() {
-			apply2(&add, &out, &c, []Option{Into(out)})
-		}
-		if rectify {
-			apply1(&relu, &out, []Option{Into(out)})
-		}
+	x.multiply(j, a, b, dst, nil, 0, 0, false, nil)
+	at := []Option{{into: dst}}
+	if alpha != 1 {
+		by := scalarIn(d, alpha)
+		mul.call(dst, dst, &by, at)
 	}
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
+	if plus != nil {
+		add.call(dst, dst, plus, at)
 	}
-	runtime.KeepAlive(c)
+	if rectify {
+		relu.call(dst, dst, at)
+	}
 }
 
-func scalarOf[T num.Elem](v T) *tensor.Tensor[T] {
-	t := tensor.Scalar(v)
-	return &t
+// addend returns c stretched to a matrix, and the strides of its rows and columns.
+func addend(c *tensor.Any, m, n int) (matrix tensor.Any, row, col int) {
+	matrix = c.BroadcastTo(m, n)
+	row, ok := matrix.LayoutRef().Stride(0)
+	col, ok2 := matrix.LayoutRef().Stride(1)
+	if !ok || !ok2 || row < 0 || uint(col) > 1 {
+		return matrix.Contiguous(), n, 1
+	}
+	return matrix, row, col
+}
+
+// scalarIn returns a number as a scalar of float32 or float64.
+func scalarIn(d dtype.DType, v float32) tensor.Any {
+	if d == dtype.Float64 {
+		return tensor.Scalar(float64(v)).Any()
+	}
+	return tensor.Scalar(v).Any()
 }
 
 // gemmShape checks the operands of a Gemm, of which c may be nil, and appends the result's extents to shape.
@@ -150,19 +146,16 @@ func gemmShape(shape []int, a, b, c *layout.Layout, transA, transB bool) []int {
 var gemmOp = opN{about: about{name: "Gemm", onnx: []int{6, 7, 9, 11, 13}, attrs: []string{"alpha", "beta", "broadcast", "transA", "transB"}}, least: 2, most: 3, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Gemm", c.Inputs...)
-		la, lb := c.in(0).Layout(), c.in(1).Layout()
 		var plus *layout.Layout
-		if !c.in(2).IsZero() {
-			lc := c.in(2).Layout()
-			plus = &lc
+		if a := c.or(2); !a.IsZero() {
+			plus = a.LayoutRef()
 		}
-		return one(spec("Gemm", c.in(0).DType(), gemmShape(nil, &la, &lb, plus, c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
+		return one(spec("Gemm", c.in(0).DType(), gemmShape(nil, c.or(0).LayoutRef(), c.or(1).LayoutRef(), plus, c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0)...))
 	},
-	typed: perType{dtype.Float8E4M3: runGemm[num.F8E4M3], dtype.Float8E5M2: runGemm[num.F8E5M2], dtype.Float16: runGemm[num.F16],
-		dtype.BFloat16: runGemm[num.BF16], dtype.Float32: runGemm[float32], dtype.Float64: runGemm[float64],
-		dtype.FP8x23: runGemm[num.FP8x23], dtype.FP16x16: runGemm[num.FP16x16], dtype.FP32x32: runGemm[num.FP32x32], dtype.FP64x64: runGemm[num.FP64x64]}}
-
-func runGemm[T num.Float | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	return one(Gemm(as[T]("Gemm", c, 0), as[T]("Gemm", c, 1), as[T]("Gemm", c, 2), c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1),
-		c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c)...).Any())
-}
+	takes: floats | fixeds,
+	run: func(c *Call) []tensor.Any {
+		var r tensor.Any
+		generalProduct(&r, c.like("Gemm", 0, 0), c.like("Gemm", 1, 0), c.like("Gemm", 2, 0), c.Attrs.Float("alpha", 1), c.Attrs.Float("beta", 1),
+			c.Attrs.Int("transA", 0) != 0, c.Attrs.Int("transB", 0) != 0, options(c))
+		return one(r)
+	}}

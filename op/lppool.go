@@ -12,21 +12,23 @@ import (
 // spatial axes of x [N, C, D1, …]; padding counts as 0. The powers are computed in
 // float64 and added in the fixed order of this package, and the result is rounded once.
 // It panics unless p is 1 or more. ONNX LpPool, whose p is 2 by default.
-func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opts ...Option) tensor.Tensor[T] {
-	return moved[T](lpPooled(x.Any(), win, p), opts)
+func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opts ...Option) (r tensor.Tensor[T]) {
+	lpPooled(x.Any(), win, p).into(exec.Ref(&r), opts)
+	return r
 }
 
-func lpPooled(x tensor.Any, win Window, p int) *transfer {
+func lpPooled(x tensor.Any, win Window, power int) *transfer {
 	const name = "LpPool"
-	lay := x.Layout()
-	s := win.spans(name, spatial(name, &lay))
-	if p < 1 {
-		panic(fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", p))
+	p := poolOf(exec.Job{Name: name, Cost: 8}, &x, win)
+	if power < 1 {
+		panic(fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", power))
 	}
-	return &transfer{name: name, d: x.DType(), shape: outShape(x.Dim(0), x.Dim(1), s), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
-		to := numericOf(dst)
-		pooled(exec.Job{Name: name, Ctx: ctx, Cost: 8}, in[0].wide(), s, false, func(o int, window []float64, _ []int, _ int) {
-			to.setFloat(o, lpNorm(window, float64(p)))
+	return &transfer{name: name, d: x.DType(), shape: p.shape, in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+		p.Ctx = ctx
+		to, src := numericOf(dst), roomFor[float64](name, in[0].len())
+		numericOf(in[0]).floats(src, 0)
+		pooled(p, src, false, func(o int, window []float64, _ []int, _ int) {
+			to.setFloat(o, lpNorm(window, float64(power)))
 		})
 	}}
 }

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -25,53 +23,72 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 
 // matrixProduct is MatMul for a run-time element type, which both operands have.
 func matrixProduct(r, a, b *tensor.Any, opts []Option) {
+	const name = "MatMul"
 	d := a.DType()
 	switch {
 	case d == dtype.Bool:
 		anyPair(r, a, b, opts)
 		return
 	case d.IsComplex():
-		complexMatMul(r, a, b, opts)
-		return
-	case d.IsFixed():
-		fixedMatMul(r, a, b, opts)
+		complexProduct(r, a, b, opts)
 		return
 	}
-	must("MatMul", d != dtype.Invalid && b.DType() == d, b.DType())
+	must(name, d != dtype.Invalid && b.DType() == d, b.DType())
 	s := read(opts)
 	var few [layout.Inline]int
-	x := productOf("MatMul", few[:0], a.LayoutRef(), b.LayoutRef())
+	x := productOf(name, few[:0], a.LayoutRef(), b.LayoutRef())
 	if s.orion && a.Rank() == 1 && b.Rank() == 1 {
 		x.shape = append(x.shape, 1)
 	}
-	aimShape(r, "MatMul", &s, d, x.shape)
+	aimShape(r, name, &s, d, x.shape)
 	if r.Len() == 0 {
 		return
 	}
-	j := exec.Job{Name: "MatMul", Ctx: s.ctx()}
+	j := exec.Job{Name: name, Ctx: s.ctx()}
 	if d.IsNarrow() {
 		// Computed in float32 beside the operands and rounded once.
 		wide := tensor.EmptyOf(dtype.Float32, x.shape...)
-		wa, wb := inSingle(a), inSingle(b)
-		matmul(j, x, exec.Typed[float32](&wa), exec.Typed[float32](&wb), exec.Typed[float32](&wide), nil)
-		exec.Elementwise(&exec.Job{Name: "MatMul", Cost: 1}, r, &[3]*tensor.Any{&wide}, 1, &exec.Kernel{One: narrowOf(d)})
+		wa, wb := inSingle(name, a), inSingle(name, b)
+		x.multiply(j, &wa, &wb, &wide, nil, 0, 0, false, nil)
+		narrowInto(name, r, &wide)
 		return
 	}
-	out := *r
-	if conv.Overlap(exec.Reach(a), exec.Reach(r)) || conv.Overlap(exec.Reach(b), exec.Reach(r)) {
-		out = tensor.EmptyOf(d, x.shape...)
-	}
-	matmulNative(j, x, a, b, &out)
-	if !out.SameData(*r) {
-		r.CopyFrom(out)
-	}
+	e := s.exactly(d, 1, 1)
+	out := beside(r, e != nil && s.into != nil, a, b)
+	x.multiply(j, a, b, &out, nil, 0, 0, false, e)
+	e.check(name, x.shape)
+	put(r, &out)
 }
 
 // inSingle returns a row-major float32 copy of narrow floats.
-func inSingle(a *tensor.Any) tensor.Any {
+func inSingle(name string, a *tensor.Any) tensor.Any {
 	wide := tensor.EmptyOf(dtype.Float32, a.Shape()...)
-	exec.Elementwise(&exec.Job{Name: "MatMul", Cost: 1}, &wide, &[3]*tensor.Any{a}, 1, &exec.Kernel{One: widenOf(a.DType())})
+	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, &wide, &[3]*tensor.Any{a}, 1, &exec.Kernel{One: widenOf(a.DType())})
 	return wide
+}
+
+// narrowInto writes float32s to r, of narrow floats.
+func narrowInto(name string, r, wide *tensor.Any) {
+	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, &[3]*tensor.Any{wide}, 1, &exec.Kernel{One: narrowOf(r.DType())})
+}
+
+// beside returns r, or a tensor to be put there later when apart is set or r overlaps an operand.
+// Operands may be nil.
+func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) tensor.Any {
+	for _, a := range ins {
+		apart = apart || a != nil && conv.Overlap(exec.Reach(a), exec.Reach(r))
+	}
+	if !apart {
+		return *r
+	}
+	return tensor.EmptyOf(r.DType(), r.Shape()...)
+}
+
+// put copies out to r, unless it is r.
+func put(r, out *tensor.Any) {
+	if !out.SameData(*r) {
+		r.CopyFrom(*out)
+	}
 }
 
 // anyPair is matrixProduct of bools: whether any pair of a sum is true.
@@ -83,31 +100,6 @@ func anyPair(r, a, b *tensor.Any, opts []Option) {
 	matrixProduct(&terms, &x, &y, withoutInto(opts))
 	aimShape(r, "MatMul", &s, dtype.Bool, terms.Shape())
 	convert(new(tensor.Any), "MatMul", dtype.Bool, &terms, []Option{{into: r}})
-}
-
-func complexMatMul(r, a, b *tensor.Any, opts []Option) {
-	if a.DType() == dtype.Complex64 {
-		*r = complexProduct[complex64, float32](*exec.Typed[complex64](a), *exec.Typed[complex64](b), opts).Any()
-	} else {
-		*r = complexProduct[complex128, float64](*exec.Typed[complex128](a), *exec.Typed[complex128](b), opts).Any()
-	}
-}
-
-func fixedMatMul(r, a, b *tensor.Any, opts []Option) {
-	switch a.DType() {
-	case dtype.FP8x23:
-		*r = fixedProductOf[num.FP8x23](a, b, opts)
-	case dtype.FP16x16:
-		*r = fixedProductOf[num.FP16x16](a, b, opts)
-	case dtype.FP32x32:
-		*r = fixedProductOf[num.FP32x32](a, b, opts)
-	default:
-		*r = fixedProductOf[num.FP64x64](a, b, opts)
-	}
-}
-
-func fixedProductOf[T num.Fixed](a, b *tensor.Any, opts []Option) tensor.Any {
-	return fixedProduct("MatMul", *exec.Typed[T](a), *exec.Typed[T](b), tensor.Tensor[T]{}, 1, 1, opts).Any()
 }
 
 // product is the geometry of a matrix product.
@@ -145,92 +137,39 @@ func productOf(name string, shape []int, la, lb *layout.Layout) product {
 	return x
 }
 
-// widened returns a row-major float32 copy of narrow floats.
-func widened[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[float32] {
-	w := tensor.Empty[float32](a.Shape()...)
-	convertTo(w, a, widenFor[T]())
-	return w
-}
-
-// convertTo writes every element of src, converted, to dst of the same shape.
-func convertTo[T, R num.Elem](dst tensor.Tensor[R], src tensor.Tensor[T], row func([]R, []T)) {
-	c := src.Contiguous()
-	if dst.IsContiguous() {
-		row(runOf(&dst, exec.Ref(&dst).LayoutRef()), runOf(&c, exec.Ref(&c).LayoutRef()))
-	} else {
-		d := tensor.Empty[R](dst.Shape()...)
-		row(runOf(&d, exec.Ref(&d).LayoutRef()), runOf(&c, exec.Ref(&c).LayoutRef()))
-		dst.CopyFrom(d)
-	}
-	runtime.KeepAlive(c)
-}
-
-// matmulNative is matmul for a run-time element type, one of Go's own.
-func matmulNative(j exec.Job, x product, a, b, dst *tensor.Any) {
-	switch dst.DType() {
-	case dtype.Int8:
-		matmul(j, x, exec.Typed[int8](a), exec.Typed[int8](b), exec.Typed[int8](dst), nil)
-	case dtype.Int16:
-		matmul(j, x, exec.Typed[int16](a), exec.Typed[int16](b), exec.Typed[int16](dst), nil)
-	case dtype.Int32:
-		matmul(j, x, exec.Typed[int32](a), exec.Typed[int32](b), exec.Typed[int32](dst), nil)
-	case dtype.Int64:
-		matmul(j, x, exec.Typed[int64](a), exec.Typed[int64](b), exec.Typed[int64](dst), nil)
-	case dtype.Uint8:
-		matmul(j, x, exec.Typed[uint8](a), exec.Typed[uint8](b), exec.Typed[uint8](dst), nil)
-	case dtype.Uint16:
-		matmul(j, x, exec.Typed[uint16](a), exec.Typed[uint16](b), exec.Typed[uint16](dst), nil)
-	case dtype.Uint32:
-		matmul(j, x, exec.Typed[uint32](a), exec.Typed[uint32](b), exec.Typed[uint32](dst), nil)
-	case dtype.Uint64:
-		matmul(j, x, exec.Typed[uint64](a), exec.Typed[uint64](b), exec.Typed[uint64](dst), nil)
-	case dtype.Float32:
-		matmul(j, x, exec.Typed[float32](a), exec.Typed[float32](b), exec.Typed[float32](dst), nil)
-	case dtype.Float64:
-		matmul(j, x, exec.Typed[float64](a), exec.Typed[float64](b), exec.Typed[float64](dst), nil)
-	}
-}
-
-// matmul computes the product into dst, which overlaps neither operand.
-func matmul[T num.Native](j exec.Job, x product, a, b, dst *tensor.Tensor[T], then *after[T]) {
+// multiply computes the product into dst, which overlaps neither operand. plus, if not nil, is a
+// matrix to be added, element (i, j) of which is i·row+j·col from the first.
+func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, e *exactness) {
 	a, b = straight(a), straight(b)
-	out := *dst
-	if !unitRows(exec.Ref(dst).LayoutRef(), x) {
-		out = tensor.Empty[T](x.shape...)
+	out := dst
+	if !unitRows(dst.LayoutRef(), x) {
+		fresh := tensor.EmptyOf(dst.DType(), x.shape...)
+		out = &fresh
 	}
-	g := gemm[T]{Job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k}
+	g := contraction{Job: j, batch: elements(x.batch()), m: x.m, n: x.n, k: x.k, exact: e}
 	rows, cols := a.Rank() > 1, b.Rank() > 1
-	g.a, g.aAt.origin = a.Data()
-	g.aRow, g.aCol = g.aAt.matrices(exec.Ref(a).LayoutRef(), rows, true, x.batch())
-	g.b, g.bAt.origin = b.Data()
-	g.bRow, g.bCol = g.bAt.matrices(exec.Ref(b).LayoutRef(), true, cols, x.batch())
-	g.c, g.cAt.origin = out.Mutable()
-	g.cRow, g.cCol = g.cAt.matrices(exec.Ref(&out).LayoutRef(), rows, cols, x.batch())
-	if then != nil {
-		g.then = *then
-	}
-	g.run()
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
-	}
-	runtime.KeepAlive(a)
-	runtime.KeepAlive(b)
+	g.aRow, g.aCol = g.aAt.matrices(a.LayoutRef(), rows, true, x.batch())
+	g.bRow, g.bCol = g.bAt.matrices(b.LayoutRef(), true, cols, x.batch())
+	g.cRow, g.cCol = g.cAt.matrices(out.LayoutRef(), rows, cols, x.batch())
+	g.then.row, g.then.col, g.then.rectify = row, col, rectify
+	g.run(a, b, out, plus, nil)
+	put(dst, out)
 }
 
 // straight returns a, or a copy of it where an axis has more than one stride or a matrix runs backwards, for which
 // there is no blockFunc.
-func straight[T num.Elem](a *tensor.Tensor[T]) *tensor.Tensor[T] {
-	if forward(exec.Ref(a).LayoutRef()) {
+func straight(a *tensor.Any) *tensor.Any {
+	if forward(a.LayoutRef()) {
 		return a
 	}
-	c := tensor.Empty[T](a.Shape()...)
+	c := tensor.EmptyOf(a.DType(), a.Shape()...)
 	c.CopyFrom(*a)
 	return &c
 }
 
 // unitRows reports whether the matrices of a result have rows or columns of
 // adjacent elements, and none that run backwards.
-func unitRows(lay *layout.Layout, x product) bool {
+func unitRows(lay *layout.Layout, x *product) bool {
 	if !forward(lay) || x.m == 1 || x.n == 1 {
 		return forward(lay)
 	}

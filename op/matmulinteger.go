@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -13,15 +14,15 @@ import (
 // a, bZero one or one for each column of b; the zero Tensor is 0. It panics when the
 // shapes don't fit. ONNX MatMulInteger, of which zero points for each row of a batch
 // of matrices, in more than one axis, are left out. It computes in int64.
-func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) tensor.Tensor[int32] {
-	return moved[int32](integerProduct(a.Any(), b.Any(), anyOrNil(aZero), anyOrNil(bZero)), opts)
+func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tensor.Tensor[A], bZero tensor.Tensor[B], opts ...Option) (r tensor.Tensor[int32]) {
+	integerProduct(a.Any(), b.Any(), aZero.Any(), bZero.Any()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	const name = "MatMulInteger"
 	must(name, bytes8.has(b.DType()), b.DType())
-	la, lb := a.Layout(), b.Layout()
-	x := productOf(name, nil, &la, &lb)
+	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	rows, columns := a.Rank()-2, b.Rank()-1
 	if b.Rank() < 2 {
 		columns = -1
@@ -29,17 +30,25 @@ func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	checkZero(name, 2, aZero, a, rows)
 	checkZero(name, 3, bZero, b, columns)
 	return &transfer{name: name, d: dtype.Int32, shape: x.shape, in: operandsOf(a, b, aZero, bZero), fill: func(ctx context.Context, dst words, in []words) {
-		dst.wrap(wholeProduct(exec.Job{Name: name, Ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[1], in[3], columns)))
+		wrapped(dst, x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], rows), aboveZero(in[1], in[3], columns)))
 	}}
 }
 
-// wholeProduct is a matrix product of int64.
-func wholeProduct(j exec.Job, x product, a, b tensor.Tensor[int64]) tensor.Tensor[int64] {
-	sums := tensor.Empty[int64](x.shape...)
+// wholeSums is a matrix product of int64.
+func (x *product) wholeSums(j exec.Job, a, b tensor.Any) tensor.Any {
+	sums := tensor.EmptyOf(dtype.Int64, x.shape...)
 	if sums.Len() > 0 {
-		matmul(j, x, &a, &b, &sums, nil)
+		x.multiply(j, &a, &b, &sums, nil, 0, 0, false, nil)
 	}
 	return sums
+}
+
+// wrapped writes whole numbers to int32s.
+func wrapped(dst words, sums tensor.Any) {
+	for i, v := range elemsOf[int64](&sums) {
+		dst.setBits(i, uint64(v))
+	}
+	runtime.KeepAlive(&sums)
 }
 
 var matMulInteger = opN{about: about{name: "MatMulInteger", onnx: []int{10}, why: "of integers of 8 bits alone"}, least: 2, most: 4, takes: bytes8,

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math"
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -13,50 +14,153 @@ import (
 // axes of x [N, C, D1, …]; padding is never the largest. NaN if any is NaN, and
 // −0 < +0. A window with no element inside gives the type's smallest value. ONNX
 // MaxPool.
-func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) tensor.Tensor[T] {
-	st := read(opts)
-	s := win.spans("MaxPool", spatial("MaxPool", exec.Ref(&x).LayoutRef()))
-	dst := target[T]("MaxPool", &st, outShape(x.Dim(0), x.Dim(1), s))
-	out := resultOf(dst, x)
-	maxPooled(exec.Job{Name: "MaxPool", Ctx: st.ctx()}, x, s, out, nil)
-	if !out.Any().SameData(dst.Any()) {
-		dst.CopyFrom(out)
-	}
-	return dst
+func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Window, opts ...Option) (r tensor.Tensor[T]) {
+	maxPooled(exec.Ref(&r), nil, exec.Ref(&x), win, false, opts)
+	return r
 }
 
-// resultOf returns dst when results may be written to it as a row-major run while
-// x is read, else a tensor of its shape to be copied to it.
+// resultOf is freshFor for typed tensors.
 func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Tensor[R] {
-	if dst.IsContiguous() && !exec.MustCopy(exec.Ref(&x), exec.Ref(&dst)) && dst.Len() > 0 {
-		if d, ok := any(dst).(tensor.Tensor[T]); !ok || !d.Any().SameData(x.Any()) {
-			return dst
+	out := freshFor(exec.Ref(&dst), exec.Ref(&x))
+	return *exec.Typed[R](&out)
+}
+
+// maxPooled is MaxPool for a run-time element type. index, unless nil, becomes the place of each
+// largest element among all of x in row-major order, or with columns in column-major order of the spatial axes.
+func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option) {
+	const name = "MaxPool"
+	d, s := x.DType(), read(opts)
+	p := poolOf(exec.Job{Name: name, Ctx: s.ctx()}, x, win)
+	aimShape(r, name, &s, d, p.shape)
+	var places []int64
+	if index != nil {
+		zeros, err := tensor.Make(dtype.Int64, p.shape...)
+		if err != nil {
+			panic(fail(name, reason(err), "the places: %v", err))
+		}
+		*index, places = zeros, elemsOf[int64](&zeros)
+	}
+	if r.Len() == 0 {
+		return
+	}
+	out := freshFor(r, x)
+	if d.IsNarrow() && p.byRows(index != nil) {
+		wx, wide := inSingle(name, x), tensor.EmptyOf(dtype.Float32, p.shape...)
+		low := lowestBits(dtype.Float32)
+		if d == dtype.Float8E4M3 { // without infinities
+			low = uint64(math.Float32bits(-448))
+		}
+		maxWords[uint32](p, &wx, &wide, low, nil)
+		narrowInto(name, &out, &wide)
+	} else {
+		p.maxima(x, &out, places)
+	}
+	put(r, &out)
+	if columns && x.Len() > 0 {
+		columnMajor(places, p.s)
+	}
+	runtime.KeepAlive(index)
+}
+
+// byRows reports whether the largest are found by rows of Max, if the type has such rows. It is
+// false when places are wanted, and for padding that is all there is.
+func (p *pooling) byRows(places bool) bool {
+	last := &p.s[len(p.s)-1]
+	return !places && last.kernel <= 64+4*last.in
+}
+
+// maxima fills r, and places, unless nil, with the place of each largest element.
+func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
+	c := x.Contiguous()
+	switch d := x.DType(); d.Size() {
+	case 1:
+		maxWords[uint8](p, &c, r, lowestBits(d), places)
+	case 2:
+		maxWords[uint16](p, &c, r, lowestBits(d), places)
+	case 4:
+		maxWords[uint32](p, &c, r, lowestBits(d), places)
+	case 8:
+		maxWords[uint64](p, &c, r, lowestBits(d), places)
+	default:
+		maxWindows(p, elemsOf[num.FP64x64](&c), elemsOf[num.FP64x64](r), greaterFixed[num.FP64x64], lowest[num.FP64x64](), places)
+		runtime.KeepAlive(&c)
+	}
+}
+
+// lowestBits returns −∞, or the smallest value of a type without, as a word of at most 8 bytes.
+func lowestBits(d dtype.DType) uint64 {
+	sign := uint64(1) << (8*d.Size() - 1)
+	switch {
+	case d.IsFloat():
+		return sign | largest[d]
+	case d.IsSigned():
+		return sign
+	}
+	return 0
+}
+
+// bitOrder returns what gives the bits of an element a number that orders them: NaN above all, −0 < +0.
+func bitOrder(d dtype.DType) func(v uint64) uint64 {
+	sign, inf := uint64(1)<<(8*d.Size()-1), largest[d]
+	switch {
+	case d.IsFloat():
+		return func(v uint64) uint64 {
+			switch {
+			case v&^sign > inf:
+				return ^uint64(0)
+			case v&sign != 0:
+				return ^v & (sign - 1)
+			}
+			return v | sign
+		}
+	case d.IsSigned():
+		return func(v uint64) uint64 { return v ^ sign }
+	}
+	return func(v uint64) uint64 { return v }
+}
+
+// maxWords is maxima for elements of one size.
+func maxWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low uint64, places []int64) {
+	d := x.DType()
+	src, dst := elemsOf[W](x), elemsOf[W](r)
+	canon := exec.Recall[func(row []W)](canonOf(d))
+	if larger := exec.Recall[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
+		maxRows(p, src, dst, larger, W(low), canon)
+	} else {
+		key := bitOrder(d)
+		maxWindows(p, src, dst, func(v, best W) bool { return key(uint64(v)) > key(uint64(best)) }, W(low), places)
+		switch {
+		case canon != nil:
+			canon(dst)
+		case d.IsNarrow():
+			wide := inSingle(p.Name, r)
+			narrowInto(p.Name, r, &wide) // exact, but for NaNs
 		}
 	}
-	return tensor.Empty[R](dst.Shape()...)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(r)
 }
 
-// maxPooled fills out, and index, unless nil, with the place of each largest
-// element among all of x in row-major order.
-func maxPooled[T num.Native | num.Narrow | num.Fixed](j exec.Job, x tensor.Tensor[T], s []span, out tensor.Tensor[T], index []int64) {
-	if out.Len() == 0 {
-		return
+// largerRow returns the row of Max, nil if there is none. Fixed point is ordered as its words.
+func largerRow(d dtype.DType) exec.Row2 {
+	switch {
+	case d.IsFixed() && d.Size() == 4:
+		d = dtype.Int32
+	case d.IsFixed() && d.Size() == 8:
+		d = dtype.Int64
 	}
-	dst := tensor.Run[T](exec.Ref(&out), exec.Ref(&out).LayoutRef())
-	if index == nil && maxPooledRows(j, x, s, dst) {
-		return
+	if fast := fastest(maxOp.fast); fast != nil {
+		if row := exec.Two(fast, d); row != nil {
+			return row
+		}
 	}
-	plane := 1
-	for i := range s {
-		plane *= s[i].in
-	}
-	outs := 1
-	for i := range s {
-		outs *= s[i].out
-	}
-	better := greaterOf[T]()
-	low := lowest[T]()
-	pooled(j, x, s, index != nil, func(o int, window []T, place []int, _ int) {
+	return exec.Two(&maxOp.rows, d)
+}
+
+// maxWindows finds the largest of each window.
+func maxWindows[W any](p *pooling, x, dst []W, better func(v, best W) bool, low W, places []int64) {
+	plane, outs := p.plane()
+	pooled(p, x, places != nil, func(o int, window []W, place []int, _ int) {
 		best := -1
 		for i, v := range window {
 			if best < 0 || better(v, window[best]) {
@@ -68,39 +172,28 @@ func maxPooled[T num.Native | num.Narrow | num.Fixed](j exec.Job, x tensor.Tenso
 			return
 		}
 		dst[o] = window[best]
-		if index != nil {
-			index[o] = int64(o/outs*plane + place[best])
+		if places != nil {
+			places[o] = int64(o/outs*plane + place[best])
 		}
 	})
-	canonicalRow(dst)
 }
 
-// maxPooledRows is maxPooled by rows of Max, which doesn't mind in which order: of the lines
-// of x that a line of results looks at, and then of what they came to, shifted. It returns
-// false for types that have no such rows and for padding that is all there is.
-func maxPooledRows[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, dst []T) bool {
-	larger := row2Of[T](&maxOp.rows)
-	if r := fastest(maxOp.fast); r != nil && row2Of[T](r) != nil {
-		larger = row2Of[T](r)
-	}
+// maxRows finds the largest by rows of Max, which doesn't mind in which order: of the lines
+// of x that a line of results looks at, and then of what they came to, shifted.
+func maxRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
+	s := p.s
 	last, outer := s[len(s)-1], s[:len(s)-1]
-	if larger == nil || last.kernel > 64+4*last.in {
-		return false
-	}
-	x = x.Contiguous()
-	data, x0 := x.Data()
 	lines, rows, plane := 1, 1, last.in
 	for i := range outer {
 		lines *= outer[i].out
 		plane *= outer[i].in
 		rows *= min(outer[i].kernel, outer[i].in)
 	}
-	low, canon := lowest[T](), canonFor[T]()
-	exec.Split(j.Name, j.Ctx, x.Dim(0)*x.Dim(1)*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
-		best, some := make([]T, last.in), make([]T, last.out)
+	exec.Split(p.Name, p.Ctx, p.planes*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
+		best, some := make([]W, last.in), make([]W, last.out)
 		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
 		for l := from; l < to; l++ {
-			src := data[x0+l/lines*plane:][:plane]
+			src := x[l/lines*plane:][:plane]
 			empty := false
 			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
 				oc[i], rest = rest%outer[i].out, rest/outer[i].out
@@ -145,44 +238,27 @@ func maxPooledRows[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, dst []T
 			}
 		}
 	})
-	runtime.KeepAlive(x)
-	return true
 }
 
 var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22},
-	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, least: 1,
+	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"}}, least: 1, takes: reals | fixeds,
 	infer: func(c *Call) []tensor.Any {
-		w, lay := windowOf(c), c.in(0).Layout()
-		s := w.spans("MaxPool", spatial("MaxPool", &lay))
-		shape := outShape(lay.Dim(0), lay.Dim(1), s)
-		out := one(spec("MaxPool", c.in(0).DType(), shape...))
+		d, shape := c.in(0).DType(), poolOf(exec.Job{Name: "MaxPool"}, &c.Inputs[0], windowOf(c)).shape
+		out := one(spec("MaxPool", d, shape...))
 		if c.Outputs > 1 {
 			out = append(out, spec("MaxPool", dtype.Int64, shape...))
 		}
 		return out
 	},
-	typed: perType{dtype.Int8: runMaxPool[int8], dtype.Int16: runMaxPool[int16], dtype.Int32: runMaxPool[int32], dtype.Int64: runMaxPool[int64],
-		dtype.Uint8: runMaxPool[uint8], dtype.Uint16: runMaxPool[uint16], dtype.Uint32: runMaxPool[uint32], dtype.Uint64: runMaxPool[uint64],
-		dtype.Float8E4M3: runMaxPool[num.F8E4M3], dtype.Float8E5M2: runMaxPool[num.F8E5M2], dtype.Float16: runMaxPool[num.F16],
-		dtype.BFloat16: runMaxPool[num.BF16], dtype.Float32: runMaxPool[float32], dtype.Float64: runMaxPool[float64],
-		dtype.FP8x23: runMaxPool[num.FP8x23], dtype.FP16x16: runMaxPool[num.FP16x16], dtype.FP32x32: runMaxPool[num.FP32x32], dtype.FP64x64: runMaxPool[num.FP64x64]}}
-
-func runMaxPool[T num.Native | num.Narrow | num.Fixed](c *Call) []tensor.Any {
-	x, w := as[T]("MaxPool", c, 0), windowOf(c)
-	if c.Outputs < 2 {
-		return one(MaxPool(x, w, options(c)...).Any())
-	}
-	s := w.spans("MaxPool", spatial("MaxPool", exec.Ref(&x).LayoutRef()))
-	out := tensor.Empty[T](outShape(x.Dim(0), x.Dim(1), s)...)
-	index := tensor.New[int64](out.Shape()...)
-	places := tensor.Run[int64](exec.Ref(&index), exec.Ref(&index).LayoutRef())
-	maxPooled(exec.Job{Name: "MaxPool", Ctx: c.Context}, x, s, out, places)
-	if c.Attrs.Int("storage_order", 0) != 0 && x.Len() > 0 {
-		columnMajor(places, s)
-	}
-	runtime.KeepAlive(index)
-	return []tensor.Any{out.Any(), index.Any()}
-}
+	run: func(c *Call) []tensor.Any {
+		out := make([]tensor.Any, max(1, min(c.Outputs, 2)))
+		var index *tensor.Any
+		if len(out) > 1 {
+			index = &out[1]
+		}
+		maxPooled(&out[0], index, c.with("MaxPool", 0), windowOf(c), c.Attrs.Int("storage_order", 0) != 0 && index != nil, options(c))
+		return out
+	}}
 
 // columnMajor turns places in row-major order of the spatial axes to places in
 // column-major order.

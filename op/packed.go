@@ -1,6 +1,8 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -16,34 +18,39 @@ type Packed interface {
 // MatMulPacked returns a · b as MatMul does, bit for bit what that gives of b unpacked,
 // but no more than 256 rows of b are unpacked at a time. It panics when b isn't a
 // matrix, its rows don't fit a, or they can't be had.
-func MatMulPacked(a tensor.Tensor[float32], b Packed) tensor.Tensor[float32] {
+func MatMulPacked(a tensor.Tensor[float32], b Packed) (r tensor.Tensor[float32]) {
+	packedProduct(exec.Ref(&r), exec.Ref(&a), b)
+	return r
+}
+
+func packedProduct(r, a *tensor.Any, b Packed) {
 	const name, rows = "MatMulPacked", 256 // a block of the contraction's order
 	if b == nil {
 		panic(fail(name, tensor.ErrClosed, "the packed matrix is nil"))
 	}
 	m := b.Any()
 	if m.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != m.Dim(0) {
-		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(a.Any()), tensor.Describe(m)))
+		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(*a), tensor.Describe(m)))
 	}
 	k, n := m.Dim(0), m.Dim(1)
-	scratch := tensor.Empty[float32](min(rows, k), n)
+	scratch := tensor.EmptyOf(dtype.Float32, min(rows, k), n)
 	defer scratch.Close()
-	var sum, product tensor.Tensor[float32]
+	var product tensor.Any
 	for at := 0; at == 0 || at < k; at += rows {
 		block := scratch.Slice(tensor.R(0, min(rows, k-at)))
-		if err := b.UnpackRows(block, at); err != nil {
+		if err := b.UnpackRows(*exec.Typed[float32](&block), at); err != nil {
 			panic(fail(name, err, "rows from %d of %s: %v", at, tensor.Describe(m), err))
 		}
 		part := a.Slice(tensor.Ellipsis, tensor.R(at, min(at+rows, k)))
 		switch {
 		case at == 0:
-			sum = MatMul(part, block)
+			matrixProduct(r, &part, &block, nil)
 			continue
 		case product.IsZero():
-			product = tensor.Empty[float32](sum.Shape()...)
+			product = tensor.EmptyOf(dtype.Float32, r.Shape()...)
 			defer product.Close()
 		}
-		Add(sum, MatMul(part, block, Into(product)), Into(sum))
+		matrixProduct(&product, &part, &block, []Option{{into: &product}})
+		add.call(r, r, &product, []Option{{into: r}})
 	}
-	return sum
 }

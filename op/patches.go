@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
@@ -13,15 +12,11 @@ import (
 // patchesOf returns the matrix of patches of x: row k is one (channel, kernel
 // position), column n one output position.
 func patchesOf[T num.Native](g *convolution, x []T) source[T] {
-	plane := 1
-	for i := range g.s {
-		plane *= g.s[i].in
-	}
-	p := &patches[T]{convolution: g, x: x, inPlane: plane}
+	p := &patches[T]{convolution: g, x: x, inPlane: g.plane()}
 	if p.plan() {
 		return p
 	}
-	return &anyPatches[T]{g, x, plane}
+	return &anyPatches[T]{g, x, p.inPlane}
 }
 
 // patches makes a block of the matrix of copies of the lines of the input that the block's
@@ -185,6 +180,12 @@ func (p *patches[T]) part(b *blockOfB[T], n int) ([]T, int) {
 	return b.scratch[p.lineOf(n)*p.line-b.origin+x:], out - x
 }
 
+// few computes the contraction where patches are read once or twice alone, and reports whether it did.
+func (g *gemm[T]) few() bool {
+	p, ok := g.from.(*patches[T])
+	return ok && p.few(g)
+}
+
 // few computes a convolution with few output channels in a group, a depthwise one
 // before all, and reports whether it did: packing patches that are read once or
 // twice would take longer than the sums. Lines of the padded input go into lines
@@ -195,16 +196,16 @@ func (p *patches[T]) few(g *gemm[T]) bool {
 	if !ok || g.m > fewRows || g.k == 0 || g.n == 0 {
 		return false
 	}
-	g.size = dtype.Of[T]().Size()
 	const strip = 4096 // sums that stay in the first-level cache
 	out := p.s[len(p.s)-1].out
 	lines := g.n / out
 	most := max(1, strip/p.line/p.s[max(len(p.s)-2, 0)].stride)
 	pieces := (lines + most - 1) / most
+	h := *g // as in split
 	exec.Split(g.Name, g.Ctx, g.batch*pieces, g.m*most*out*g.k, func(from, to int) {
 		for u := from; u < to; u++ {
 			l := u % pieces * most
-			p.fewLines(g, s, u/pieces, l, min(most, lines-l))
+			p.fewLines(&h, s, u/pieces, l, min(most, lines-l))
 		}
 	})
 	return true
@@ -258,7 +259,7 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 			}
 		}
 	}
-	if g.then.any() {
+	if g.after() {
 		g.finish(batch, 0, g.m, n0, nn)
 	}
 	runtime.KeepAlive(panel)
@@ -266,7 +267,7 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 
 // anyPatches makes the matrix of patches without a copy of the input, and is much
 // slower than patches.
-type anyPatches[T num.Native] struct {
+type anyPatches[T any] struct {
 	*convolution
 	x     []T
 	plane int
@@ -325,7 +326,7 @@ func (p *anyPatches[T]) ready(b *blockOfB[T]) {
 }
 
 // packLine sets dst[i] to src[from + i·step], or to 0 outside of src.
-func packLine[T num.Native](dst, src []T, from, step int) {
+func packLine[T any](dst, src []T, from, step int) {
 	before := 0
 	if from < 0 {
 		before = min(len(dst), (-from+step-1)/step)

@@ -1,24 +1,52 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/internal/exec"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// pooled calls f for every output of a pool over x [N, C, D1, …] with the
-// elements of its window that lie inside, in row-major order, and how many
+// pooling is the geometry of a pool over [N, C, D1, …].
+type pooling struct {
+	exec.Job
+	s      []span
+	shape  []int // of the result
+	planes int   // N·C
+}
+
+// poolOf checks a window that moves over x.
+func poolOf(j exec.Job, x *tensor.Any, win Window) *pooling {
+	s := win.spans(j.Name, spatial(j.Name, x.LayoutRef()))
+	return &pooling{j, s, outShape(x.Dim(0), x.Dim(1), s), x.Dim(0) * x.Dim(1)}
+}
+
+// plane returns the elements of a channel of x, and of the result.
+func (p *pooling) plane() (in, out int) {
+	in, out = 1, 1
+	for i := range p.s {
+		in *= p.s[i].in
+		out *= p.s[i].out
+	}
+	return in, out
+}
+
+// freshFor returns r when results may be written to it as a row-major run while x is read,
+// else a tensor to be put there later.
+func freshFor(r, x *tensor.Any) tensor.Any {
+	if r.IsContiguous() && !exec.MustCopy(x, r) && r.Len() > 0 && !(r.DType() == x.DType() && r.SameData(*x)) {
+		return *r
+	}
+	return tensor.EmptyOf(r.DType(), r.Shape()...)
+}
+
+// pooled calls f for every output of a pool over data, the elements of x in row-major order, with
+// the elements of its window that lie inside, in that order, and how many
 // window positions lie inside the padded input. f stores the result at dst[o].
 // places, when wanted, is the position of each element in its plane.
-func pooled[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, places bool, f func(o int, window []T, place []int, padded int)) {
-	x = x.Contiguous()
-	data, x0 := x.Data()
-	n, plane, out, most := x.Dim(0)*x.Dim(1), 1, 1, 1
+func pooled[T any](p *pooling, data []T, places bool, f func(o int, window []T, place []int, padded int)) {
+	s := p.s
+	plane, out := p.plane()
+	most := 1
 	for i := range s {
-		plane *= s[i].in
-		out *= s[i].out
 		most *= min(s[i].kernel, s[i].in)
 	}
 	rank := len(s)
@@ -26,12 +54,12 @@ func pooled[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, places bool, f
 	for i := range s {
 		ext[i] = s[i].out
 	}
-	exec.Split(j.Name, j.Ctx, n, out*most*max(j.Cost, 2), func(from, to int) {
+	exec.Split(p.Name, p.Ctx, p.planes, out*most*max(p.Cost, 2), func(from, to int) {
 		window, place := make([]T, 0, most), make([]int, 0, most)
 		oc, kc := make([]int, rank), make([]int, rank)
 		lo, hi := make([]int, rank), make([]int, rank)
 		for c := from; c < to; c++ {
-			src := data[x0+c*plane : x0+(c+1)*plane]
+			src := data[c*plane : (c+1)*plane]
 			clear(oc)
 			for o := range out {
 				window, place = window[:0], place[:0]
@@ -58,7 +86,6 @@ func pooled[T num.Elem](j exec.Job, x tensor.Tensor[T], s []span, places bool, f
 			}
 		}
 	})
-	runtime.KeepAlive(x)
 }
 
 // reach returns which kernel steps [lo, hi) of output o lie inside the input, and

@@ -15,8 +15,9 @@ import (
 //
 // Every scale and zero point is one number. It panics if the shapes don't broadcast.
 // ONNX Runtime's QLinearAdd, of the domain com.microsoft.
-func QLinearAdd[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
-	return moved[Q](quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), anyOrNil(qa.Zero), b.Any(), qb.Scale.Any(), anyOrNil(qb.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, sumOf2), opts)
+func QLinearAdd[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
+	quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, sumOf2).into(exec.Ref(&r), opts)
+	return r
 }
 
 func sumOf2(a, b float64) float64     { return a + b }

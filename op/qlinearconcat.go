@@ -15,15 +15,16 @@ import (
 // with each step rounded to float64, and round to nearest, even on a tie. There is one
 // of qs for each of xs, and every scale and zero point is one number. It panics when
 // the shapes differ elsewhere. ONNX Runtime's QLinearConcat, of the domain com.microsoft.
-func QLinearConcat[S num.Float | num.Narrow, Q int8 | uint8](xs []tensor.Tensor[Q], qs []Quantization[S, Q], axis int, qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
-	in := []tensor.Any{qy.Scale.Any(), anyOrNil(qy.Zero)}
+func QLinearConcat[S num.Float | num.Narrow, Q int8 | uint8](xs []tensor.Tensor[Q], qs []Quantization[S, Q], axis int, qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
+	in := []tensor.Any{qy.Scale.Any(), qy.Zero.Any()}
 	if len(xs) != len(qs) || len(xs) == 0 {
 		panic(fail("QLinearConcat", tensor.ErrShape, "%d tensors and %d quantizations; give one for each, of one tensor at least", len(xs), len(qs)))
 	}
 	for i, x := range xs {
-		in = append(in, x.Any(), qs[i].Scale.Any(), anyOrNil(qs[i].Zero))
+		in = append(in, x.Any(), qs[i].Scale.Any(), qs[i].Zero.Any())
 	}
-	return moved[Q](quantizedJoin(in, axis), opts)
+	quantizedJoin(in, axis).into(exec.Ref(&r), opts)
+	return r
 }
 
 func quantizedJoin(in []tensor.Any, axis int) *transfer {

@@ -15,8 +15,9 @@ import (
 // of scale of x · scale of w. Then it is as in QLinearMatMul. Padding is the zero point
 // of x. The scale and the zero point of w may be one for each of M; the others are one.
 // It panics when extents don't fit. ONNX QLinearConv.
-func QLinearConv[S num.Float | num.Narrow, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) tensor.Tensor[Y] {
-	return moved[Y](quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), anyOrNil(qx.Zero), w.Any(), qw.Scale.Any(), anyOrNil(qw.Zero), qy.Scale.Any(), anyOrNil(qy.Zero), anyOrNil(bias)}, dtype.Of[Y](), win, group), opts)
+func QLinearConv[S num.Float | num.Narrow, X, W, Y int8 | uint8](x tensor.Tensor[X], qx Quantization[S, X], w tensor.Tensor[W], qw Quantization[S, W], qy Quantization[S, Y], bias tensor.Tensor[int32], win Window, group int, opts ...Option) (r tensor.Tensor[Y]) {
+	quantizedConv([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), w.Any(), qw.Scale.Any(), qw.Zero.Any(), qy.Scale.Any(), qy.Zero.Any(), bias.Any()}, dtype.Of[Y](), win, group).into(exec.Ref(&r), opts)
+	return r
 }
 
 func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *transfer {
@@ -24,7 +25,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 	x, w, bias := in[0], in[3], in[8]
 	must(name, bytes8.has(w.DType()), w.DType())
 	must(name, bytes8.has(d), d)
-	g := convOf(name, x, w, bias, win, group)
+	g := convOf(name, &x, &w, &bias, win, group)
 	if !bias.IsZero() && bias.DType() != dtype.Int32 {
 		panic(fail(name, tensor.ErrDType, "the bias holds %v, want int32", bias.DType()))
 	}
@@ -32,14 +33,11 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 	checkScales(name, 4, in[4], in[5], w, 0)
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &transfer{name: name, d: d, shape: g.shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
-		sums := tensor.Empty[int64](g.shape...)
-		if sums.Len() == 0 {
-			return
-		}
-		convolve(exec.Job{Name: name, Ctx: ctx}, g, lessZero(in[0], in[2], 0), lessZero(in[3], in[5], 0), tensor.Tensor[int64]{}, sums, false)
+		sums := g.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[3], in[5], 0))
 		if b := numericOf(in[8]); !in[8].absent() {
-			for i := range sums.Elems() {
-				sums.Elems()[i] += b.whole(i / g.patch % g.m)
+			v := elemsOf[int64](&sums)
+			for i := range v {
+				v[i] += b.whole(i / g.patch % g.m)
 			}
 		}
 		requantize(dst, sums, scales{numericOf(in[1]), 1}, scales{numericOf(in[4]), g.patch}, quantumOf(in[6], in[7]))

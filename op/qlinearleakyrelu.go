@@ -15,8 +15,9 @@ import (
 //
 // Every scale and zero point is one number. ONNX Runtime's QLinearLeakyRelu, of the
 // domain com.microsoft, whose alpha is 0.01 by default.
-func QLinearLeakyRelu[S num.Float | num.Narrow, Q int8 | uint8](x tensor.Tensor[Q], qx Quantization[S, Q], qy Quantization[S, Q], alpha float64, opts ...Option) tensor.Tensor[Q] {
-	return moved[Q](quantizedLeaky([]tensor.Any{x.Any(), qx.Scale.Any(), anyOrNil(qx.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, alpha), opts)
+func QLinearLeakyRelu[S num.Float | num.Narrow, Q int8 | uint8](x tensor.Tensor[Q], qx Quantization[S, Q], qy Quantization[S, Q], alpha float64, opts ...Option) (r tensor.Tensor[Q]) {
+	quantizedLeaky([]tensor.Any{x.Any(), qx.Scale.Any(), qx.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, alpha).into(exec.Ref(&r), opts)
+	return r
 }
 
 func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {

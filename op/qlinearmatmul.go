@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -17,8 +18,9 @@ import (
 // with every step rounded, and round to nearest, even on a tie. The scale and the zero
 // point of a may be one for each row, and those of b one for each column; y has one.
 // It panics when the shapes don't fit. ONNX QLinearMatMul, of integers.
-func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) tensor.Tensor[Y] {
-	return moved[Y](quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), anyOrNil(qa.Zero), b.Any(), qb.Scale.Any(), anyOrNil(qb.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, dtype.Of[Y]()), opts)
+func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tensor[A], qa Quantization[S, A], b tensor.Tensor[B], qb Quantization[S, B], qy Quantization[S, Y], opts ...Option) (r tensor.Tensor[Y]) {
+	quantizedProduct([]tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, dtype.Of[Y]()).into(exec.Ref(&r), opts)
+	return r
 }
 
 func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
@@ -26,8 +28,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	a, b := in[0], in[3]
 	must(name, bytes8.has(b.DType()), b.DType())
 	must(name, bytes8.has(d), d)
-	la, lb := a.Layout(), b.Layout()
-	x := productOf(name, nil, &la, &lb)
+	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	rows, columns := a.Rank()-2, b.Rank()-1
 	if b.Rank() < 2 {
 		columns = -1
@@ -36,7 +37,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	checkScales(name, 4, in[4], in[5], b, columns)
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
-		sums := wholeProduct(exec.Job{Name: name, Ctx: ctx}, x, lessZero(in[0], in[2], rows), lessZero(in[3], in[5], columns))
+		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], rows), aboveZero(in[3], in[5], columns))
 		requantize(dst, sums, scales{numericOf(in[1]), x.n}, scales{numericOf(in[4]), 1}, quantumOf(in[6], in[7]))
 	}}
 }
@@ -63,11 +64,12 @@ type scales struct {
 func (s *scales) at(i int) float64 { return s.real(i / s.per % s.len()) }
 
 // requantize writes exact sums of products, by the scales of their factors.
-func requantize(dst words, sums tensor.Tensor[int64], a, b scales, y quantum) {
+func requantize(dst words, sums tensor.Any, a, b scales, y quantum) {
 	to := numericOf(dst)
-	for i, v := range sums.Elems() {
+	for i, v := range elemsOf[int64](&sums) {
 		to.setQuantized(i, float64(float64(v)*float64(a.at(i)*b.at(i)))/y.scale, y.zero, true)
 	}
+	runtime.KeepAlive(&sums)
 }
 
 var qLinearMatMul = opN{about: about{name: "QLinearMatMul", onnx: []int{10, 21}, why: "of integers of 8 bits alone"}, least: 8, takes: bytes8,

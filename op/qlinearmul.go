@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -12,8 +13,9 @@ import (
 //
 // Every scale and zero point is one number. It panics if the shapes don't broadcast.
 // ONNX Runtime's QLinearMul, of the domain com.microsoft.
-func QLinearMul[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
-	return moved[Q](quantizedPair("QLinearMul", []tensor.Any{a.Any(), qa.Scale.Any(), anyOrNil(qa.Zero), b.Any(), qb.Scale.Any(), anyOrNil(qb.Zero), qy.Scale.Any(), anyOrNil(qy.Zero)}, productOf2), opts)
+func QLinearMul[S num.Float | num.Narrow, Q int8 | uint8](a tensor.Tensor[Q], qa Quantization[S, Q], b tensor.Tensor[Q], qb Quantization[S, Q], qy Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
+	quantizedPair("QLinearMul", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, productOf2).into(exec.Ref(&r), opts)
+	return r
 }
 
 var qLinearMul = opN{about: about{name: "QLinearMul", why: "of integers of 8 bits alone"}, least: 7, most: 8, takes: bytes8,

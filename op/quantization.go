@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
@@ -26,6 +27,50 @@ type Quantization[S num.Native | num.Narrow, Q Quantized] struct {
 	Zero  tensor.Tensor[Q]
 	Axis  int
 	Block int
+}
+
+// inFloat has f compute a transfer in float64 for float64, and else in float32, rounded once.
+// Operands are contiguous for f, and nil where they are absent.
+func inFloat(name string, dst words, in []words, f func(dst *tensor.Any, in []*tensor.Any)) {
+	ins := make([]*tensor.Any, len(in))
+	for i, w := range in {
+		if w.absent() {
+			continue
+		}
+		if ins[i] = w.of; w.of.DType().IsNarrow() {
+			wide := inSingle(name, w.of)
+			ins[i] = &wide
+		}
+	}
+	if !dst.of.DType().IsNarrow() {
+		f(dst.of, ins)
+		return
+	}
+	wide := tensor.EmptyOf(dtype.Float32, dst.of.Shape()...)
+	f(&wide, ins)
+	narrowInto(name, dst.of, &wide)
+}
+
+// aboveZero returns the elements of an integer tensor as int64s, less their zero point: none,
+// one number, or one for each index along axis.
+func aboveZero(a, zero words, axis int) tensor.Any {
+	out := tensor.EmptyOf(dtype.Int64, a.of.Shape()...)
+	dst, src := elemsOf[int64](&out), numericOf(a)
+	for i := range dst {
+		dst[i] = src.whole(i)
+	}
+	if !zero.absent() {
+		z := numericOf(zero)
+		n, per := z.len(), 1
+		if n > 1 {
+			_, _, per = around(a.of.Shape(), axis)
+		}
+		for i := range dst {
+			dst[i] -= z.whole(i / per % n)
+		}
+	}
+	runtime.KeepAlive(&out)
+	return out
 }
 
 // A grain finds the scale of an element.

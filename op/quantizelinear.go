@@ -19,9 +19,10 @@ import (
 // the quotient plus Zero, rounded; what is too large is an infinity, or NaN where there
 // is none, unless Saturate. It panics when the shapes don't fit. ONNX QuantizeLinear,
 // whose attribute saturate is 1 by default.
-func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) tensor.Tensor[Q] {
+func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], q Quantization[S, Q], opts ...Option) (r tensor.Tensor[Q]) {
 	s := read(opts)
-	return moved[Q](quantizing(x.Any(), q.Scale.Any(), anyOrNil(q.Zero), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate), opts)
+	quantizing(x.Any(), q.Scale.Any(), q.Zero.Any(), dtype.Of[Q](), dtype.Of[S](), q.Axis, q.Block, s.saturate).into(exec.Ref(&r), opts)
+	return r
 }
 
 func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *transfer {

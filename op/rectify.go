@@ -32,23 +32,23 @@ func (o rectifiedOp) Run(c *Call) ([]tensor.Any, error) {
 }
 
 // rectified applies Relu to a result where that isn't part of making it.
-func rectified[T num.Elem](s *settings, y tensor.Tensor[T]) tensor.Tensor[T] {
-	if !s.rectify {
-		return y
+func (s *settings) rectified(y *tensor.Any) {
+	if s.rectify {
+		relu.call(y, y, []Option{{into: y}})
 	}
-	return apply1(&relu, &y, []Option{Into(y)})
 }
 
-// after is what comes after a product: plus is added, if it isn't nil, and Relu applied if
-// rectify is set. Element (i, j) of batch entry b takes plus[at.at(b)+i·row+j·col], where col is 0 or 1.
-type after[T num.Native] struct {
-	plus     []T
+// after is what comes after a product: a number is added, if there is an operand for it, and Relu
+// applied if rectify is set. Element (i, j) of batch entry b takes that at at.at(b)+i·row+j·col,
+// where col is 0 or 1.
+type after struct {
 	at       entries
 	row, col int
 	rectify  bool
 }
 
-func (a *after[T]) any() bool { return a.plus != nil || a.rectify }
+// after reports whether anything comes after the product.
+func (g *gemm[T]) after() bool { return g.plus != nil || g.then.rectify }
 
 // finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
 func (g *gemm[T]) finish(batch, r, m, x, n int) {
@@ -62,8 +62,8 @@ func (g *gemm[T]) finish(batch, r, m, x, n int) {
 	}
 	for i := r; i < r+m; i++ {
 		line := g.c[g.cAt.at(batch)+i*g.cRow+x:][:n]
-		if a.plus != nil {
-			if p := a.plus[a.at.at(batch)+i*a.row+x*a.col:]; a.col == 1 {
+		if g.plus != nil {
+			if p := g.plus[a.at.at(batch)+i*a.row+x*a.col:]; a.col == 1 {
 				sum(line, line, p[:n])
 			} else {
 				addNumber(line, p[0])

@@ -17,13 +17,13 @@ func ReduceMax[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T],
 	return r
 }
 
-func maxLines(d dtype.DType, out, x exec.Run, step, n int) bool {
+func reduceMaxLines(d dtype.DType, out, x exec.Run, step, n int) bool {
 	return extremeLines(d, out, x, step, n, false)
 }
 
-func maxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+func reduceMaxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
 	return extremeRows(&maxOp, d, out, x, from, down, false)
 }
 
 var reduceMax = reduction{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: bools | reals | fixeds,
-	folder: choice{smallest: false}.folder, lines: maxLines, rows: maxRows, spare: new(sync.Pool), fast: extremeFast}
+	folder: choice{smallest: false}.folder, lines: reduceMaxLines, rows: reduceMaxRows, spare: new(sync.Pool), fast: extremeFast}

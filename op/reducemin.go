@@ -17,13 +17,13 @@ func ReduceMin[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T],
 	return r
 }
 
-func minLines(d dtype.DType, out, x exec.Run, step, n int) bool {
+func reduceMinLines(d dtype.DType, out, x exec.Run, step, n int) bool {
 	return extremeLines(d, out, x, step, n, true)
 }
 
-func minRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+func reduceMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
 	return extremeRows(&minOp, d, out, x, from, down, true)
 }
 
 var reduceMin = reduction{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: bools | reals | fixeds,
-	folder: choice{smallest: true}.folder, lines: minLines, rows: minRows, spare: new(sync.Pool), fast: extremeFast}
+	folder: choice{smallest: true}.folder, lines: reduceMinLines, rows: reduceMinRows, spare: new(sync.Pool), fast: extremeFast}

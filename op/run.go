@@ -141,6 +141,26 @@ func as[T num.Elem](name string, c *Call, i int) tensor.Tensor[T] {
 	return tensor.Tensor[T]{}
 }
 
+// or returns input i, or the zero Any.
+func (c *Call) or(i int) *tensor.Any {
+	if i >= len(c.Inputs) {
+		return new(tensor.Any)
+	}
+	return &c.Inputs[i]
+}
+
+// like returns input i, which must have elements of the type of input k, or the zero Any when it is absent.
+func (c *Call) like(name string, i, k int) *tensor.Any {
+	a := c.or(i)
+	if a.IsZero() {
+		return a
+	}
+	if d := c.Inputs[k].DType(); a.DType() != d {
+		panic(notHeld(name, a, i, d))
+	}
+	return c.with(name, i)
+}
+
 // held returns a, which is input i, as a Tensor[T].
 func held[T num.Elem](name string, a tensor.Any, i int) tensor.Tensor[T] {
 	t, ok := tensor.As[T](a)

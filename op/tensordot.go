@@ -3,7 +3,7 @@ package op
 import (
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -13,12 +13,20 @@ import (
 // products are MatMul's, the pairs in the order given, the last one fastest.
 // It panics when the lists differ in length, name an axis twice or one that doesn't
 // exist, or extents of a pair differ. NumPy tensordot.
-func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, opts ...Option) tensor.Tensor[T] {
+func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, opts ...Option) (r tensor.Tensor[T]) {
+	dotProduct(exec.Ref(&r), exec.Ref(&a), exec.Ref(&b), axesA, axesB, opts)
+	return r
+}
+
+// dotProduct is TensorDot for operands of one run-time element type.
+func dotProduct(r, a, b *tensor.Any, axesA, axesB []int, opts []Option) {
 	s := read(opts)
-	x := dotOf("TensorDot", a.Any(), b.Any(), axesA, axesB)
-	dst := target[T]("TensorDot", &s, x.shape)
-	dst.CopyFrom(MatMul(a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n), s.quiet()...).Reshape(x.shape...))
-	return dst
+	x := dotOf("TensorDot", a, b, axesA, axesB)
+	aimShape(r, "TensorDot", &s, a.DType(), x.shape)
+	left, right := a.Permute(x.orderA...).Reshape(x.m, x.k), b.Permute(x.orderB...).Reshape(x.k, x.n)
+	var p tensor.Any
+	matrixProduct(&p, &left, &right, s.quiet())
+	r.CopyFrom(p.Reshape(x.shape...))
 }
 
 // dot is a TensorDot as a matrix product.
@@ -28,7 +36,7 @@ type dot struct {
 	shape          []int
 }
 
-func dotOf(name string, a, b tensor.Any, axesA, axesB []int) dot {
+func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 	if len(axesA) != len(axesB) {
 		panic(fail(name, tensor.ErrAxis, "%d axes of the first operand and %d of the second; they go in pairs", len(axesA), len(axesB)))
 	}
@@ -40,7 +48,7 @@ func dotOf(name string, a, b tensor.Any, axesA, axesB []int) dot {
 			panic(fail(name, tensor.ErrAxis, "an axis is named twice in %s or %s", listText(axesA), listText(axesB)))
 		}
 		if a.Dim(p) != b.Dim(q) {
-			panic(fail(name, tensor.ErrShape, "%s and %s: axis %d has extent %d, axis %d has %d", tensor.Describe(a), tensor.Describe(b), p, a.Dim(p), q, b.Dim(q)))
+			panic(fail(name, tensor.ErrShape, "%s and %s: axis %d has extent %d, axis %d has %d", tensor.Describe(*a), tensor.Describe(*b), p, a.Dim(p), q, b.Dim(q)))
 		}
 		goneA, goneB = append(goneA, p), append(goneB, q)
 		x.k *= a.Dim(p)
@@ -64,22 +72,18 @@ func dotOf(name string, a, b tensor.Any, axesA, axesB []int) dot {
 var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", "axes_b"}}, least: 2,
 	infer: func(c *Call) []tensor.Any {
 		oneType("TensorDot", c.Inputs[:2]...)
-		return one(spec("TensorDot", c.in(0).DType(), pairedAxes(c).shape...))
+		axesA, axesB := pairedAxes(c)
+		return one(spec("TensorDot", c.in(0).DType(), dotOf("TensorDot", &c.Inputs[0], &c.Inputs[1], axesA, axesB).shape...))
 	},
-	typed: perType{dtype.Bool: runTensorDot[bool], dtype.Int8: runTensorDot[int8], dtype.Int16: runTensorDot[int16], dtype.Int32: runTensorDot[int32], dtype.Int64: runTensorDot[int64],
-		dtype.Uint8: runTensorDot[uint8], dtype.Uint16: runTensorDot[uint16], dtype.Uint32: runTensorDot[uint32], dtype.Uint64: runTensorDot[uint64],
-		dtype.Float8E4M3: runTensorDot[num.F8E4M3], dtype.Float8E5M2: runTensorDot[num.F8E5M2], dtype.Float16: runTensorDot[num.F16],
-		dtype.BFloat16: runTensorDot[num.BF16], dtype.Float32: runTensorDot[float32], dtype.Float64: runTensorDot[float64],
-		dtype.Complex64: runTensorDot[complex64], dtype.Complex128: runTensorDot[complex128]}}
+	run: func(c *Call) []tensor.Any {
+		axesA, axesB := pairedAxes(c)
+		var r tensor.Any
+		dotProduct(&r, c.like("TensorDot", 0, 0), c.like("TensorDot", 1, 0), axesA, axesB, options(c))
+		return one(r)
+	}}
 
-func pairedAxes(c *Call) dot {
-	axesA, _ := attrInts(c, "axes_a")
-	axesB, _ := attrInts(c, "axes_b")
-	return dotOf("TensorDot", c.in(0), c.in(1), axesA, axesB)
-}
-
-func runTensorDot[T bool | num.Number](c *Call) []tensor.Any {
-	axesA, _ := attrInts(c, "axes_a")
-	axesB, _ := attrInts(c, "axes_b")
-	return one(TensorDot(as[T]("TensorDot", c, 0), as[T]("TensorDot", c, 1), axesA, axesB, options(c)...).Any())
+func pairedAxes(c *Call) (axesA, axesB []int) {
+	axesA, _ = attrInts(c, "axes_a")
+	axesB, _ = attrInts(c, "axes_b")
+	return axesA, axesB
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/cpu"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
@@ -66,7 +67,7 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 		}
 		return s
 	}
-	g := gemm[T]{Job: exec.Job{Name: "Test"}, batch: batch, m: m, n: n, k: k, tiles: tiles}
+	g := gemm[T]{contraction: contraction{Job: exec.Job{Name: "Test"}, batch: batch, m: m, n: n, k: k}, tiles: tiles, size: dtype.Of[T]().Size()}
 	var sa, sb, sc int
 	g.aRow, g.aCol, sa = strides(m, k)
 	g.bRow, g.bCol, sb = strides(k, n)
@@ -164,8 +165,8 @@ func TestTilesLarge(t *testing.T) {
 
 // exactProduct multiplies small integers and compares with the product in integers.
 func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
-	g := gemm[T]{Job: exec.Job{Name: "Test"}, batch: 1, m: m, n: n, k: k, tiles: tiles,
-		aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1, a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
+	g := gemm[T]{contraction: contraction{Job: exec.Job{Name: "Test"}, batch: 1, m: m, n: n, k: k,
+		aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1}, tiles: tiles, size: dtype.Of[T]().Size(), a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
 	r := rand.New(rand.NewPCG(3, 3))
 	ia, ib := make([]int, m*k), make([]int, k*n)
 	for i := range ia {

@@ -72,8 +72,8 @@ func (x *Axes) Set(lay *layout.Layout, gone []bool, keepDims bool, shape []int) 
 			shape = append(shape, 1)
 		}
 	}
-	x.kept.clear()
-	x.gone.clear()
+	x.kept.Clear()
+	x.gone.Clear()
 	for i := lay.Rank() - 1; i >= 0; i-- {
 		if gone[i] {
 			x.gone.mode(lay, i)

@@ -17,15 +17,15 @@ type Sequence struct {
 
 type loop struct{ ext, str int }
 
-// clear leaves the sequence of one element.
-func (s *Sequence) clear() { s.N, s.rank, s.few[0], s.more = 1, 0, loop{1, 1}, nil }
+// Clear leaves the sequence of one element.
+func (s *Sequence) Clear() { s.N, s.rank, s.few[0], s.more = 1, 0, loop{1, 1}, nil }
 
 // Of makes s the elements of a layout.
 func (s *Sequence) Of(lay *layout.Layout) { s.lines(lay, 0, 0) }
 
 // lines makes s the elements of a layout with the tail axes from axis on the fastest.
 func (s *Sequence) lines(lay *layout.Layout, axis, tail int) {
-	s.clear()
+	s.Clear()
 	for i := axis + tail - 1; i >= axis; i-- {
 		s.mode(lay, i)
 	}
@@ -40,11 +40,12 @@ func (s *Sequence) lines(lay *layout.Layout, axis, tail int) {
 func (s *Sequence) mode(lay *layout.Layout, i int) {
 	from, to := lay.ModeLeaves(i)
 	for k := from; k < to; k++ {
-		s.around(lay.Leaf(k))
+		s.Around(lay.Leaf(k))
 	}
 }
 
-func (s *Sequence) around(ext, str int) {
+// Around puts a loop around the loops that are there.
+func (s *Sequence) Around(ext, str int) {
 	s.N *= ext
 	switch {
 	case s.N == 0:
