@@ -40,6 +40,15 @@ type fixedOp struct {
 	d dtype.DType
 }
 
+// casts reports whether the operator is Cast.
+func (o fixedOp) casts() bool {
+	in := o.Op
+	if f, ok := in.(orionOp); ok {
+		in = f.Op
+	}
+	return in == Op(&cast)
+}
+
 // inFloat64 reports whether float64 holds the numbers of the format.
 func (o fixedOp) inFloat64() bool { return o.d.Size() < 8 }
 
@@ -56,7 +65,7 @@ func (o fixedOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out 
 		return nil, err
 	}
 	e := *c
-	if to := c.Attrs.Int("to", 0); o.Name() == "Cast" && len(c.Inputs) == 1 && isFloatCode(to) {
+	if to := c.Attrs.Int("to", 0); o.casts() && len(c.Inputs) == 1 && isFloatCode(to) {
 		e.Inputs, e.Attrs = []tensor.Any{c.Inputs[0], spec("CastLike", o.d)}, NoAttrs{}
 		return f(&castLike, &e)
 	}

@@ -14,7 +14,7 @@ func LessOrEqual[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], o
 	return r
 }
 
-var lessOrEqual = cmp2{about: about{name: "LessOrEqual", onnx: []int{12, 16}}, fast: &simd.LessOrEqual,
+var lessOrEqual = cmp2{about: about{name: "LessOrEqual", orion: &orionInt32, onnx: []int{12, 16}}, fast: &simd.LessOrEqual,
 	rows: rowsCmp{I8: lessOrEqualRow[int8], I16: lessOrEqualRow[int16], I32: lessOrEqualRow[int32], I64: lessOrEqualRow[int64],
 		U8: lessOrEqualRow[uint8], U16: lessOrEqualRow[uint16], U32: lessOrEqualRow[uint32], U64: lessOrEqualRow[uint64],
 		F32: lessOrEqualRow[float32], F64: lessOrEqualRow[float64]},

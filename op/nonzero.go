@@ -74,5 +74,5 @@ func truths(w words) []bool {
 	return out
 }
 
-var nonZero = opN{about: about{name: "NonZero", onnx: []int{9, 13}}, least: 1,
+var nonZero = opN{about: about{name: "NonZero", orion: &orionUint32, onnx: []int{9, 13}}, least: 1,
 	move: func(c *Call) *transfer { return nonzeros(c.in(0)) }}

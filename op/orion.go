@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -74,52 +75,81 @@ func InOrion(o Op) Op { return orionOp{some("InOrion", o)} }
 
 type orionOp struct{ Op }
 
-// orionResults has the types of results that differ from ONNX's.
-var orionResults = map[string]dtype.DType{"Equal": dtype.Uint32, "Greater": dtype.Uint32, "GreaterOrEqual": dtype.Uint32, "And": dtype.Uint32, "Or": dtype.Uint32, "Xor": dtype.Uint32,
-	"Less": dtype.Int32, "LessOrEqual": dtype.Int32, "ArgMax": dtype.Int32, "ArgMin": dtype.Uint32, "NonZero": dtype.Uint32, "Unique": dtype.Int32}
-
-func (o orionOp) Supports(d dtype.DType) bool {
-	return o.Op.Supports(d) || (o.logic() || o.Name() == "QuantizeLinear") && d.IsFixed() || o.logic() && reals.has(d) || o.Name() == "IsInf" && (d == dtype.Int8 || d == dtype.Int32)
+// inOrion is the difference that InOrion makes to an operator.
+type inOrion struct {
+	gives   dtype.DType // the type of the results from result `first` on, if it is another
+	first   int
+	bools   bool                                        // of bool the results are bool all the same
+	truth   int                                         // so many inputs are true where they aren't 0
+	also    types                                       // further types of the deciding input
+	input   func(c *Call)                               // changes the inputs
+	instead func(c *Call) (out []tensor.Any, done bool) // computes other calls
+	op      Op                                          // another operator
+	vector  bool                                        // of a vector the result has one axis
 }
 
-func (o orionOp) logic() bool { return o.Name() == "And" || o.Name() == "Or" || o.Name() == "Xor" }
+func (a *about) inOrion() *inOrion { return a.orion }
+
+// form returns the difference for an operator, without one an empty form.
+func (o orionOp) form() *inOrion {
+	in := o.Op
+	if f, ok := in.(fixedOp); ok {
+		in = f.Op
+	}
+	if a, ok := in.(interface{ inOrion() *inOrion }); ok && a.inOrion() != nil {
+		return a.inOrion()
+	}
+	return new(inOrion)
+}
+
+func (o orionOp) Supports(d dtype.DType) bool { return o.Op.Supports(d) || o.form().also.has(d) }
 
 // call returns c with the inputs that the operator takes here.
 func (o orionOp) call(c *Call) *Call {
 	d := *c
 	d.orion = true
 	d.Inputs = slices.Clone(c.Inputs)
-	truth := func(n int) {
-		for i := range min(n, len(d.Inputs)) {
-			if a := d.Inputs[i]; !a.IsZero() {
-				d.Inputs[i] = retyped(a, dtype.Bool)
-			}
+	f := o.form()
+	for i := range min(f.truth, len(d.Inputs)) {
+		if a := d.Inputs[i]; !a.IsZero() {
+			d.Inputs[i] = retyped(a, dtype.Bool)
 		}
 	}
-	switch o.Name() {
-	case "And", "Or", "Xor":
-		truth(2)
-	case "Where":
-		truth(1)
-	case "IsInf":
-		if a := c.in(0); !a.IsZero() && a.DType().IsInteger() && o.Supports(a.DType()) {
-			d.Inputs[0] = infinities(a)
-		}
-	case "Clip":
-		if c.Opset < 11 || c.in(0).IsZero() || !c.in(1).IsZero() {
-			break
-		}
-		for len(d.Inputs) < 2 {
-			d.Inputs = append(d.Inputs, tensor.Any{})
-		}
-		switch c.in(0).DType() {
-		case dtype.Int8:
-			d.Inputs[1] = tensor.Scalar[int8](-math.MaxInt8).Any()
-		case dtype.Int32:
-			d.Inputs[1] = tensor.Scalar[int32](-math.MaxInt32).Any()
-		}
+	if f.input != nil {
+		f.input(&d)
 	}
 	return &d
+}
+
+// The forms of operators that are alike.
+var (
+	orionUint32 = inOrion{gives: dtype.Uint32}
+	orionInt32  = inOrion{gives: dtype.Int32}
+	orionLogic  = inOrion{gives: dtype.Uint32, bools: true, truth: 2, also: reals | fixeds}
+	orionVector = inOrion{vector: true}
+)
+
+// orionClip sets the lower bound of Clip where there is none.
+func orionClip(c *Call) {
+	if c.Opset < 11 || c.in(0).IsZero() || !c.in(1).IsZero() {
+		return
+	}
+	for len(c.Inputs) < 2 {
+		c.Inputs = append(c.Inputs, tensor.Any{})
+	}
+	switch c.in(0).DType() {
+	case dtype.Int8:
+		c.Inputs[1] = tensor.Scalar[int8](-math.MaxInt8).Any()
+	case dtype.Int32:
+		c.Inputs[1] = tensor.Scalar[int32](-math.MaxInt32).Any()
+	}
+}
+
+// orionIsInf makes integers floats.
+func orionIsInf(c *Call) {
+	if d := c.in(0).DType(); d == dtype.Int8 || d == dtype.Int32 {
+		c.Inputs[0] = infinities(c.in(0))
+	}
 }
 
 // infinities returns integers as floats, those that stand for infinities as such.
@@ -127,66 +157,64 @@ func infinities(a tensor.Any) tensor.Any {
 	if a.IsSpec() {
 		return spec("IsInf", dtype.Float64, a.Shape()...)
 	}
-	x, most := castTo1[float64](a), float64(math.MaxInt32)
+	most := float64(math.MaxInt32)
 	if a.DType() == dtype.Int8 {
 		most = math.MaxInt8
 	}
+	var x tensor.Tensor[float64]
+	convert(exec.Ref(&x), "Cast", dtype.Float64, &a, nil)
 	return Where(Equal(Abs(x), Scalar(most)), Mul(x, Scalar(math.Inf(1))), x).Any()
 }
 
 // results gives results the types that Orion has.
 func (o orionOp) results(c *Call, out []tensor.Any) []tensor.Any {
-	d, ok := orionResults[o.Name()]
-	first := 0 // of Unique the entries keep their type
-	if o.Name() == "Unique" {
-		first = 1
+	f := o.form()
+	if f.gives != dtype.Invalid && !(f.bools && c.in(0).DType() == dtype.Bool) {
+		for i := f.first; i < len(out); i++ {
+			out[i] = retyped(out[i], f.gives)
+		}
 	}
-	if o.logic() && c.in(0).DType() == dtype.Bool {
-		return out
-	}
-	for i := first; ok && i < len(out); i++ {
-		out[i] = retyped(out[i], d)
-	}
-	if red, ok := o.Op.(*reduction); (ok && red.vector || o.Name() == "MatMul") && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
+	if f.vector && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
 		out[0] = spec(o.Name(), out[0].DType(), 1) // inferred without the option; what is computed has it
 	}
 	return out
 }
 
-// retyped returns a as bool, int32 or uint32; a Spec as a Spec.
-func retyped(a tensor.Any, d dtype.DType) tensor.Any {
+// retyped returns a in another type; a Spec as a Spec.
+func retyped(a tensor.Any, d dtype.DType) (r tensor.Any) {
 	if a.IsSpec() {
 		return spec("Cast", d, a.Shape()...)
 	}
-	switch d {
-	case dtype.Bool:
-		return castTo1[bool](a).Any()
-	case dtype.Int32:
-		return castTo1[int32](a).Any()
-	}
-	return castTo1[uint32](a).Any()
+	return inType(a, d)
 }
 
-// quantizers are QuantizeLinear and DequantizeLinear by the format of the scale.
-var quantizers = [dtype.Count]func(c *Call, back bool) []tensor.Any{dtype.FP8x23: quantizeFixed[num.FP8x23],
-	dtype.FP16x16: quantizeFixed[num.FP16x16], dtype.FP32x32: quantizeFixed[num.FP32x32], dtype.FP64x64: quantizeFixed[num.FP64x64]}
+// orionQuantize is QuantizeLinear, and orionDequantize DequantizeLinear, with a scale of fixed
+// point.
+func orionQuantize(c *Call) (out []tensor.Any, done bool) { return quantizeFixed(c, false) }
 
-// quantizeFixed is QuantizeLinear, or back, DequantizeLinear.
-func quantizeFixed[T num.Fixed](c *Call, back bool) []tensor.Any {
+func orionDequantize(c *Call) (out []tensor.Any, done bool) { return quantizeFixed(c, true) }
+
+func quantizeFixed(c *Call, back bool) (out []tensor.Any, done bool) {
+	format := c.in(1).DType()
+	if !format.IsFixed() {
+		return nil, false
+	}
 	name, d := "QuantizeLinear", dtype.Int8
 	if back {
-		name, d = "DequantizeLinear", dtype.Of[T]()
+		name, d = "DequantizeLinear", format
 	}
 	for i := range c.Inputs {
 		if c.in(i).IsSpec() {
-			return one(spec(name, d, c.in(0).Shape()...))
+			return one(spec(name, d, c.in(0).Shape()...)), true
 		}
 	}
-	operand := func(i int) (t tensor.Tensor[T]) {
+	operand := func(i int) *tensor.Any {
 		if c.in(i).IsZero() {
-			return tensor.New[T]()
+			zero := tensor.EmptyOf(format)
+			numberIn(&zero, fixedWord(name, format, 0))
+			return &zero
 		}
-		t = castTo1[T](c.in(i))
+		t := inType(c.in(i), format)
 		if rank := c.in(0).Rank(); t.Rank() == 1 && t.Len() > 1 && rank > 1 { // ONNX's vector along an axis
 			shape := make([]int, rank)
 			for k := range shape {
@@ -195,13 +223,24 @@ func quantizeFixed[T num.Fixed](c *Call, back bool) []tensor.Any {
 			shape[axisOf(name, int(c.Attrs.Int("axis", 1)), rank)] = t.Len()
 			t = t.Reshape(shape...)
 		}
-		return t
+		return &t
 	}
+	var x, y, r tensor.Any
 	if back {
-		return one(Mul(Sub(operand(0), operand(2)), operand(1), Orion()).Any())
+		sub.call(&x, operand(0), operand(2), nil)
+		mul.call(&r, &x, operand(1), []Option{Orion()})
+		return one(r), true
 	}
-	y := Add(Div(operand(0), operand(1), Orion()), operand(2), Saturate())
-	return one(Cast[int8](Clip(y, fixedNumber[T](name, -math.MaxInt8), fixedNumber[T](name, math.MaxInt8))).Any())
+	div.call(&x, operand(0), operand(1), []Option{Orion()})
+	add.call(&y, &x, operand(2), []Option{Saturate()})
+	limit(&x, &y, fixedWord(name, format, -math.MaxInt8), fixedWord(name, format, math.MaxInt8), nil)
+	convert(&r, "Cast", dtype.Int8, &x, nil)
+	return one(r), true
+}
+
+// numberIn stores an element in a tensor of one.
+func numberIn(a *tensor.Any, w exec.Word) {
+	exec.Move(exec.RunIn(a), w.Run(), a.DType())
 }
 
 func (o orionOp) Infer(c *Call) (out []tensor.Any, err error) {
@@ -214,23 +253,24 @@ func (o orionOp) Run(c *Call) (out []tensor.Any, err error) {
 
 // inner returns the operator that is called.
 func (o orionOp) inner() Op {
-	switch in := o.Op.(type) {
-	case *op1:
-		if in == &round {
-			return &roundAway
-		}
-	case fixedOp:
-		return fixedOp{orionOp{in.Op}.inner(), in.d}
+	other := o.form().op
+	if other == nil {
+		return o.Op
 	}
-	return o.Op
+	if f, ok := o.Op.(fixedOp); ok {
+		return fixedOp{other, f.d}
+	}
+	return other
 }
 
 func (o orionOp) through(c *Call, f func(Op, *Call) ([]tensor.Any, error)) (out []tensor.Any, err error) {
 	if failed := tensor.Try(func() {
 		c.complete(o.Name())
-		if name := o.Name(); (name == "QuantizeLinear" || name == "DequantizeLinear") && !c.in(1).IsZero() && c.in(1).DType().IsFixed() {
-			out = quantizers[c.in(1).DType()](c, name == "DequantizeLinear")
-			return
+		if instead := o.form().instead; instead != nil {
+			var done bool
+			if out, done = instead(c); done {
+				return
+			}
 		}
 		if out, err = f(o.inner(), o.call(c)); err == nil {
 			out = o.results(c, out)

@@ -24,6 +24,7 @@ type about struct {
 	name  string
 	onnx  []int    // opsets that define it, ascending
 	attrs []string // ONNX attributes it understands
+	orion *inOrion // the difference that InOrion makes; may be nil
 	why   string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
 }
 

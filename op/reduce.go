@@ -24,7 +24,6 @@ type reduction struct {
 	since    int         // the opset that made the axes an input
 	arg      bool        // it finds places on one axis, an attribute, which isn't empty
 	planes   bool        // it runs over all axes but the first two, which stay
-	vector   bool        // in Orion, one axis of a vector stays
 	collects bool        // it keeps the elements of a sequence
 	cost     int         // of an element, in units of an addition; 0 means 1
 
@@ -114,7 +113,7 @@ func (o *reduction) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts
 }
 
 func (o *reduction) keepsDims(s *settings, rank int) bool {
-	return s.keepDims || o.planes || s.orion && o.vector && rank == 1
+	return s.keepDims || o.planes || s.orion && o.orion != nil && o.orion.vector && rank == 1
 }
 
 // parts is general for complex numbers, whose parts are reduced by themselves.

@@ -21,7 +21,7 @@ func Round[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], opts ...Opt
 	return r
 }
 
-var round = op1{about: about{name: "Round", onnx: []int{11, 22}, why: "integers are whole"}, fast: &simd.Round, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]},
+var round = op1{about: about{name: "Round", orion: &inOrion{op: &roundAway}, onnx: []int{11, 22}, why: "integers are whole"}, fast: &simd.Round, rows: rows1{F32: roundRow[float32], F64: roundRow[float64]},
 	fixed: &fixed1{FP8x23: num.RoundFixed[num.FP8x23], FP16x16: num.RoundFixed[num.FP16x16], FP32x32: num.RoundFixed[num.FP32x32], FP64x64: num.RoundFixed[num.FP64x64]}}
 
 // roundAway is Round for Orion.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -86,7 +87,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 		tensor.FromSlice(first).Any(), tensor.FromSlice(inverse).Any(), tensor.FromSlice(counts).Any()}
 }
 
-var unique = opN{about: about{name: "Unique", onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
+var unique = opN{about: about{name: "Unique", orion: &inOrion{gives: dtype.Int32, first: 1}, onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,
 	run: func(c *Call) []tensor.Any {
 		a := c.in(0)
 		axis := 0
