@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -15,7 +16,10 @@ func Flatten[T num.Elem](a tensor.Tensor[T], axis int) (r tensor.Tensor[T]) {
 	return r
 }
 
-func flattened(a *tensor.Any, axis int) tensor.Any { return a.Reshape(flatShape(*a, axis)...) }
+func flattened(a *tensor.Any, axis int) tensor.Any {
+	must("Flatten", a.DType() != dtype.Invalid, a.DType())
+	return a.Reshape(flatShape(*a, axis)...)
+}
 
 func flatShape(a tensor.Any, axis int) []int {
 	rank := a.Rank()

@@ -28,16 +28,7 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	wantInt(name, 1, *indices)
 	s, d := read(opts), a.DType()
 	aimShape(r, name, &s, d, gatherShape(*a, *indices, axis))
-	fits(name, indices.Len(), 8)
-	by := wordsOf(*indices)
-	var v []int64
-	if by.size == 8 {
-		v = elemsOf[int64](by.of)
-	} else {
-		v = by.int64s()
-	}
-	at := resolved(name, v, indices.Shape(), a.Dim(axis), axis)
-	runtime.KeepAlive(by.of)
+	at := positions(name, indices, a.Dim(axis), axis)
 	if r.Len() == 0 {
 		return
 	}
@@ -109,6 +100,21 @@ func entry(lay *layout.Layout, origin, i int) conv.Block {
 func gatherShape(a, indices tensor.Any, axis int) []int {
 	shape := a.Shape()
 	return append(append(append([]int{}, shape[:axis]...), indices.Shape()...), shape[axis+1:]...)
+}
+
+// positions resolves indices on an axis of extent n.
+func positions(name string, indices *tensor.Any, n, axis int) []int {
+	fits(name, indices.Len(), 8)
+	var v []int64
+	if indices.DType() == dtype.Int64 && indices.IsContiguous() {
+		v = elemsOf[int64](indices)
+	} else {
+		v = wordsOf(*indices).int64s()
+	}
+	var few [8]int
+	at := resolved(name, v, appendShape(few[:0], indices.LayoutRef()), n, axis)
+	runtime.KeepAlive(indices)
+	return at
 }
 
 var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,

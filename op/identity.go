@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -18,6 +19,7 @@ func itself(r, a *tensor.Any, opts []Option) {
 		*r = *a
 		return
 	}
+	must("Identity", a.DType() != dtype.Invalid, a.DType())
 	aim(r, "Identity", &s, a.DType(), a.LayoutRef())
 	r.CopyFrom(*a)
 }

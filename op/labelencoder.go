@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -23,25 +24,43 @@ func labelled(x, keys, values, def tensor.Any) *transfer {
 	const name = "LabelEncoder"
 	oneType(name, x, keys)
 	oneType(name, values, def)
-	if keys.Len() != values.Len() || def.Len() != 1 {
-		panic(fail(name, tensor.ErrShape, "%d keys, %d values and %d defaults; give a value for each key and one default", keys.Len(), values.Len(), def.Len()))
+	if keys.Len() != values.Len() {
+		panic(fail(name, tensor.ErrShape, "%d keys and %d values; give one for each", keys.Len(), values.Len()))
+	}
+	if def.Len() != 1 {
+		panic(fail(name, tensor.ErrShape, "the default is %s; want one element", tensor.Describe(def)))
 	}
 	return &transfer{name: name, d: values.DType(), shape: x.Shape(), in: []tensor.Any{x, keys, values, def}, fill: func(ctx context.Context, dst words, in []words) {
-		src, keys := numericOf(in[0]), numericOf(in[1])
-		table := make(map[[2]uint64]int, keys.len())
-		for i := range keys.len() {
-			table[keys.pair(i)] = i
+		if in[0].size > 8 {
+			encodeLabels(ctx, dst, in, numeric.pair)
+		} else {
+			encodeLabels(ctx, dst, in, numeric.key)
 		}
-		exec.Split(name, ctx, dst.len(), 40, func(from, to int) {
-			for i := from; i < to; i++ {
-				if k, ok := table[src.pair(i)]; ok {
-					dst.copy(i, in[2], k, 1)
-				} else {
-					dst.copy(i, in[3], 0, 1)
-				}
-			}
-		})
 	}}
+}
+
+// encodeLabels sets dst to values by the keys that key finds equal. in is the operands of labelled.
+func encodeLabels[K comparable](ctx context.Context, dst words, in []words, key func(w numeric, i int) K) {
+	src, keys := numericOf(in[0]), numericOf(in[1])
+	table := make(map[K]int, keys.len())
+	for i := range keys.len() {
+		table[key(keys, i)] = i
+	}
+	choice := words{mem: slices.Concat(in[2].mem, in[3].mem), size: dst.size} // the values, and the default
+	exec.Split("LabelEncoder", ctx, dst.len(), 40, func(from, to int) {
+		var at [128]int
+		for ; from < to; from += len(at) {
+			n := min(to-from, len(at))
+			for i := range n {
+				k, ok := table[key(src, from+i)]
+				if !ok {
+					k = keys.len()
+				}
+				at[i] = k
+			}
+			dst.pick(from, choice, at[:n])
+		}
+	})
 }
 
 var labelEncoder = opN{about: about{name: "LabelEncoder",

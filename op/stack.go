@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -30,6 +31,7 @@ func stacked(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	idx := slices.Repeat([]tensor.Index{tensor.Colon}, len(shape)+1)
 	idx[axis] = tensor.NewAxis
 	for i, t := range ts {
+		must("Stack", t.DType() != dtype.Invalid, t.DType())
 		if !sameShape(t.LayoutRef(), shape) {
 			panic(fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", shapeText(shape), i, shapeText(t.Shape())))
 		}
