@@ -216,27 +216,6 @@ func sumRow[T num.Float](x []T) float64 {
 	return lane[0]
 }
 
-// rounding returns the conversion of a float64 to T, rounded once.
-func rounding[T num.Elem]() func(v float64) T {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *float32:
-		p = func(v float64) float32 { return float32(v) }
-	case *float64:
-		p = func(v float64) float64 { return v }
-	case *num.F16:
-		p = num.F16FromFloat64
-	case *num.BF16:
-		p = num.BF16FromFloat64
-	case *num.F8E4M3:
-		p = num.F8E4M3FromFloat64
-	case *num.F8E5M2:
-		p = num.F8E5M2FromFloat64
-	}
-	f, _ := p.(func(v float64) T)
-	return f
-}
-
 var averagePool = opN{about: about{name: "AveragePool", onnx: []int{1, 7, 10, 11, 19, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {

@@ -218,12 +218,6 @@ func castAny(name string, c *Call, a tensor.Any, to dtype.DType) (r tensor.Any) 
 	return r
 }
 
-// castTo1 is Cast for an operand whose type is known at run time only.
-func castTo1[To num.Elem](a tensor.Any) (r tensor.Tensor[To]) {
-	*exec.Ref(&r) = castAny("Cast", &Call{Attrs: NoAttrs{}}, a, dtype.Of[To]())
-	return r
-}
-
 // toInt converts toward zero and saturates; NaN gives 0. Go leaves the conversion
 // of what doesn't fit to the machine, so it is never asked to.
 func toInt[T num.Integer](v float64, least, most T, beyond float64) T {

@@ -52,13 +52,6 @@ func divParts[C num.Complex, F num.Float](dst, a, b []C) {
 	}
 }
 
-func canonical[F num.Float](v F) F {
-	if v != v {
-		return F(num.NaN32())
-	}
-	return v
-}
-
 func magnitude[F num.Float](v F) F {
 	if v < 0 {
 		return -v
@@ -69,20 +62,6 @@ func magnitude[F num.Float](v F) F {
 func negRowC64(dst, a []complex64) { negRow32(conv.Parts[float32](dst), conv.Parts[float32](a)) }
 
 func negRowC128(dst, a []complex128) { negRow64(conv.Parts[float64](dst), conv.Parts[float64](a)) }
-
-// byParts computes an operator of one operand on the real and on the imaginary
-// parts of complex numbers.
-func byParts[T num.Elem](name string, a tensor.Tensor[T], opts []Option, f32 func(tensor.Tensor[float32], ...Option) tensor.Tensor[float32],
-	f64 func(tensor.Tensor[float64], ...Option) tensor.Tensor[float64]) (r tensor.Tensor[T]) {
-	inParts(exec.Ref(&r), name, exec.Ref(&a), opts, func(r, a *tensor.Any, opts []Option) {
-		if a.DType() == dtype.Float32 {
-			*r = f32(*exec.Typed[float32](a), opts...).Any()
-		} else {
-			*r = f64(*exec.Typed[float64](a), opts...).Any()
-		}
-	})
-	return r
-}
 
 // inParts computes r by f of the real and of the imaginary parts of complex numbers.
 func inParts(r *tensor.Any, name string, a *tensor.Any, opts []Option, f func(r, a *tensor.Any, opts []Option)) {

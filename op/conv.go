@@ -53,14 +53,6 @@ func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) 
 	}
 }
 
-// anyOrNil returns an optional operand.
-func anyOrNil[T num.Elem](t tensor.Tensor[T]) tensor.Any {
-	if t.IsZero() {
-		return tensor.Any{}
-	}
-	return t.Any()
-}
-
 // convolution is the geometry of a Conv.
 type convolution struct {
 	shape    []int // of the result

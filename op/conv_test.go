@@ -48,7 +48,7 @@ func definedConv[T num.Float](x, w, bias tensor.Tensor[T], strides, dilations, p
 			if s += bias.At(m); s != s {
 				s = T(math.NaN())
 				one := []T{s}
-				canonicalRow(one)
+				canonicalAll(one)
 				s = one[0]
 			}
 		}

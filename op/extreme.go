@@ -149,17 +149,6 @@ func (f *extreme[T]) Result(out exec.Run) error {
 	return nil
 }
 
-// nanOf returns the canonical NaN of float32 or float64.
-func nanOf[T any]() (nan T) {
-	switch p := any(&nan).(type) {
-	case *float32:
-		*p = num.NaN32()
-	case *float64:
-		*p = num.NaN64()
-	}
-	return nan
-}
-
 // position is the folder of the place of an extreme.
 type position[T comparable] struct {
 	better func(v, best T) bool

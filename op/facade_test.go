@@ -6,7 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	gotypes "go/types"
-	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,7 +15,9 @@ import (
 
 // otherwise names the façades whose constraint isn't the set of types that the run-time form
 // supports, and why.
-var otherwise = map[string]string{}
+var otherwise = map[string]string{
+	"LabelEncoder": "the keys of a node are attributes of int64, those of a program have any type",
+}
 
 // TestFacades compares the constraint of each typed function with the element types that the
 // run-time form of the operator supports: neither can do more than the other.
@@ -24,12 +26,19 @@ func TestFacades(t *testing.T) {
 		t.Skip("it checks the types of the package and all that it imports")
 	}
 	fset := token.NewFileSet()
-	parsed, err := parser.ParseDir(fset, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.SkipObjectResolution)
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files []*ast.File
-	for _, f := range parsed["op"].Files {
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
 		files = append(files, f)
 	}
 	config := gotypes.Config{Importer: importer.ForCompiler(fset, "source", nil), IgnoreFuncBodies: true, Error: func(error) {}}

@@ -325,12 +325,6 @@ func unfit(name string, idx []int, err error) *tensor.Error {
 	return fail(name, reason, "at index %s: %v%s", shapeText(idx), err, hint)
 }
 
-// fixedNumber rounds a number of an attribute to a format.
-func fixedNumber[T num.Elem](name string, v float64) T {
-	w := fixedWord(name, dtype.Of[T](), v)
-	return exec.Number[T](&w)
-}
-
 // fixedWord is fixedNumber for a run-time format.
 func fixedWord(name string, d dtype.DType, v float64) (w exec.Word) {
 	var err error

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -455,4 +456,16 @@ func TestFixedGemm(t *testing.T) {
 	if !errors.Is(err, num.ErrFixedDomain) || !strings.Contains(err.Error(), "op.Gemm") || !strings.Contains(err.Error(), "finite") {
 		t.Error(err)
 	}
+}
+
+// apply1 is the call of an operator by code that has typed tensors.
+func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
+	o.call(exec.Ref(&r), exec.Ref(a), opts)
+	return r
+}
+
+// apply2 is apply1 for two operands.
+func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
+	o.call(exec.Ref(&r), exec.Ref(a), exec.Ref(b), opts)
+	return r
 }

@@ -33,19 +33,6 @@ func lpPooled(x tensor.Any, win Window, power int) *transfer {
 	}}
 }
 
-// wide returns floats as float64.
-func (w words) wide() tensor.Tensor[float64] {
-	if t, ok := tensor.As[float64](*w.of); ok {
-		return t
-	}
-	src := numericOf(w)
-	out := tensor.Empty[float64](w.of.Shape()...)
-	for i := range out.Elems() {
-		out.Elems()[i] = src.float(i)
-	}
-	return out
-}
-
 var lpPool = opN{about: about{name: "LpPool", onnx: []int{2, 11, 18, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), int(c.Attrs.Int("p", 2))) }}

@@ -19,12 +19,6 @@ func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Wind
 	return r
 }
 
-// resultOf is freshFor for typed tensors.
-func resultOf[T, R num.Elem](dst tensor.Tensor[R], x tensor.Tensor[T]) tensor.Tensor[R] {
-	out := freshFor(exec.Ref(&dst), exec.Ref(&x))
-	return *exec.Typed[R](&out)
-}
-
 // maxPooled is MaxPool for a run-time element type. index, unless nil, becomes the place of each
 // largest element among all of x in row-major order, or with columns in column-major order of the spatial axes.
 func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option) {

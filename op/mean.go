@@ -10,7 +10,7 @@ import (
 // Shapes broadcast. It panics if they don't or there are no tensors. For the mean
 // of the elements of one tensor see ReduceMean. ONNX Mean.
 func Mean[T num.Float | num.Narrow](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	averaged(exec.Ref(&r), refs(ts), opts)
+	averaged(exec.Ref(&r), exec.Refs(ts), opts)
 	return r
 }
 
@@ -27,15 +27,6 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	n := tensor.EmptyOf(ts[0].DType())
 	numericOf(wordsOf(n)).setFloat(0, float64(len(ts)))
 	div.call(r, sum, &n, opts)
-}
-
-// refs returns pointers to tensors.
-func refs[T num.Elem](ts []tensor.Tensor[T]) []*tensor.Any {
-	all := make([]*tensor.Any, len(ts))
-	for i := range ts {
-		all[i] = exec.Ref(&ts[i])
-	}
-	return all
 }
 
 var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,

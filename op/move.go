@@ -12,7 +12,6 @@ import (
 	"github.com/ashlar-go/ashlar/internal/conv"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/internal/simd"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -214,12 +213,6 @@ func (m *transfer) into(r *tensor.Any, opts []Option) {
 	if !out.SameData(*r) {
 		r.CopyFrom(out)
 	}
-}
-
-// moved is into for a typed result.
-func moved[T num.Elem](m *transfer, opts []Option) (r tensor.Tensor[T]) {
-	m.into(exec.Ref(&r), opts)
-	return r
 }
 
 // wantInt panics unless an input holds indices.

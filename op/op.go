@@ -85,11 +85,6 @@ func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 // as without it. Other operators and types don't change.
 func Fast() Option { return Option{flags: fast} }
 
-// runOf is tensor.Run for a Tensor[T].
-func runOf[T num.Elem](t *tensor.Tensor[T], lay *layout.Layout) []T {
-	return tensor.Run[T](exec.Ref(t), lay)
-}
-
 // Scalar returns a tensor of rank 0, for use as an operand: op.Add(t, op.Scalar(v)).
 func Scalar[T num.Elem](v T) tensor.Tensor[T] { return tensor.Scalar(v) }
 
@@ -131,18 +126,6 @@ func (s *settings) quiet() []Option {
 		return nil
 	}
 	return []Option{{more: s.more}}
-}
-
-// target returns the tensor to write a result of the given shape to.
-func target[T num.Elem](name string, s *settings, shape []int) tensor.Tensor[T] {
-	if s.into == nil {
-		return tensor.Empty[T](shape...)
-	}
-	if !s.into.IsZero() && s.into.DType() != dtype.Of[T]() {
-		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", s.into.DType(), dtype.Of[T]()))
-	}
-	checkTarget(name, s.into.LayoutRef(), s.into.IsReadOnly(), shape)
-	return *exec.Typed[T](s.into)
 }
 
 func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {

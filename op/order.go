@@ -11,52 +11,6 @@ import (
 // The order of max, min, argmax and the pools: NaN above everything for the
 // largest, −0 < +0.
 
-// greaterOf returns whether v replaces the largest so far, best: the first NaN
-// stays, and so does the first of equals.
-func greaterOf[T num.Elem]() func(v, best T) bool {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *bool:
-		p = func(v, best bool) bool { return v && !best }
-	case *int8:
-		p = greater[int8]
-	case *int16:
-		p = greater[int16]
-	case *int32:
-		p = greater[int32]
-	case *int64:
-		p = greater[int64]
-	case *uint8:
-		p = greater[uint8]
-	case *uint16:
-		p = greater[uint16]
-	case *uint32:
-		p = greater[uint32]
-	case *uint64:
-		p = greater[uint64]
-	case *float32:
-		p = greaterFloat[float32]
-	case *float64:
-		p = greaterFloat[float64]
-	case *num.FP8x23:
-		p = greaterFixed[num.FP8x23]
-	case *num.FP16x16:
-		p = greaterFixed[num.FP16x16]
-	case *num.FP32x32:
-		p = greaterFixed[num.FP32x32]
-	case *num.FP64x64:
-		p = greaterFixed[num.FP64x64]
-	default:
-		widen := widenFor[T]()
-		return func(v, best T) bool {
-			var w [2]float32
-			widen(w[:], []T{v, best})
-			return greaterFloat(w[0], w[1])
-		}
-	}
-	return p.(func(v, best T) bool)
-}
-
 func greater[T num.Integer](v, best T) bool { return v > best }
 
 func greaterFloat[T num.Float](v, best T) bool {
@@ -67,51 +21,6 @@ func greaterFloat[T num.Float](v, best T) bool {
 		return true
 	}
 	return v == 0 && best == 0 && !math.Signbit(float64(v)) && math.Signbit(float64(best))
-}
-
-// lessOf is greaterOf for the smallest.
-func lessOf[T num.Elem]() func(v, best T) bool {
-	var p any
-	switch any((*T)(nil)).(type) {
-	case *bool:
-		p = func(v, best bool) bool { return !v && best }
-	case *int8:
-		p = less[int8]
-	case *int16:
-		p = less[int16]
-	case *int32:
-		p = less[int32]
-	case *int64:
-		p = less[int64]
-	case *uint8:
-		p = less[uint8]
-	case *uint16:
-		p = less[uint16]
-	case *uint32:
-		p = less[uint32]
-	case *uint64:
-		p = less[uint64]
-	case *float32:
-		p = lessFloat[float32]
-	case *float64:
-		p = lessFloat[float64]
-	case *num.FP8x23:
-		p = lessFixed[num.FP8x23]
-	case *num.FP16x16:
-		p = lessFixed[num.FP16x16]
-	case *num.FP32x32:
-		p = lessFixed[num.FP32x32]
-	case *num.FP64x64:
-		p = lessFixed[num.FP64x64]
-	default:
-		widen := widenFor[T]()
-		return func(v, best T) bool {
-			var w [2]float32
-			widen(w[:], []T{v, best})
-			return lessFloat(w[0], w[1])
-		}
-	}
-	return p.(func(v, best T) bool)
 }
 
 func less[T num.Integer](v, best T) bool { return v < best }
@@ -173,71 +82,8 @@ func lowest[T num.Elem]() T {
 	return exec.Number[T](&v)
 }
 
-// highest returns the second.
+// highest returns the second of endsOf.
 func highest[T num.Elem]() T {
 	_, v := endsOf(dtype.Of[T]())
 	return exec.Number[T](&v)
-}
-
-// canonicalRow makes the NaNs of a row of any float type canonical.
-func canonicalRow[T num.Elem](row []T) {
-	if canon := canonFor[T](); canon != nil {
-		canon(row)
-		return
-	}
-	widen, narrow := widenFor[T](), narrowFor[T]()
-	if widen == nil {
-		return
-	}
-	var wide [64]float32
-	for len(row) > 0 {
-		n := min(len(row), len(wide))
-		widen(wide[:n], row[:n])
-		narrow(row[:n], wide[:n]) // exact, but for NaNs
-		row = row[n:]
-	}
-}
-
-// canonicalNumber returns v, or the canonical NaN where it is one of any float type.
-func canonicalNumber[T num.Elem](v T) T {
-	switch p := any(&v).(type) {
-	case *float32:
-		if *p != *p {
-			*p = num.NaN32()
-		}
-	case *float64:
-		if *p != *p {
-			*p = num.NaN64()
-		}
-	case *num.F16:
-		if p.IsNaN() {
-			*p = num.F16FromFloat32(num.NaN32())
-		}
-	case *num.BF16:
-		if p.IsNaN() {
-			*p = num.BF16FromFloat32(num.NaN32())
-		}
-	case *num.F8E4M3:
-		if p.IsNaN() {
-			*p = num.F8E4M3FromFloat32(num.NaN32())
-		}
-	case *num.F8E5M2:
-		if p.IsNaN() {
-			*p = num.F8E5M2FromFloat32(num.NaN32())
-		}
-	}
-	return v
-}
-
-// isNaN reports whether v is a NaN of any float type.
-func isNaN[T num.Elem](v T) bool {
-	switch v := any(v).(type) {
-	case float32:
-		return v != v
-	case float64:
-		return v != v
-	case interface{ IsNaN() bool }:
-		return v.IsNaN()
-	}
-	return false
 }

@@ -438,17 +438,6 @@ func narrowOf(d dtype.DType) exec.Row1 {
 	return nil
 }
 
-// canonOf returns what makes the NaNs of a computed row canonical; nil when the type has none.
-func canonOf(d dtype.DType) exec.Row0 {
-	switch d {
-	case dtype.Float32:
-		return exec.Forget[exec.Row0](conv.Canon32)
-	case dtype.Float64:
-		return exec.Forget[exec.Row0](conv.Canon64)
-	}
-	return nil
-}
-
 // aim makes r the tensor to write the result to, of the shape that the operands' layouts
 // stretch to together.
 func aim(r *tensor.Any, name string, s *settings, d dtype.DType, ls ...*layout.Layout) {
@@ -525,18 +514,6 @@ func unravel(i int, shape []int) []int {
 	return c
 }
 
-// apply1 is the call of an operator by code that has typed tensors.
-func apply1[T num.Elem](o *op1, a *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
-	o.call(exec.Ref(&r), exec.Ref(a), opts)
-	return r
-}
-
-// apply2 is apply1 for two operands.
-func apply2[T num.Elem](o *op2, a, b *tensor.Tensor[T], opts []Option) (r tensor.Tensor[T]) {
-	o.call(exec.Ref(&r), exec.Ref(a), exec.Ref(b), opts)
-	return r
-}
-
 // row1Of returns the row of T, nil if there is none.
 func row1Of[T num.Elem](t *rows1) func(dst, a []T) {
 	return exec.Recall[func(dst, a []T)](exec.One(t, dtype.Of[T]()))
@@ -545,19 +522,4 @@ func row1Of[T num.Elem](t *rows1) func(dst, a []T) {
 // row2Of returns the row of T, nil if there is none.
 func row2Of[T num.Elem](t *rows2) func(dst, a, b []T) {
 	return exec.Recall[func(dst, a, b []T)](exec.Two(t, dtype.Of[T]()))
-}
-
-// canonFor is canonOf for rows of T.
-func canonFor[T num.Elem]() func(row []T) {
-	return exec.Recall[func(row []T)](canonOf(dtype.Of[T]()))
-}
-
-// widenFor is widenOf for rows of T.
-func widenFor[T num.Elem]() func(dst []float32, src []T) {
-	return exec.Recall[func(dst []float32, src []T)](widenOf(dtype.Of[T]()))
-}
-
-// narrowFor is narrowOf for rows of T.
-func narrowFor[T num.Elem]() func(dst []T, src []float32) {
-	return exec.Recall[func(dst []T, src []float32)](narrowOf(dtype.Of[T]()))
 }

@@ -93,7 +93,7 @@ func testPools[T num.Float | num.Narrow](t *testing.T) {
 			largest.Set(lowest[T](), at...)
 			if best >= 0 {
 				one.Set(w[best], 0)
-				canonicalRow(one.Elems())
+				canonicalAll(one.Elems())
 				largest.Set(one.At(0), at...)
 				place.Set(places[best], at...)
 				in := unravel(int(places[best]), x.Shape())

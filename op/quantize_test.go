@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -127,8 +128,9 @@ func TestQLinearLaws(t *testing.T) {
 	fails(t, func() { QLinearConcat([]tensor.Tensor[int8]{a}, nil, 0, q) }, "1 tensors and 0")
 }
 
-func quantizedPairOf(a tensor.Tensor[int8], qa Quantization[float64, int8], b tensor.Tensor[int8], qb, qy Quantization[float64, int8], f func(a, b float64) float64) tensor.Tensor[int8] {
-	return moved[int8](quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, f), nil)
+func quantizedPairOf(a tensor.Tensor[int8], qa Quantization[float64, int8], b tensor.Tensor[int8], qb, qy Quantization[float64, int8], f func(a, b float64) float64) (r tensor.Tensor[int8]) {
+	quantizedPair("QLinearAdd", []tensor.Any{a.Any(), qa.Scale.Any(), qa.Zero.Any(), b.Any(), qb.Scale.Any(), qb.Zero.Any(), qy.Scale.Any(), qy.Zero.Any()}, f).into(exec.Ref(&r), nil)
+	return r
 }
 
 func TestDynamicQuantizeLinear(t *testing.T) {

@@ -90,5 +90,7 @@ func addNumber[T num.Native](row []T, v T) {
 	for i := range row {
 		row[i] += v
 	}
-	canonicalRow(row)
+	if canon := canonFor[T](); canon != nil {
+		canon(row)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -160,7 +161,7 @@ func inFloat64[T num.Elem](def func(x []float64) float64) func(x []T) T {
 		r := of[T](v)
 		if v != v { // the canonical NaN of T, and not what conversion makes of it
 			one := []T{r}
-			canonicalRow(one)
+			canonicalAll(one)
 			r = one[0]
 		}
 		return r
@@ -581,5 +582,17 @@ func valueOf[T num.Elem]() func(v T) float64 {
 			return v.Float64()
 		}
 		panic("no float")
+	}
+}
+
+// canonicalAll makes the NaNs of a row of any type canonical.
+func canonicalAll[T num.Elem](row []T) {
+	d := dtype.Of[T]()
+	if canon := canonOf(d); canon != nil {
+		canon(exec.RunOf(row))
+	} else if d.IsNarrow() {
+		wide := make([]float32, len(row))
+		widenOf(d)(exec.RunOf(wide), exec.RunOf(row))
+		narrowOf(d)(exec.RunOf(row), exec.RunOf(wide))
 	}
 }

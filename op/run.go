@@ -5,19 +5,14 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/cpu"
-	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// The run-time form of the tables: a Call is checked, its inputs are unboxed and
-// the typed function does the rest. Panics with a *tensor.Error become errors.
+// The run-time form: a Call is checked, and the body that the typed function has, too, does
+// the rest. Panics with a *tensor.Error become errors.
 
-// perType has a function for each element type an operator is defined for.
-type perType [dtype.Count]func(c *Call) []tensor.Any
-
-// opN is an operator whose run-time form is written by hand in its file. Just
-// one of run, untyped and move is set, but run may have the types that the other two
-// leave out.
+// opN is an operator whose run-time form is written by hand in its file. Just one of run and
+// move is set.
 type opN struct {
 	about
 	least int   // how many inputs it needs
@@ -26,7 +21,6 @@ type opN struct {
 	takes types // what that input may hold; 0 is every type
 	run   func(c *Call) []tensor.Any
 	move  func(c *Call) *transfer    // instead of run, for those that move elements; it is their infer, too
-	typed perType                    // instead of the other two
 	infer func(c *Call) []tensor.Any // inputs may be Specs; nil when values decide the shapes
 
 	fast func(d dtype.DType, l cpu.Level) bool // whether package simd has rows for it; nil is no
@@ -34,7 +28,7 @@ type opN struct {
 
 // Supports reports whether the deciding input may hold d.
 func (o *opN) Supports(d dtype.DType) bool {
-	return int(d) < dtype.Count && (o.typed[d] != nil || (o.run != nil || o.move != nil) && (o.takes == 0 || o.takes.has(d)))
+	return int(d) < dtype.Count && (o.takes == 0 || o.takes.has(d))
 }
 
 // Infer returns the outputs' types and shapes.
@@ -70,18 +64,12 @@ func (o *opN) Run(c *Call) (out []tensor.Any, err error) {
 }
 
 func (o *opN) compute(c *Call) []tensor.Any {
-	if o.run != nil || o.move != nil {
-		if o.least > 0 && o.typed[c.in(o.by).DType()] != nil {
-			return o.typed[c.in(o.by).DType()](c)
-		}
-		if o.run != nil {
-			return o.run(c)
-		}
-		m := o.move(c)
-		m.orion = c.orion
-		return one(m.run(c.Context))
+	if o.move == nil {
+		return o.run(c)
 	}
-	return o.typed[c.in(o.by).DType()](c)
+	m := o.move(c)
+	m.orion = c.orion
+	return one(m.run(c.Context))
 }
 
 func (o *opN) check(c *Call) {
@@ -133,14 +121,6 @@ func oneType(name string, ins ...tensor.Any) {
 	}
 }
 
-// as returns input i as a Tensor[T], the zero Tensor when it is absent.
-func as[T num.Elem](name string, c *Call, i int) tensor.Tensor[T] {
-	if a := c.in(i); !a.IsZero() {
-		return held[T](name, a, i)
-	}
-	return tensor.Tensor[T]{}
-}
-
 // or returns input i, or the zero Any.
 func (c *Call) or(i int) *tensor.Any {
 	if i >= len(c.Inputs) {
@@ -159,15 +139,6 @@ func (c *Call) like(name string, i, k int) *tensor.Any {
 		panic(notHeld(name, a, i, d))
 	}
 	return c.with(name, i)
-}
-
-// held returns a, which is input i, as a Tensor[T].
-func held[T num.Elem](name string, a tensor.Any, i int) tensor.Tensor[T] {
-	t, ok := tensor.As[T](a)
-	if !ok {
-		panic(notHeld(name, &a, i, dtype.Of[T]()))
-	}
-	return t
 }
 
 func notHeld(name string, a *tensor.Any, i int, want dtype.DType) *tensor.Error {

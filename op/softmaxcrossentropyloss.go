@@ -9,9 +9,9 @@ import (
 // SoftmaxCrossEntropyLoss is NegativeLogLikelihoodLoss of LogSoftmax of scores [N, C, D1,
 // …] along axis 1, which it returns too. ONNX SoftmaxCrossEntropyLoss.
 func SoftmaxCrossEntropyLoss[T num.Float | num.Narrow, I int32 | int64](scores tensor.Tensor[T], target tensor.Tensor[I], weight tensor.Tensor[T], l Loss) (loss, logProb tensor.Tensor[T]) {
-	lossShape("SoftmaxCrossEntropyLoss", scores.Any(), target.Any(), anyOrNil(weight), l)
+	lossShape("SoftmaxCrossEntropyLoss", scores.Any(), target.Any(), weight.Any(), l)
 	logSoftmax.along(exec.Ref(&logProb), exec.Ref(&scores), 1, nil)
-	*exec.Ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), anyOrNil(weight), l)
+	*exec.Ref(&loss) = likelihoodLoss("SoftmaxCrossEntropyLoss", logProb.Any(), target.Any(), weight.Any(), l)
 	return loss, logProb
 }
 

@@ -11,14 +11,14 @@ import (
 func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tensor[T] {
 	axis = axisOf("Split", axis, a.Rank())
 	checkParts(a.Dim(axis), axis, sizes)
-	return typedParts[T](parts(a.Any(), axis, sizes))
+	return exec.TypedAll[T](parts(a.Any(), axis, sizes))
 }
 
 // ArraySplit returns views of a, one after the other along axis: n parts as equal
 // as can be, the larger ones first. It panics when n is less than 1.
 // numpy.array_split.
 func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] {
-	return typedParts[T](equalParts(a.Any(), axis, n))
+	return exec.TypedAll[T](equalParts(a.Any(), axis, n))
 }
 
 func equalParts(a tensor.Any, axis, n int) []tensor.Any {
@@ -57,15 +57,6 @@ func parts(a tensor.Any, axis int, sizes []int) []tensor.Any {
 		idx[axis] = tensor.R(at, at+n)
 		out[i] = a.Slice(idx...)
 		at += n
-	}
-	return out
-}
-
-// typedParts returns tensors of type T as such.
-func typedParts[T num.Elem](all []tensor.Any) []tensor.Tensor[T] {
-	out := make([]tensor.Tensor[T], len(all))
-	for i := range all {
-		out[i] = *exec.Typed[T](&all[i])
 	}
 	return out
 }

@@ -17,18 +17,18 @@ func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 	if len(ts) == 0 {
 		panic(fail("Sum", tensor.ErrShape, "no tensors; give at least one"))
 	}
-	if len(ts) == 1 {
-		s := read(opts)
-		dst := target[T]("Sum", &s, ts[0].Shape())
-		dst.CopyFrom(ts[0])
-		return dst
-	}
-	summed(exec.Ref(&r), refs(ts), opts)
+	summed(exec.Ref(&r), exec.Refs(ts), opts)
 	return r
 }
 
-// summed is Sum of two tensors or more, for run-time element types.
+// summed is Sum for a run-time element type.
 func summed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
+	if len(ts) == 1 {
+		s := read(opts)
+		aim(r, "Sum", &s, ts[0].DType(), ts[0].LayoutRef())
+		r.CopyFrom(*ts[0])
+		return
+	}
 	if d := ts[0].DType(); len(ts) > 2 && d.IsFixed() {
 		sumFixed(r, ts, opts)
 		return

@@ -169,6 +169,24 @@ func Typed[T num.Elem](a *tensor.Any) *tensor.Tensor[T] {
 	return (*tensor.Tensor[T])(unsafe.Pointer(a))
 }
 
+// Refs is Ref for many tensors.
+func Refs[T num.Elem](ts []tensor.Tensor[T]) []*tensor.Any {
+	all := make([]*tensor.Any, len(ts))
+	for i := range ts {
+		all[i] = Ref(&ts[i])
+	}
+	return all
+}
+
+// TypedAll is Typed for many tensors.
+func TypedAll[T num.Elem](as []tensor.Any) []tensor.Tensor[T] {
+	all := make([]tensor.Tensor[T], len(as))
+	for i := range as {
+		all[i] = *Typed[T](&as[i])
+	}
+	return all
+}
+
 // words returns bytes as words, of which they hold a whole number.
 func words[W any](b []byte) []W {
 	var w W
