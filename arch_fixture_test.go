@@ -136,6 +136,13 @@ var broken = []struct {
 		"op/a.go:9: math.Exp differs between platforms",
 		"op/a.go:9: math.FMA outside num",
 	}},
+	{"typed", map[string]string{
+		"op/a.go":     "package op\nimport \"tensor\"\nfunc Add[T any](a tensor.Tensor[T]) {}\ntype Pair struct{ a tensor.Tensor[int] }\nfunc add(a tensor.Tensor[int]) {}\nfunc (p Pair) Add() { var a tensor.Tensor[int] }\n",
+		"tensor/a.go": "package tensor\nfunc f(a tensor.Tensor[int]) {}\n",
+	}, []string{
+		"op/a.go:5: a typed tensor below a façade",
+		"op/a.go:6: a typed tensor below a façade",
+	}},
 	{"words", map[string]string{
 		"op/a.go":                 "package op\n\n// TO" + "DO: more\n// method, toDoList, for nowhere\n",
 		"docs/a.md":               "It works for n" + "ow.\nSee ../sha" + "red/x.\n",

@@ -43,6 +43,7 @@ var rules = []struct {
 	{"files", checkFiles},
 	{"map", checkMap},
 	{"calls", checkCalls},
+	{"typed", checkTyped},
 	{"words", checkWords},
 	{"examples", checkExamples},
 }
@@ -453,6 +454,37 @@ func checkCalls(tr *tree) (bad []string) {
 			}
 			return true
 		})
+	}
+	return bad
+}
+
+// checkTyped refuses typed tensors below the façades of package op: each element type that names one has the
+// compiler build all methods of tensor.Tensor again.
+func checkTyped(tr *tree) (bad []string) {
+	for _, f := range tr.files {
+		if f.test || !within(f.dir, "op") {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil && d.Name.IsExported() {
+					continue
+				}
+			case *ast.GenDecl:
+				if t, ok := d.Specs[0].(*ast.TypeSpec); ok && t.Name.IsExported() {
+					continue
+				}
+			}
+			ast.Inspect(d, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Tensor" {
+					if x, ok := sel.X.(*ast.Ident); ok && x.Name == "tensor" {
+						bad = append(bad, tr.at(n)+": a typed tensor below a façade: take a *tensor.Any, and its elements as a slice")
+					}
+				}
+				return true
+			})
+		}
 	}
 	return bad
 }

@@ -161,9 +161,13 @@ func infinities(a tensor.Any) tensor.Any {
 	if a.DType() == dtype.Int8 {
 		most = math.MaxInt8
 	}
-	var x tensor.Tensor[float64]
-	convert(exec.Ref(&x), "Cast", dtype.Float64, &a, nil)
-	return Where(Equal(Abs(x), Scalar(most)), Mul(x, Scalar(math.Inf(1))), x).Any()
+	x := inType(a, dtype.Float64)
+	for i, v := range elemsOf[float64](&x) {
+		if math.Abs(v) == most {
+			elemsOf[float64](&x)[i] = math.Copysign(math.Inf(1), v)
+		}
+	}
+	return x
 }
 
 // results gives results the types that Orion has.
