@@ -30,10 +30,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	if r.Len() == 0 {
 		return
 	}
-	out := freshFor(r, x)
-	if d.IsFixed() && s.into != nil {
-		out = tensor.EmptyOf(d, p.shape...)
-	}
+	out := beside(r, d.IsFixed() && s.into != nil || !r.IsContiguous(), x)
 	c := *x
 	if d.IsNarrow() {
 		c = inSingle(name, x)
@@ -43,24 +40,26 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 	var bad exec.Failure
 	switch d {
 	case dtype.Float32:
-		meansByRows(p, elemsOf[float32](&c), includePad, elemsOf[float32](&out))
+		meansByRows(p, elemsOf[float32](&c), includePad, elemsOf[float32](out))
+		conv.Canon32(elemsOf[float32](out))
 	case dtype.Float64:
-		meansByRows(p, elemsOf[float64](&c), includePad, elemsOf[float64](&out))
+		meansByRows(p, elemsOf[float64](&c), includePad, elemsOf[float64](out))
+		conv.Canon64(elemsOf[float64](out))
 	case dtype.FP8x23:
-		fixedMeans[num.FP8x23](p, &c, &out, includePad, &s, &bad)
+		fixedMeans[num.FP8x23](p, &c, out, includePad, &s, &bad)
 	case dtype.FP16x16:
-		fixedMeans[num.FP16x16](p, &c, &out, includePad, &s, &bad)
+		fixedMeans[num.FP16x16](p, &c, out, includePad, &s, &bad)
 	case dtype.FP32x32:
-		fixedMeans[num.FP32x32](p, &c, &out, includePad, &s, &bad)
+		fixedMeans[num.FP32x32](p, &c, out, includePad, &s, &bad)
 	case dtype.FP64x64:
-		fixedMeans[num.FP64x64](p, &c, &out, includePad, &s, &bad)
+		fixedMeans[num.FP64x64](p, &c, out, includePad, &s, &bad)
 	default:
-		to := numericOf(wordsOf(out))
+		to := numericOf(wordsOf(*out))
 		means(p, elemsOf[float32](&c), includePad, to.setFloat)
 	}
 	runtime.KeepAlive(&c)
 	refuse(name, &bad, p.shape)
-	put(r, &out)
+	put(r, out)
 }
 
 // means has set the mean of each window of x.

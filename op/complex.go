@@ -1,9 +1,7 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
-	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -63,27 +61,6 @@ func negRowC64(dst, a []complex64) { negRow32(conv.Parts[float32](dst), conv.Par
 
 func negRowC128(dst, a []complex128) { negRow64(conv.Parts[float64](dst), conv.Parts[float64](a)) }
 
-// inParts computes r by f of the real and of the imaginary parts of complex numbers.
-func inParts(r *tensor.Any, name string, a *tensor.Any, opts []Option, f func(r, a *tensor.Any, opts []Option)) {
-	in := withoutInto(opts)
-	parts := partsOf(a)
-	var z [2]tensor.Any
-	for i := range z {
-		f(&z[i], &parts[i], in)
-	}
-	joined(r, name, a.DType(), opts, &z)
-}
-
-// partsOf returns views of the real and the imaginary parts of complex numbers.
-func partsOf(z *tensor.Any) [2]tensor.Any {
-	if z.DType() == dtype.Complex64 {
-		c := *exec.Typed[complex64](z)
-		return [2]tensor.Any{tensor.Real[float32](c).Any(), tensor.Imag[float32](c).Any()}
-	}
-	c := *exec.Typed[complex128](z)
-	return [2]tensor.Any{tensor.Real[float64](c).Any(), tensor.Imag[float64](c).Any()}
-}
-
 // withoutInto returns the options without the target, and nothing that would move it to
 // the heap.
 func withoutInto(opts []Option) []Option {
@@ -96,19 +73,10 @@ func withoutInto(opts []Option) []Option {
 	return out
 }
 
-// joined makes r the complex numbers, of type d, of real and imaginary parts, all computed by now.
-func joined(r *tensor.Any, name string, d dtype.DType, opts []Option, parts *[2]tensor.Any) {
-	s := read(opts)
-	aimShape(r, name, &s, d, parts[0].Shape())
-	for i, to := range partsOf(r) {
-		to.CopyFrom(parts[i])
-	}
-}
-
 // complexProduct is matrixProduct of complex numbers, by four products of their parts.
 func complexProduct(r, a, b *tensor.Any, opts []Option) {
 	in := withoutInto(opts)
-	x, y := partsOf(a), partsOf(b)
+	x, y := [2]tensor.Any{a.Real(), a.Imag()}, [2]tensor.Any{b.Real(), b.Imag()}
 	var z [2]tensor.Any
 	for i, last := range []*op2{&sub, &add} {
 		var p tensor.Any
@@ -116,5 +84,8 @@ func complexProduct(r, a, b *tensor.Any, opts []Option) {
 		matrixProduct(&p, &x[1], &y[1-i], in)
 		last.call(&z[i], &z[i], &p, []Option{{into: &z[i]}})
 	}
-	joined(r, "MatMul", a.DType(), opts, &z)
+	s := read(opts)
+	aimShape(r, "MatMul", &s, a.DType(), z[0].Shape())
+	r.Real().CopyFrom(z[0])
+	r.Imag().CopyFrom(z[1])
 }

@@ -79,16 +79,16 @@ func (x *contraction) run(a, b, c, plus *tensor.Any, g *convolution) {
 }
 
 // contract is run for numbers of Go's own types, and contractFixed for fixed point.
-func contract[T num.Native](x *contraction, a, b, c, plus *tensor.Any, conv *convolution) {
-	g := gemm[T]{contraction: *x, tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
-	g.a, g.b, g.c = dataOf[T](a, &g.aAt), dataOf[T](b, &g.bAt), mutableOf[T](c, &g.cAt)
+func contract[T num.Native](g *contraction, a, b, c, plus *tensor.Any, conv *convolution) {
+	e := gemm[T]{tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
+	e.a, e.b, e.c = dataOf[T](a, &g.aAt), dataOf[T](b, &g.bAt), mutableOf[T](c, &g.cAt)
 	if plus != nil {
-		g.plus = dataOf[T](plus, &g.then.at)
+		e.plus = dataOf[T](plus, &g.then.at)
 	}
 	if conv == nil {
-		g.run()
-	} else if g.from = patchesOf(conv, g.b[g.bAt.origin:]); !g.few() {
-		g.run()
+		e.run(g)
+	} else if e.from = patchesOf(conv, e.b[g.bAt.origin:]); !e.few(g) {
+		e.run(g)
 	}
 	runtime.KeepAlive(a)
 	runtime.KeepAlive(b)
@@ -110,9 +110,8 @@ func mutableOf[T num.Elem](a *tensor.Any, at *entries) []T {
 	return data
 }
 
-// gemm is a contraction of elements.
+// gemm is what a contraction is of.
 type gemm[T num.Native] struct {
-	contraction
 	a, b, c, plus []T
 
 	from  source[T] // if not nil, stands for b
@@ -206,19 +205,19 @@ func panelsOf(n int) *panels {
 }
 
 // run computes c, split over threads by rows and columns of c.
-func (g *gemm[T]) run() {
+func (e *gemm[T]) run(g *contraction) {
 	if g.batch == 0 || g.m == 0 || g.n == 0 {
 		return
 	}
-	cols, lanes := g.tiles.Columns()
-	rows := g.tiles.Rows(min(g.n, cols))
+	cols, lanes := e.tiles.Columns()
+	rows := e.tiles.Rows(min(g.n, cols))
 	if g.n == 1 {
 		g.cCol = 1
 	} else if g.m == 1 && g.cCol != 1 {
 		g.cRow = 1
 	}
-	if g.from == nil && !g.after() && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
-		g.a, g.aAt, g.aRow, g.aCol, g.b, g.bAt, g.bRow, g.bCol = g.b, g.bAt, g.bCol, g.bRow, g.a, g.aAt, g.aCol, g.aRow
+	if e.from == nil && !e.after(g) && (g.cCol != 1 || g.cRow == 1 && g.n < g.m && g.n <= fewRows) { // compute the transpose
+		e.a, g.aAt, g.aRow, g.aCol, e.b, g.bAt, g.bRow, g.bCol = e.b, g.bAt, g.bCol, g.bRow, e.a, g.aAt, g.aCol, g.aRow
 		g.m, g.n, g.cRow, g.cCol = g.n, g.m, g.cCol, g.cRow
 	}
 	steps := max(1, g.k)
@@ -248,9 +247,9 @@ func (g *gemm[T]) run() {
 	p := pieces{down: (g.m + m - 1) / m, across: (g.n + n - 1) / n, m: m, n: n}
 	count, cost := g.batch*p.down*p.across, m*n*steps
 	if g.Ctx == nil && (count == 1 || g.Little(count, cost)) {
-		g.some(p, 0, count)
+		e.some(g, p, 0, count)
 	} else {
-		g.split(p, count, cost)
+		e.split(g, p, count, cost)
 	}
 }
 
@@ -258,38 +257,38 @@ func (g *gemm[T]) run() {
 type pieces struct{ down, across, m, n int }
 
 // split computes all pieces.
-func (g *gemm[T]) split(p pieces, count, cost int) {
-	h := *g // without it a gemm that isn't split would not stay on the stack
-	exec.Split(h.Name, h.Ctx, count, cost, func(from, to int) { h.some(p, from, to) })
+func (e *gemm[T]) split(g *contraction, p pieces, count, cost int) {
+	h, d := *g, *e // without them those of a product that isn't split would not stay on the stack
+	exec.Split(g.Name, g.Ctx, count, cost, func(from, to int) { d.some(&h, p, from, to) })
 }
 
 // some computes pieces [from, to).
-func (g *gemm[T]) some(p pieces, from, to int) {
+func (e *gemm[T]) some(g *contraction, p pieces, from, to int) {
 	for u := from; u < to; u++ {
 		b, r, x := u/(p.across*p.down), u/p.across%p.down*p.m, u%p.across*p.n
-		g.block(b, r, min(p.m, g.m-r), x, min(p.n, g.n-x))
+		e.block(g, b, r, min(p.m, g.m-r), x, min(p.n, g.n-x))
 	}
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
 // block computes c[r:r+m, x:x+n] of a batch entry.
-func (g *gemm[T]) block(batch, r, m, x, n int) {
-	cols, lanes := g.tiles.Columns()
-	rows := g.tiles.Rows(min(n, cols))
-	if s, ok := g.tiles.(streamer[T]); ok && m <= fewRows && n > cols && g.from == nil {
-		g.skinny(s, batch, r, m, x, n)
+func (e *gemm[T]) block(g *contraction, batch, r, m, x, n int) {
+	cols, lanes := e.tiles.Columns()
+	rows := e.tiles.Rows(min(n, cols))
+	if s, ok := e.tiles.(streamer[T]); ok && m <= fewRows && n > cols && e.from == nil {
+		e.skinny(g, s, batch, r, m, x, n)
 		return
 	}
-	nc, mc := evenly(n, gemmB/g.size/gemmK, cols), evenly(m, gemmA/g.size/gemmK, rows)
+	nc, mc := evenly(n, gemmB/e.size/gemmK, cols), evenly(m, gemmA/e.size/gemmK, rows)
 	// The tiles take rows of b and any strides of a. A copy of b pays when it is read often and what it is of doesn't stay in the caches, one of a
 	// only when its rows aren't runs: of runs a tile reads a line each, and mostly uses it up before the caches need the place.
 	often := m > 3*rows && n > 3*cols
-	packB := g.from != nil || g.bCol != 1 || often && float64(m)*float64(n)*float64(g.k) >= gemmLarge/float64(g.size)
+	packB := e.from != nil || g.bCol != 1 || often && float64(m)*float64(n)*float64(g.k) >= gemmLarge/float64(e.size)
 	packA := often && lanes > 1 && g.aCol != 1
 	kb := min(g.k, gemmK)
 	kept := nc // columns of b that are packed and kept; with one block of a, a panel that a source makes is used but once
-	if g.from != nil && m <= mc {
+	if e.from != nil && m <= mc {
 		kept = 0
 	}
 	var bs, as []T
@@ -297,34 +296,34 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 	var made *blockOfB[T]
 	if packA || packB {
 		room, extra := kb*max(kept, cols), 0
-		for x0 := 0; g.from != nil && x0 < n; x0 += nc {
-			extra = max(extra, g.from.room(x+x0, min(nc, n-x0)))
+		for x0 := 0; e.from != nil && x0 < n; x0 += nc {
+			extra = max(extra, e.from.room(x+x0, min(nc, n-x0)))
 		}
 		if packA {
 			room += kb * mc
 		}
-		p = panelsOf((room+extra)*g.size + 256)
+		p = panelsOf((room+extra)*e.size + 256)
 		defer panelPool.Put(p)
 		rest := p.Bytes()
 		bs = conv.Carve[T](&rest, kb*max(kept, cols))
 		if packA {
 			as = conv.Carve[T](&rest, kb*mc)
 		}
-		if g.from != nil {
+		if e.from != nil {
 			made = &blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
 		}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.bRow
 		}
 	}
-	c, a, b := g.c[g.cAt.at(batch)+r*g.cRow+x:], g.a, g.b
+	c, a, b := e.c[g.cAt.at(batch)+r*g.cRow+x:], e.a, e.b
 	if g.k > 0 {
 		a = a[g.aAt.at(batch)+r*g.aRow:]
-		if g.from == nil {
+		if e.from == nil {
 			b = b[g.bAt.at(batch)+x*g.bCol:]
 		}
 	}
-	stream := g.k <= gemmK && len(g.c)*g.size >= conv.Large && g.cRow*g.size%64 == 0 && conv.LineAligned(c)
+	stream := g.k <= gemmK && len(e.c)*e.size >= conv.Large && g.cRow*e.size%64 == 0 && conv.LineAligned(c)
 	if stream && g.k <= gemmK/4 {
 		mc = rows // c is written in order, and b with so few rows read again from the second-level cache
 	}
@@ -335,11 +334,11 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 			if k0 > 0 {
 				mode = simd.AddSums
 			}
-			if g.from != nil && kn > 0 {
+			if e.from != nil && kn > 0 {
 				made.k0, made.kn, made.n0, made.nn = k0, kn, x+x0, nn
-				g.from.ready(made)
+				e.from.ready(made)
 			} else if packB && kn > 0 {
-				g.packRows(bs, b[k0*g.bRow+x0*g.bCol:], p.offs[:kn], nn)
+				e.packRows(g, bs, b[k0*g.bRow+x0*g.bCol:], p.offs[:kn], nn)
 			}
 			for r0 := 0; r0 < m; r0 += mc {
 				mn := min(mc, m-r0)
@@ -357,12 +356,12 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 					var parts joiner[T]
 					var more []T
 					var split int
-					if g.from != nil && kn > 0 {
+					if e.from != nil && kn > 0 {
 						var src []T
-						if src, more, split, parts = g.parts(made, x+x0+j, w); parts != nil {
+						if src, more, split, parts = e.parts(g, made, x+x0+j, w); parts != nil {
 							bj = src
 						} else if r0 == 0 {
-							g.gather(bj, made, x+x0+j, w)
+							e.gather(g, bj, made, x+x0+j, w)
 						}
 					}
 					how := mode
@@ -378,11 +377,11 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 					if cj := c[r0*g.cRow+x0+j:]; parts != nil {
 						parts.TilesOfParts(cj, g.cRow, ai, aRow, aCol, bj, more, split, made.offs[:kn], made.most, mn, w, how)
 					} else {
-						g.tiles.Tiles(cj, g.cRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
+						e.tiles.Tiles(cj, g.cRow, ai, aRow, aCol, bj, ldb, mn, w, kn, how)
 					}
 				}
-				if g.after() && k0+gemmK >= g.k {
-					g.finish(batch, r+r0, mn, x+x0, nn)
+				if e.after(g) && k0+gemmK >= g.k {
+					e.finish(g, batch, r+r0, mn, x+x0, nn)
 				}
 			}
 		}
@@ -395,9 +394,9 @@ func (g *gemm[T]) block(batch, r, m, x, n int) {
 
 // packRows copies n columns of a block of b, whose rows are at offs, into panels as wide as a
 // tile. A few rows at a time go into all panels, so that memory is read in order.
-func (g *gemm[T]) packRows(dst, b []T, offs []int, n int) {
+func (e *gemm[T]) packRows(g *contraction, dst, b []T, offs []int, n int) {
 	const few = 16
-	cols, lanes := g.tiles.Columns()
+	cols, lanes := e.tiles.Columns()
 	k := len(offs)
 	if g.bCol != 1 {
 		for j, w := 0, 0; j < n; j += w {
@@ -410,23 +409,23 @@ func (g *gemm[T]) packRows(dst, b []T, offs []int, n int) {
 		rows := offs[:min(few, k-l)]
 		for j, w := 0, 0; j < n; j += w {
 			w = tileCols(n-j, cols, lanes)
-			g.tiles.Gather(dst[j*k+l*w:], w, b[l*g.bRow+j:], rows, rows[len(rows)-1], w)
+			e.tiles.Gather(dst[j*k+l*w:], w, b[l*g.bRow+j:], rows, rows[len(rows)-1], w)
 		}
 	}
 }
 
 // parts returns columns [n, n+w) of a block of the source as one part or two, and a tiler that
 // takes them so; else nil.
-func (g *gemm[T]) parts(b *blockOfB[T], n, w int) (src, more []T, split int, by joiner[T]) {
-	by, ok := g.tiles.(joiner[T])
+func (e *gemm[T]) parts(g *contraction, b *blockOfB[T], n, w int) (src, more []T, split int, by joiner[T]) {
+	by, ok := e.tiles.(joiner[T])
 	if !ok {
 		return nil, nil, 0, nil
 	}
-	src, split = g.from.part(b, n)
+	src, split = e.from.part(b, n)
 	split = min(split, w)
 	run := 0
 	if split < w {
-		more, run = g.from.part(b, n+split)
+		more, run = e.from.part(b, n+split)
 	}
 	if split+run < w || !by.TakesParts(split, w) {
 		return nil, nil, 0, nil
@@ -435,11 +434,11 @@ func (g *gemm[T]) parts(b *blockOfB[T], n, w int) (src, more []T, split int, by 
 }
 
 // gather packs columns [n, n+w) of a block of the source.
-func (g *gemm[T]) gather(dst []T, b *blockOfB[T], n, w int) {
+func (e *gemm[T]) gather(g *contraction, dst []T, b *blockOfB[T], n, w int) {
 	for j := 0; j < w; {
-		src, run := g.from.part(b, n+j)
+		src, run := e.from.part(b, n+j)
 		run = min(run, w-j)
-		g.tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
+		e.tiles.Gather(dst[j:], w, src, b.offs[:b.kn], b.most, run)
 		j += run
 	}
 }
@@ -462,10 +461,10 @@ func tileCols(n, most, lanes int) int {
 
 // skinny is block for so few rows that packing b would cost more than the
 // product: b goes by once, in order.
-func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
-	if _, lanes := g.tiles.Columns(); m == 1 && g.bRow == 1 && g.bCol != 1 && g.k >= lanes {
+func (e *gemm[T]) skinny(g *contraction, s streamer[T], batch, r, m, x, n int) {
+	if _, lanes := e.tiles.Columns(); m == 1 && g.bRow == 1 && g.bCol != 1 && g.k >= lanes {
 		whole := n - n%lanes
-		g.dots(s, batch, r, x, whole)
+		e.dots(g, s, batch, r, x, whole)
 		if x, n = x+whole, n-whole; n == 0 {
 			return
 		}
@@ -480,7 +479,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 	if g.bCol != 1 {
 		need += kb * width
 	}
-	p := panelsOf((need)*g.size + 256)
+	p := panelsOf((need)*e.size + 256)
 	defer panelPool.Put(p)
 	rest := p.Bytes()
 	acc := conv.Carve[T](&rest, m*width)
@@ -491,7 +490,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 			kn := min(gemmK, g.k-k0)
 			clear(acc[:m*w])
 			if kn > 0 {
-				a, b, ldb := g.a[g.aAt.at(batch)+r*g.aRow+k0*g.aCol:], g.b[g.bAt.at(batch)+k0*g.bRow+(x+x0)*g.bCol:], g.bRow
+				a, b, ldb := e.a[g.aAt.at(batch)+r*g.aRow+k0*g.aCol:], e.b[g.bAt.at(batch)+k0*g.bRow+(x+x0)*g.bCol:], g.bRow
 				if g.bCol != 1 {
 					packed := rest
 					bs := conv.Carve[T](&packed, kn*w)
@@ -508,7 +507,7 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 				}
 			}
 			for i := range m {
-				row, sums := g.c[g.cAt.at(batch)+(r+i)*g.cRow+x+x0:][:w], acc[i*w:(i+1)*w]
+				row, sums := e.c[g.cAt.at(batch)+(r+i)*g.cRow+x+x0:][:w], acc[i*w:(i+1)*w]
 				if k0 == 0 {
 					copy(row, sums)
 				} else {
@@ -521,8 +520,8 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 				}
 			}
 		}
-		if g.after() {
-			g.finish(batch, r, m, x+x0, w)
+		if e.after(g) {
+			e.finish(g, batch, r, m, x+x0, w)
 		}
 	}
 	runtime.KeepAlive(p)
@@ -530,13 +529,13 @@ func (g *gemm[T]) skinny(s streamer[T], batch, r, m, x, n int) {
 
 // dots is skinny for one row and columns of b that are runs, a matrix times a
 // vector: a few columns, of which n is a multiple, go by together, in order.
-func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
-	_, lanes := g.tiles.Columns()
-	p := panelsOf((g.k+lanes+lanes*lanes)*g.size + 256)
+func (e *gemm[T]) dots(g *contraction, s streamer[T], batch, r, x, n int) {
+	_, lanes := e.tiles.Columns()
+	p := panelsOf((g.k+lanes+lanes*lanes)*e.size + 256)
 	defer panelPool.Put(p)
 	rest := p.Bytes()
 	acc, turned := conv.Carve[T](&rest, lanes), conv.Carve[T](&rest, lanes*lanes)
-	a := g.a[g.aAt.at(batch)+r*g.aRow:]
+	a := e.a[g.aAt.at(batch)+r*g.aRow:]
 	if g.aCol != 1 {
 		run := conv.Carve[T](&rest, g.k)
 		conv.Pack(run, a, conv.Block{Rows: 1, Cols: g.k, Col: g.aCol})
@@ -546,9 +545,9 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 		p.offs[i] = i * lanes
 	}
 	canon := canonFor[T]()
-	c := g.c[g.cAt.at(batch)+r*g.cRow+x:][:n]
+	c := e.c[g.cAt.at(batch)+r*g.cRow+x:][:n]
 	for j := 0; j < n; j += lanes {
-		b, row := g.b[g.bAt.at(batch)+(x+j)*g.bCol:], c[j:j+lanes]
+		b, row := e.b[g.bAt.at(batch)+(x+j)*g.bCol:], c[j:j+lanes]
 		for k0 := 0; k0 < g.k; k0 += gemmK {
 			kn := min(gemmK, g.k-k0)
 			clear(acc)
@@ -568,8 +567,8 @@ func (g *gemm[T]) dots(s streamer[T], batch, r, x, n int) {
 		}
 	}
 	canon(c)
-	if g.after() {
-		g.finish(batch, r, 1, x, n)
+	if e.after(g) {
+		e.finish(g, batch, r, 1, x, n)
 	}
 	runtime.KeepAlive(p)
 }

@@ -45,9 +45,9 @@ func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) 
 	}
 	e := s.exactly(d, 1, 1)
 	out := beside(r, e != nil && s.into != nil || !r.IsContiguous(), x, w, bias)
-	g.convolve(j, x, w, bias, &out, s.rectify && e == nil, e)
+	g.convolve(j, x, w, bias, out, s.rectify && e == nil, e)
 	e.check(name, g.shape)
-	put(r, &out)
+	put(r, out)
 	if e != nil {
 		s.rectified(r)
 	}

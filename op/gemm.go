@@ -57,9 +57,9 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 	}
 	e := s.exactly(d, alpha, beta)
 	out := beside(r, e != nil && s.into != nil || !r.IsContiguous(), &left, &right, c)
-	gemmInto(j, &left, &right, c, alpha, beta, s.rectify, &out, e)
+	gemmInto(j, &left, &right, c, alpha, beta, s.rectify, out, e)
 	e.check(name, shape)
-	put(r, &out)
+	put(r, out)
 	if e != nil {
 		s.rectified(r)
 	}

@@ -55,9 +55,9 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 	}
 	e := s.exactly(d, 1, 1)
 	out := beside(r, e != nil && s.into != nil, a, b)
-	x.multiply(j, a, b, &out, nil, 0, 0, false, e)
+	x.multiply(j, a, b, out, nil, 0, 0, false, e)
 	e.check(name, x.shape)
-	put(r, &out)
+	put(r, out)
 }
 
 // inSingle returns a row-major float32 copy of narrow floats.
@@ -74,19 +74,20 @@ func narrowInto(name string, r, wide *tensor.Any) {
 
 // beside returns r, or a tensor to be put there later when apart is set or r overlaps an operand.
 // Operands may be nil.
-func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) tensor.Any {
+func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) *tensor.Any {
 	for _, a := range ins {
 		apart = apart || a != nil && conv.Overlap(exec.Reach(a), exec.Reach(r))
 	}
 	if !apart {
-		return *r
+		return r
 	}
-	return tensor.EmptyOf(r.DType(), r.Shape()...)
+	out := tensor.EmptyOf(r.DType(), r.Shape()...)
+	return &out
 }
 
 // put copies out to r, unless it is r.
 func put(r, out *tensor.Any) {
-	if !out.SameData(*r) {
+	if out != r {
 		r.CopyFrom(*out)
 	}
 }

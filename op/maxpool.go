@@ -37,19 +37,19 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 	if r.Len() == 0 {
 		return
 	}
-	out := freshFor(r, x)
+	out := beside(r, !r.IsContiguous(), x)
 	if d.IsNarrow() && p.byRows(index != nil) {
 		wx, wide := inSingle(name, x), tensor.EmptyOf(dtype.Float32, p.shape...)
 		low := lowestBits(dtype.Float32)
 		if d == dtype.Float8E4M3 { // without infinities
 			low = uint64(math.Float32bits(-448))
 		}
-		maxWords[uint32](p, &wx, &wide, low, nil)
-		narrowInto(name, &out, &wide)
+		poolWords[uint32](p, &wx, &wide, low, nil)
+		narrowInto(name, out, &wide)
 	} else {
-		p.maxima(x, &out, places)
+		p.maxima(x, out, places)
 	}
-	put(r, &out)
+	put(r, out)
 	if columns && x.Len() > 0 {
 		columnMajor(places, p.s)
 	}
@@ -68,15 +68,22 @@ func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
 	c := x.Contiguous()
 	switch d := x.DType(); d.Size() {
 	case 1:
-		maxWords[uint8](p, &c, r, lowestBits(d), places)
+		poolWords[uint8](p, &c, r, lowestBits(d), places)
 	case 2:
-		maxWords[uint16](p, &c, r, lowestBits(d), places)
+		poolWords[uint16](p, &c, r, lowestBits(d), places)
 	case 4:
-		maxWords[uint32](p, &c, r, lowestBits(d), places)
+		poolWords[uint32](p, &c, r, lowestBits(d), places)
 	case 8:
-		maxWords[uint64](p, &c, r, lowestBits(d), places)
+		poolWords[uint64](p, &c, r, lowestBits(d), places)
 	default:
-		maxWindows(p, elemsOf[num.FP64x64](&c), elemsOf[num.FP64x64](r), greaterFixed[num.FP64x64], lowest[num.FP64x64](), places)
+		poolWindows(p, elemsOf[num.FP64x64](&c), elemsOf[num.FP64x64](r), func(window []num.FP64x64) (best int) {
+			for i, v := range window {
+				if greaterFixed(v, window[best]) {
+					best = i
+				}
+			}
+			return best
+		}, lowest[num.FP64x64](), places)
 		runtime.KeepAlive(&c)
 	}
 }
@@ -93,36 +100,49 @@ func lowestBits(d dtype.DType) uint64 {
 	return 0
 }
 
-// bitOrder returns what gives the bits of an element a number that orders them: NaN above all, −0 < +0.
-func bitOrder(d dtype.DType) func(v uint64) uint64 {
-	sign, inf := uint64(1)<<(8*d.Size()-1), largest[d]
-	switch {
-	case d.IsFloat():
-		return func(v uint64) uint64 {
-			switch {
-			case v&^sign > inf:
-				return ^uint64(0)
-			case v&sign != 0:
-				return ^v & (sign - 1)
-			}
-			return v | sign
-		}
-	case d.IsSigned():
-		return func(v uint64) uint64 { return v ^ sign }
-	}
-	return func(v uint64) uint64 { return v }
+// A bitOrder gives the bits of an element a number that orders them: NaN above all, −0 < +0.
+type bitOrder struct {
+	float     bool
+	sign, inf uint64
 }
 
-// maxWords is maxima for elements of one size.
-func maxWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low uint64, places []int64) {
+func bitOrderOf(d dtype.DType) bitOrder {
+	if !d.IsFloat() {
+		return bitOrder{sign: lowestBits(d)}
+	}
+	return bitOrder{true, 1 << (8*d.Size() - 1), largest[d]}
+}
+
+func (o *bitOrder) of(v uint64) uint64 {
+	switch {
+	case !o.float:
+		return v ^ o.sign
+	case v&^o.sign > o.inf:
+		return math.MaxUint64
+	case v&o.sign != 0:
+		return ^v & (o.sign - 1)
+	}
+	return v | o.sign
+}
+
+// poolWords is maxima for elements of one size.
+func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low uint64, places []int64) {
 	d := x.DType()
 	src, dst := elemsOf[W](x), elemsOf[W](r)
 	canon := exec.Recall[func(row []W)](canonOf(d))
 	if larger := exec.Recall[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
-		maxRows(p, src, dst, larger, W(low), canon)
+		poolRows(p, src, dst, larger, W(low), canon)
 	} else {
-		key := bitOrder(d)
-		maxWindows(p, src, dst, func(v, best W) bool { return key(uint64(v)) > key(uint64(best)) }, W(low), places)
+		order := bitOrderOf(d)
+		poolWindows(p, src, dst, func(window []W) (best int) {
+			top := order.of(uint64(window[0]))
+			for i, v := range window {
+				if key := order.of(uint64(v)); key > top {
+					best, top = i, key
+				}
+			}
+			return best
+		}, W(low), places)
 		switch {
 		case canon != nil:
 			canon(dst)
@@ -151,30 +171,25 @@ func largerRow(d dtype.DType) exec.Row2 {
 	return exec.Two(&maxOp.rows, d)
 }
 
-// maxWindows finds the largest of each window.
-func maxWindows[W any](p *pooling, x, dst []W, better func(v, best W) bool, low W, places []int64) {
+// poolWindows finds the largest of each window by best, which returns the first in one that isn't empty.
+func poolWindows[W any](p *pooling, x, dst []W, best func(window []W) int, low W, places []int64) {
 	plane, outs := p.plane()
 	pooled(p, x, places != nil, func(o int, window []W, place []int, _ int) {
-		best := -1
-		for i, v := range window {
-			if best < 0 || better(v, window[best]) {
-				best = i
-			}
-		}
-		if best < 0 {
+		if len(window) == 0 {
 			dst[o] = low
 			return
 		}
-		dst[o] = window[best]
+		i := best(window)
+		dst[o] = window[i]
 		if places != nil {
-			places[o] = int64(o/outs*plane + place[best])
+			places[o] = int64(o/outs*plane + place[i])
 		}
 	})
 }
 
-// maxRows finds the largest by rows of Max, which doesn't mind in which order: of the lines
+// poolRows finds the largest by rows of Max, which doesn't mind in which order: of the lines
 // of x that a line of results looks at, and then of what they came to, shifted.
-func maxRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
+func poolRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
 	s := p.s
 	last, outer := s[len(s)-1], s[:len(s)-1]
 	lines, rows, plane := 1, 1, last.in
@@ -184,7 +199,10 @@ func maxRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, c
 		rows *= min(outer[i].kernel, outer[i].in)
 	}
 	exec.Split(p.Name, p.Ctx, p.planes*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
-		best, some := make([]W, last.in), make([]W, last.out)
+		best, some, lows := make([]W, last.in), make([]W, last.out), make([]W, last.out)
+		for i := range lows {
+			lows[i] = low
+		}
 		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
 		for l := from; l < to; l++ {
 			src := x[l/lines*plane:][:plane]
@@ -195,9 +213,7 @@ func maxRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, c
 				empty = empty || lo[i] == hi[i]
 			}
 			line := dst[l*last.out:][:last.out]
-			for i := range line {
-				line[i] = low
-			}
+			copy(line, lows)
 			copy(kc, lo)
 			for more, first := !empty, true; more; more = advance(kc, lo, hi) {
 				at := 0

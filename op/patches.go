@@ -181,9 +181,9 @@ func (p *patches[T]) part(b *blockOfB[T], n int) ([]T, int) {
 }
 
 // few computes the contraction where patches are read once or twice alone, and reports whether it did.
-func (g *gemm[T]) few() bool {
-	p, ok := g.from.(*patches[T])
-	return ok && p.few(g)
+func (e *gemm[T]) few(g *contraction) bool {
+	p, ok := e.from.(*patches[T])
+	return ok && p.few(g, e)
 }
 
 // few computes a convolution with few output channels in a group, a depthwise one
@@ -191,8 +191,8 @@ func (g *gemm[T]) few() bool {
 // twice would take longer than the sums. Lines of the padded input go into lines
 // of sums as they stand; those that follow each other go as one, with what is
 // between the ends of the one and the beginning of the next.
-func (p *patches[T]) few(g *gemm[T]) bool {
-	s, ok := g.tiles.(streamer[T])
+func (p *patches[T]) few(g *contraction, e *gemm[T]) bool {
+	s, ok := e.tiles.(streamer[T])
 	if !ok || g.m > fewRows || g.k == 0 || g.n == 0 {
 		return false
 	}
@@ -201,23 +201,23 @@ func (p *patches[T]) few(g *gemm[T]) bool {
 	lines := g.n / out
 	most := max(1, strip/p.line/p.s[max(len(p.s)-2, 0)].stride)
 	pieces := (lines + most - 1) / most
-	h := *g // as in split
+	h, d := *g, *e // as in split
 	exec.Split(g.Name, g.Ctx, g.batch*pieces, g.m*most*out*g.k, func(from, to int) {
 		for u := from; u < to; u++ {
 			l := u % pieces * most
-			p.fewLines(&h, s, u/pieces, l, min(most, lines-l))
+			p.fewLines(&h, &d, s, u/pieces, l, min(most, lines-l))
 		}
 	})
 	return true
 }
 
 // fewLines computes n lines of outputs of a batch entry, from line l on.
-func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
+func (p *patches[T]) fewLines(g *contraction, e *gemm[T], s streamer[T], batch, l, n int) {
 	rank := len(p.s)
 	out := p.s[rank-1].out
 	n0, nn := l*out, n*out
 	room := p.room(n0, nn)
-	panel := panelsOf((room+g.m*n*p.line)*g.size + 256)
+	panel := panelsOf((room+g.m*n*p.line)*e.size + 256)
 	defer panelPool.Put(panel)
 	rest := panel.Bytes()
 	b := blockOfB[T]{batch: batch, n0: n0, nn: nn, scratch: conv.Carve[T](&rest, room), offs: panel.offs[:]}
@@ -237,13 +237,13 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 			for k := 0; k < b.kn; k += 8 {
 				for r := range g.m {
 					sums := acc[(r*n+i)*p.line:][:(run-1)*p.line+out]
-					s.AddRows(sums, g.a[g.aAt.at(batch)+r*g.aRow+k0+k:], 1, src, b.offs[k:min(k+8, b.kn)], b.most)
+					s.AddRows(sums, e.a[g.aAt.at(batch)+r*g.aRow+k0+k:], 1, src, b.offs[k:min(k+8, b.kn)], b.most)
 				}
 			}
 			i += run
 		}
 		for r := range g.m {
-			rows := g.c[g.cAt.at(batch)+r*g.cRow+n0:][:nn]
+			rows := e.c[g.cAt.at(batch)+r*g.cRow+n0:][:nn]
 			for i := range n {
 				row, sums := rows[i*out:(i+1)*out], acc[(r*n+i)*p.line:]
 				if k0 == 0 {
@@ -259,8 +259,8 @@ func (p *patches[T]) fewLines(g *gemm[T], s streamer[T], batch, l, n int) {
 			}
 		}
 	}
-	if g.after() {
-		g.finish(batch, 0, g.m, n0, nn)
+	if e.after(g) {
+		e.finish(g, batch, 0, g.m, n0, nn)
 	}
 	runtime.KeepAlive(panel)
 }

@@ -29,15 +29,6 @@ func (p *pooling) plane() (in, out int) {
 	return in, out
 }
 
-// freshFor returns r when results may be written to it as a row-major run while x is read,
-// else a tensor to be put there later.
-func freshFor(r, x *tensor.Any) tensor.Any {
-	if r.IsContiguous() && !exec.MustCopy(x, r) && r.Len() > 0 && !(r.DType() == x.DType() && r.SameData(*x)) {
-		return *r
-	}
-	return tensor.EmptyOf(r.DType(), r.Shape()...)
-}
-
 // pooled calls f for every output of a pool over data, the elements of x in row-major order, with
 // the elements of its window that lie inside, in that order, and how many
 // window positions lie inside the padded input. f stores the result at dst[o].

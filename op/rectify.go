@@ -48,10 +48,10 @@ type after struct {
 }
 
 // after reports whether anything comes after the product.
-func (g *gemm[T]) after() bool { return g.plus != nil || g.then.rectify }
+func (e *gemm[T]) after(g *contraction) bool { return e.plus != nil || g.then.rectify }
 
 // finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
-func (g *gemm[T]) finish(batch, r, m, x, n int) {
+func (e *gemm[T]) finish(g *contraction, batch, r, m, x, n int) {
 	a := &g.then
 	sum, cut := row2Of[T](&add.rows), row1Of[T](&relu.rows)
 	if fast := fastest(add.fast); fast != nil {
@@ -61,9 +61,9 @@ func (g *gemm[T]) finish(batch, r, m, x, n int) {
 		cut = row1Of[T](fast)
 	}
 	for i := r; i < r+m; i++ {
-		line := g.c[g.cAt.at(batch)+i*g.cRow+x:][:n]
-		if g.plus != nil {
-			if p := g.plus[a.at.at(batch)+i*a.row+x*a.col:]; a.col == 1 {
+		line := e.c[g.cAt.at(batch)+i*g.cRow+x:][:n]
+		if e.plus != nil {
+			if p := e.plus[a.at.at(batch)+i*a.row+x*a.col:]; a.col == 1 {
 				sum(line, line, p[:n])
 			} else {
 				addNumber(line, p[0])

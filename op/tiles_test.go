@@ -67,7 +67,8 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 		}
 		return s
 	}
-	g := gemm[T]{contraction: contraction{Job: exec.Job{Name: "Test"}, batch: batch, m: m, n: n, k: k}, tiles: tiles, size: dtype.Of[T]().Size()}
+	g := contraction{Job: exec.Job{Name: "Test"}, batch: batch, m: m, n: n, k: k}
+	e := gemm[T]{tiles: tiles, size: dtype.Of[T]().Size()}
 	var sa, sb, sc int
 	g.aRow, g.aCol, sa = strides(m, k)
 	g.bRow, g.bCol, sb = strides(k, n)
@@ -81,24 +82,24 @@ func checkTiles[T num.Float](t *testing.T, r *rand.Rand, tiles tiler[T], batch, 
 	if shared {
 		g.aAt = entriesOf(0, loop{batch, 0})
 	}
-	g.a, g.b, g.c = fill(batch*sa), fill(batch*sb), fill(batch*sc)
-	want := append([]T(nil), g.c...)
+	e.a, e.b, e.c = fill(batch*sa), fill(batch*sb), fill(batch*sc)
+	want := append([]T(nil), e.c...)
 	bits := make([]bool, len(want)) // of computed elements
 	x, y := make([]T, k), make([]T, k)
 	for b := range batch {
 		for i := range m {
 			for j := range n {
 				for l := range k {
-					x[l], y[l] = g.a[g.aAt.at(b)+i*g.aRow+l*g.aCol], g.b[g.bAt.at(b)+l*g.bRow+j*g.bCol]
+					x[l], y[l] = e.a[g.aAt.at(b)+i*g.aRow+l*g.aCol], e.b[g.bAt.at(b)+l*g.bRow+j*g.bCol]
 				}
 				at := g.cAt.at(b) + i*g.cRow + j*g.cCol
 				want[at], bits[at] = definedChain(x, y), true
 			}
 		}
 	}
-	g.run()
+	e.run(&g)
 	for i, w := range want {
-		if v := g.c[i]; pattern(v) != pattern(w) {
+		if v := e.c[i]; pattern(v) != pattern(w) {
 			t.Fatalf("batch %d, m %d, n %d, k %d, strides a %d %d b %d %d c %d %d: element %d (computed: %t) is %v (%#x), want %v (%#x)",
 				batch, m, n, k, g.aRow, g.aCol, g.bRow, g.bCol, g.cRow, g.cCol, i, bits[i], v, pattern(v), w, pattern(w))
 		}
@@ -165,19 +166,19 @@ func TestTilesLarge(t *testing.T) {
 
 // exactProduct multiplies small integers and compares with the product in integers.
 func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
-	g := gemm[T]{contraction: contraction{Job: exec.Job{Name: "Test"}, batch: 1, m: m, n: n, k: k,
-		aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1}, tiles: tiles, size: dtype.Of[T]().Size(), a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
+	g := contraction{Job: exec.Job{Name: "Test"}, batch: 1, m: m, n: n, k: k, aRow: k, aCol: 1, bRow: n, bCol: 1, cRow: n, cCol: 1}
+	e := gemm[T]{tiles: tiles, size: dtype.Of[T]().Size(), a: make([]T, m*k), b: make([]T, k*n), c: make([]T, m*n)}
 	r := rand.New(rand.NewPCG(3, 3))
 	ia, ib := make([]int, m*k), make([]int, k*n)
 	for i := range ia {
 		ia[i] = r.IntN(9) - 4
-		g.a[i] = T(ia[i])
+		e.a[i] = T(ia[i])
 	}
 	for i := range ib {
 		ib[i] = r.IntN(9) - 4
-		g.b[i] = T(ib[i])
+		e.b[i] = T(ib[i])
 	}
-	g.run()
+	e.run(&g)
 	row := make([]int, n)
 	for i := range m {
 		clear(row)
@@ -188,8 +189,8 @@ func exactProduct[T num.Float](tiles tiler[T], m, n, k int) error {
 			}
 		}
 		for j, v := range row {
-			if g.c[i*n+j] != T(v) {
-				return fmt.Errorf("m %d, n %d, k %d: element (%d,%d) is %v, want %d", m, n, k, i, j, g.c[i*n+j], v)
+			if e.c[i*n+j] != T(v) {
+				return fmt.Errorf("m %d, n %d, k %d: element (%d,%d) is %v, want %d", m, n, k, i, j, e.c[i*n+j], v)
 			}
 		}
 	}
