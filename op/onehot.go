@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -47,10 +48,10 @@ func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer 
 // wholeNumbers returns the elements of a real tensor, which is an input, without
 // fractions.
 func wholeNumbers(name string, i int, w words) []int64 {
-	if d := w.of.DType(); !d.IsInteger() && (!d.IsFloat() || d.Size() == 1) {
+	if d := w.of.DType(); !reals.has(d) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want numbers", i, d))
 	}
-	return castTo1[int64](*w.of).Elems()
+	return wordsOf(castAny("Cast", &Call{Attrs: NoAttrs{}}, *w.of, dtype.Int64)).int64s()
 }
 
 var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 3,
