@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -30,13 +31,14 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 	if cond.IsSpec() {
 		panic(unknown("Compress", 1))
 	}
-	held := wordsOf(cond).mem
-	list := make([]int, 0, fits("Compress", len(held), 8))
-	for i, v := range held {
+	held := wordsOf(cond)
+	list := make([]int, 0, fits("Compress", held.len(), 8))
+	for i, v := range held.mem {
 		if v != 0 {
 			list = append(list, i)
 		}
 	}
+	runtime.KeepAlive(held.of)
 	maps := make([][]int, len(shape))
 	maps[axis] = list
 	return &transfer{name: "Compress", d: a.DType(), shape: mapped(shape, maps), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {

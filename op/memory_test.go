@@ -61,6 +61,8 @@ func of[T num.Elem](v float64) T {
 		a = complex(float32(v), float32(-v))
 	case complex128:
 		a = complex(v, -v)
+	case num.FP64x64:
+		a, _ = num.FixedFromFloat64[num.FP64x64](v, num.Saturate)
 	}
 	return a.(T)
 }

@@ -111,6 +111,7 @@ func (w words) int64s() []int64 {
 			v[i] = int64(int32(v[i]))
 		}
 	}
+	runtime.KeepAlive(w.of)
 	return v
 }
 

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"encoding/binary"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -71,6 +72,7 @@ func truths(w words) []bool {
 			out[i] = part.bits(i)&mask != 0
 		}
 	}
+	runtime.KeepAlive(w.of)
 	return out
 }
 

@@ -48,7 +48,7 @@ func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer 
 // wholeNumbers returns the elements of a real tensor, which is an input, without
 // fractions.
 func wholeNumbers(name string, i int, w words) []int64 {
-	if d := w.of.DType(); !d.IsInteger() && (!d.IsFloat() || d.Size() == 1) {
+	if d := w.of.DType(); !reals.has(d) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want numbers", i, d))
 	}
 	return wordsOf(inType(*w.of, dtype.Int64)).int64s()

@@ -357,6 +357,18 @@ func TestUnique(t *testing.T) {
 	same(t, "counts", counts, i64(1, 2, 2, 2))
 	v, _, _, _ = Unique(a, 0, false)
 	same(t, "by occurrence", v, tensor.FromSlice([]float32{2, odd, float32(negZero), -1}))
+	wide := func(lo ...uint64) tensor.Tensor[num.FP64x64] {
+		x := tensor.New[num.FP64x64](len(lo))
+		for i, v := range lo {
+			x.Set(num.FP64x64FromBits(num.Int128{Hi: -1, Lo: v}), i)
+		}
+		return x
+	}
+	f, first, inverse, counts := Unique(wide(7, 3, 7), 0, true)
+	same(t, "fixed point", f, wide(3, 7))
+	same(t, "first of fixed point", first, i64(1, 0))
+	same(t, "inverse of fixed point", inverse, i64(1, 0, 1))
+	same(t, "counts of fixed point", counts, i64(1, 2))
 	for outs := 1; outs <= 4; outs++ {
 		if out := runs(t, "Unique", &Call{Inputs: []tensor.Any{count(2, 3).Transpose().Any()}, Outputs: outs}); len(out) != outs || out[0].Dim(0) != 6 {
 			t.Errorf("%d outputs: %v", outs, described(out))

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/internal/exec"
@@ -391,7 +392,7 @@ func interpolate(name string, ctx context.Context, dst, src words, by []resample
 	}
 }
 
-// floats returns the elements of an input of floats.
+// floatsOf returns the elements of an input of floats.
 func floatsOf(name string, c *Call, i int) []float64 {
 	a := c.in(i)
 	if a.IsZero() {
@@ -405,9 +406,8 @@ func floatsOf(name string, c *Call, i int) []float64 {
 	}
 	w := numericOf(wordsOf(a))
 	v := make([]float64, w.len())
-	for k := range v {
-		v[k] = w.float(k)
-	}
+	w.floats(v, 0)
+	runtime.KeepAlive(w.of)
 	return v
 }
 

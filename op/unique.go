@@ -2,6 +2,7 @@ package op
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -79,6 +80,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	for k, i := range heads {
 		to.copy(k*m, rows, i*m, m)
 	}
+	runtime.KeepAlive(rows.of)
 	back := make([]int, len(perm))
 	for i, p := range perm {
 		back[p] = i

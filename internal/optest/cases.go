@@ -39,7 +39,7 @@ var reasons = map[string]string{
 	"HannWindow":      "has no operand but a size",
 	"HammingWindow":   "has no operand but a size",
 	"BlackmanWindow":  "has no operand but a size",
-	"LabelEncoder":    "its run-time form is of int64 alone, which it reads in order",
+	"LabelEncoder":    "its keys, which are attributes, have the type of its operand",
 }
 
 // shapes are those that operators of one operand are tried with.
