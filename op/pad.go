@@ -114,7 +114,7 @@ var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 2
 			case dtype.Float64:
 				value = tensor.Scalar(float64(v)).Any()
 			case dtype.Float16:
-				value = tensor.Scalar(num.F16FromFloat64(float64(v))).Any()
+				value = inType(tensor.Scalar(v).Any(), dtype.Float16)
 			default:
 				panic(fail("Pad", tensor.ErrDType, "is not defined for %v before opset 11; convert the operand with op.Cast", a.DType()))
 			}

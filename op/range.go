@@ -37,37 +37,43 @@ func ranged(c *Call, fill bool) (r tensor.Any, n int) {
 		}
 		v[i] = wideWord(d, exec.Item(a))
 	}
-	if !d.IsNarrow() {
-		n = ranges[d](&r, &v, fill)
-		return r, n
+	to, ok := d, false
+	if d.IsNarrow() {
+		to = dtype.Float32
 	}
-	var wide tensor.Any
-	if n = ranges[dtype.Float32](&wide, &v, fill); fill {
+	if n, ok = ranges[to](&r, to, &v, fill); !ok {
+		panic(fail(name, tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int",
+			onlyOf(c.in(0)), onlyOf(c.in(1)), onlyOf(c.in(2))))
+	}
+	if fill && to != d {
+		wide := r
 		convert(&r, name, d, &wide, nil)
 	}
 	return r, n
 }
 
-// ranges makes a range of each type that is computed in, of a start, a limit and a delta.
-var ranges = [dtype.Count]func(r *tensor.Any, v *[3]exec.Word, fill bool) int{
+// onlyOf returns the element of a tensor of one.
+func onlyOf(a tensor.Any) any { return a.At(make([]int, a.Rank())...) }
+
+// ranges makes a range of each type that is computed in, of a start, a limit and a delta. Fixed
+// point of up to 64 bits is counted by its words.
+var ranges = [dtype.Count]func(r *tensor.Any, d dtype.DType, v *[3]exec.Word, fill bool) (n int, ok bool){
 	dtype.Int8: rangeOf[int8], dtype.Int16: rangeOf[int16], dtype.Int32: rangeOf[int32], dtype.Int64: rangeOf[int64],
 	dtype.Uint8: rangeOf[uint8], dtype.Uint16: rangeOf[uint16], dtype.Uint32: rangeOf[uint32], dtype.Uint64: rangeOf[uint64],
 	dtype.Float32: rangeOf[float32], dtype.Float64: rangeOf[float64],
-	dtype.FP8x23: rangeOfFixed[num.FP8x23], dtype.FP16x16: rangeOfFixed[num.FP16x16], dtype.FP32x32: rangeOfFixed[num.FP32x32], dtype.FP64x64: rangeOfFixed[num.FP64x64]}
+	dtype.FP8x23: rangeOf[int32], dtype.FP16x16: rangeOf[int32], dtype.FP32x32: rangeOf[int64], dtype.FP64x64: rangeOfWide}
 
-func rangeOf[T num.Native](r *tensor.Any, v *[3]exec.Word, fill bool) int {
-	from, to, by := exec.Number[T](&v[0]), exec.Number[T](&v[1]), exec.Number[T](&v[2])
-	n, ok := conv.RangeCount(from, to, by)
-	if !ok {
-		panic(fail("Range", tensor.ErrValue, "no range from %v to %v by %v; the step must not be 0, all three must be finite, and the count must fit an int", from, to, by))
+func rangeOf[T num.Native](r *tensor.Any, d dtype.DType, v *[3]exec.Word, fill bool) (n int, ok bool) {
+	from, by := exec.Number[T](&v[0]), exec.Number[T](&v[2])
+	n, ok = conv.RangeCount(from, exec.Number[T](&v[1]), by)
+	if ok && fill {
+		*r = tensor.EmptyOf(d, n)
+		conv.Range(exec.Of[T](exec.RunIn(r)), from, by)
 	}
-	if fill {
-		*r = tensor.Arange(from, to, by).Any()
-	}
-	return n
+	return n, ok
 }
 
-func rangeOfFixed[T num.Fixed](r *tensor.Any, v *[3]exec.Word, _ bool) int {
-	*r = tensor.Arange(exec.Number[T](&v[0]), exec.Number[T](&v[1]), exec.Number[T](&v[2])).Any()
-	return r.Len()
+func rangeOfWide(r *tensor.Any, _ dtype.DType, v *[3]exec.Word, _ bool) (n int, ok bool) {
+	*r = tensor.Arange(exec.Number[num.FP64x64](&v[0]), exec.Number[num.FP64x64](&v[1]), exec.Number[num.FP64x64](&v[2])).Any()
+	return r.Len(), true
 }

@@ -313,10 +313,7 @@ func rangeCount(start, stop, step any) (int, bool) {
 
 // arange sets data to Arange's result for Go's own numbers.
 func arange[T num.Native](data []T, from, by any) {
-	start, step := from.(T), by.(T)
-	for i := range data {
-		data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
-	}
+	conv.Range(data, from.(T), by.(T))
 }
 
 func noRange(start, stop, step any) *Error {

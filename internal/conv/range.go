@@ -38,3 +38,10 @@ func RangeCount[T num.Native](start, stop, step T) (int, bool) {
 	}
 	return n, true
 }
+
+// Range sets element i of data to start + i·step.
+func Range[T num.Native](data []T, start, step T) {
+	for i := range data {
+		data[i] = start + T(T(i)*step) // the conversion keeps the product apart: no fused step
+	}
+}
