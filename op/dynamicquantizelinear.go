@@ -50,7 +50,7 @@ func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
 }
 
 var dynamicQuantizeLinear = opN{about: about{name: "DynamicQuantizeLinear", onnx: []int{11}, why: "of float32 alone: Cast first"}, least: 1,
-	takes: only(dtype.Float32),
+	takes: 1 << dtype.Float32,
 	infer: func(c *Call) []tensor.Any {
 		return []tensor.Any{spec("DynamicQuantizeLinear", dtype.Uint8, c.in(0).Shape()...), spec("DynamicQuantizeLinear", dtype.Float32), spec("DynamicQuantizeLinear", dtype.Uint8)}
 	},

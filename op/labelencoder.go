@@ -64,7 +64,8 @@ func encodeLabels[K comparable](ctx context.Context, dst words, in []words, key 
 }
 
 var labelEncoder = opN{about: about{name: "LabelEncoder",
-	attrs: []string{"default_float", "default_int64", "default_tensor", "keys_floats", "keys_int64s", "keys_tensor", "values_floats", "values_int64s", "values_tensor"}}, least: 1,
+	attrs: []string{"default_float", "default_int64", "default_tensor", "keys_floats", "keys_int64s", "keys_tensor", "values_floats", "values_int64s", "values_tensor"},
+	why:   "keys of fewer bits are compared in wider types: Cast first"}, least: 1,
 	takes: reals&^narrows | fixeds, move: func(c *Call) *transfer {
 		values := labelList(c, "values")
 		def, ok := c.Attrs.Tensor("default_tensor")

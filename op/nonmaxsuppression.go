@@ -95,7 +95,7 @@ func (a corners) overlap(b corners) float32 {
 }
 
 var nonMaxSuppression = opN{about: about{name: "NonMaxSuppression", onnx: []int{10, 11}, attrs: []string{"center_point_box"}, why: "of float32 alone: Cast first"}, least: 2, most: 5,
-	takes: only(dtype.Float32),
+	takes: 1 << dtype.Float32,
 	run: func(c *Call) []tensor.Any {
 		const name = "NonMaxSuppression"
 		s := Suppression{Centers: c.Attrs.Int("center_point_box", 0) != 0}

@@ -13,7 +13,7 @@ import (
 // then round once. A delta of 0 is an error, as is a number that isn't finite. Typed
 // programs call tensor.Arange.
 var rangeOp = opN{about: about{name: "Range", onnx: []int{11, 27}, why: "ONNX counts in 16 bits and more alone"}, least: 3,
-	takes: integers | floats&^(only(dtype.Float8E4M3)|only(dtype.Float8E5M2)) | fixeds,
+	takes: integers | fixeds | 1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64,
 	infer: func(c *Call) []tensor.Any {
 		_, n := ranged(c, false)
 		return one(spec("Range", c.in(0).DType(), n))

@@ -20,7 +20,4 @@ const (
 	every     = bools | numbers
 )
 
-// only returns a set of one.
-func only(d dtype.DType) types { return 1 << d }
-
 func (t types) has(d dtype.DType) bool { return t>>d&1 == 1 }
