@@ -38,6 +38,17 @@ func Cast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor.Te
 	return r
 }
 
+// CastAs is Cast for an operand whose element type is known at run time only. An operand of
+// type To is returned itself unless there is an Into target. It panics where Cast does, and
+// for an operand without elements. See tensor.As for a conversion that changes no element.
+func CastAs[To num.Elem](a tensor.Any, opts ...Option) (r tensor.Tensor[To]) {
+	if t, ok := tensor.As[To](a); ok && read(opts).into == nil {
+		return t
+	}
+	convert(exec.Ref(&r), "Cast", dtype.Of[To](), &a, opts)
+	return r
+}
+
 // convert is Cast for run-time element types, under the name of the operator that it is a part of.
 func convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []Option) {
 	from := a.DType()

@@ -15,6 +15,13 @@ func ExampleCast() {
 	// [  1  -3 300   0]
 }
 
+func ExampleCastAs() {
+	var read tensor.Any = tensor.FromSlice([]uint8{0, 128, 255}).Any() // as from a file
+	fmt.Println(op.CastAs[float32](read))
+	// Output:
+	// [  0. 128. 255.]
+}
+
 func ExampleCastLike() {
 	a := tensor.FromSlice([]float32{1.7, -3.2})
 	like := tensor.New[int64](1)

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"runtime"
+
 	"github.com/ashlar-go/ashlar/internal/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -77,6 +79,7 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.An
 		}
 		losses[i] = float64(-src.float((i/plane*classes+int(t))*plane+i%plane) * weights[i])
 	}
+	runtime.KeepAlive(in)
 	switch l.Reduction {
 	case "none":
 		for i, v := range losses {

@@ -34,6 +34,7 @@ func sized(kind, name, dtype string, dims ...int) benchCase {
 // allCases lists what there is to measure.
 func allCases() []benchCase {
 	var cs []benchCase
+	cs = append(cs, calls[float32]("f32")...)
 	for _, n := range []int{64, 128, 256, 512, 1024, 2048} {
 		cs = append(cs, product[float32]("f32", n, n, n), product[float64]("f64", n, n, n))
 	}
@@ -92,6 +93,37 @@ func batched[T number](dtype string, batch, m, k, n int) benchCase {
 		return func() { op.MatMul(a, b, into) }
 	}
 	return c
+}
+
+// calls is operators on so few elements that the call itself is the time: a run of elements, and a view that isn't one.
+func calls[T number](dtype string) (cs []benchCase) {
+	add := func(name string, f func(a, b, dst tensor.Tensor[T]) func(), operands func() tensor.Tensor[T]) {
+		c := sized("call", name, dtype, 4, 4)
+		c.bytes = 3 * 16 * float64(dtypeSize[T]())
+		c.setup = func() func() { return f(operands(), operands(), tensor.Empty[T](4, 4)) }
+		cs = append(cs, c)
+	}
+	dense := func() tensor.Tensor[T] { return values[T](true, 4, 4) }
+	view := func() tensor.Tensor[T] { return values[T](true, 8, 8).Slice(tensor.R(0, 8, 2), tensor.R(0, 8, 2)) }
+	sum := func(a, b, dst tensor.Tensor[T]) func() {
+		into := op.Into(dst)
+		return func() { op.Add(a, b, into) }
+	}
+	add("add", sum, dense)
+	add("addview", sum, view)
+	add("exp", func(a, _, dst tensor.Tensor[T]) func() {
+		into := op.Into(dst)
+		return func() { op.Exp(a, into) }
+	}, dense)
+	add("matmul", func(a, b, dst tensor.Tensor[T]) func() {
+		into := op.Into(dst)
+		return func() { op.MatMul(a, b, into) }
+	}, dense)
+	add("sum", func(a, _, _ tensor.Tensor[T]) func() {
+		axes, into := []int{1}, op.Into(tensor.Empty[T](4))
+		return func() { op.ReduceSum(a, axes, into) }
+	}, dense)
+	return cs
 }
 
 // elementwise is the functions of [rows, cols].
