@@ -132,7 +132,7 @@ func ExampleModel_Check() {
 	// Output:
 	// onnx: 2 unsupported:
 	//   node 0 "relu1" (Relu, opset 17): attribute "slope" isn't known
-	//   node 1 "frobnicate1" (Frobnicate, opset 17): there is no operator of this name
+	//   node 1 "frobnicate1" (Frobnicate, opset 17): the operator isn't implemented
 	// true
 }
 

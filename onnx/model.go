@@ -227,6 +227,22 @@ func (t Type) String() string {
 	return "unknown"
 }
 
+// held returns the type of what an optional of type t holds, t itself if it is none.
+func (t *Type) held() *Type {
+	for t.Kind == KindOptional && t.Of != nil {
+		t = t.Of
+	}
+	return t
+}
+
+// tensor returns the type of the tensors that values of type t consist of.
+func (t *Type) tensor() *Type {
+	for t.Of != nil && (t.Kind == KindSequence || t.Kind == KindOptional) {
+		t = t.Of
+	}
+	return t
+}
+
 func (t Type) of() string {
 	if t.Of == nil {
 		return "?"
