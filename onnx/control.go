@@ -198,7 +198,7 @@ func inferLoop(f *inference, k *flowCall) ([]Value, account, error) {
 		case errors.Is(err, op.ErrUnknown):
 			most = -1
 		case err != nil:
-			return nil, account{}, b.wants("%s: %w", b.output(0), err)
+			return nil, account{}, b.at(0, err)
 		case !yes && most > 0:
 			most = 1
 		}
@@ -337,7 +337,7 @@ func runLoop(k *flowCall) (all []Value, err error) {
 		}
 		if err == nil {
 			if going, err = truth(&outs[0]); err != nil {
-				err = b.wants("%s: %w", b.output(0), err)
+				err = b.at(0, err)
 			}
 		}
 		k.fr.release(&outs[0])

@@ -50,7 +50,7 @@ func init() {
 			most: -1, bodies: checkLoop, infer: inferLoop, run: runLoop},
 		{name: "Scan", versions: append([]int{8, 9, 11, 16}, newer...), graphs: []string{"body"},
 			attrs: []string{"num_scan_inputs", "directions", "scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"},
-			most: -1, bodies: checkScan, infer: inferScan, run: runScan},
+			most:  -1, bodies: checkScan, infer: inferScan, run: runScan},
 		{name: "SequenceMap", versions: []int{17}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkMap, infer: inferMap, run: runMap},
 		simple("SequenceEmpty", 0, 0, emptySequence, []string{"dtype"}, 11),
 		simple("SequenceConstruct", 1, -1, construct, nil, 11),
@@ -162,7 +162,12 @@ func (b *compiled) wants(format string, args ...any) error {
 }
 
 // output names output k of a graph inside a node.
-func (b *compiled) output(k int) string { return named("output", b.g.Outputs[k].Name, k) }
+func (b *compiled) output(k int) string { return fmt.Sprintf("output %d %.100q", k, b.g.Outputs[k].Name) }
+
+// at puts err at output k of the graph that an attribute holds.
+func (b *compiled) at(k int, err error) error {
+	return in(fmt.Sprintf("attribute %q", b.attr), in(b.output(k), err))
+}
 
 // declared is the element type that the graph declares for output k, Invalid if it doesn't.
 func (b *compiled) declared(k int) dtype.DType {

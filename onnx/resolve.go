@@ -119,6 +119,9 @@ func resolveIn(g *Graph, outer *resolver) (*program, error) {
 			return nil, in(g.Nodes[i].label(i, 0), err)
 		}
 	}
+	if err := r.sort(p); err != nil {
+		return nil, err
+	}
 	if len(g.Outputs) == 0 {
 		return nil, failf("the graph has no outputs")
 	}
@@ -138,9 +141,6 @@ func resolveIn(g *Graph, outer *resolver) (*program, error) {
 		if !p.given[id] {
 			p.formals, p.params = append(p.formals, id), append(p.params, i)
 		}
-	}
-	if err := r.sort(p); err != nil {
-		return nil, err
 	}
 	p.lifetimes()
 	return p, nil

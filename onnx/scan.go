@@ -32,18 +32,18 @@ func (fr *frame) push(st *stack, b *compiled, k int, v *Value, most int64) error
 			err = fr.grow(st, int(min(most, max(int64(st.n), 4))))
 		}
 		if err != nil {
-			return b.wants("%s: %w", b.output(k), err)
+			return b.at(k, err)
 		}
 	} else if !sameType(&st.single, v) {
 		return b.wants("%w: %s is %v, in the first iteration %v; the results of all are put together", tensor.ErrShape, b.output(k), *v, st.single)
 	}
 	axis, err := axisIn(st.axis, st.single.a.Rank()+1)
 	if err != nil {
-		return b.wants("%s: %w", b.output(k), err)
+		return b.at(k, err)
 	}
 	if room := st.v.a.Dim(axis); st.used == room {
 		if err := fr.grow(st, int(min(most, 2*int64(room)))); err != nil {
-			return b.wants("%s: %w", b.output(k), err)
+			return b.at(k, err)
 		}
 	}
 	at := st.used
@@ -128,13 +128,13 @@ func (fr *frame) finish(in *frame, state []Value, stacks []stack, first int, aro
 				return nil, b.wants("%w: no iteration runs, and %s has no type; declare it", tensor.ErrDType, b.output(first+j))
 			}
 			if err := fr.grow(st, st.n); err != nil {
-				return nil, b.wants("%s: %w", b.output(first+j), err)
+				return nil, b.at(first+j, err)
 			}
 			continue
 		}
 		if st.n == 0 && st.used < st.v.a.Dim(0) {
 			if err := fr.grow(st, st.used); err != nil {
-				return nil, b.wants("%s: %w", b.output(first+j), err)
+				return nil, b.at(first+j, err)
 			}
 		}
 	}
