@@ -162,7 +162,9 @@ func (b *compiled) wants(format string, args ...any) error {
 }
 
 // output names output k of a graph inside a node.
-func (b *compiled) output(k int) string { return fmt.Sprintf("output %d %.100q", k, b.g.Outputs[k].Name) }
+func (b *compiled) output(k int) string {
+	return fmt.Sprintf("output %d %.100q", k, b.g.Outputs[k].Name)
+}
 
 // at puts err at output k of the graph that an attribute holds.
 func (b *compiled) at(k int, err error) error {
