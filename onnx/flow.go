@@ -86,9 +86,8 @@ func simple(name string, least, most int, compute func(k *flowCall) (Value, erro
 			if err != nil {
 				return nil, err
 			}
-			outs := []Value{v}
-			k.fr.own(outs, k.tensors)
-			return outs, nil
+			k.own(&v)
+			return []Value{v}, nil
 		}}
 }
 

@@ -18,7 +18,7 @@ type storage struct {
 	bytes int64
 }
 
-// fresh marks tensors that a step made, until own finds out whose memory they are in.
+// fresh marks tensors that a flow made, until own finds out whose memory they are in.
 var fresh = new(storage)
 
 // A run is the state of one Run.
@@ -35,8 +35,9 @@ type frame struct {
 	*run
 	c    *compiled
 	vals []Value
-	plan *Plan // nil where nothing limits memory
-	key  []byte
+	plan *Plan   // nil where nothing limits memory
+	key  []byte  // see planned
+	outs []Value // of the step that ran last
 }
 
 func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
@@ -184,63 +185,73 @@ func (fr *frame) results(i int) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	outs := make([]Value, len(list))
-	for j, a := range list {
-		if outs[j].a = a; !a.IsZero() {
-			outs[j].own = fresh
+	fr.outs = slices.Grow(fr.outs[:0], len(list))
+	for _, a := range list {
+		fr.outs = append(fr.outs, Value{a: a})
+		if !a.IsZero() {
+			fr.keep(&fr.outs[len(fr.outs)-1], fr.outs[:len(fr.outs)-1], s)
 		}
 	}
-	fr.own(outs, func(yield func(*Value) bool) {
-		for _, id := range s.in {
-			if id >= 0 && !yield(&fr.vals[id]) {
-				return
-			}
-		}
-	})
-	return outs, nil
+	return fr.outs, nil
 }
 
-// own gives each tensor that a step made its storage, that of an earlier one or of a source that it shares elements with
-// or a new one, and holds all values.
-func (fr *frame) own(outs []Value, sources func(yield func(*Value) bool)) {
-	one := func(out, earlier *Value) {
+// keep gives a new tensor its storage: that of an earlier result or an input of the step that it shares elements with, or
+// one of its own. It holds the tensor.
+func (fr *frame) keep(out *Value, earlier []Value, s *step) {
+	for j := range earlier {
+		if earlier[j].isTensor() && out.a.SameData(earlier[j].a) {
+			out.own = earlier[j].own
+			hold(out)
+			return
+		}
+	}
+	for _, id := range s.in {
+		if id >= 0 && fr.vals[id].isTensor() && out.a.SameData(fr.vals[id].a) {
+			out.own = fr.vals[id].own
+			hold(out)
+			return
+		}
+	}
+	fr.store(out)
+}
+
+// store gives a new tensor a storage of its own, and holds it.
+func (r *run) store(out *Value) {
+	out.own = &storage{refs: 1, bytes: size(out.a)}
+	r.live = add(r.live, out.own.bytes)
+}
+
+// own gives each tensor in v that is marked fresh its storage: that of an input, or of the item before, that it shares
+// elements with, or one of its own. It holds v.
+func (k *flowCall) own(v *Value) {
+	one := func(out, before *Value) {
 		if out.own != fresh {
 			hold(out)
 			return
 		}
-		if earlier != nil && earlier.isTensor() && out.a.SameData(earlier.a) {
-			out.own = earlier.own
-			hold(out)
-			return
+		found := before != nil && out.a.SameData(before.a)
+		if found {
+			out.own = before.own
+		} else {
+			k.tensors(func(in *Value) bool {
+				if found = in.isTensor() && out.a.SameData(in.a); found {
+					out.own = in.own
+				}
+				return !found
+			})
 		}
-		out.own = nil
-		found := false
-		sources(func(v *Value) bool {
-			if found = v.isTensor() && out.a.SameData(v.a); found {
-				out.own = v.own
-			}
-			return !found
-		})
 		if !found {
-			out.own = &storage{bytes: size(out.a)}
-			fr.live = add(fr.live, out.own.bytes)
+			k.fr.store(out)
+			return
 		}
 		hold(out)
 	}
-	for j := range outs {
-		out := &outs[j]
-		if out.seq == nil {
-			i := slices.IndexFunc(outs[:j], func(e Value) bool { return out.own == fresh && e.isTensor() && out.a.SameData(e.a) })
-			if i < 0 {
-				one(out, nil)
-			} else {
-				one(out, &outs[i])
-			}
-			continue
-		}
-		for i, item := range out.seq.items {
-			one(item, last(out.seq.items[:i]))
-		}
+	if v.seq == nil {
+		one(v, nil)
+		return
+	}
+	for i, item := range v.seq.items {
+		one(item, last(v.seq.items[:i]))
 	}
 }
 

@@ -96,8 +96,8 @@ func (fr *frame) grow(st *stack, n int) error {
 		}
 	}
 	fr.release(&st.v)
-	st.v = Value{a: a, own: &storage{refs: 1, bytes: size(a)}}
-	fr.live = add(fr.live, st.v.own.bytes)
+	st.v = Value{a: a}
+	fr.store(&st.v)
 	return nil
 }
 
