@@ -171,7 +171,7 @@ func (b *Builder) Rename(value, name string) string {
 			}
 		}
 	}
-	b.g.All(func(g *Graph) bool {
+	for g := range b.g.All() {
 		for i := range g.Nodes {
 			rename(g.Nodes[i].Inputs)
 			rename(g.Nodes[i].Outputs)
@@ -188,8 +188,7 @@ func (b *Builder) Rename(value, name string) string {
 				t.Name = name
 			}
 		}
-		return true
-	})
+	}
 	delete(b.used, value)
 	b.used[name] = true
 	return name

@@ -120,7 +120,10 @@ func checkLoop(s *step) error {
 // settle infers a body until what is known of the values it carries stays the same: args from the place at on, which the
 // outputs from their place back on replace. It returns the outputs of the last pass.
 func (f *inference) settle(b *compiled, around, args []Value, at, n, back int) ([]Value, account, error) {
-	const passes = 3
+	const passes, deep = 3, 4
+	if f.depth >= deep && !f.guessing { // the time of loops inside loops would multiply
+		clear(args[at : at+n])
+	}
 	for pass := 0; ; pass++ {
 		outs, inside := f.body(b, around, args)
 		stable := true

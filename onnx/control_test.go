@@ -676,7 +676,7 @@ func TestAnyOrder(t *testing.T) {
 	want := run(t, build())
 	rapid.Check(t, func(t *rapid.T) {
 		m := build()
-		for g := range m.Graph.All {
+		for g := range m.Graph.All() {
 			g.Nodes = rapid.Permutation(g.Nodes).Draw(t, "nodes")
 		}
 		if got := run(t, m); !slices.Equal(got, want) {

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -51,7 +52,9 @@ type Graph struct {
 }
 
 // All goes over g and the graphs inside its nodes, from the outside in. It ends where they nest too deep to be run.
-func (g *Graph) All(yield func(*Graph) bool) { g.all(yield, 0) }
+func (g *Graph) All() iter.Seq[*Graph] {
+	return func(yield func(*Graph) bool) { g.all(yield, 0) }
+}
 
 func (g *Graph) all(yield func(*Graph) bool, depth int) bool {
 	if g == nil {

@@ -162,7 +162,7 @@ func (m *Model) Weights() (inPlace, copied int64) {
 	if m == nil || m.Graph == nil || m.buf != nil && m.buf.Closed() {
 		return 0, 0
 	}
-	for g := range m.Graph.All {
+	for g := range m.Graph.All() {
 		for i := range g.Initializers {
 			t := &g.Initializers[i]
 			n, size, err := t.check()

@@ -76,8 +76,17 @@ func construct(k *flowCall) (Value, error) {
 	return sequenceOf(k.in[0].elem(), items), nil
 }
 
-// longest is how long a sequence may be while its items are descriptions.
-const longest = small
+// roomFor fails where a sequence of n items takes more memory than there may be, while inferring where it is long.
+func (k *flowCall) roomFor(n int) error {
+	const itemSize = 256 // about what an item takes besides its elements
+	if k.fr != nil {
+		return k.fr.room(int64(n) * itemSize)
+	}
+	if n > small {
+		return op.ErrUnknown
+	}
+	return nil
+}
 
 func insert(k *flowCall) (Value, error) {
 	seq, err := k.sequence(0)
@@ -92,8 +101,8 @@ func insert(k *flowCall) (Value, error) {
 		return Value{}, input(1, failf("%w: it holds %v, the sequence is of %v", tensor.ErrDType, v.elem(), d))
 	}
 	at, err := k.place(2, len(seq.items)+1, len(seq.items))
-	if err == nil && k.fr == nil && len(seq.items) >= longest {
-		err = op.ErrUnknown
+	if err == nil {
+		err = k.roomFor(len(seq.items) + 1)
 	}
 	if err != nil {
 		return Value{}, err
@@ -163,13 +172,8 @@ func splitToSequence(k *flowCall) (Value, error) {
 			count++
 		}
 	}
-	if k.fr == nil && count > longest {
-		return Value{}, op.ErrUnknown
-	}
-	if k.fr != nil {
-		if err := k.fr.room(int64(count) * itemSize); err != nil {
-			return Value{}, err
-		}
+	if err := k.roomFor(count); err != nil {
+		return Value{}, err
 	}
 	from := make([]int, count+1)
 	for i := range count {
@@ -191,9 +195,6 @@ func splitToSequence(k *flowCall) (Value, error) {
 	}
 	return sequenceOf(a.DType(), items), nil
 }
-
-// itemSize is about what an item of a sequence takes besides its elements.
-const itemSize = 256
 
 // sizes returns what input 1 of SplitToSequence says about an axis of n: one size, or all.
 func (k *flowCall) sizes(n int) (each int, sizes []int, err error) {

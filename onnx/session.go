@@ -184,6 +184,10 @@ func (s *Session) bind(inputs map[string]Value) ([]Value, error) {
 			return nil, in(fmt.Sprintf("input %q", v.Name), failf("wants %v, got nil", v.Type))
 		}
 		err := s.fits(v, &v.Type, &a, bound)
+		if a.Kind() == KindSequence { // of an empty one the declaration alone says it
+			d, _ := v.Type.tensor().Elem.DType()
+			a = sequenceOf(d, a.seq.items)
+		}
 		if err == nil && s.fixed != dtype.Invalid {
 			a, err = valueToFixed(a, s.fixed)
 		}

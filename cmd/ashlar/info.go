@@ -270,7 +270,7 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 	inPlace, copied := m.Weights()
 	counts := make(map[string]int)
 	weights, nodes := 0, 0
-	for g := range m.Graph.All {
+	for g := range m.Graph.All() {
 		weights += len(g.Initializers)
 		nodes += len(g.Nodes)
 		for i := range g.Nodes {
@@ -284,7 +284,7 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 	}
 	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", weights, amount(inPlace), amount(copied)))
 	if all {
-		for g := range m.Graph.All {
+		for g := range m.Graph.All() {
 			p.describeWeights(g, row)
 		}
 	}
