@@ -21,8 +21,9 @@ import (
 // The first mistake is kept and returned by Model.
 type Builder struct {
 	g    Graph
-	used map[string]bool
+	used map[string]bool // names, of all graphs inside each other
 	err  error
+	top  *Builder // of the model, if this one is of a graph inside a node
 }
 
 // ready makes the zero value a Builder.
@@ -38,9 +39,46 @@ func NewBuilder(name string) *Builder {
 }
 
 func (b *Builder) fail(place string, err error) {
+	if b.top != nil {
+		b.top.fail(place, err)
+		return
+	}
 	if b.err == nil && err != nil {
 		b.err = in(place, err)
 	}
+}
+
+// Body returns a Builder of a graph for a node of b, to be handed to GraphAttr. It may read all values of b; the names it
+// gives are new in both. The Model of b reports its first mistake.
+func (b *Builder) Body(name string) *Builder {
+	b.ready()
+	top := b
+	if b.top != nil {
+		top = b.top
+	}
+	return &Builder{g: Graph{Name: name}, used: b.used, top: top}
+}
+
+// GraphAttr is an attribute that holds the graph of a Builder that Body made, as it is when the model is complete.
+func GraphAttr(name string, body *Builder) Attribute {
+	if body == nil {
+		body = new(Builder)
+	}
+	return Attribute{Name: name, Type: AttrGraph, Value: &body.g}
+}
+
+// InputOf declares an input of any type: a sequence, an optional, or a tensor of whatever rank.
+func (b *Builder) InputOf(name string, t Type) string {
+	b.ready()
+	b.g.Inputs = append(b.g.Inputs, ValueInfo{Name: name, Type: t})
+	b.used[name] = true
+	return name
+}
+
+// OutputOf declares the value of this name as an output of any type; the zero Type leaves it to what the nodes give.
+func (b *Builder) OutputOf(name string, t Type) {
+	b.ready()
+	b.g.Outputs = append(b.g.Outputs, ValueInfo{Name: name, Type: t})
 }
 
 // Input declares an input. Each dimension is an int, a string that names it, or nil if it may be anything.
@@ -133,20 +171,22 @@ func (b *Builder) Rename(value, name string) string {
 			}
 		}
 	}
-	for i := range b.g.Nodes {
-		rename(b.g.Nodes[i].Inputs)
-		rename(b.g.Nodes[i].Outputs)
-	}
-	for _, list := range [][]ValueInfo{b.g.Inputs, b.g.Outputs} {
-		for i := range list {
-			if list[i].Name == value {
-				list[i].Name = name
+	for g := range b.g.All() {
+		for i := range g.Nodes {
+			rename(g.Nodes[i].Inputs)
+			rename(g.Nodes[i].Outputs)
+		}
+		for _, list := range [][]ValueInfo{g.Inputs, g.Outputs} {
+			for i := range list {
+				if list[i].Name == value {
+					list[i].Name = name
+				}
 			}
 		}
-	}
-	for i := range b.g.Initializers {
-		if t := &b.g.Initializers[i]; t.Name == value {
-			t.Name = name
+		for i := range g.Initializers {
+			if t := &g.Initializers[i]; t.Name == value {
+				t.Name = name
+			}
 		}
 	}
 	delete(b.used, value)
@@ -168,8 +208,12 @@ func (b *Builder) fresh(base string) string {
 // the way, and if a value is given twice or never. Whether the operators exist, and take these inputs, Model.Check says.
 func (b *Builder) Model(opset int64) (*Model, error) {
 	b.ready()
-	if b.err != nil {
-		return nil, inFile("", b.err)
+	err := b.err
+	if b.top != nil {
+		err = b.top.err
+	}
+	if err != nil {
+		return nil, inFile("", err)
 	}
 	m := &Model{IR: irOf(opset), Producer: "ashlar", Opsets: []Opset{{"", opset}}, Graph: &b.g}
 	if _, err := resolve(m.Graph); err != nil {

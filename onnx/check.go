@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -25,15 +27,21 @@ func (m *Model) Check() error {
 	})
 }
 
-// compiled is a model that has passed its checks, ready to be given inputs.
+// compiled is a graph that has passed its checks, ready to be given inputs: a model's, or one inside a node.
 type compiled struct {
 	*program
+	g      *Graph
 	m      *Model
+	attr   string                  // the attribute that holds the graph, if it is inside a node
+	place  string                  // what stands before a step's label in a list: the nodes around
 	opset  int64                   // of ONNX's own operators
 	others map[string]int64        // of other domains
-	ops    []op.Op                 // by step; nil for a Constant
+	ops    []op.Op                 // by step; nil for a Constant, and where step.flow runs it
 	attrs  []map[string]tensor.Any // by step: the attributes that are tensors
 	consts []constant              // what doesn't depend on inputs: initializers and the outputs of Constants
+	vals   []Value                 // by value: what is known of the constants; in a session, they themselves
+	fixed  dtype.DType             // see NewFixedSession; Invalid for others
+	recent atomic.Pointer[kept]    // of a graph inside a node: the plan made last
 }
 
 // A constant is the value of an initializer or of a Constant node.
@@ -41,6 +49,22 @@ type constant struct {
 	id    int
 	proto *TensorProto // nil: value
 	value tensor.Any
+	outer bool // it is one of a graph around, too
+}
+
+// all goes over c and the graphs inside its nodes.
+func (c *compiled) all(yield func(*compiled) bool) bool {
+	if !yield(c) {
+		return false
+	}
+	for i := range c.steps {
+		for _, b := range c.steps[i].bodies {
+			if !b.all(yield) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (m *Model) compile() (*compiled, error) {
@@ -48,30 +72,43 @@ func (m *Model) compile() (*compiled, error) {
 	if g == nil {
 		return nil, failf("the model has no graph")
 	}
-	c := &compiled{m: m, opset: m.Opset(""), others: make(map[string]int64, len(m.Opsets))}
+	c := &compiled{g: g, m: m, opset: m.Opset(""), others: make(map[string]int64, len(m.Opsets))}
 	for _, o := range m.Opsets {
 		c.others[o.Domain] = max(c.others[o.Domain], o.Version)
 	}
-	if err := c.compileGraph(g); err != nil {
+	if err := c.compileModel(); err != nil {
 		return nil, in(fmt.Sprintf("graph %q", g.Name), err)
 	}
 	return c, nil
 }
 
-func (c *compiled) compileGraph(g *Graph) (err error) {
-	if c.program, err = resolve(g); err != nil {
+func (c *compiled) compileModel() (err error) {
+	if c.program, err = resolve(c.g); err != nil {
 		return err
-	}
-	list, err := c.checkValues(g)
-	if err != nil {
-		return err
-	}
-	if c.opset == 0 && slices.ContainsFunc(g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
-		return failf("the model doesn't say which opset its nodes are of")
 	}
 	known := make(map[string]op.Op)
 	for _, o := range op.All() {
 		known[o.Name()] = o
+	}
+	list, err := c.checkGraph(known)
+	if err != nil {
+		return err
+	}
+	c.shareConstants()
+	list = append(list, c.checkTypes()...)
+	if len(list) > 0 {
+		return &UnsupportedError{List: list}
+	}
+	return nil
+}
+
+// checkGraph looks at a graph, whose names are resolved, and at those inside its nodes.
+func (c *compiled) checkGraph(known map[string]op.Op) (list []Unsupported, err error) {
+	if list, err = c.checkValues(c.g); err != nil {
+		return nil, err
+	}
+	if c.opset == 0 && slices.ContainsFunc(c.g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
+		return nil, failf("the model doesn't say which opset its nodes are of")
 	}
 	c.ops = make([]op.Op, len(c.steps))
 	c.attrs = make([]map[string]tensor.Any, len(c.steps))
@@ -81,14 +118,54 @@ func (c *compiled) compileGraph(g *Graph) (err error) {
 			list = append(list, c.missing(s, fmt.Sprintf(format, args...)))
 		}
 		if err := c.checkNode(i, known, missing); err != nil {
-			return in(c.label(s), err)
+			return nil, in(c.label(s), err)
+		}
+		for _, b := range s.bodies {
+			b.m, b.opset, b.others, b.place = c.m, c.opset, c.others, c.place+c.label(s)+": "+b.attr+": "
+			inner, err := b.checkGraph(known)
+			if err != nil {
+				return nil, in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
+			}
+			list = append(list, inner...)
+		}
+		if s.flow != nil {
+			if err := s.flow.check(s); err != nil {
+				return nil, in(c.label(s), err)
+			}
 		}
 	}
-	list = append(list, c.checkTypes(g)...)
-	if len(list) > 0 {
-		return &UnsupportedError{List: list}
+	return list, nil
+}
+
+// shareConstants makes constants of a graph around constants of the graphs that capture them.
+func (c *compiled) shareConstants() {
+	var fixed map[int]constant
+	for i := range c.steps {
+		for _, b := range c.steps[i].bodies {
+			if fixed == nil {
+				fixed = make(map[int]constant, len(c.consts))
+				for _, k := range c.consts {
+					fixed[k.id] = k
+				}
+				if !c.inner {
+					for _, id := range c.inputs {
+						delete(fixed, id) // a run may give another value
+					}
+				}
+			}
+			b.captures = slices.DeleteFunc(b.captures, func(o capture) bool {
+				k, ok := fixed[o.from]
+				if ok {
+					b.consts = append(b.consts, constant{o.id, k.proto, k.value, true})
+				}
+				return ok
+			})
+			b.shareConstants()
+		}
 	}
-	return nil
+	if fixed != nil {
+		c.lifetimes()
+	}
 }
 
 // checkValues looks at inputs, outputs and weights.
@@ -99,15 +176,15 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 	}{{"input", g.Inputs}, {"output", g.Outputs}} {
 		for i := range l.vals {
 			v := &l.vals[i]
-			_, ok := v.Type.Elem.DType()
-			if n := len(v.Type.Shape); n > maxRank {
+			t := v.Type.tensor()
+			if n := len(t.Shape); n > maxRank {
 				return nil, in(named(l.kind, v.Name, i), tooManyAxes(n))
 			}
-			if v.Type.Kind == KindNone && (l.kind == "output" || c.given[c.inputs[i]]) {
+			if v.Type.Kind == KindNone && (l.kind == "output" || c.inner || c.given[c.inputs[i]]) {
 				continue // the type follows from the rest
 			}
-			if v.Type.Kind != KindTensor || !ok {
-				list = append(list, Unsupported{Place: named(l.kind, v.Name, i), Reason: "its type is " + v.Type.String()})
+			if _, ok := t.Elem.DType(); t.Kind != KindTensor || !ok && (!c.inner || t.Elem != ElemUndefined) {
+				list = append(list, Unsupported{Place: c.place + named(l.kind, v.Name, i), Reason: "its type is " + v.Type.String()})
 			}
 		}
 	}
@@ -120,7 +197,7 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 		t := &g.Initializers[i]
 		place := fmt.Sprintf("initializer %q", t.Name)
 		if why := t.unsupported(); why != "" {
-			list = append(list, Unsupported{Place: place, Reason: why})
+			list = append(list, Unsupported{Place: c.place + place, Reason: why})
 			continue
 		}
 		if _, _, err := t.check(); err != nil {
@@ -129,7 +206,7 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 		c.consts = append(c.consts, constant{id: c.inits[i], proto: t})
 	}
 	for i := range g.Sparse {
-		list = append(list, Unsupported{Place: fmt.Sprintf("sparse initializer %q", g.Sparse[i].Values.Name), Reason: "weights in sparse form"})
+		list = append(list, Unsupported{Place: c.place + fmt.Sprintf("sparse initializer %q", g.Sparse[i].Values.Name), Reason: "weights in sparse form"})
 	}
 	return list, nil
 }
@@ -141,7 +218,6 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 		missing("operators of the domain %q", n.Domain)
 		return nil
 	}
-	inner := false // a graph inside the node
 	seen := make(map[string]bool, len(n.Attributes))
 	for j := range n.Attributes {
 		a := &n.Attributes[j]
@@ -152,15 +228,14 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 			return in(named("attribute", a.Name, j), failf("it is there twice"))
 		}
 		seen[a.Name] = true
-		inner = inner || a.Type == AttrGraph || a.Type == AttrGraphs
 	}
+	if f := flows[n.Op]; f != nil {
+		return c.checkFlow(&c.steps[i], f, missing)
+	}
+	c.steps[i].bodies = nil
 	o, ok := known[n.Op]
-	switch {
-	case inner:
-		missing("it runs a graph inside the graph")
-		return nil
-	case !ok:
-		missing("there is no operator of this name")
+	if !ok {
+		missing("the operator isn't implemented")
 		return nil
 	}
 	if why := meaning(o, c.opset); why != "" {
@@ -221,7 +296,10 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 			missing("attribute %q isn't known", a.Name)
 			return nil
 		}
-		call, read := c.call(i, nil, nil)
+		call, read, err := c.call(i, nil, nil)
+		if err != nil {
+			return err
+		}
 		out, err := o.Run(call)
 		if err == nil {
 			err = read.wrong
@@ -235,33 +313,37 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 	return nil
 }
 
-// checkTypes follows the element types through the graph, with 1 for every size that isn't fixed, and lists what the
-// operators refuse. What it can't follow it leaves to the planner.
-func (c *compiled) checkTypes(g *Graph) (list []Unsupported) {
-	vals := make([]tensor.Any, len(c.names))
-	for i := range g.Inputs {
-		if v := guess(&g.Inputs[i].Type); !v.IsZero() && !c.given[c.inputs[i]] {
+// checkTypes follows the element types through the graph, and those inside its nodes, with 1 for every size that isn't
+// fixed, and lists what the operators refuse. What it can't follow it leaves to the planner.
+func (c *compiled) checkTypes() (list []Unsupported) {
+	c.all(func(b *compiled) bool {
+		b.vals = make([]Value, len(b.names))
+		for _, k := range b.consts {
+			if v, err := c.described(k); err == nil {
+				b.vals[k.id].a = v
+			}
+		}
+		return true
+	})
+	f := inference{guessing: true, failed: func(b *compiled, i int, err error) error {
+		if refuses(err) {
+			list = append(list, b.missing(&b.steps[i], plain(err)))
+		}
+		return nil
+	}}
+	vals := slices.Clone(c.vals)
+	for i := range c.g.Inputs {
+		if v := guess(&c.g.Inputs[i].Type); v.known() && !c.given[c.inputs[i]] {
 			vals[c.inputs[i]] = v
 		}
 	}
-	for _, k := range c.consts {
-		v, err := c.described(k)
-		if err == nil {
-			vals[k.id] = v
-		}
-	}
-	c.infer(context.Background(), 0, vals, nil, func(i int, err error) error {
-		if refuses(err) {
-			list = append(list, c.missing(&c.steps[i], err.Error()))
-		}
-		return nil
-	})
+	f.within(context.Background(), 0, func() error { return f.graph(c, vals, new(Plan)) })
 	return list
 }
 
 // missing is an entry for the list about a step.
 func (c *compiled) missing(s *step, reason string) Unsupported {
-	return Unsupported{Place: c.label(s), Op: opName(s.node.Domain, s.node.Op), Opset: c.opsetOf(s.node), Reason: reason}
+	return Unsupported{Place: c.place + c.label(s), Op: opName(s.node.Domain, s.node.Op), Opset: c.opsetOf(s.node), Reason: reason}
 }
 
 // label names a step in errors.
@@ -279,11 +361,11 @@ func refuses(err error) bool {
 	return errors.Is(err, tensor.ErrDType) || errors.Is(err, ErrUnsupported)
 }
 
-// guess describes a tensor of type t, nil if the rank or the element type is open.
-func guess(t *Type) tensor.Any {
+// guess describes a value of type t, the zero Value if it isn't a tensor, or the rank or the element type is open.
+func guess(t *Type) Value {
 	d, ok := t.Elem.DType()
 	if t.Kind != KindTensor || !ok || !t.HasShape {
-		return tensor.Any{}
+		return Value{}
 	}
 	shape := make([]int, len(t.Shape))
 	for i, dim := range t.Shape {
@@ -294,9 +376,9 @@ func guess(t *Type) tensor.Any {
 	}
 	s, err := tensor.NewSpec(d, shape...)
 	if err != nil {
-		return tensor.Any{}
+		return Value{}
 	}
-	return s.Any()
+	return Value{a: s.Any()}
 }
 
 // described returns the value of a constant that is small, and of a large one its type and shape.

@@ -35,8 +35,6 @@ func TestResolveErrors(t *testing.T) {
 		{"long cycle", Graph{Nodes: []n{{Op: "A", Inputs: []string{"z"}, Outputs: []string{"x"}}, {Op: "B", Inputs: []string{"x"}, Outputs: []string{"y"}}, {Op: "C", Inputs: []string{"y"}, Outputs: []string{"z"}}}},
 			`node 0 (A): input 0 "z" comes from node 2 (C), which itself waits for this node: a cycle`},
 		{"own output", Graph{Nodes: []n{{Op: "A", Inputs: []string{"", "x"}, Outputs: []string{"x"}}}}, `node 0 (A): input 1 "x" is an output of the node itself`},
-		{"order", Graph{Nodes: []n{{Op: "A", Inputs: []string{"y"}, Outputs: []string{"x"}}, {Op: "B", Outputs: []string{"y"}}}},
-			`node 0 (A): input 0 "y" comes from node 1 (B), which stands later; nodes must stand in the order they can run in`},
 		{"missing", Graph{Nodes: []n{{Name: "first", Op: "A", Inputs: []string{"y"}, Outputs: []string{"x"}}}}, `node 0 "first" (A): input 0 "y" is given a value by no node, input or initializer`},
 		{"twice by nodes", Graph{Nodes: []n{{Op: "A", Outputs: []string{"x"}}, {Op: "B", Outputs: []string{"x"}}}},
 			`node 1 (B): value "x" is given by node 0 (A) and again by node 1 (B); a value is given once`},
@@ -94,13 +92,16 @@ func TestLifetimes(t *testing.T) {
 // Everything that is missing is in one list, with where, what and why.
 func TestCheckLists(t *testing.T) {
 	str := pb{}.packed(1, 1).int(2, 8).str(6, "a")
+	branch := func(op, in string) pb {
+		return pb{}.bytes(1, nodeOf(op, in, "inner")).bytes(12, valueOf("inner", nil))
+	}
 	graph := pb{}.str(2, "g").
-		bytes(11, valueOf("x", tensorType(1, 2))).bytes(11, valueOf("names", tensorType(8, 2))).bytes(11, valueOf("list", pb{}.bytes(4, pb{}.bytes(1, tensorType(1))))).
+		bytes(11, valueOf("x", tensorType(1, 2))).bytes(11, valueOf("names", tensorType(8, 2))).bytes(11, valueOf("list", pb{}.bytes(4, pb{}.bytes(1, tensorType(8))))).
 		bytes(5, pb{}.packed(1, 2).int(2, 22).packed(5, 0x21).str(8, "quarter")).
 		bytes(5, pb{}.packed(1, 2).int(2, 1).int(14, 1).bytes(13, pb{}.str(1, "location").str(2, "w.bin")).str(8, "far")).
 		bytes(15, pb{}.bytes(1, pb{}.packed(1, 1).int(2, 1).f32(4, 1).str(8, "thin")).int(3, 9)).
 		bytes(1, nodeOf("Frobnicate", "x", "a").str(3, "f")).
-		bytes(1, nodeOf("If", "x", "b", pb{}.str(1, "then_branch").bytes(6, nil).int(20, 5))).
+		bytes(1, nodeOf("If", "x", "b", pb{}.str(1, "then_branch").bytes(6, branch("Relu", "x")).int(20, 5), pb{}.str(1, "else_branch").bytes(6, branch("Frobnicate", "a")).int(20, 5))).
 		bytes(1, nodeOf("FusedGelu", "x", "c").str(7, "com.microsoft")).
 		bytes(1, nodeOf("Relu", "x", "d", pb{}.str(1, "leak").f32(2, 1).int(20, 1))).
 		bytes(1, nodeOf("Equal", "x", "e").str(1, "x")).
@@ -116,16 +117,17 @@ func TestCheckLists(t *testing.T) {
 	}
 	want := []string{
 		`input "names": its type is string[2]`,
-		`input "list": its type is sequence(float32[])`,
+		`input "list": its type is sequence(string[])`,
 		`initializer "quarter": element type int4`,
 		`initializer "far": elements in another file ("w.bin")`,
 		`sparse initializer "thin": weights in sparse form`,
-		`node 0 "f" (Frobnicate, opset 13): there is no operator of this name`,
-		`node 1 (If, opset 13): it runs a graph inside the graph`,
+		`node 0 "f" (Frobnicate, opset 13): the operator isn't implemented`,
+		`node 1 (If, opset 13): else_branch: node 0 (Frobnicate, opset 13): the operator isn't implemented`,
 		`node 2 (com.microsoft.FusedGelu): operators of the domain "com.microsoft"`,
 		`node 3 (Relu, opset 13): attribute "leak" isn't known`,
 		`node 6 (Constant, opset 13): element type string`,
-		`node 7 (Frobnicate, opset 13): there is no operator of this name`,
+		`node 7 (Frobnicate, opset 13): the operator isn't implemented`,
+		`node 1 (If, opset 13): input 0: dtype: it is float32[2]; a condition is one bool`,
 		`node 5 (Relu, opset 13): op.Relu: is not defined for bool; convert the operand with op.Cast`,
 	}
 	var got []string
@@ -135,7 +137,7 @@ func TestCheckLists(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if lines := strings.Split(err.Error(), "\n"); len(lines) != 1+len(want) || lines[0] != "onnx: 12 unsupported:" {
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 1+len(want) || lines[0] != "onnx: 13 unsupported:" {
 		t.Errorf("as text:\n%v", err)
 	}
 	if _, err := NewSession(m); !errors.As(err, &u) || len(u.List) != len(want) {

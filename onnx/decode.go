@@ -121,6 +121,8 @@ func (d *decoder) graphInto(m msg, g *Graph) error {
 	if err := d.spend(int64(256)); err != nil {
 		return err
 	}
+	d.graphs++
+	defer func() { d.graphs-- }()
 	if g.Nodes, err = list[Node](d, t[1], checkNode); err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (d *decoder) graphInto(m msg, g *Graph) error {
 	if g.Inputs, err = list[ValueInfo](d, t[11], checkValue); err != nil {
 		return err
 	}
-	if g.Outputs, err = list[ValueInfo](d, t[12], checkValue); err != nil {
+	if g.Outputs, err = list[ValueInfo](d, t[12], checkValue*d.graphs); err != nil {
 		return err
 	}
 	if g.Values, err = list[ValueInfo](d, t[13], checkValue); err != nil {
@@ -209,7 +211,8 @@ func (d *decoder) nodeInto(m msg, n *Node) error {
 	if err != nil {
 		return err
 	}
-	if n.Inputs, err = list[string](d, t[1], checkValue); err != nil {
+	// Each graph around may have to hand the value on.
+	if n.Inputs, err = list[string](d, t[1], checkValue*max(d.graphs, 1)); err != nil {
 		return err
 	}
 	if n.Outputs, err = list[string](d, t[2], checkValue); err != nil {

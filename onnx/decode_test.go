@@ -349,10 +349,25 @@ func TestMemoryWhileDecoding(t *testing.T) {
 		}
 		return p.bytes(11, valueOf("0", tensorType(1, 3))).bytes(12, valueOf(fmt.Sprintf("%x", n), tensorType(1, 3)))
 	}
+	captures := func(n, depth int) (p pb) { // the innermost of depth graphs reads n values of the outermost
+		for i := range n {
+			p = p.str(1, fmt.Sprintf("%x", i))
+		}
+		p = pb{}.bytes(1, p.str(2, "y").str(4, "Sum")).bytes(12, valueOf("y", nil))
+		for range depth {
+			p = pb{}.bytes(1, nodeOf("If", "c", "y", pb{}.str(1, "then_branch").bytes(6, p).int(20, 5), pb{}.str(1, "else_branch").bytes(6, pb{}.bytes(12, valueOf("c", nil))).int(20, 5))).bytes(12, valueOf("y", nil))
+		}
+		for i := range n {
+			p = p.bytes(11, valueOf(fmt.Sprintf("%x", i), tensorType(9)))
+		}
+		return p.bytes(11, valueOf("c", tensorType(9)))
+	}
 	for _, c := range []struct {
 		name string
 		file pb
 	}{
+		{"captures", modelOf(captures(5000, 20))},
+		{"many captures", modelOf(captures(100_000, 20))},
 		{"nodes", modelOf(repeat(pb{}.bytes(1, nil), 1<<20))},
 		{"attributes", modelOf(pb{}.bytes(1, repeat(pb{}.bytes(5, nil), 1<<20)))},
 		{"names", modelOf(pb{}.bytes(1, repeat(pb{}.str(1, ""), 1<<21)))},

@@ -10,9 +10,12 @@
 // attributes, element types, and the meanings of operators at the opset that the model imports (7 to 17; newer ones where
 // the operator still means the same). A Builder writes models from Go.
 //
+// A graph may hold graphs: branches of If, bodies of Loop, Scan and SequenceMap. Values are tensors, sequences of them and
+// optionals; RunValues takes and gives all of these.
+//
 // Files are not trusted. Whatever the bytes are, decoding and checking end with a model or an error that names the place,
 // allocate no more than 64 MiB and 8 times the file's size, and follow no path to another file: tensors whose elements
-// are stored beside the model are reported as unsupported. Running is bounded by Options.MaxMemory.
+// are stored beside the model are reported as unsupported. Running is bounded by Options.MaxMemory and Options.MaxIterations.
 //
 // Operators come from package op, the numbers and rules of which a run inherits: its results depend on the inputs and the
 // model alone.

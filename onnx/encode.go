@@ -50,9 +50,10 @@ const rawAlign = 8
 
 // An encoder appends fields to a message. err is the first thing that couldn't be written.
 type encoder struct {
-	err  error
-	own  *mem.Buffer            // the model's, held by the caller
-	held map[*mem.Buffer]func() // other models', whose tensors are among this one's
+	err   error
+	depth int                    // of graphs inside each other
+	own   *mem.Buffer            // the model's, held by the caller
+	held  map[*mem.Buffer]func() // other models', whose tensors are among this one's
 }
 
 // hold keeps the bytes of a tensor in place until release. It reports whether they are there.
@@ -276,6 +277,14 @@ func (e *encoder) sparse(s *SparseTensor) []byte {
 
 // graph is the message without its initializers.
 func (e *encoder) graph(g *Graph) (b []byte) {
+	if e.depth++; e.depth > maxNested+1 { // one that holds itself has no end
+		if e.err == nil {
+			e.err = failf("graphs stand inside each other more than %d deep", maxNested)
+		}
+		e.depth--
+		return nil
+	}
+	defer func() { e.depth-- }()
 	for i := range g.Nodes {
 		b = e.sub(b, 1, e.node(&g.Nodes[i], i))
 	}

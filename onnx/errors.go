@@ -57,6 +57,9 @@ func inFile(name string, err error) error {
 	return &Error{File: name, Err: err}
 }
 
+// plain is the text of err to stand behind a place.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "onnx: ") }
+
 // failf is an Error without a place yet.
 func failf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
 

@@ -115,6 +115,48 @@ func ExampleEncode() {
 	// 8 bytes in place, 0 copied
 }
 
+// A loop doubles a tensor until its largest element is beyond a bound, and keeps all steps in a sequence.
+func ExampleSession_RunValues() {
+	b := onnx.NewBuilder("doubling")
+	x := b.Input("x", dtype.Float32, "n")
+	bound := b.Weight("bound", tensor.Scalar[float32](10).Any())
+
+	body := b.Body("body")
+	body.Input("iteration", dtype.Int64)
+	body.Input("going", dtype.Bool)
+	state, steps := body.Input("state", dtype.Float32, "n"), body.InputOf("steps", onnx.Type{})
+	twice := body.Node("Add", []string{state, state})
+	largest := body.Node("ReduceMax", []string{twice}, onnx.Int("keepdims", 0))
+	body.Output(body.Node("Less", []string{largest, bound}), dtype.Bool)
+	body.Output(twice, dtype.Float32, "n")
+	body.OutputOf(body.Node("SequenceInsert", []string{steps, twice}), onnx.Type{})
+
+	none := b.Node("SequenceEmpty", nil)
+	out := b.Nodes("Loop", 2, []string{"", "", x, none}, onnx.GraphAttr("body", body))
+	b.OutputOf(b.Rename(out[1], "all"), onnx.Type{})
+	m, err := b.Model(16)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	in := map[string]onnx.Value{"x": onnx.TensorValue(tensor.FromSlice([]float32{1, 3}, 2).Any())}
+	values, err := s.RunValues(context.Background(), in, onnx.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(values["all"])
+	for _, step := range values["all"].List() {
+		fmt.Println(step)
+	}
+	// Output:
+	// sequence of 2: float32[2], float32[2]
+	// [2. 6.]
+	// [ 4. 12.]
+}
+
 // Everything that can't be run is known before anything runs.
 func ExampleModel_Check() {
 	b := onnx.NewBuilder("strange")
@@ -132,7 +174,7 @@ func ExampleModel_Check() {
 	// Output:
 	// onnx: 2 unsupported:
 	//   node 0 "relu1" (Relu, opset 17): attribute "slope" isn't known
-	//   node 1 "frobnicate1" (Frobnicate, opset 17): there is no operator of this name
+	//   node 1 "frobnicate1" (Frobnicate, opset 17): the operator isn't implemented
 	// true
 }
 

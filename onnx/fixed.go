@@ -61,6 +61,31 @@ func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 	return out[0], nil
 }
 
+// valueToFixed is toFixed for the tensors of a value.
+func valueToFixed(v Value, d dtype.DType) (Value, error) {
+	var err error
+	if v.seq == nil {
+		v.a, err = toFixed(v.a, d)
+		return v, err
+	}
+	if v.seq.kind != KindSequence {
+		return v, nil
+	}
+	items := make([]*Value, len(v.seq.items))
+	for i, item := range v.seq.items {
+		a, err := toFixed(item.a, d)
+		if err != nil {
+			return v, in(fmt.Sprintf("element %d", i), err)
+		}
+		items[i] = &Value{a: a}
+	}
+	elem := v.seq.elem
+	if elem.IsFloat() {
+		elem = d
+	}
+	return sequenceOf(elem, items), nil
+}
+
 // reaches are the formats, where their numbers end on both sides, and half of their units. Next
 // to the ends of the wide ones float64 has nothing as fine as a unit.
 var reaches = [...]struct {

@@ -86,23 +86,39 @@ func checkRanks(outs []tensor.Any) error {
 }
 
 // call is step i applied to values, of which an absent input is the zero Any.
-func (c *compiled) call(i int, vals []tensor.Any, ctx context.Context) (*op.Call, *attrs) {
+func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *attrs, error) {
 	s := &c.steps[i]
 	a := &attrs{node: s.node, tensors: c.attrs[i]}
 	call := &op.Call{Attrs: a, Opset: int(c.opset), Outputs: len(s.out), Context: ctx, Inputs: make([]tensor.Any, len(s.in))}
 	for j, id := range s.in {
-		if id >= 0 {
-			call.Inputs[j] = vals[id]
+		if id < 0 {
+			continue
+		}
+		if call.Inputs[j] = vals[id].a; vals[id].seq != nil {
+			return nil, nil, in(fmt.Sprintf("input %d", j), failf("%w: it is %v; the operator takes tensors", tensor.ErrDType, vals[id]))
 		}
 	}
-	return call, a
+	return call, a, nil
 }
 
-// An inference is what one pass over the graph may still spend.
+// passes reports whether a step gives its input on that is no tensor.
+func (s *step) passes(vals []Value) bool {
+	return s.node.Op == "Identity" && len(s.in) == 1 && len(s.out) == 1 && s.in[0] >= 0 && vals[s.in[0]].seq != nil
+}
+
+// An inference goes over a graph and those inside its nodes, and follows what is known before a run.
 type inference struct {
-	ctx   context.Context // ends with patience
-	bytes int             // of operands and results of what is computed
-	axes  int             // of values
+	ctx      context.Context // ends with patience
+	caller   context.Context
+	bytes    int  // of operands and results of what may still be computed
+	axes     int  // of values that may still be known at one time
+	depth    int  // of the graph inside nodes
+	late     bool // patience or the caller's context ended
+	guessing bool // sizes are guesses, so that element types alone matter: see checkTypes
+
+	// failed is called for each operator's error, inside nodes only while guessing: a branch may never run. It ends the
+	// inference by returning an error itself. It may be nil.
+	failed func(c *compiled, i int, err error) error
 }
 
 // budget is how many bytes an inference within limit may read and write; a limit that isn't positive is none.
@@ -113,70 +129,166 @@ func budget(limit int64) int {
 	return evaluated
 }
 
-// infer fills in vals, which holds what is known of inputs and constants: tensors, or Specs; the zero Any is unknown. A
-// value goes after its last use. after is called for each step once its outputs are known, or known to be unknown; failed
-// for each operator's error, and ends the inference by returning one itself. Both may be nil. Values are computed within
-// ctx and limit bytes, if that is positive.
-func (c *compiled) infer(ctx context.Context, limit int64, vals []tensor.Any, after func(i int), failed func(i int, err error) error) error {
-	f := inference{bytes: budget(limit), axes: maxAxes}
+// within runs an inference. Values are computed within ctx and limit bytes, if that is positive.
+func (f *inference) within(ctx context.Context, limit int64, run func() error) error {
+	f.bytes, f.axes, f.caller = budget(limit), maxAxes, ctx
 	var cancel context.CancelFunc
 	f.ctx, cancel = context.WithTimeout(ctx, patience)
 	defer cancel()
-	last := c.lastUses()
+	err := run()
+	f.late = f.ctx.Err() != nil
+	return err
+}
+
+// An account is what the graphs inside a node need while the node runs.
+type account struct {
+	live    int64 // most bytes at one time
+	inexact bool
+}
+
+// graph fills in vals, which holds what is known of inputs and constants: tensors, or Specs; the zero Value is unknown. A
+// value goes after its last use. p becomes the plan, but for its weights.
+func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
+	p.Exact, p.sizes = true, make([]int64, len(vals))
+	var live int64
+	var peak *step
 	for i := range c.steps {
-		if i&0xff == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		if i&0xff == 0 && f.caller.Err() != nil {
+			return f.caller.Err()
 		}
 		s := &c.steps[i]
-		if c.ops[i] != nil {
-			outs, err := c.inferStep(&f, i, vals)
+		if c.ops[i] != nil || s.flow != nil {
+			outs, inside, err := f.step(c, i, vals)
 			if n := len(outs); err == nil && n > 0 && slices.ContainsFunc(s.out[min(n, len(s.out)):], func(id int) bool { return id >= 0 }) {
 				err = failf("it names %d outputs, the operator gives %d", len(s.out), n)
 			}
-			if err != nil && !errors.Is(err, op.ErrUnknown) && failed != nil {
-				if err := failed(i, err); err != nil {
+			if err != nil && !errors.Is(err, op.ErrUnknown) && f.failed != nil && (f.guessing || f.depth == 0) {
+				if err := f.failed(c, i, err); err != nil {
 					return err
 				}
 			}
 			for j, id := range s.out {
-				if id >= 0 && j < len(outs) && !outs[j].IsZero() && outs[j].Rank() <= f.axes {
-					f.axes -= outs[j].Rank()
+				if id < 0 {
+					continue
+				}
+				if j < len(outs) && outs[j].known() && outs[j].axes() <= f.axes {
+					f.axes -= outs[j].axes()
 					vals[id] = outs[j]
 				}
+				p.sizes[id] = vals[id].size()
+				p.Exact = p.Exact && p.sizes[id] >= 0
+				live = add(live, max(p.sizes[id], 0))
+			}
+			p.Exact = p.Exact && !inside.inexact
+			if inside.live = add(inside.live, p.before(live, s)); max(live, inside.live) > p.Live {
+				p.Live, peak = max(live, inside.live), s
+			}
+			for _, id := range s.drop {
+				live -= max(p.sizes[id], 0)
 			}
 		}
-		if after != nil {
-			after(i)
-		}
-		for _, ids := range [][]int{s.in, s.out} {
-			for _, id := range ids {
-				if id >= 0 && last[id] == i && !vals[id].IsZero() {
-					f.axes += vals[id].Rank() // of an input or a constant more than was taken
-					vals[id] = tensor.Any{}
-				}
+		forget := func(id int) {
+			if id >= 0 && c.last[id] == i && vals[id].known() {
+				f.axes += vals[id].axes() // of an input or a constant more than was taken
+				vals[id] = Value{}
 			}
 		}
+		for id := range s.reads() {
+			forget(id)
+		}
+		for _, id := range s.out {
+			forget(id)
+		}
+	}
+	if peak != nil {
+		p.Node = c.label(peak)
 	}
 	return nil
 }
 
-// lastUses returns the last step that reads or writes each value: what is known of it goes then, of outputs, too.
-func (c *compiled) lastUses() []int {
-	last := make([]int, len(c.names))
-	for i := range c.steps {
-		for _, ids := range [][]int{c.steps[i].in, c.steps[i].out} {
-			for _, id := range ids {
-				if id >= 0 {
-					last[id] = i
-				}
-			}
+// before is what was live before a step gave its results.
+func (p *Plan) before(live int64, s *step) int64 {
+	for _, id := range s.out {
+		if id >= 0 {
+			live -= max(p.sizes[id], 0)
 		}
 	}
-	return last
+	return max(live, 0)
 }
 
-// inferStep returns what is known about the outputs of step i, nothing if an input is unknown.
-func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.Any, error) {
+// body infers a graph inside a node of the graph that has the values around. What it returns is unknown where the time
+// is over.
+func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
+	outs := make([]Value, len(b.outputs))
+	if f.ctx.Err() != nil {
+		return outs, account{inexact: true}
+	}
+	vals := slices.Clone(b.vals)
+	for k, id := range b.formals {
+		if k < len(args) {
+			vals[id] = args[k]
+		}
+		if f.guessing && !vals[id].known() {
+			vals[id] = guess(&b.g.Inputs[b.params[k]].Type)
+		}
+	}
+	for _, o := range b.captures {
+		vals[o.id] = around[o.from]
+	}
+	axes := f.axes
+	f.depth++
+	var p Plan
+	err := f.graph(b, vals, &p)
+	f.depth--
+	f.axes = axes
+	if err != nil {
+		return outs, account{inexact: true}
+	}
+	for k, id := range b.outputs {
+		outs[k] = vals[id]
+	}
+	return outs, account{p.Live, !p.Exact}
+}
+
+// step returns what is known about the outputs of step i, nothing if an input is unknown, and what the graphs inside
+// its node need.
+func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside account, err error) {
+	s := &c.steps[i]
+	if s.flow != nil {
+		a := attrs{node: s.node}
+		outs, inside, err = s.flow.infer(f, &flowCall{c: c, s: s, attrs: &a, in: s.values(vals), around: vals})
+		if a.wrong != nil {
+			err = a.wrong
+		}
+		return outs, inside, err
+	}
+	if s.passes(vals) {
+		return []Value{vals[s.in[0]]}, inside, nil
+	}
+	list, err := f.operator(c, i, vals)
+	if err != nil {
+		return nil, inside, err
+	}
+	outs = make([]Value, len(list))
+	for j, a := range list {
+		outs[j].a = a
+	}
+	return outs, inside, nil
+}
+
+// values returns the inputs of a step, the zero Value where one is absent.
+func (s *step) values(vals []Value) []Value {
+	list := make([]Value, len(s.in))
+	for j, id := range s.in {
+		if id >= 0 {
+			list[j] = vals[id]
+		}
+	}
+	return list
+}
+
+// operator is step for an operator of package op.
+func (f *inference) operator(c *compiled, i int, vals []Value) ([]tensor.Any, error) {
 	s := &c.steps[i]
 	known := slices.Contains(shaping, s.node.Op)
 	work := 0
@@ -184,16 +296,18 @@ func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.A
 		if id < 0 {
 			continue
 		}
-		if vals[id].IsZero() {
+		if !vals[id].known() {
 			return nil, nil
 		}
-		if known = known && hasValue(vals[id]); known {
-			work += int(size(vals[id]))
+		if known = known && hasValue(vals[id].a); known {
+			work += int(size(vals[id].a))
 		}
 	}
-	call, a := c.call(i, vals, f.ctx)
-	err := checkAxes(s.node, call.Inputs)
+	call, a, err := c.call(i, vals, f.ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkAxes(s.node, call.Inputs); err != nil {
 		return nil, err
 	}
 	outs, err := c.ops[i].Infer(call)
@@ -240,7 +354,7 @@ func (c *compiled) inferStep(f *inference, i int, vals []tensor.Any) ([]tensor.A
 
 // hasValue reports whether a is a tensor small enough to compute with, not only a description.
 func hasValue(a tensor.Any) bool {
-	return !a.IsSpec() && reach(a) <= small
+	return !a.IsZero() && !a.IsSpec() && reach(a) <= small
 }
 
 // reach is the number of elements a tensor would have if its extents of 0 were 1, at most small+1: a tensor without

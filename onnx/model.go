@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 )
@@ -35,7 +36,8 @@ type Opset struct {
 // An Entry is a named string.
 type Entry struct{ Key, Value string }
 
-// A Graph computes Outputs from Inputs by running Nodes in order. Values are named by strings, each given one value once.
+// A Graph computes Outputs from Inputs by running Nodes, which may stand in any order. Values are named by strings, each
+// given one value once. A graph inside a node, the branch of an If or the body of a loop, reads those of the graphs around.
 type Graph struct {
 	Name         string
 	Doc          string
@@ -47,6 +49,37 @@ type Graph struct {
 	Values       []ValueInfo // what the file says about values between the nodes; may be empty
 	Quantization []Quantization
 	Metadata     []Entry
+}
+
+// All goes over g and the graphs inside its nodes, from the outside in. It ends where they nest too deep to be run.
+func (g *Graph) All() iter.Seq[*Graph] {
+	return func(yield func(*Graph) bool) { g.all(yield, 0) }
+}
+
+func (g *Graph) all(yield func(*Graph) bool, depth int) bool {
+	if g == nil {
+		return true
+	}
+	if depth > maxNested || !yield(g) { // one that holds itself has no end
+		return false
+	}
+	for i := range g.Nodes {
+		for j := range g.Nodes[i].Attributes {
+			switch v := g.Nodes[i].Attributes[j].Value.(type) {
+			case *Graph:
+				if !v.all(yield, depth+1) {
+					return false
+				}
+			case []Graph:
+				for k := range v {
+					if !v[k].all(yield, depth+1) {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
 }
 
 // A Node applies an operator. An empty input name leaves an optional input out, an empty output name an output.
@@ -225,6 +258,22 @@ func (t Type) String() string {
 		return "opaque"
 	}
 	return "unknown"
+}
+
+// held returns the type of what an optional of type t holds, t itself if it is none.
+func (t *Type) held() *Type {
+	for t.Kind == KindOptional && t.Of != nil {
+		t = t.Of
+	}
+	return t
+}
+
+// tensor returns the type of the tensors that values of type t consist of.
+func (t *Type) tensor() *Type {
+	for t.Of != nil && (t.Kind == KindSequence || t.Kind == KindOptional) {
+		t = t.Of
+	}
+	return t
 }
 
 func (t Type) of() string {

@@ -156,21 +156,23 @@ func (m *Model) Opset(domain string) int64 {
 }
 
 // Weights returns how many bytes of initializers a session uses where they are in the file, and how many it copies
-// because they are misaligned there, or stored in another form than in memory. Those it can't read at all count in
-// neither. Of a closed model both are 0.
+// because they are misaligned there, or stored in another form than in memory. Those of graphs inside nodes count, too.
+// Those it can't read at all count in neither. Of a closed model both are 0.
 func (m *Model) Weights() (inPlace, copied int64) {
 	if m == nil || m.Graph == nil || m.buf != nil && m.buf.Closed() {
 		return 0, 0
 	}
-	for i := range m.Graph.Initializers {
-		t := &m.Graph.Initializers[i]
-		n, size, err := t.check()
-		switch {
-		case err != nil:
-		case m.inPlace(t):
-			inPlace += int64(n * size)
-		default:
-			copied += int64(n * size)
+	for g := range m.Graph.All() {
+		for i := range g.Initializers {
+			t := &g.Initializers[i]
+			n, size, err := t.check()
+			switch {
+			case err != nil:
+			case m.inPlace(t):
+				inPlace += int64(n * size)
+			default:
+				copied += int64(n * size)
+			}
 		}
 	}
 	return inPlace, copied

@@ -3,8 +3,6 @@ package onnx
 import (
 	"fmt"
 	"slices"
-
-	"github.com/ashlar-go/ashlar/op"
 )
 
 // maxOpset is the last version of ONNX's operator set of which something is known. Versions 7 to 17 can be run in full, as far
@@ -61,8 +59,14 @@ var changed = map[string][]int{
 	"Upsample":           {9}, // scales become an input
 }
 
+// A definition is an operator with the opsets whose meaning it has: one of package op, or a flow.
+type definition interface {
+	Name() string
+	Versions() []int
+}
+
 // meaning says why o doesn't have the meaning that opset v gives it; "" if it does.
-func meaning(o op.Op, v int64) string {
+func meaning(o definition, v int64) string {
 	if v > maxOpset {
 		return fmt.Sprintf("opset %d is newer than %d, the last whose operators are known", v, maxOpset)
 	}

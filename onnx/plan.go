@@ -27,9 +27,17 @@ type Plan struct {
 // first node: for inputs that don't fit, for shapes that don't fit each other, and with an *UnsupportedError that lists
 // every node whose operator refuses the element types it would be given.
 //
+// Of the branches of an If, where the run alone tells, the larger one counts; of a loop, one iteration and the results of
+// all. What a graph inside a node does wrong the run reports: it may never get there.
+//
 // The session keeps the plan made last. Plan and Run use it again for inputs of the same element types and shapes, if the
 // values that shapes may follow from are the same, too.
 func (s *Session) Plan(inputs map[string]tensor.Any) (*Plan, error) {
+	return s.PlanValues(valuesOf(inputs))
+}
+
+// PlanValues is Plan for inputs of any kind.
+func (s *Session) PlanValues(inputs map[string]Value) (*Plan, error) {
 	var p *Plan
 	err := s.use(func() error {
 		vals, err := s.bind(inputs)
@@ -43,22 +51,36 @@ func (s *Session) Plan(inputs map[string]tensor.Any) (*Plan, error) {
 
 // A kept plan is one that later runs may use.
 type kept struct {
-	key  string // what it depends on: see planKey
+	key  string // what it depends on: see planKey and planned
 	plan Plan
 }
 
 // plan is Plan for inputs that are bound. Values that shapes depend on are computed within ctx and limit bytes, if that
 // is positive.
-func (s *Session) plan(ctx context.Context, inputs map[string]tensor.Any, bound []tensor.Any, limit int64) (*Plan, error) {
+func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Value, limit int64) (*Plan, error) {
 	c := s.c
 	vals := slices.Clone(bound)
 	for _, id := range c.inputs {
-		if v := vals[id]; !v.IsZero() && !c.given[id] && !isShapeLike(v) {
-			spec, err := tensor.NewSpec(v.DType(), v.Shape()...)
-			if err != nil {
-				return nil, err
+		v := &vals[id]
+		if c.given[id] || v.isTensor() && isShapeLike(v.a) {
+			continue
+		}
+		var err error
+		if v.seq == nil {
+			*v, err = v.spec()
+		} else if v.seq.kind == KindSequence {
+			items := make([]*Value, len(v.seq.items))
+			for k, item := range v.seq.items {
+				var d Value
+				d, err = item.spec()
+				if items[k] = &d; err != nil {
+					break
+				}
 			}
-			vals[id] = spec.Any()
+			*v = sequenceOf(v.seq.elem, items)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	key, keep := s.planKey(inputs, vals, limit)
@@ -79,9 +101,9 @@ func (s *Session) plan(ctx context.Context, inputs map[string]tensor.Any, bound 
 }
 
 // planKey writes down what a plan depends on: of each input the element type, the shape and the elements that vals has,
-// and how much may be computed. It reports false for elements that are too many or can't be read: the plan that follows
-// from them can't be told from others.
-func (s *Session) planKey(inputs map[string]tensor.Any, vals []tensor.Any, limit int64) (string, bool) {
+// and how much may be computed. It reports false for elements that are too many or can't be read, and for inputs that are
+// no tensors: the plan that follows from them can't be told from others.
+func (s *Session) planKey(inputs map[string]Value, vals []Value, limit int64) (string, bool) {
 	const (
 		byDefault = iota
 		described
@@ -89,20 +111,19 @@ func (s *Session) planKey(inputs map[string]tensor.Any, vals []tensor.Any, limit
 	)
 	key := binary.AppendUvarint(nil, uint64(budget(limit)))
 	for i, id := range s.c.inputs {
-		a := vals[id]
-		if _, ok := inputs[s.c.m.Graph.Inputs[i].Name]; !ok {
+		if _, ok := inputs[s.c.g.Inputs[i].Name]; !ok {
 			key = append(key, byDefault)
 			continue
+		}
+		a := vals[id].a
+		if a.IsZero() {
+			return "", false
 		}
 		kind := byte(described)
 		if !a.IsSpec() {
 			kind = valued
 		}
-		key = append(key, kind, byte(a.DType()))
-		key = binary.AppendUvarint(key, uint64(a.Rank()))
-		for axis := range a.Rank() {
-			key = binary.AppendUvarint(key, uint64(a.Dim(axis)))
-		}
+		key = appendType(append(key, kind), a)
 		if kind == described {
 			continue
 		}
@@ -123,52 +144,75 @@ func (s *Session) planKey(inputs map[string]tensor.Any, vals []tensor.Any, limit
 	return string(key), true
 }
 
-// newPlan infers what a run with these values needs: see plan.
-func (s *Session) newPlan(ctx context.Context, vals []tensor.Any, limit int64) (*Plan, error) {
-	c := s.c
-	p := &Plan{Weights: s.weights, Exact: true, sizes: make([]int64, len(vals))}
-	var live int64
-	var peak *step
-	after := func(i int) {
-		st := &c.steps[i]
-		if c.ops[i] == nil {
-			return // a constant: counted among the weights
-		}
-		for _, id := range st.out {
-			if id < 0 {
-				continue
-			}
-			p.sizes[id] = size(vals[id])
-			if p.sizes[id] < 0 {
-				p.Exact = false
-			}
-			live = add(live, max(p.sizes[id], 0))
-		}
-		if live > p.Live {
-			p.Live, peak = live, st
-		}
-		for _, id := range st.drop {
-			live -= max(p.sizes[id], 0)
-		}
+// appendType appends an element type and a shape.
+func appendType(key []byte, a tensor.Any) []byte {
+	key = append(key, byte(a.DType()))
+	key = binary.AppendUvarint(key, uint64(a.Rank()))
+	for axis := range a.Rank() {
+		key = binary.AppendUvarint(key, uint64(a.Dim(axis)))
 	}
+	return key
+}
+
+// newPlan infers what a run with these values needs: see plan.
+func (s *Session) newPlan(ctx context.Context, vals []Value, limit int64) (*Plan, error) {
+	p := &Plan{Weights: s.weights}
 	var list []Unsupported
-	err := c.infer(ctx, limit, vals, after, func(i int, err error) error {
+	f := inference{failed: func(c *compiled, i int, err error) error {
 		if refuses(err) {
-			list = append(list, c.missing(&c.steps[i], err.Error()))
+			list = append(list, c.missing(&c.steps[i], plain(err)))
 			return nil
 		}
 		return in(c.label(&c.steps[i]), err)
-	})
+	}}
+	err := f.within(ctx, limit, func() error { return f.graph(s.c, vals, p) })
 	if err == nil && len(list) > 0 {
 		err = &UnsupportedError{List: list}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if peak != nil {
-		p.Node = c.label(peak)
-	}
 	return p, nil
+}
+
+// planned returns the plan of a graph inside a node for the inputs and captures that its frame holds: types and shapes
+// alone count. The graph keeps the one made last, so that iterations over the same shapes share it.
+func (fr *frame) planned() *Plan {
+	c := fr.c
+	fr.key = fr.key[:0]
+	describe := func(id int) {
+		switch v := &fr.vals[id]; {
+		case v.isTensor():
+			fr.key = appendType(append(fr.key, byte(KindTensor)), v.a)
+		default:
+			fr.key = append(fr.key, byte(v.Kind()))
+		}
+	}
+	for _, id := range c.formals {
+		describe(id)
+	}
+	for _, o := range c.captures {
+		describe(o.id)
+	}
+	if k := c.recent.Load(); k != nil && k.key == string(fr.key) {
+		return &k.plan
+	}
+	vals := slices.Clone(fr.vals)
+	blur := func(id int) {
+		vals[id], _ = vals[id].spec()
+	}
+	for _, id := range c.formals {
+		blur(id)
+	}
+	for _, o := range c.captures {
+		blur(o.id)
+	}
+	k := &kept{key: string(fr.key)}
+	f := inference{depth: 1}
+	if err := f.within(fr.ctx, fr.limit, func() error { return f.graph(c, vals, &k.plan) }); err == nil && !f.late {
+		c.recent.Store(k)
+	}
+	return &k.plan
 }
 
 // isShapeLike reports whether an input is small and of integers: the graph may compute shapes from it.

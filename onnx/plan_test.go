@@ -162,7 +162,7 @@ func TestKeptPlanIsRight(t *testing.T) {
 				in["w"] = vec(make([]float32, rapid.SampledFrom([]int{1, x.Len()}).Draw(t, "w"))...)
 			}
 			limit := rapid.SampledFrom([]int64{0, -1, 1000, 40}).Draw(t, "limit")
-			other := &Session{c: s.c, vals: s.vals, weights: s.weights}
+			other := &Session{c: s.c, weights: s.weights}
 			wg.Go(func() {
 				got, err := s.Plan(in)
 				want, fail := other.Plan(in)

@@ -33,6 +33,11 @@ func randomModel(seed uint64, first op.Op) *Model {
 			o = all[r.IntN(len(all))]
 		}
 		n := Node{Op: o.Name()}
+		names := o.Attributes()
+		if i > 0 && r.IntN(3) == 0 {
+			f := flows[simpleFlows[r.IntN(len(simpleFlows))]]
+			n.Op, names = f.name, f.attrs
+		}
 		for j := range 1 + r.IntN(2) + r.IntN(2)*r.IntN(3) {
 			switch k := r.IntN(10); {
 			case k == 0 && j > 0:
@@ -61,14 +66,53 @@ func randomModel(seed uint64, first op.Op) *Model {
 			values = append(values, name)
 			g.Outputs = append(g.Outputs, ValueInfo{Name: name})
 		}
-		for _, name := range o.Attributes() {
+		for _, name := range names {
 			if r.IntN(4) == 0 {
 				n.Attributes = append(n.Attributes, randomAttr(r, name))
 			}
 		}
-		g.Nodes = append(g.Nodes, n)
+		g.Nodes = append(g.Nodes, wrapped(r, n))
 	}
 	return &Model{IR: 8, Opsets: []Opset{{"", opsets[r.IntN(len(opsets))]}}, Graph: g}
+}
+
+var simpleFlows = []string{"SequenceEmpty", "SequenceConstruct", "SequenceInsert", "SequenceErase", "SequenceAt", "SequenceLength", "SplitToSequence",
+	"ConcatFromSequence", "Optional", "OptionalHasElement", "OptionalGetElement"}
+
+// wrapped is a node, or one that has it in a graph inside.
+func wrapped(r *rand.Rand, n Node) Node {
+	inner := &Graph{Nodes: []Node{n}}
+	add := func(name string) { inner.Outputs = append(inner.Outputs, ValueInfo{Name: name}) }
+	body := func(name string) Attribute { return Attribute{Name: name, Type: AttrGraph, Value: inner} }
+	out := Node{Outputs: n.Outputs}
+	switch r.IntN(8) {
+	case 0:
+		out.Op, out.Attributes = "If", []Attribute{body("then_branch"), body("else_branch")}
+		out.Inputs = []string{n.Inputs[0]}
+	case 1:
+		out.Op, out.Attributes = "Loop", []Attribute{body("body")}
+		out.Inputs = []string{n.Inputs[len(n.Inputs)-1]}
+		inner.Inputs = []ValueInfo{{Name: "i"}, {Name: "going"}}
+		add("going")
+	case 2:
+		out.Op, out.Attributes = "Scan", []Attribute{body("body"), Int("num_scan_inputs", 1)}
+		inner.Inputs = []ValueInfo{{Name: n.Inputs[0]}}
+		out.Inputs = []string{n.Inputs[0]}
+	case 3:
+		out.Op, out.Attributes = "SequenceMap", []Attribute{body("body")}
+		inner.Inputs = []ValueInfo{{Name: n.Inputs[0]}}
+		out.Inputs = []string{n.Inputs[0]}
+	default:
+		return n
+	}
+	for _, name := range n.Outputs {
+		add(name)
+	}
+	if out.Op == "Loop" && r.IntN(2) == 0 { // carry the first result
+		out.Inputs = append(out.Inputs, "", n.Inputs[0])
+		inner.Inputs = append(inner.Inputs, ValueInfo{Name: n.Inputs[0]})
+	}
+	return out
 }
 
 // randomInt is a small number most often, else one that is too large for something.
@@ -218,7 +262,7 @@ func runRandom(t *testing.T, seed uint64, first op.Op) (ran bool) {
 	step = "Run"
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_, err = s.Run(ctx, inputs, Options{MaxMemory: 8 << 20})
+	_, err = s.RunValues(ctx, valuesOf(inputs), Options{MaxMemory: 8 << 20, MaxIterations: 100})
 	within(bound + 128<<20)
 	return err == nil
 }

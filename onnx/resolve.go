@@ -1,30 +1,79 @@
 package onnx
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
 
-// A program is a graph with names resolved: values are numbered, each node says which it reads and writes.
+// A program is a graph with names resolved: values are numbered, each node says which it reads and writes, and nodes
+// stand in an order they can run in.
 type program struct {
-	names   []string // of the values
-	inits   []int    // the value of each initializer
-	inputs  []int    // of each graph input; one that is an initializer too has the same number
-	given   []bool   // by value: an initializer gives it, so that as an input it is optional
-	outputs []int
-	steps   []step
+	names    []string // of the values
+	inits    []int    // the value of each initializer
+	inputs   []int    // of each graph input; one that is an initializer too has the same number
+	given    []bool   // by value: an initializer gives it, so that as an input it is optional
+	formals  []int    // the inputs that no initializer gives
+	params   []int    // which inputs those are
+	outputs  []int
+	inner    bool      // the graph stands inside a node
+	captures []capture // what it then reads of the graph around
+	steps    []step
+	last     []int // by value: the last step that reads or writes it; of an inner graph's outputs beyond all
+}
+
+// A capture is a value of the graph around that a graph inside a node reads.
+type capture struct {
+	id   int // here
+	from int // in the graph around
 }
 
 // A step is a node of the program.
 type step struct {
-	node  *Node
-	index int   // in the graph
-	in    []int // values read; -1 where an optional input is left out
-	out   []int // values written; -1 where an output isn't wanted
-	drop  []int // values that nothing reads after this step, none of them an output of the graph
+	node   *Node
+	index  int   // in the graph
+	in     []int // values read; -1 where an optional input is left out
+	out    []int // values written; -1 where an output isn't wanted
+	drop   []int // values that nothing reads after this step, none of them an output of the graph
+	bodies []*compiled
+	flow   *flow // what runs the step, if no operator of package op does
 }
 
-// resolve checks that every value of g is given once and before it is read, and returns the program.
-func resolve(g *Graph) (*program, error) {
-	p := &program{steps: make([]step, 0, len(g.Nodes))}
-	r := resolver{g: g, id: make(map[string]int, len(g.Inputs)+len(g.Initializers)+len(g.Nodes))}
+// reads goes over the values that a step needs: its inputs, and what its bodies capture.
+func (s *step) reads() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, id := range s.in {
+			if id >= 0 && !yield(id) {
+				return
+			}
+		}
+		for _, b := range s.bodies {
+			for _, c := range b.captures {
+				if !yield(c.from) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// maxNested is how deep graphs may stand inside nodes of graphs. A file holds about 25.
+const maxNested = 32
+
+// resolve checks that every value of g is given once, and that no nodes wait for each other, and returns the program.
+func resolve(g *Graph) (*program, error) { return resolveIn(g, nil) }
+
+// resolveIn resolves a graph inside a node of outer's graph.
+func resolveIn(g *Graph, outer *resolver) (*program, error) {
+	p := &program{inner: outer != nil, steps: make([]step, 0, len(g.Nodes))}
+	r := &resolver{g: g, outer: outer, id: make(map[string]int, len(g.Inputs)+len(g.Initializers)+len(g.Nodes))}
+	if outer != nil {
+		r.depth = outer.depth + 1
+	}
+	if r.depth > maxNested {
+		return nil, failf("graphs stand inside each other more than %d deep", maxNested)
+	}
 	for i := range g.Inputs {
 		id, err := r.define(g.Inputs[i].Name, origin{"input", i})
 		if err != nil {
@@ -53,16 +102,6 @@ func resolve(g *Graph) (*program, error) {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		s := step{node: n, index: i}
-		for j, name := range n.Inputs {
-			id, ok := r.id[name]
-			switch {
-			case name == "":
-				id = -1
-			case !ok:
-				return nil, in(n.label(i, 0), r.undefined(i, j))
-			}
-			s.in = append(s.in, id)
-		}
 		for _, name := range n.Outputs {
 			id := -1
 			if name != "" {
@@ -75,42 +114,73 @@ func resolve(g *Graph) (*program, error) {
 		}
 		p.steps = append(p.steps, s)
 	}
+	for i := range p.steps {
+		if err := r.read(&p.steps[i]); err != nil {
+			return nil, in(g.Nodes[i].label(i, 0), err)
+		}
+	}
+	if err := r.sort(p); err != nil {
+		return nil, err
+	}
 	if len(g.Outputs) == 0 {
 		return nil, failf("the graph has no outputs")
 	}
 	for i := range g.Outputs {
-		id, ok := r.id[g.Outputs[i].Name]
+		id, ok := r.find(g.Outputs[i].Name)
 		if !ok {
-			return nil, failf("output %d %.100q is given a value by no node, input or initializer", i, g.Outputs[i].Name)
+			return nil, failf("output %d %.100q is given a value by no node, input or initializer%s", i, g.Outputs[i].Name, r.around())
 		}
 		p.outputs = append(p.outputs, id)
 	}
-	p.names = r.names
+	p.names, p.captures = r.names, r.captures
 	p.given = make([]bool, len(p.names))
 	for id := range inits {
 		p.given[id] = true
+	}
+	for i, id := range p.inputs {
+		if !p.given[id] {
+			p.formals, p.params = append(p.formals, id), append(p.params, i)
+		}
 	}
 	p.lifetimes()
 	return p, nil
 }
 
-// lifetimes fills in the drops: each value goes after the last step that reads it, or at once if none does.
+// lifetimes fills in the drops: each value goes after the last step that reads it, or at once if none does. In a graph
+// inside a node that goes for its inputs, too.
 func (p *program) lifetimes() {
 	keep := make([]bool, len(p.names))
-	for _, ids := range [][]int{p.inputs, p.inits, p.outputs} {
+	p.last = make([]int, len(p.names))
+	lists := [][]int{p.inits, p.outputs, p.inputs}
+	if p.inner {
+		lists = lists[:2]
+	}
+	for _, ids := range lists {
 		for _, id := range ids {
 			keep[id] = true
+		}
+	}
+	for _, id := range p.outputs {
+		if p.inner {
+			p.last[id] = len(p.steps)
 		}
 	}
 	for i := len(p.steps) - 1; i >= 0; i-- {
 		s := &p.steps[i]
 		s.drop = nil
-		for _, ids := range [][]int{s.in, s.out} {
-			for _, id := range ids {
-				if id >= 0 && !keep[id] {
-					keep[id] = true
-					s.drop = append(s.drop, id)
-				}
+		drop := func(id int) {
+			p.last[id] = max(p.last[id], i)
+			if !keep[id] {
+				keep[id] = true
+				s.drop = append(s.drop, id)
+			}
+		}
+		for id := range s.reads() {
+			drop(id)
+		}
+		for _, id := range s.out {
+			if id >= 0 {
+				drop(id)
 			}
 		}
 	}
@@ -124,10 +194,13 @@ type origin struct {
 
 // A resolver numbers names while it goes through a graph.
 type resolver struct {
-	g      *Graph
-	id     map[string]int
-	names  []string
-	origin []origin
+	g        *Graph
+	outer    *resolver // of the graph around; nil for a model's
+	depth    int
+	id       map[string]int
+	names    []string
+	origin   []origin
+	captures []capture
 }
 
 // define gives a name the next number.
@@ -138,11 +211,67 @@ func (r *resolver) define(name string, from origin) (int, error) {
 	if id, ok := r.id[name]; ok {
 		return 0, failf("value %.100q is given by %s and again by %s; a value is given once", name, r.say(r.origin[id]), r.say(from))
 	}
+	return r.add(name, from), nil
+}
+
+func (r *resolver) add(name string, from origin) int {
 	id := len(r.names)
 	r.id[name] = id
 	r.names = append(r.names, name)
 	r.origin = append(r.origin, from)
-	return id, nil
+	return id
+}
+
+// find returns the number of a name. One that only a graph around gives becomes a capture.
+func (r *resolver) find(name string) (int, bool) {
+	if id, ok := r.id[name]; ok {
+		return id, true
+	}
+	if r.outer == nil {
+		return 0, false
+	}
+	from, ok := r.outer.find(name)
+	if !ok {
+		return 0, false
+	}
+	id := r.add(name, origin{"capture", len(r.captures)})
+	r.captures = append(r.captures, capture{id, from})
+	return id, true
+}
+
+// read fills in what a step reads, once all names of the graph are known.
+func (r *resolver) read(s *step) error {
+	for j, name := range s.node.Inputs {
+		id, ok := r.find(name)
+		switch {
+		case name == "":
+			id = -1
+		case !ok:
+			return failf("input %d %.100q is given a value by no node, input or initializer%s", j, name, r.around())
+		}
+		s.in = append(s.in, id)
+	}
+	for j := range s.node.Attributes {
+		a := &s.node.Attributes[j]
+		g, ok := a.Value.(*Graph)
+		if !ok || g == nil {
+			continue
+		}
+		p, err := resolveIn(g, r)
+		if err != nil {
+			return in(named("attribute", a.Name, j), err)
+		}
+		s.bodies = append(s.bodies, &compiled{program: p, g: g, attr: a.Name})
+	}
+	return nil
+}
+
+// around ends a sentence about a name that nothing gives.
+func (r *resolver) around() string {
+	if r.outer == nil {
+		return ""
+	}
+	return ", here or in a graph around"
 }
 
 func (r *resolver) say(o origin) string {
@@ -152,41 +281,103 @@ func (r *resolver) say(o origin) string {
 	return fmt.Sprintf("%s %d", o.kind, o.index)
 }
 
-// undefined says why input j of node i has no value at that point: nothing gives it, a later node does, or a later node
-// that itself waits for node i.
-func (r *resolver) undefined(i, j int) error {
-	name := r.g.Nodes[i].Inputs[j]
-	by := make(map[string]int) // the node that gives a value
-	for k := range r.g.Nodes {
-		for _, out := range r.g.Nodes[k].Outputs {
-			by[out] = k
-		}
-	}
-	later, ok := by[name]
-	if !ok {
-		return failf("input %d %.100q is given a value by no node, input or initializer", j, name)
-	}
-	giver := r.g.Nodes[later].label(later, 0)
-	if later == i {
-		return failf("input %d %.100q is an output of the node itself", j, name)
-	}
-	seen := make([]bool, len(r.g.Nodes))
-	wait := []int{later}
-	for len(wait) > 0 {
-		k := wait[len(wait)-1]
-		wait = wait[:len(wait)-1]
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		for _, in := range r.g.Nodes[k].Inputs {
-			if from, ok := by[in]; ok && in != "" {
-				wait = append(wait, from)
+// sort puts each step behind those that it needs, and otherwise keeps the order, in time linear in what steps read.
+func (r *resolver) sort(p *program) error {
+	maker := make([]int, len(r.names)) // the step that gives a value, from 1
+	for i := range p.steps {
+		for _, id := range p.steps[i].out {
+			if id >= 0 {
+				maker[id] = i + 1
 			}
 		}
 	}
-	if seen[i] {
-		return failf("input %d %.100q comes from %s, which itself waits for this node: a cycle", j, name, giver)
+	sorted := true
+	for i := range p.steps {
+		for id := range p.steps[i].reads() {
+			sorted = sorted && maker[id] <= i
+		}
 	}
-	return failf("input %d %.100q comes from %s, which stands later; nodes must stand in the order they can run in", j, name, giver)
+	if sorted {
+		return nil
+	}
+	// A depth-first walk with a stack of its own: graphs are as deep as files are long.
+	type visit struct {
+		step int
+		left []int // what it reads and wasn't looked at yet
+	}
+	const (
+		fresh = iota
+		waiting
+		placed
+	)
+	state := make([]uint8, len(p.steps))
+	order := make([]step, 0, len(p.steps))
+	var stack []visit
+	enter := func(i int) {
+		state[i] = waiting
+		stack = append(stack, visit{i, slices.Collect(p.steps[i].reads())})
+	}
+	for i := range p.steps {
+		if state[i] == fresh {
+			enter(i)
+		}
+		for len(stack) > 0 {
+			v := &stack[len(stack)-1]
+			if len(v.left) == 0 {
+				state[v.step] = placed
+				order = append(order, p.steps[v.step])
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			from := maker[v.left[0]] - 1
+			v.left = v.left[1:]
+			switch {
+			case from < 0 || state[from] == placed:
+			case state[from] == waiting:
+				var ring []int
+				for k := len(stack) - 1; ; k-- {
+					ring = append(ring, stack[k].step)
+					if stack[k].step == from {
+						break
+					}
+				}
+				slices.Reverse(ring)
+				return r.cycle(p, ring)
+			default:
+				enter(from)
+			}
+		}
+	}
+	p.steps = order
+	return nil
+}
+
+// cycle is the error about steps of which each needs the next, and the last the first.
+func (r *resolver) cycle(p *program, ring []int) error {
+	label := func(k int) string {
+		s := &p.steps[ring[k%len(ring)]]
+		return s.node.label(s.index, 0)
+	}
+	s, next := &p.steps[ring[0]], &p.steps[ring[1%len(ring)]]
+	what := ""
+	for id := range s.reads() {
+		if id >= 0 && slices.Contains(next.out, id) {
+			what = fmt.Sprintf("%.100q, which a graph in it reads,", r.names[id])
+			if j := slices.Index(s.in, id); j >= 0 {
+				what = fmt.Sprintf("input %d %.100q", j, r.names[id])
+			}
+			break
+		}
+	}
+	if len(ring) == 1 {
+		return in(label(0), failf("%s is an output of the node itself", what))
+	}
+	var names []string
+	for k := range min(len(ring), 8) {
+		names = append(names, label(k))
+	}
+	if len(names) < len(ring) {
+		names = append(names, "…")
+	}
+	return in(label(0), failf("%s comes from %s, which itself waits for this node: a cycle of %d nodes, each waiting for the next: %s", what, label(1), len(ring), strings.Join(names, ", ")))
 }

@@ -16,7 +16,6 @@ import (
 // goroutines at once.
 type Session struct {
 	c       *compiled
-	vals    []tensor.Any // the constants by value, the zero Any elsewhere
 	weights int64
 	fixed   dtype.DType // see NewFixedSession; Invalid for others
 	last    atomic.Pointer[kept]
@@ -29,10 +28,8 @@ func (c *compiled) rectify() {
 		reads[id]++
 	}
 	for i := range c.steps {
-		for _, id := range c.steps[i].in {
-			if id >= 0 {
-				reads[id]++
-			}
+		for id := range c.steps[i].reads() {
+			reads[id]++
 		}
 	}
 	left := 0 // steps that stay
@@ -62,8 +59,12 @@ type Options struct {
 	// limit. A run that needs more is refused before it begins, or, where sizes aren't known before, when it gets there.
 	MaxMemory int64
 
+	// MaxIterations is how often the bodies of all loops of a run may run together; 0 means DefaultMaxIterations, a
+	// negative number no limit. A loop without an end stops then, or when the context ends.
+	MaxIterations int64
+
 	// Progress is called after each node with the number of nodes done. A Relu that is part of the Conv or Gemm before it
-	// isn't a node here.
+	// isn't a node here, nor is one of a graph inside a node.
 	Progress func(done, total int, n *Node)
 }
 
@@ -84,30 +85,63 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.rectify()
-	s := &Session{c: c, vals: make([]tensor.Any, len(c.names)), fixed: fixed}
-	if fixed != dtype.Invalid {
-		for i, o := range c.ops {
-			if o != nil {
-				c.ops[i] = op.InFixed(o, fixed)
+	s := &Session{c: c, fixed: fixed}
+	loaded := make(map[loading]tensor.Any)
+	c.all(func(b *compiled) bool {
+		b.rectify()
+		if b.fixed = fixed; fixed != dtype.Invalid {
+			for i, o := range b.ops {
+				if o != nil {
+					b.ops[i] = op.InFixed(o, fixed)
+				}
 			}
 		}
-	}
-	for _, k := range c.consts {
-		v := k.value
-		if k.proto != nil {
-			v, err = m.load(k.proto)
+		b.vals = make([]Value, len(b.names))
+		for _, k := range b.consts {
+			if b.vals[k.id].a, err = s.load(b, k, loaded); err != nil {
+				err = in(fmt.Sprintf("tensor %q", b.names[k.id]), err)
+				return false
+			}
 		}
-		if err == nil && fixed != dtype.Invalid && !c.onlySizes(k.id) {
-			v, err = toFixed(v, fixed)
-		}
-		if err != nil {
-			return nil, in(fmt.Sprintf("tensor %q", c.names[k.id]), err)
-		}
-		s.vals[k.id] = v
-		s.weights = add(s.weights, size(v))
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	return s, nil
+}
+
+// loading tells the tensors apart that a session makes of the model's.
+type loading struct {
+	from *TensorProto
+	as   dtype.DType // Invalid: as it is
+}
+
+// load returns the tensor of a constant, which graphs share.
+func (s *Session) load(c *compiled, k constant, loaded map[loading]tensor.Any) (v tensor.Any, err error) {
+	as := s.fixed
+	if as != dtype.Invalid && c.onlySizes(k.id) {
+		as = dtype.Invalid
+	}
+	if v, ok := loaded[loading{k.proto, as}]; ok && k.proto != nil {
+		return v, nil
+	}
+	if v = k.value; k.proto != nil {
+		v, err = c.m.load(k.proto)
+	}
+	if err == nil && as != dtype.Invalid {
+		v, err = toFixed(v, as)
+	}
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	if k.proto != nil {
+		loaded[loading{k.proto, as}] = v
+	}
+	if k.proto != nil || !k.outer {
+		s.weights = add(s.weights, size(v))
+	}
+	return v, nil
 }
 
 // Inputs returns the inputs of the model's graph that have no default: those a run must be given.
@@ -129,9 +163,9 @@ func (m *Model) Inputs() []ValueInfo {
 }
 
 // bind checks the inputs of a run against what the graph declares, and returns them with the constants, by value.
-func (s *Session) bind(inputs map[string]tensor.Any) ([]tensor.Any, error) {
-	g := s.c.m.Graph
-	vals := slices.Clone(s.vals)
+func (s *Session) bind(inputs map[string]Value) ([]Value, error) {
+	g := s.c.g
+	vals := slices.Clone(s.c.vals)
 	bound := make(map[string]binding)
 	var missing, names []string
 	for i := range g.Inputs {
@@ -139,17 +173,23 @@ func (s *Session) bind(inputs map[string]tensor.Any) ([]tensor.Any, error) {
 		names = append(names, v.Name)
 		a, ok := inputs[v.Name]
 		switch {
-		case !ok && !s.c.given[s.c.inputs[i]]:
+		case !ok && s.c.given[s.c.inputs[i]]:
+			continue
+		case !ok && v.Type.Kind == KindOptional:
+			a = Nothing()
+		case !ok:
 			missing = append(missing, v.String())
 			continue
-		case !ok:
-			continue
-		case a.IsZero():
+		case !a.known():
 			return nil, in(fmt.Sprintf("input %q", v.Name), failf("wants %v, got nil", v.Type))
 		}
-		err := s.fits(v, a, bound)
+		err := s.fits(v, &v.Type, &a, bound)
+		if a.Kind() == KindSequence { // of an empty one the declaration alone says it
+			d, _ := v.Type.tensor().Elem.DType()
+			a = sequenceOf(d, a.seq.items)
+		}
 		if err == nil && s.fixed != dtype.Invalid {
-			a, err = toFixed(a, s.fixed)
+			a, err = valueToFixed(a, s.fixed)
 		}
 		if err != nil {
 			return nil, in(fmt.Sprintf("input %q", v.Name), err)
@@ -173,27 +213,50 @@ type binding struct {
 	input string
 }
 
-// fits compares a with what input v declares, and binds v's named dimensions.
-func (s *Session) fits(v *ValueInfo, a tensor.Any, bound map[string]binding) error {
+// fits compares a with type t, which input v declares, and binds t's named dimensions.
+func (s *Session) fits(v *ValueInfo, t *Type, val *Value, bound map[string]binding) error {
 	clash := func(format string, args ...any) error {
-		return failf("wants %v, got %s: %s", v.Type, tensor.Describe(a), fmt.Sprintf(format, args...))
+		return failf("wants %v, got %v: %s", *t, *val, fmt.Sprintf(format, args...))
 	}
-	if v.Type.Kind != KindTensor {
+	switch {
+	case t.Kind == KindOptional && t.Of != nil:
+		if val.seq == nothing {
+			return nil
+		}
+		return s.fits(v, t.Of, val, bound)
+	case t.Kind == KindSequence && t.Of != nil:
+		if val.Kind() != KindSequence {
+			return clash("onnx.SequenceValue makes a sequence")
+		}
+		for i, item := range val.seq.items {
+			err := failf("it is nil")
+			if item.isTensor() {
+				err = s.fits(v, t.Of, item, make(map[string]binding))
+			}
+			if err != nil {
+				return in(fmt.Sprintf("element %d", i), err)
+			}
+		}
+		return nil
+	case t.Kind != KindTensor:
 		return nil // an input with a default may leave its type open
+	case !val.isTensor():
+		return clash("onnx.TensorValue makes it of a tensor")
 	}
-	if d, _ := v.Type.Elem.DType(); a.DType() != d && !(a.DType() == s.fixed && d.IsFloat()) {
+	a := val.a
+	if d, _ := t.Elem.DType(); a.DType() != d && !(a.DType() == s.fixed && d.IsFloat()) {
 		return clash("convert it with op.Cast, or by astype in NumPy")
 	}
 	if a.Rank() > maxRank {
 		return tooManyAxes(a.Rank())
 	}
-	if !v.Type.HasShape {
+	if !t.HasShape {
 		return nil
 	}
-	if a.Rank() != len(v.Type.Shape) {
-		return clash("the rank is %d, not %d", a.Rank(), len(v.Type.Shape))
+	if a.Rank() != len(t.Shape) {
+		return clash("the rank is %d, not %d", a.Rank(), len(t.Shape))
 	}
-	for i, d := range v.Type.Shape {
+	for i, d := range t.Shape {
 		n := a.Dim(i)
 		switch {
 		case d.Value >= 0 && int64(n) != d.Value:
@@ -211,29 +274,51 @@ func (s *Session) fits(v *ValueInfo, a tensor.Any, bound map[string]binding) err
 	return nil
 }
 
-// A storage is memory that one or more values of a run share. It goes when the last of them does.
-type storage struct {
-	refs  int
-	kept  bool // the caller's, or the model's: never closed here
-	bytes int64
+// valuesOf returns tensors as values.
+func valuesOf(tensors map[string]tensor.Any) map[string]Value {
+	vals := make(map[string]Value, len(tensors))
+	for name, a := range tensors {
+		vals[name] = Value{a: a}
+	}
+	return vals
 }
 
-// A run is the state of one Run.
-type run struct {
-	*Session
-	vals   []tensor.Any
-	owners []*storage // of the values that nodes gave
-	live   int64
-	limit  int64
-}
-
-// Run computes the graph's outputs from inputs, by name. Inputs that are initializers too may be left out. Every node's
-// results go as soon as nothing needs them; the outputs are the caller's own, shared with neither inputs nor model.
+// Run computes the graph's outputs from inputs, by name. Inputs that are initializers too may be left out, and those of
+// an optional type, which then hold nothing. Every node's results go as soon as nothing needs them; the outputs are the
+// caller's own, shared with neither inputs nor model.
 //
 // Before the first node runs everything is planned and checked as Plan does, or the plan that the session keeps is used.
-// An error of a node names it; one that comes from ctx wraps ctx.Err().
+// An error of a node names it; one that comes from ctx wraps ctx.Err(). An output that is no tensor is an error, too:
+// RunValues gives it.
 func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
-	var out map[string]tensor.Any
+	if s != nil && s.c != nil {
+		for i := range s.c.g.Outputs {
+			if v := &s.c.g.Outputs[i]; v.Type.Kind == KindSequence || v.Type.Kind == KindOptional {
+				return nil, inFile(s.c.m.file, in(fmt.Sprintf("output %q", v.Name), noTensor(v.Type)))
+			}
+		}
+	}
+	vals, err := s.RunValues(ctx, valuesOf(inputs), o)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]tensor.Any, len(vals))
+	for name, v := range vals {
+		if !v.isTensor() {
+			return nil, inFile(s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))
+		}
+		out[name] = v.a
+	}
+	return out, nil
+}
+
+func noTensor(what any) error {
+	return failf("%w: it is %v, no tensor; RunValues gives it", tensor.ErrValue, what)
+}
+
+// RunValues is Run for inputs and outputs of any kind.
+func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
+	var out map[string]Value
 	err := s.use(func() (err error) {
 		if ctx == nil {
 			return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
@@ -250,178 +335,4 @@ func (s *Session) use(f func() error) error {
 		return failf("%w: there is no session: it is nil or the zero value; NewSession makes one", tensor.ErrValue)
 	}
 	return s.c.m.use(f)
-}
-
-func (s *Session) run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
-	vals, err := s.bind(inputs)
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range s.c.inputs {
-		if vals[id].IsSpec() {
-			return nil, in(fmt.Sprintf("input %q", s.c.m.Graph.Inputs[i].Name), failf("it is a description without elements"))
-		}
-	}
-	r := &run{Session: s, vals: vals, owners: make([]*storage, len(vals)), limit: o.MaxMemory}
-	if r.limit == 0 {
-		r.limit = DefaultMaxMemory
-	}
-	plan, err := s.plan(ctx, inputs, vals, r.limit)
-	if err != nil {
-		return nil, err
-	}
-	if r.limit > 0 {
-		if err := plan.admits(r.limit); err != nil {
-			return nil, err
-		}
-	}
-	done, total := 0, 0
-	for i := range s.c.steps {
-		if s.c.ops[i] != nil {
-			total++
-		}
-	}
-	for i := range s.c.steps {
-		if s.c.ops[i] == nil {
-			continue
-		}
-		st := &s.c.steps[i]
-		err := ctx.Err()
-		if err == nil {
-			err = r.step(ctx, i, plan)
-		}
-		if err != nil {
-			r.closeAll()
-			return nil, in(s.c.label(st), err)
-		}
-		if done++; o.Progress != nil {
-			o.Progress(done, total, st.node)
-		}
-	}
-	return r.outputs()
-}
-
-// step runs step i and lets go of what it was the last to need.
-func (r *run) step(ctx context.Context, i int, plan *Plan) error {
-	st := &r.c.steps[i]
-	call, a := r.c.call(i, r.vals, ctx)
-	if err := checkAxes(st.node, call.Inputs); err != nil {
-		return err
-	}
-	if r.limit > 0 && slices.ContainsFunc(st.out, func(id int) bool { return id >= 0 && plan.sizes[id] < 0 }) {
-		if outs, err := r.c.ops[i].Infer(call); err == nil { // if not, Run says it better
-			var need int64
-			for _, o := range outs {
-				need = add(need, max(size(o), 0))
-			}
-			if err := r.room(need); err != nil {
-				return err
-			}
-		}
-	}
-	outs, err := r.c.ops[i].Run(call)
-	if err == nil {
-		err = a.wrong
-	}
-	if err == nil {
-		err = checkRanks(outs)
-	}
-	if err != nil {
-		return err
-	}
-	owners := make([]*storage, len(outs))
-	for j, o := range outs {
-		if !o.IsZero() {
-			owners[j] = r.owner(st, outs[:j], owners, o)
-		}
-	}
-	for j, id := range st.out {
-		switch {
-		case id < 0:
-		case j >= len(outs) || outs[j].IsZero():
-			err = failf("the operator gave no output %d", j)
-		default:
-			owners[j].refs++
-			r.vals[id], r.owners[id] = outs[j], owners[j]
-		}
-	}
-	for j, o := range outs { // those that nobody wants
-		if !o.IsZero() && owners[j].refs == 0 {
-			r.close(o, owners[j])
-		}
-	}
-	for _, id := range st.drop {
-		if own := r.owners[id]; own != nil {
-			if own.refs--; own.refs == 0 {
-				r.close(r.vals[id], own)
-			}
-		}
-		r.vals[id], r.owners[id] = tensor.Any{}, nil
-	}
-	if err == nil && r.limit > 0 {
-		err = r.room(0)
-	}
-	return err
-}
-
-// room fails if the results would take more than the limit with need bytes more.
-func (r *run) room(need int64) error {
-	if total := add(add(r.weights, r.live), need); total > r.limit {
-		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(r.live), amount(need))
-		return &MemoryError{total, r.limit, what}
-	}
-	return nil
-}
-
-// owner returns the storage of a result: that of the input or earlier result it shares elements with, or a new one.
-func (r *run) owner(st *step, earlier []tensor.Any, owners []*storage, out tensor.Any) *storage {
-	for j, e := range earlier {
-		if !e.IsZero() && out.SameData(e) {
-			return owners[j]
-		}
-	}
-	for _, id := range st.in {
-		if id >= 0 && out.SameData(r.vals[id]) {
-			if own := r.owners[id]; own != nil {
-				return own
-			}
-			return &storage{kept: true}
-		}
-	}
-	own := &storage{bytes: size(out)}
-	r.live = add(r.live, own.bytes)
-	return own
-}
-
-// close gives memory back of which out was the last value.
-func (r *run) close(out tensor.Any, own *storage) {
-	if !own.kept {
-		out.Close()
-		r.live -= own.bytes
-		own.kept = true
-	}
-}
-
-// closeAll gives back every result of a run that has failed.
-func (r *run) closeAll() {
-	for id, own := range r.owners {
-		if own != nil && !own.kept {
-			r.vals[id].Close()
-		}
-	}
-}
-
-func (r *run) outputs() (map[string]tensor.Any, error) {
-	out := make(map[string]tensor.Any, len(r.c.outputs))
-	for _, id := range r.c.outputs {
-		a := r.vals[id]
-		if own := r.owners[id]; own == nil || own.kept {
-			var err error
-			if a, err = tensor.Clone(a); err != nil {
-				return nil, in(fmt.Sprintf("output %q", r.c.names[id]), err)
-			}
-		}
-		out[r.c.names[id]] = a
-	}
-	return out, nil
 }

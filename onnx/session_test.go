@@ -248,7 +248,7 @@ func TestResultsAreClosed(t *testing.T) {
 	checkVec(t, out["f"], 3, 4)
 	checkVec(t, out["g"], 1, 2)
 	checkVec(t, out["w"], 1, 1)
-	if out["g"].SameData(x) || out["w"].SameData(s.vals[s.c.inits[0]]) {
+	if out["g"].SameData(x) || out["w"].SameData(s.c.vals[s.c.inits[0]].a) {
 		t.Error("an output shares elements with an input or a weight")
 	}
 	if closed(x) {
@@ -470,7 +470,7 @@ func TestWeightsInPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw := m.Graph.Initializers[0].Raw
-		mem, _ := tensor.Bytes(s.vals[s.c.inits[0]])
+		mem, _ := tensor.Bytes(s.c.vals[s.c.inits[0]].a)
 		if same := &raw[0] == &mem[0]; same != (c.inPlace > 0) {
 			t.Errorf("%s: the weight is the file's own bytes: %v", c.name, same)
 		}

@@ -38,6 +38,7 @@ type field struct {
 type decoder struct {
 	budget int64
 	depth  int
+	graphs int         // how many graphs stand around what is decoded
 	from   *mem.Buffer // what the bytes are of; nil for a program's own
 }
 

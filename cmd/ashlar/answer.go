@@ -124,14 +124,13 @@ func (r *result) rowNames(k *ranking) []string {
 
 // print writes the outputs for people: classes where an output scores some, else the tensor.
 func (p *program) print(r *result, f *runFlags) {
-	outputs := r.m.Graph.Outputs
-	for i := range outputs {
-		name := outputs[i].Name
+	names := r.names()
+	for i, name := range names {
 		k := r.ranks[name]
 		if i > 0 {
 			fmt.Fprintln(p.out)
 		}
-		if len(outputs) > 1 || k == nil {
+		if len(names) > 1 || k == nil {
 			fmt.Fprintf(p.out, "%s %s\n", label(name), tensor.Describe(r.outputs[name]))
 		}
 		switch {
@@ -143,6 +142,19 @@ func (p *program) print(r *result, f *runFlags) {
 			p.printBest(k, r.rowTitles(k), r.labels, f.top)
 		}
 	}
+	for i := range r.m.Graph.Outputs {
+		if name := r.m.Graph.Outputs[i].Name; r.parts[name] == nil {
+			fmt.Fprintf(p.out, "%s %s\n", label(name), r.empty[name])
+		}
+	}
+}
+
+// names are those of the tensors that the run gave, in the order of the graph's outputs.
+func (r *result) names() (list []string) {
+	for i := range r.m.Graph.Outputs {
+		list = append(list, r.parts[r.m.Graph.Outputs[i].Name]...)
+	}
+	return list
 }
 
 // rowTitles is a title for each row, or nil if there is only one.

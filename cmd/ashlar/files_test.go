@@ -65,6 +65,24 @@ func makeFiles(t *testing.T) string {
 		x = b.Node("Defenestrate", []string{b.Node("Abs", []string{x})}, onnx.Int("floor", 2))
 		b.Output(b.Rename(x, "y"), dtype.Float32, 2)
 	})
+	// branches cuts x into rows, after those of a sequence that may be left out, or gives the sequence alone.
+	model("branches", func(b *onnx.Builder) {
+		rows := onnx.Type{Kind: onnx.KindSequence, Of: &onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemFloat32}}
+		list, x, cut := b.InputOf("list", rows), b.Input("x", dtype.Float32, "n", 3), b.Input("cut", dtype.Bool)
+		then, other := b.Body("then"), b.Body("else")
+		then.OutputOf(then.Node("SequenceInsert", []string{list, x}), rows)
+		other.OutputOf(list, rows)
+		y := b.Node("If", []string{cut}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other))
+		b.OutputOf(b.Rename(y, "y"), rows)
+	})
+	model("deep", func(b *onnx.Builder) {
+		x := b.Input("x", dtype.Float32, "n")
+		then, other := b.Body("then"), b.Body("else")
+		then.Output(then.Node("Frobnicate", []string{x}), dtype.Float32, "n")
+		other.Output(other.Node("Relu", []string{x}, onnx.Int("slope", 1)), dtype.Float32, "n")
+		y := b.Node("If", []string{b.Input("up", dtype.Bool)}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other))
+		b.Output(b.Rename(y, "y"), dtype.Float32, "n")
+	})
 	model("path", func(b *onnx.Builder) {
 		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "/y"), dtype.Float32, "n", 3)
 	})
@@ -86,6 +104,8 @@ func makeFiles(t *testing.T) string {
 	array("negative", tensor.FromSlice([]float32{-3, -1, -2}, 1, 3).Any())
 	nan := float32(0)
 	array("nan", tensor.FromSlice([]float32{nan / nan, 1, 1 / nan}, 1, 3).Any())
+	array("true", tensor.Scalar(true).Any())
+	array("false", tensor.Scalar(false).Any())
 	array("ids", tensor.FromSlice([]int64{1 << 62, -7}, 1, 2).Any())
 	array("many", tensor.Arange[uint8](0, 250, 1).BroadcastTo(60, 250).Reshape(15000).Any())
 	array("count", tensor.Arange[int32](0, 24, 1).Reshape(2, 3, 4).Any())

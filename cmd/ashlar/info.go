@@ -268,33 +268,49 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 		row("output", label(v.String()))
 	}
 	inPlace, copied := m.Weights()
-	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", len(m.Graph.Initializers), amount(inPlace), amount(copied)))
-	if all {
-		for i := range m.Graph.Initializers {
-			t := &m.Graph.Initializers[i]
-			size := ""
-			if d, ok := t.Type.DType(); ok {
-				if n, err := t.Len(); err == nil {
-					size = fmt.Sprintf(", %s", amount(int64(n)*int64(d.Size())))
-				}
-			}
-			row("", label(t.Name)+" "+t.String()+size)
-		}
-	}
 	counts := make(map[string]int)
-	for i := range m.Graph.Nodes {
-		n := &m.Graph.Nodes[i]
-		name := n.Op
-		if n.Domain != "" && n.Domain != "ai.onnx" {
-			name = n.Domain + "." + name
+	weights, nodes := 0, 0
+	for g := range m.Graph.All() {
+		weights += len(g.Initializers)
+		nodes += len(g.Nodes)
+		for i := range g.Nodes {
+			n := &g.Nodes[i]
+			name := n.Op
+			if n.Domain != "" && n.Domain != "ai.onnx" {
+				name = n.Domain + "." + name
+			}
+			counts[name]++
 		}
-		counts[name]++
 	}
-	row("operators", fmt.Sprintf("%d nodes", len(m.Graph.Nodes)))
+	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", weights, amount(inPlace), amount(copied)))
+	if all {
+		for g := range m.Graph.All() {
+			p.describeWeights(g, row)
+		}
+	}
+	text := fmt.Sprintf("%d nodes", nodes)
+	if inside := nodes - len(m.Graph.Nodes); inside > 0 {
+		text += fmt.Sprintf(", %d of them in graphs inside nodes", inside)
+	}
+	row("operators", text)
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
 	})
 	for _, name := range names {
 		row("", fmt.Sprintf("%d %s", counts[name], label(name)))
+	}
+}
+
+// describeWeights writes a row for each initializer of a graph.
+func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
+	for i := range g.Initializers {
+		t := &g.Initializers[i]
+		size := ""
+		if d, ok := t.Type.DType(); ok {
+			if n, err := t.Len(); err == nil {
+				size = fmt.Sprintf(", %s", amount(int64(n)*int64(d.Size())))
+			}
+		}
+		row("", label(t.Name)+" "+t.String()+size)
 	}
 }

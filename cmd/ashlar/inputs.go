@@ -19,11 +19,12 @@ type inputs struct {
 	values map[string]*value
 }
 
-// A value is what one input is given: a tensor, or pictures that become one.
+// A value is what one input is given: a tensor, pictures that become one, or a list of tensors for a sequence.
 type value struct {
 	files    []string
 	tensor   tensor.Any
 	pictures []*source
+	list     []tensor.Any
 }
 
 // gather reads the inputs of a run: named ones given as name=file, and others in the order of the graph's inputs.
@@ -65,7 +66,7 @@ func (p *program) gather(m *onnx.Model, model string, files, named []string, pic
 		}
 	}
 	for _, v := range m.Inputs() {
-		if in.values[v.Name] == nil {
+		if in.values[v.Name] == nil && v.Type.Kind != onnx.KindOptional {
 			return nil, fmt.Errorf("%s: no value for the input %s: give a file for it, as an argument or with -i %s=FILE", model, label(v.String()), label(v.Name))
 		}
 	}
@@ -150,9 +151,9 @@ func (in *inputs) positional(i int, file string) error {
 	return in.give(in.order[i], s, file)
 }
 
-// place is the input that argument i goes to: with one input all pictures are its batch.
+// place is the input that argument i goes to: with one input all pictures are its batch, all tensors its sequence.
 func (in *inputs) place(i int, s *source) (int, error) {
-	if len(in.order) == 1 && s.kind == pictureKind {
+	if len(in.order) == 1 && (s.kind == pictureKind || in.isSequence(in.order[0])) {
 		i = 0
 	}
 	if i >= len(in.order) {
@@ -163,7 +164,7 @@ func (in *inputs) place(i int, s *source) (int, error) {
 
 // give makes s the value of an input, or a picture more of it.
 func (in *inputs) give(name string, s *source, file string) error {
-	if s.kind == pictureKind && s.array == "" {
+	if s.kind == pictureKind && s.array == "" && !in.isSequence(name) {
 		v := in.values[name]
 		if v == nil {
 			v = &value{}
@@ -184,7 +185,16 @@ func (in *inputs) give(name string, s *source, file string) error {
 }
 
 func (in *inputs) set(name string, t tensor.Any, file string) error {
-	if in.values[name] != nil {
+	v := in.values[name]
+	if in.isSequence(name) {
+		if v == nil {
+			v = &value{}
+			in.values[name] = v
+		}
+		v.files, v.list = append(v.files, file), append(v.list, t)
+		return nil
+	}
+	if v != nil {
 		return in.twice(name, file)
 	}
 	in.values[name] = &value{files: []string{file}, tensor: t}
@@ -214,11 +224,19 @@ func (in *inputs) info(name string) *onnx.ValueInfo {
 	return &in.m.Graph.Inputs[i]
 }
 
-// tensors are the inputs by name, as a session takes them.
-func (in *inputs) tensors() map[string]tensor.Any {
-	out := make(map[string]tensor.Any, len(in.values))
+// isSequence reports whether an input is a sequence: each file for it is an element.
+func (in *inputs) isSequence(name string) bool {
+	v := in.info(name)
+	return v != nil && (v.Type.Kind == onnx.KindSequence || v.Type.Kind == onnx.KindOptional && v.Type.Of != nil && v.Type.Of.Kind == onnx.KindSequence)
+}
+
+// given are the inputs by name, as a session takes them.
+func (in *inputs) given() map[string]onnx.Value {
+	out := make(map[string]onnx.Value, len(in.values))
 	for name, v := range in.values {
-		out[name] = v.tensor
+		if out[name] = onnx.TensorValue(v.tensor); v.list != nil {
+			out[name] = onnx.SequenceValue(v.list[0].DType(), v.list...)
+		}
 	}
 	return out
 }

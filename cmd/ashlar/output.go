@@ -51,6 +51,11 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 			return nil, &usageError{fmt.Sprintf("run: -o %s: the file is written twice; see ashlar run --help", arg)}
 		}
 		seen[filepath.Clean(t.file)] = true
+		for _, name := range t.names {
+			if !t.zip && outputOf(m, name).Type.Kind == onnx.KindSequence {
+				return nil, fmt.Errorf("%s: the output %s is a sequence: write it to a file that ends in .npz", t.file, label(name))
+			}
+		}
 		if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("%s: there is no folder %s to write it to", t.file, filepath.Dir(t.file))
 		}
@@ -75,17 +80,30 @@ func targetsStdout(list []target) bool {
 	return slices.ContainsFunc(list, func(t target) bool { return t.file == "-" })
 }
 
+// outputOf is what the graph says about an output.
+func outputOf(m *onnx.Model, name string) *onnx.ValueInfo {
+	i := slices.IndexFunc(m.Graph.Outputs, func(v onnx.ValueInfo) bool { return v.Name == name })
+	return &m.Graph.Outputs[i]
+}
+
 // write writes the outputs of a target.
-func (p *program) write(t target, outputs map[string]tensor.Any) error {
+func (p *program) write(t target, r *result) error {
+	var names []string
+	for _, name := range t.names {
+		names = append(names, r.parts[name]...)
+	}
 	put := func(w io.Writer) error {
 		if !t.zip {
-			return npy.Write(w, outputs[t.names[0]])
+			if len(names) != 1 {
+				return fmt.Errorf("the output %s has %d tensors; a file that ends in .npz holds them", label(t.names[0]), len(names))
+			}
+			return npy.Write(w, r.outputs[names[0]])
 		}
-		ts := make([]tensor.Any, len(t.names))
-		for i, name := range t.names {
-			ts[i] = outputs[name]
+		ts := make([]tensor.Any, len(names))
+		for i, name := range names {
+			ts[i] = r.outputs[name]
 		}
-		return npy.WriteZip(w, t.names, ts)
+		return npy.WriteZip(w, names, ts)
 	}
 	var err error
 	if t.file == "-" {

@@ -62,12 +62,15 @@ func (p *program) printJSON(r *result, top int) error {
 	rep := report{Model: r.model, Inputs: []reportInput{}, Outputs: []reportOutput{}}
 	for i := range r.m.Graph.Inputs {
 		name := r.m.Graph.Inputs[i].Name
-		if v := r.inputs.values[name]; v != nil {
+		if v := r.inputs.values[name]; v != nil && v.list != nil {
+			for i, t := range v.list {
+				rep.Inputs = append(rep.Inputs, reportInput{fmt.Sprintf("%s.%d", name, i), t.DType().String(), t.Shape(), v.files[i : i+1]})
+			}
+		} else if v != nil {
 			rep.Inputs = append(rep.Inputs, reportInput{name, v.tensor.DType().String(), v.tensor.Shape(), v.files})
 		}
 	}
-	for i := range r.m.Graph.Outputs {
-		name := r.m.Graph.Outputs[i].Name
+	for _, name := range r.names() {
 		t := r.outputs[name]
 		o := reportOutput{Name: name, DType: t.DType().String(), Shape: t.Shape(), Values: values(t, mostValues)}
 		o.Omitted = t.Len() - len(o.Values)

@@ -62,6 +62,10 @@ from pictures, or --top or --labels is given. Labels come from the file of
 its name and ends in .txt, if that has as many lines as there are classes. Other
 outputs are printed as tensors, shortened beyond 1000 elements.
 
+The tensors of a sequence are given one by one: -i NAME=FILE as often as there are
+any. Those of an output NAME that is a sequence are called NAME.0, NAME.1 and so
+on. An input of an optional type may be left out.
+
 With -o an output is written to a file, which is there in full or not at all:
 NAME=FILE for one output, FILE for all; FILE ends in .npy, for one, or .npz, or
 is - for standard output, and then nothing else is printed there.
@@ -128,8 +132,10 @@ type result struct {
 	model   string
 	m       *onnx.Model
 	inputs  *inputs
-	outputs map[string]tensor.Any
-	ranks   map[string]*ranking // of the outputs that score classes
+	outputs map[string]tensor.Any // of a sequence each element
+	parts   map[string][]string   // the names under which outputs has a graph's output
+	empty   map[string]string     // what an output without tensors is
+	ranks   map[string]*ranking   // of the outputs that score classes
 	plan    *onnx.Plan
 	labels  *labels
 	load    time.Duration
@@ -186,8 +192,8 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		return err
 	}
 	r.read = time.Since(start)
-	tensors := r.inputs.tensors()
-	if r.plan, err = s.Plan(tensors); err != nil {
+	given := r.inputs.given()
+	if r.plan, err = s.PlanValues(given); err != nil {
 		return src.in(err)
 	}
 
@@ -197,7 +203,7 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	defer context.AfterFunc(ctx, stop)()
 	start = time.Now()
 	bar, done := p.progress()
-	r.outputs, err = s.Run(ctx, tensors, onnx.Options{MaxMemory: int64(p.limit), Progress: bar})
+	outputs, err := s.RunValues(ctx, given, onnx.Options{MaxMemory: int64(p.limit), Progress: bar})
 	done()
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
@@ -206,11 +212,12 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		return src.in(err)
 	}
 	r.run = time.Since(start)
+	r.take(outputs)
 	if r.ranks, err = r.rank(f); err != nil {
 		return err
 	}
 	for _, t := range targets {
-		if err := p.write(t, r.outputs); err != nil {
+		if err := p.write(t, r); err != nil {
 			return err
 		}
 	}
@@ -222,4 +229,19 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	}
 	p.print(r, f)
 	return nil
+}
+
+// take names the tensors of the outputs.
+func (r *result) take(outputs map[string]onnx.Value) {
+	r.outputs, r.parts, r.empty = make(map[string]tensor.Any), make(map[string][]string), make(map[string]string)
+	for name, v := range outputs {
+		r.empty[name] = v.String()
+		if v.Kind() == onnx.KindTensor {
+			r.outputs[name], r.parts[name] = v.Tensor(), []string{name}
+		}
+		for i, t := range v.List() {
+			part := fmt.Sprintf("%s.%d", name, i)
+			r.outputs[part], r.parts[name] = t, append(r.parts[name], part)
+		}
+	}
 }

@@ -211,7 +211,7 @@ func TestFailedOutputLeavesWhatWasThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = p.write(target{[]string{"y"}, path, false}, map[string]tensor.Any{"y": spec.Any()})
+	err = p.write(target{[]string{"y"}, path, false}, &result{outputs: map[string]tensor.Any{"y": spec.Any()}, parts: map[string][]string{"y": {"y"}}})
 	if err == nil || !strings.HasPrefix(err.Error(), path) {
 		t.Errorf("error %v doesn't name the file", err)
 	}

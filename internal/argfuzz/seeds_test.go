@@ -98,6 +98,9 @@ func init() {
 	also[map[string]tensor.Any](func(*drawer) map[string]tensor.Any {
 		return map[string]tensor.Any{"x": tensor.New[float32](2, 3).Any()}
 	})
+	also[map[string]onnx.Value](func(*drawer) map[string]onnx.Value {
+		return map[string]onnx.Value{"x": onnx.TensorValue(tensor.New[float32](2, 3).Any())}
+	})
 	also[pack.Format](func(d *drawer) pack.Format {
 		f, err := pack.NewIntegers(pack.Integers{Bits: 4 + 4*d.IntN(2), Scale: tensor.Scalar[float32](0.5)})
 		if err != nil {

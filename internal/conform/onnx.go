@@ -99,7 +99,7 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 	random := strings.HasPrefix(name, "test_bernoulli") ||
 		slices.Contains([]string{"test_training_dropout", "test_training_dropout_default", "test_training_dropout_mask", "test_training_dropout_default_mask"}, name)
 	for _, set := range sets {
-		inputs := map[string]tensor.Any{}
+		inputs := map[string]onnx.Value{}
 		for i, v := range model.Graph.Inputs {
 			file := fmt.Sprintf("%s/input_%d.pb", set, i)
 			if _, err := fs.Stat(folder, file); err != nil {
@@ -108,42 +108,81 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 			if v.Name == "" {
 				continue
 			}
-			t, err := readTensor(folder, file)
-			if err != nil {
+			if inputs[v.Name], err = readValue(folder, file, v); err != nil {
 				return err
 			}
-			inputs[v.Name] = declared(t, v)
 		}
-		got, err := s.Run(context.Background(), inputs, onnx.Options{})
+		got, err := s.RunValues(context.Background(), inputs, onnx.Options{})
 		if err != nil {
 			return outcome(err)
 		}
 		for i, v := range model.Graph.Outputs {
-			want, err := readTensor(folder, fmt.Sprintf("%s/output_%d.pb", set, i))
+			want, err := readValue(folder, fmt.Sprintf("%s/output_%d.pb", set, i), v)
 			if err != nil {
 				return err
 			}
-			want = declared(want, v)
-			out := got[v.Name]
-			if out.IsZero() {
-				return fmt.Errorf("output %q is missing", v.Name)
-			}
-			if random {
-				if g, w := tensor.Describe(out), tensor.Describe(want); g != w {
-					return fmt.Errorf("output %q: got %s, want %s", v.Name, g, w)
-				}
-				continue
-			}
-			tol := tolerance{rtol: 1e-3, atol: 1e-7}
-			if d := want.DType(); d == dtype.Float16 || d == dtype.BFloat16 {
-				tol.rtol = 1e-2
-			}
-			if err := compare(out, want, tol); err != nil {
+			if err := compareValues(got[v.Name], want, random); err != nil {
 				return fmt.Errorf("output %q: %w", v.Name, err)
 			}
 		}
 	}
 	return nil
+}
+
+// compareValues compares tensors, and sequences item by item.
+func compareValues(got, want onnx.Value, random bool) error {
+	if got.Kind() != want.Kind() {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	g, w := got.List(), want.List()
+	if got.Kind() == onnx.KindTensor {
+		g, w = []tensor.Any{got.Tensor()}, []tensor.Any{want.Tensor()}
+	}
+	if len(g) != len(w) {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	for i := range w {
+		var err error
+		tol := tolerance{rtol: 1e-3, atol: 1e-7}
+		if d := w[i].DType(); d == dtype.Float16 || d == dtype.BFloat16 {
+			tol.rtol = 1e-2
+		}
+		if !random {
+			err = compare(g[i], w[i], tol)
+		} else if a, b := tensor.Describe(g[i]), tensor.Describe(w[i]); a != b {
+			err = fmt.Errorf("got %s, want %s", a, b)
+		}
+		if err != nil && got.Kind() == onnx.KindSequence {
+			err = fmt.Errorf("element %d: %w", i, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readValue reads a value of the type that the graph declares.
+func readValue(folder fs.FS, file string, v onnx.ValueInfo) (onnx.Value, error) {
+	if v.Type.Kind != onnx.KindSequence && v.Type.Kind != onnx.KindOptional {
+		t, err := readTensor(folder, file)
+		if err != nil {
+			return onnx.Value{}, err
+		}
+		return onnx.TensorValue(declared(t, v)), nil
+	}
+	b, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return onnx.Value{}, err
+	}
+	val, err := onnx.DecodeValue(b, v.Type)
+	if errors.Is(err, onnx.ErrUnsupported) {
+		return val, unsupported{file + ": " + err.Error()}
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return val, err
 }
 
 // declared returns t as the graph declares it: older data stores bfloat16 as

@@ -1,0 +1,388 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// DefaultMaxIterations is how often the bodies of loops may run in a run if Options doesn't say.
+const DefaultMaxIterations = 1 << 24
+
+// A storage is memory that one or more values of a run share. It goes when the last of them does.
+type storage struct {
+	refs  int
+	bytes int64
+}
+
+// fresh marks tensors that a flow made, until own finds out whose memory they are in.
+var fresh = new(storage)
+
+// A run is the state of one Run.
+type run struct {
+	*Session
+	ctx   context.Context
+	live  int64 // bytes of results
+	limit int64
+	left  int64 // iterations that loops may still do
+}
+
+// A frame is a graph that runs: the model's, or one inside a node of another frame's.
+type frame struct {
+	*run
+	c    *compiled
+	vals []Value
+	plan *Plan   // nil where nothing limits memory
+	key  []byte  // see planned
+	outs []Value // of the step that ran last
+}
+
+func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
+	vals, err := s.bind(inputs)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range s.c.inputs {
+		if vals[id].isSpec() {
+			return nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
+		}
+	}
+	r := &run{Session: s, ctx: ctx, limit: o.MaxMemory, left: o.MaxIterations}
+	if r.limit == 0 {
+		r.limit = DefaultMaxMemory
+	}
+	switch {
+	case r.left == 0:
+		r.left = DefaultMaxIterations
+	case r.left < 0:
+		r.left = math.MaxInt64
+	}
+	fr := &frame{run: r, c: s.c, vals: vals}
+	if fr.plan, err = s.plan(ctx, inputs, vals, r.limit); err != nil {
+		return nil, err
+	}
+	if r.limit > 0 {
+		if err := fr.plan.admits(r.limit); err != nil {
+			return nil, err
+		}
+	}
+	if err := fr.steps(o.Progress); err != nil {
+		fr.clear()
+		return nil, err
+	}
+	return fr.outputs()
+}
+
+// isSpec reports whether a tensor of v is a description without elements.
+func (v *Value) isSpec() bool {
+	return v.a.IsSpec() || v.seq != nil && slices.ContainsFunc(v.seq.items, func(item *Value) bool { return item.a.IsSpec() })
+}
+
+// steps runs the nodes of the frame.
+func (fr *frame) steps(progress func(done, total int, n *Node)) error {
+	done, total := 0, 0
+	for i := range fr.c.steps {
+		if fr.c.runs(i) {
+			total++
+		}
+	}
+	for i := range fr.c.steps {
+		if !fr.c.runs(i) {
+			continue
+		}
+		err := fr.ctx.Err()
+		if err == nil {
+			err = fr.step(i)
+		}
+		if err != nil {
+			return in(fr.c.label(&fr.c.steps[i]), err)
+		}
+		if done++; progress != nil {
+			progress(done, total, fr.c.steps[i].node)
+		}
+	}
+	return nil
+}
+
+// runs reports whether step i does something in a run: a Constant doesn't.
+func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].flow != nil }
+
+// step runs step i and lets go of what it was the last to need.
+func (fr *frame) step(i int) error {
+	s := &fr.c.steps[i]
+	outs, err := fr.results(i)
+	if err != nil {
+		return err
+	}
+	for j, id := range s.out {
+		switch {
+		case id < 0:
+		case j >= len(outs) || !outs[j].known():
+			err = failf("the operator gave no output %d", j)
+		default:
+			fr.vals[id] = outs[j]
+		}
+	}
+	for j := range outs { // those that nobody wants
+		if j >= len(s.out) || s.out[j] < 0 {
+			fr.release(&outs[j])
+		}
+	}
+	for _, id := range s.drop {
+		fr.release(&fr.vals[id])
+		fr.vals[id] = Value{}
+	}
+	if err == nil && fr.limit > 0 {
+		err = fr.room(0)
+	}
+	return err
+}
+
+// results runs step i and returns what it gives, held.
+func (fr *frame) results(i int) ([]Value, error) {
+	s := &fr.c.steps[i]
+	if s.flow != nil {
+		a := attrs{node: s.node}
+		outs, err := s.flow.run(&flowCall{c: fr.c, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
+		if err == nil {
+			err = a.wrong
+		}
+		return outs, err
+	}
+	if s.passes(fr.vals) {
+		v := fr.vals[s.in[0]]
+		hold(&v)
+		return []Value{v}, nil
+	}
+	call, a, err := fr.c.call(i, fr.vals, fr.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAxes(s.node, call.Inputs); err != nil {
+		return nil, err
+	}
+	if fr.limit > 0 && slices.ContainsFunc(s.out, func(id int) bool { return id >= 0 && fr.plan.sizes[id] < 0 }) {
+		if outs, err := fr.c.ops[i].Infer(call); err == nil { // if not, Run says it better
+			var need int64
+			for _, o := range outs {
+				need = add(need, max(size(o), 0))
+			}
+			if err := fr.room(need); err != nil {
+				return nil, err
+			}
+		}
+	}
+	list, err := fr.c.ops[i].Run(call)
+	if err == nil {
+		err = a.wrong
+	}
+	if err == nil {
+		err = checkRanks(list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	fr.outs = slices.Grow(fr.outs[:0], len(list))
+	for _, a := range list {
+		fr.outs = append(fr.outs, Value{a: a})
+		if !a.IsZero() {
+			fr.keep(&fr.outs[len(fr.outs)-1], fr.outs[:len(fr.outs)-1], s)
+		}
+	}
+	return fr.outs, nil
+}
+
+// keep gives a new tensor its storage: that of an earlier result or an input of the step that it shares elements with, or
+// one of its own. It holds the tensor.
+func (fr *frame) keep(out *Value, earlier []Value, s *step) {
+	for j := range earlier {
+		if earlier[j].isTensor() && out.a.SameData(earlier[j].a) {
+			out.own = earlier[j].own
+			hold(out)
+			return
+		}
+	}
+	for _, id := range s.in {
+		if id >= 0 && fr.vals[id].isTensor() && out.a.SameData(fr.vals[id].a) {
+			out.own = fr.vals[id].own
+			hold(out)
+			return
+		}
+	}
+	fr.store(out)
+}
+
+// store gives a new tensor a storage of its own, and holds it.
+func (r *run) store(out *Value) {
+	out.own = &storage{refs: 1, bytes: size(out.a)}
+	r.live = add(r.live, out.own.bytes)
+}
+
+// own gives each tensor in v that is marked fresh its storage: that of an input, or of the item before, that it shares
+// elements with, or one of its own. It holds v.
+func (k *flowCall) own(v *Value) {
+	one := func(out, before *Value) {
+		if out.own != fresh {
+			hold(out)
+			return
+		}
+		found := before != nil && out.a.SameData(before.a)
+		if found {
+			out.own = before.own
+		} else {
+			k.tensors(func(in *Value) bool {
+				if found = in.isTensor() && out.a.SameData(in.a); found {
+					out.own = in.own
+				}
+				return !found
+			})
+		}
+		if !found {
+			k.fr.store(out)
+			return
+		}
+		hold(out)
+	}
+	if v.seq == nil {
+		one(v, nil)
+		return
+	}
+	for i, item := range v.seq.items {
+		one(item, last(v.seq.items[:i]))
+	}
+}
+
+// last returns the last item, nil if there is none.
+func last(items []*Value) *Value {
+	if len(items) == 0 {
+		return nil
+	}
+	return items[len(items)-1]
+}
+
+// hold counts one more value that needs the memory of v.
+func hold(v *Value) {
+	if v.own != nil {
+		v.own.refs++
+	}
+	if v.seq != nil {
+		for _, item := range v.seq.items {
+			hold(item)
+		}
+	}
+}
+
+// release undoes hold, and gives memory back of which v was the last value.
+func (r *run) release(v *Value) {
+	if own := v.own; own != nil {
+		if own.refs--; own.refs == 0 {
+			v.a.Close()
+			r.live -= own.bytes
+		}
+	}
+	if v.seq != nil {
+		for _, item := range v.seq.items {
+			r.release(item)
+		}
+	}
+}
+
+// releaseAll releases values.
+func (r *run) releaseAll(vals []Value) {
+	for i := range vals {
+		r.release(&vals[i])
+		vals[i] = Value{}
+	}
+}
+
+// clear lets go of all values of the frame.
+func (fr *frame) clear() { fr.releaseAll(fr.vals) }
+
+// room fails if the results would take more than the limit with need bytes more.
+func (r *run) room(need int64) error {
+	if total := add(add(r.weights, r.live), need); r.limit > 0 && total > r.limit {
+		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(r.live), amount(need))
+		return &MemoryError{total, r.limit, what}
+	}
+	return nil
+}
+
+// outputs returns the graph's outputs, each with memory of its own.
+func (fr *frame) outputs() (map[string]Value, error) {
+	out := make(map[string]Value, len(fr.c.outputs))
+	own := func(v *Value) (*Value, error) {
+		a := v.a
+		if v.own == nil || v.own.refs > 1 {
+			var err error
+			if a, err = tensor.Clone(a); err != nil {
+				return nil, err
+			}
+			if v.own != nil {
+				v.own.refs--
+			}
+		}
+		return &Value{a: a}, nil
+	}
+	for _, id := range fr.c.outputs {
+		name := fr.c.names[id]
+		if _, ok := out[name]; ok {
+			continue
+		}
+		v := fr.vals[id]
+		w, err := &v, error(nil)
+		switch v.Kind() {
+		case KindTensor:
+			w, err = own(&v)
+		case KindSequence:
+			items := make([]*Value, len(v.seq.items))
+			for i, item := range v.seq.items {
+				if items[i], err = own(item); err != nil {
+					break
+				}
+			}
+			*w = sequenceOf(v.seq.elem, items)
+		}
+		if err != nil {
+			return nil, in(fmt.Sprintf("output %q", name), err)
+		}
+		out[name] = *w
+	}
+	return out, nil
+}
+
+// inside opens a frame for a graph inside a node of this one.
+func (fr *frame) inside(b *compiled) *frame {
+	return &frame{run: fr.run, c: b, vals: make([]Value, len(b.vals))}
+}
+
+// call runs the frame's graph on args, which are the frame's from here on, and the values around. It returns the outputs,
+// held, and leaves the frame empty.
+func (fr *frame) call(around, args []Value) ([]Value, error) {
+	copy(fr.vals, fr.c.vals)
+	for k, id := range fr.c.formals {
+		fr.vals[id] = args[k]
+	}
+	for _, o := range fr.c.captures {
+		fr.vals[o.id] = around[o.from]
+		hold(&fr.vals[o.id])
+	}
+	defer fr.clear()
+	if fr.limit > 0 {
+		fr.plan = fr.planned()
+		if err := fr.room(fr.plan.Live); err != nil {
+			return nil, err
+		}
+	}
+	if err := fr.steps(nil); err != nil {
+		return nil, err
+	}
+	outs := make([]Value, len(fr.c.outputs))
+	for k, id := range fr.c.outputs {
+		outs[k] = fr.vals[id]
+		hold(&outs[k])
+	}
+	return outs, nil
+}
