@@ -52,6 +52,8 @@ func (a *attrs) Str(name, def string) string {
 	return def
 }
 
+func (a *attrs) Strs(name string) ([]string, bool) { return value[[]string](a, name, "strings") }
+
 func (a *attrs) Tensor(name string) (tensor.Any, bool) {
 	if _, ok := value[*TensorProto](a, name, "tensor"); !ok {
 		return tensor.Any{}, false

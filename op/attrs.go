@@ -7,7 +7,8 @@ import (
 )
 
 // Attrs is how a graph hands an operator its attributes. A method returns the
-// default, or false, when the attribute is absent.
+// default, or false, when the attribute is absent. LSTM, GRU and RNN read lists of strings
+// by a further method, Strs(name string) ([]string, bool).
 type Attrs interface {
 	Has(name string) bool
 	Int(name string, def int64) int64
@@ -42,7 +43,7 @@ func (NoAttrs) Str(_, def string) string { return def }
 // Tensor returns nothing.
 func (NoAttrs) Tensor(string) (tensor.Any, bool) { return tensor.Any{}, false }
 
-// AttrMap is attributes by name: int64, float32, string, []int64, []float32 and
+// AttrMap is attributes by name: int64, float32, string, []int64, []float32, []string and
 // tensors, as a tensor.Any or typed. One of another type counts as absent.
 type AttrMap map[string]any
 
@@ -76,6 +77,12 @@ func (m AttrMap) Floats(name string) ([]float32, bool) {
 
 // Str returns a string, or def.
 func (m AttrMap) Str(name, def string) string { return attr(m, name, def) }
+
+// Strs returns a copy of a []string.
+func (m AttrMap) Strs(name string) ([]string, bool) {
+	v, ok := m[name].([]string)
+	return slices.Clone(v), ok
+}
 
 // Tensor returns a tensor.
 func (m AttrMap) Tensor(name string) (tensor.Any, bool) {

@@ -131,3 +131,39 @@ func ExampleRectified() {
 	// [[0.]
 	//  [6.]] <nil> true
 }
+
+func ExampleLSTM() {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2) // 2 steps of a sequence of 2 features
+	w, r := tensor.Full[float32](0.25, 1, 12, 2), tensor.Full[float32](0.5, 1, 12, 3)
+	y, h, c := op.LSTM(x, w, r, op.Recurrent[float32]{})
+	fmt.Println(y.Shape(), h.Shape(), c.Shape())
+	fmt.Println(h)
+	// Output:
+	// [2 1 1 3] [1 1 3] [1 1 3]
+	// [[[0.76352566 0.76352566 0.76352566]]]
+}
+
+func ExampleGRU() {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)
+	w, r := tensor.Full[float32](0.25, 2, 9, 2), tensor.Full[float32](0.5, 2, 9, 3)
+	y, h := op.GRU(x, w, r, op.Recurrent[float32]{Direction: "bidirectional", LinearBeforeReset: true})
+	fmt.Println(y.Shape(), h.Shape())
+	fmt.Println(h)
+	// Output:
+	// [2 2 1 3] [2 1 3]
+	// [[[0.29020992 0.29020992 0.29020992]]
+	//
+	//  [[0.29936922 0.29936922 0.29936922]]]
+}
+
+func ExampleRNN() {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)
+	w, r := tensor.Full[float32](0.25, 1, 3, 2), tensor.Full[float32](0.5, 1, 3, 3)
+	y, _ := op.RNN(x, w, r, op.Recurrent[float32]{Activations: []string{"Relu"}})
+	fmt.Println(y)
+	// Output:
+	// [[[[0.75  0.75  0.75 ]]]
+	//
+	//
+	//  [[[2.875 2.875 2.875]]]]
+}

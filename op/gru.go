@@ -1,0 +1,69 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// GRU runs a layer of gated recurrent units over sequences x [steps, batch, features],
+// with weights w [D, 3·H, features] of the input and r [D, 3·H, H] of the state, whose rows
+// are those of the gates z, r and h. It returns the states of all steps
+// [steps, D, batch, H] and the last states [D, batch, H]; with BatchFirst
+// [batch, steps, D, H] and [batch, D, H]. For a step
+//
+//	z, r = f(x·wᵀ + (b + b') + h·rᵀ)
+//	n = g(x·wᵀ + (b + b') + (r⊙h)·rᵀ)
+//	n = g(x·wᵀ + b + r⊙(h·rᵀ + b'))    with LinearBeforeReset
+//	h' = (1 − z)⊙n + z⊙h
+//
+// f and g are Sigmoid and Tanh unless o names others. Rounding, Lengths, Into and errors
+// are as of LSTM. ONNX GRU.
+func GRU[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh tensor.Tensor[T]) {
+	gruCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(&x, &w, &r), o.attributes(), opts)
+	return y, yh
+}
+
+var gruCell = cell{name: "GRU", gates: 3, activations: []string{"Sigmoid", "Tanh"}, inputs: 6, outputs: 2, f32: gruStep[float32], f64: gruStep[float64]}
+
+// gruStep computes a step of GRU.
+func gruStep[T num.Float](u *unrolled[T], step int) {
+	n := u.units
+	u.weights.times(u.product, 3*n, u.h)
+	for b := range u.batch {
+		g, product, h := u.live(step, b)
+		if g == nil {
+			continue
+		}
+		u.add(g[:2*n], g[:2*n], product[:2*n])
+		u.f[0](g[:2*n], g[:2*n])
+		if u.linear {
+			if u.bias != nil {
+				u.add(product[2*n:], product[2*n:], u.bias)
+			}
+			u.mul(product[2*n:], g[n:2*n], product[2*n:])
+		} else {
+			u.mul(u.reset[b*n:(b+1)*n], g[n:2*n], h)
+		}
+	}
+	if !u.linear {
+		u.last.times(u.product[min(2*n, len(u.product)):], 3*n, u.reset)
+	}
+	for b := range u.batch {
+		g, product, h := u.live(step, b)
+		if g == nil {
+			continue
+		}
+		z, next := g[:n], g[2*n:]
+		u.add(next, next, product[2*n:])
+		u.f[1](next, next)
+		u.sub(u.scratch, u.ones, z)
+		u.mul(next, u.scratch, next)
+		u.mul(z, z, h)
+		u.add(h, next, z)
+		u.done(step, b)
+	}
+}
+
+var gru = opN{about: about{name: "GRU", onnx: []int{1, 3, 7, 14, 22}, attrs: recurrentNames("linear_before_reset"), why: "of floats alone"}, least: 3, most: 6, takes: floats, fast: productFast,
+	infer: gruCell.infer, run: gruCell.run}

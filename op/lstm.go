@@ -1,0 +1,81 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LSTM runs a layer of long short-term memory over sequences x [steps, batch, features],
+// with weights w [D, 4·H, features] of the input and r [D, 4·H, H] of the state, whose rows
+// are those of the gates i, o, f and c. It returns the states of all steps
+// [steps, D, batch, H], the last states and the last cells, both [D, batch, H]. With
+// BatchFirst they are [batch, steps, D, H] and [batch, D, H]. For a step
+//
+//	i, f = f(x·wᵀ + (b + b') + h·rᵀ + P⊙c)
+//	c' = f⊙c + i⊙g(x·wᵀ + (b + b') + h·rᵀ)
+//	o = f(x·wᵀ + (b + b') + h·rᵀ + P⊙c')
+//	h' = o⊙h(c')
+//
+// f, g and h are Sigmoid, Tanh and Tanh unless o names others. Products of matrices
+// contract in the fixed order of MatMul; the sums of biases, each other sum, product and
+// difference, from the left, and each activation are rounded for themselves. Narrow
+// floats are computed in float32, the states between the steps included, and results are
+// rounded once. A sequence of Lengths steps has states of 0 after them; in reverse it
+// begins with its last step. The last state of one without steps is the initial one. An
+// Into target takes the states of all steps. It panics when shapes don't fit, a length is
+// beyond the steps, or an activation is unknown. ONNX LSTM.
+func LSTM[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh, yc tensor.Tensor[T]) {
+	lstmCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), exec.Ref(&yc)}, o.operands(&x, &w, &r), o.attributes(), opts)
+	return y, yh, yc
+}
+
+var lstmCell = cell{name: "LSTM", gates: 4, activations: []string{"Sigmoid", "Tanh", "Tanh"}, inputs: 8, outputs: 3, f32: lstmStep[float32], f64: lstmStep[float64]}
+
+// lstmStep computes a step of LSTM.
+func lstmStep[T num.Float](u *unrolled[T], step int) {
+	n := u.units
+	u.weights.times(u.product, 4*n, u.h)
+	for b := range u.batch {
+		g, product, h := u.live(step, b)
+		if g == nil {
+			continue
+		}
+		u.add(g, g, product)
+		i, o, f, z, c, t := g[:n], g[n:2*n], g[2*n:3*n], g[3*n:], u.c[b*n:(b+1)*n], u.scratch
+		open := u.f[0]
+		switch {
+		case u.peep != nil:
+			u.mul(t, u.peep[:n], c)
+			u.add(i, i, t)
+			open(i, i)
+			if !u.inputForget {
+				u.mul(t, u.peep[2*n:], c)
+				u.add(f, f, t)
+				open(f, f)
+			}
+		case u.inputForget:
+			open(g[:2*n], g[:2*n])
+		default:
+			open(g[:3*n], g[:3*n])
+		}
+		if u.inputForget {
+			u.sub(f, u.ones, i)
+		}
+		u.f[1](z, z)
+		u.mul(f, f, c)
+		u.mul(i, i, z)
+		u.add(c, f, i)
+		if u.peep != nil {
+			u.mul(t, u.peep[n:2*n], c)
+			u.add(o, o, t)
+			open(o, o)
+		}
+		u.f[2](h, c)
+		u.mul(h, o, h)
+		u.done(step, b)
+	}
+}
+
+var lstm = opN{about: about{name: "LSTM", onnx: []int{1, 7, 14, 22}, attrs: recurrentNames("input_forget"), why: "of floats alone"}, least: 3, most: 8, takes: floats, fast: productFast,
+	infer: lstmCell.infer, run: lstmCell.run}

@@ -1,0 +1,485 @@
+package op
+
+import (
+	"context"
+	"runtime"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Recurrent is what LSTM, GRU and RNN take besides input and weights. Its zero value is
+// ONNX's defaults: one forward direction, no bias, all steps, states of 0, activations
+// Sigmoid and Tanh. D is the number of directions, 2 of bidirectional and else 1; G that
+// of gates, 4 of LSTM, 3 of GRU and 1 of RNN; H that of units.
+type Recurrent[T num.Float | num.Narrow] struct {
+	Bias      tensor.Tensor[T]     // [D, 2·G·H]: those of the products with w, then those of the products with r
+	Lengths   tensor.Tensor[int32] // [batch]: the steps of each sequence; all without it
+	InitialH  tensor.Tensor[T]     // [D, batch, H]: the state before the first step; 0 without it
+	InitialC  tensor.Tensor[T]     // [D, batch, H]: the cell of LSTM before the first step; 0 without it
+	Peepholes tensor.Tensor[T]     // [D, 3·H]: what LSTM's gates i, o and f see of the cell
+
+	Direction         string    // "forward", as "" is, "reverse" or "bidirectional"
+	Activations       []string  // in any case; 3 for each direction of LSTM, 2 of GRU, 1 of RNN
+	Alpha, Beta       []float32 // taken in order by the activations that have one; then come the defaults
+	Clip              float32   // the input of each activation is limited to −Clip … Clip; 0 is no limit
+	BatchFirst        bool      // batch is the first axis of input, states and results: ONNX's layout 1
+	InputForget       bool      // LSTM: the gate f is 1 − i
+	LinearBeforeReset bool      // GRU: the gate r multiplies the product with the state, not the state
+}
+
+// operands returns the inputs in ONNX's order.
+func (o *Recurrent[T]) operands(x, w, r *tensor.Tensor[T]) [8]*tensor.Any {
+	return [8]*tensor.Any{exec.Ref(x), exec.Ref(w), exec.Ref(r), exec.Ref(&o.Bias), exec.Ref(&o.Lengths), exec.Ref(&o.InitialH), exec.Ref(&o.InitialC), exec.Ref(&o.Peepholes)}
+}
+
+func (o *Recurrent[T]) attributes() recurrentAttrs {
+	return recurrentAttrs{o.Direction, o.Activations, o.Alpha, o.Beta, o.Clip, o.BatchFirst, o.InputForget, o.LinearBeforeReset}
+}
+
+// recurrentAttrs is the attributes of a Recurrent.
+type recurrentAttrs struct {
+	direction           string
+	activations         []string
+	alpha, beta         []float32
+	clip                float32
+	batchFirst          bool
+	inputForget, linear bool
+}
+
+// A cell is what LSTM, GRU and RNN differ in.
+type cell struct {
+	name        string
+	gates       int      // blocks of rows of the weights
+	activations []string // of a direction, where none are named
+	inputs      int      // that ONNX gives it
+	outputs     int
+	f32         func(u *unrolled[float32], step int)
+	f64         func(u *unrolled[float64], step int)
+}
+
+// recurrentNames returns the names of the attributes of an operator: those that all have, and more.
+func recurrentNames(more ...string) []string {
+	return append([]string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"}, more...)
+}
+
+// recurrence is a call: a cell, operands and attributes that fit each other.
+type recurrence struct {
+	*cell
+	recurrentAttrs
+	in                         [8]*tensor.Any
+	steps, batch, input, units int
+	directions                 int
+	acts                       []activation // of all directions
+	ctx                        context.Context
+}
+
+// absent reports whether there is no input i.
+func (q *recurrence) absent(i int) bool { return q.in[i] == nil || q.in[i].IsZero() }
+
+// checked returns a call of the cell. Inputs may be Specs.
+func (k *cell) checked(in [8]*tensor.Any, a recurrentAttrs) *recurrence {
+	q := &recurrence{cell: k, recurrentAttrs: a, in: in, directions: 1}
+	q.linear = a.linear && k.gates == 3
+	switch a.direction {
+	case "", "forward", "reverse":
+	case "bidirectional":
+		q.directions = 2
+	default:
+		panic(fail(k.name, tensor.ErrValue, "direction %.40q; want forward, reverse or bidirectional", a.direction))
+	}
+	if !(a.clip >= 0) {
+		panic(fail(k.name, tensor.ErrValue, "clip is %v; want a positive number, or 0 for none", a.clip))
+	}
+	x, r := in[0], in[2]
+	first, second := "steps", "batch"
+	if a.batchFirst {
+		first, second = second, first
+	}
+	if x.Rank() != 3 {
+		panic(fail(k.name, tensor.ErrShape, "input 0 is %s; want [%s, %s, features]", tensor.Describe(*x), first, second))
+	}
+	if r.Rank() != 3 || r.Dim(1)%k.gates != 0 || r.Dim(1)/k.gates != r.Dim(2) {
+		panic(fail(k.name, tensor.ErrShape, "input 2, the weights of the state, is %s; want [directions, %d·units, units]", tensor.Describe(*r), k.gates))
+	}
+	q.steps, q.batch, q.input, q.units = x.Dim(0), x.Dim(1), x.Dim(2), r.Dim(2)
+	if a.batchFirst {
+		q.steps, q.batch = q.batch, q.steps
+	}
+	rows := r.Dim(1)
+	state := q.stateShape()
+	q.want(1, "the weights of the input", q.directions, rows, q.input)
+	q.want(2, "the weights of the state", q.directions, rows, q.units)
+	q.want(3, "the bias", q.directions, 2*rows)
+	q.want(4, "the lengths", q.batch)
+	q.want(5, "the state before the first step", state...)
+	q.want(6, "the cell before the first step", state...)
+	q.want(7, "the peepholes", q.directions, 3*q.units)
+	for i := k.inputs; i < len(in); i++ {
+		if !q.absent(i) {
+			panic(fail(k.name, tensor.ErrValue, "it has no cell: InitialC and Peepholes are of LSTM"))
+		}
+	}
+	for i := range in {
+		if q.absent(i) {
+			continue
+		}
+		want := x.DType()
+		if i == 4 {
+			want = dtype.Int32
+		}
+		if d := in[i].DType(); d != want {
+			panic(fail(k.name, tensor.ErrDType, "input %d holds %v, want %v; convert it with op.Cast", i, d, want))
+		}
+	}
+	q.acts = k.activationsOf(&a, q.directions)
+	return q
+}
+
+// want panics unless input i is absent or has the shape.
+func (q *recurrence) want(i int, what string, shape ...int) {
+	if a := q.in[i]; !q.absent(i) && !sameShape(a.LayoutRef(), shape) {
+		panic(fail(q.name, tensor.ErrShape, "input %d, %s, is %s; want [%s], of steps %d, batch %d, features %d, units %d, directions %d and gates %d",
+			i, what, tensor.Describe(*a), strings.Trim(shapeText(shape), "()"), q.steps, q.batch, q.input, q.units, q.directions, q.gates))
+	}
+}
+
+func (q *recurrence) stateShape() []int {
+	if q.batchFirst {
+		return []int{q.batch, q.directions, q.units}
+	}
+	return []int{q.directions, q.batch, q.units}
+}
+
+func (q *recurrence) shape() []int {
+	if q.batchFirst {
+		return []int{q.batch, q.steps, q.directions, q.units}
+	}
+	return []int{q.steps, q.directions, q.batch, q.units}
+}
+
+// at returns where the state of a sequence begins, in elements.
+func (q *recurrence) at(direction, b int) int {
+	if q.batchFirst {
+		return (b*q.directions + direction) * q.units
+	}
+	return (direction*q.batch + b) * q.units
+}
+
+// atStep is at for the states of all steps.
+func (q *recurrence) atStep(step, direction, b int) int {
+	if q.batchFirst {
+		return ((b*q.steps+step)*q.directions + direction) * q.units
+	}
+	return ((step*q.directions+direction)*q.batch + b) * q.units
+}
+
+// row returns the number of a step of a sequence among the rows of the input.
+func (q *recurrence) row(step, b int) int {
+	if q.batchFirst {
+		return b*q.steps + step
+	}
+	return step*q.batch + b
+}
+
+// call computes the states of all steps, the last ones and, of LSTM, the last cells.
+func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opts []Option) {
+	for _, x := range in[:3] {
+		must(k.name, !x.IsZero(), x.DType())
+	}
+	q, s := k.checked(in, a), read(opts)
+	d := in[0].DType()
+	aimShape(out[0], k.name, &s, d, q.shape())
+	for _, o := range out[1:k.outputs] {
+		*o = tensor.EmptyOf(d, q.stateShape()...)
+	}
+	results := [3]tensor.Any{*out[0], *out[1], *out[2]}
+	beside := results[0].IsContiguous()
+	var held [8]tensor.Any // the inputs, contiguous and of the type that is computed in
+	for i, x := range q.in {
+		if q.absent(i) {
+			q.in[i] = nil
+			continue
+		}
+		beside = beside && !results[0].Overlaps(*x)
+		if d.IsNarrow() && i != 4 {
+			held[i] = inSingle(x)
+		} else {
+			held[i] = x.Contiguous()
+		}
+		q.in[i] = &held[i]
+	}
+	if !beside {
+		results[0] = tensor.EmptyOf(d, q.shape()...)
+	}
+	lengths := q.lengths()
+	q.ctx = s.ctx()
+	cost := int(min(1<<40, float64(q.steps)*float64(q.batch)*float64(k.gates*q.units)*(4+float64(q.input+q.units)/20)))
+	exec.Split(k.name, q.ctx, q.directions, cost, func(from, to int) {
+		for i := from; i < to; i++ {
+			if d == dtype.Float64 {
+				unroll(q, i, lengths, &results, k.f64)
+			} else {
+				unroll(q, i, lengths, &results, k.f32)
+			}
+		}
+	})
+	runtime.KeepAlive(&held)
+	runtime.KeepAlive(&results)
+	if !results[0].SameData(*out[0]) {
+		out[0].CopyFrom(results[0])
+	}
+}
+
+// lengths returns the steps of each sequence, nil if they are all.
+func (q *recurrence) lengths() []int32 {
+	if q.in[4] == nil {
+		return nil
+	}
+	v := elemsOf[int32](q.in[4])
+	for b, n := range v {
+		if n < 0 || int(n) > q.steps {
+			panic(fail(q.name, tensor.ErrValue, "input 4, the lengths, has %d at index %d; want 0 to %d, the number of steps", n, b, q.steps))
+		}
+	}
+	return v
+}
+
+// unrolled is one direction of a call, on its way through the steps.
+type unrolled[T num.Float] struct {
+	*recurrence
+	direction int
+	back      bool
+	lens      []int32
+	longest   int
+
+	gates, product []T             // of all steps, and of one: what r adds
+	h, c           []T             // a state for each sequence
+	scratch, ones  []T             // units elements
+	reset          []T             // of GRU: the state times r
+	bias, peep     []T             // of the products with the state; nil if there are none
+	weights, last  stateWeights[T] // of all gates; of GRU those before the last, and the last
+	f              [3]func(dst, a []T)
+	add, sub, mul  func(dst, a, b []T)
+
+	d      dtype.DType
+	narrow exec.Row1
+	out    [3]exec.Run
+}
+
+// unroll computes a direction.
+func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]tensor.Any, step func(u *unrolled[T], step int)) {
+	u := &unrolled[T]{recurrence: q, direction: direction, back: direction == 1 || q.direction == "reverse", lens: lens, d: out[0].DType(),
+		add: fastRow2[T](&add), sub: fastRow2[T](&sub), mul: fastRow2[T](&mul)}
+	u.narrow = narrowOf(u.d)
+	for i := range u.out[:q.outputs] {
+		u.out[i] = exec.RunIn(&out[i])
+	}
+	for i := range q.cell.activations {
+		u.f[i] = activationRow[T](q.acts[direction*len(q.cell.activations)+i], T(q.clip))
+	}
+	n, wide := q.units, q.cell.gates*q.units
+	rows, size := q.steps*q.batch, dtype.Of[T]().Size()
+	reset := 0
+	if q.cell.gates == 3 && !q.linear {
+		reset = 1
+	}
+	split := reset * n // columns of the weights that are a product of their own
+	r := elemsOf[T](q.in[2])[direction*wide*n:][:wide*n]
+	u.weights.of(q.name, r[:(wide-split)*n], wide-split, n, q.batch)
+	u.last.of(q.name, r[(wide-split)*n:], split, n, q.batch)
+	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, u.weights.room(), u.last.room()}
+	total := 0
+	for i, part := range parts {
+		total += extent(q.name, i, part, size) + 64
+	}
+	p := panelsOf(fits(q.name, total, 1))
+	defer panelPool.Put(p)
+	rest := p.Bytes()
+	for i, s := range [9]*[]T{&u.gates, &u.product, &u.h, &u.c, &u.scratch, &u.ones, &u.reset, &u.weights.packed, &u.last.packed} {
+		*s = conv.Carve[T](&rest, parts[i])
+	}
+	u.weights.pack()
+	u.last.pack()
+	for i := range u.ones {
+		u.ones[i] = 1
+	}
+	u.load(u.h, 5)
+	u.load(u.c, 6)
+	if q.in[7] != nil {
+		u.peep = elemsOf[T](q.in[7])[direction*3*n:][:3*n]
+	}
+	u.fromInput()
+	for b := range q.batch {
+		u.longest = max(u.longest, u.length(b))
+	}
+	for s := range u.longest {
+		if ended(q.ctx) {
+			break
+		}
+		step(u, s)
+	}
+	u.finish()
+	runtime.KeepAlive(p)
+}
+
+// fromInput computes what the gates of all steps get from the input, the bias included.
+func (u *unrolled[T]) fromInput() {
+	wide := u.cell.gates * u.units
+	g := gemm[T]{Job: exec.Job{Name: u.name, Ctx: u.ctx}, batch: 1, m: u.steps * u.batch, n: wide, k: u.input,
+		a: elemsOf[T](u.in[0]), aAt: entriesOf(0), aRow: u.input, aCol: 1,
+		b: elemsOf[T](u.in[1])[u.direction*wide*u.input:], bAt: entriesOf(0), bRow: 1, bCol: u.input,
+		c: u.gates, cAt: entriesOf(0), cRow: wide, cCol: 1}
+	if u.in[3] != nil {
+		own := elemsOf[T](u.in[3])[u.direction*2*wide:][:2*wide]
+		sum := make([]T, wide)
+		u.add(sum, own[:wide], own[wide:])
+		if u.linear {
+			u.bias = own[wide+2*u.units:]
+			copy(sum[2*u.units:], own[2*u.units:wide])
+		}
+		g.then = after[T]{sum, entriesOf(0), 0, 1, false}
+	}
+	g.run()
+}
+
+// length returns the number of steps of a sequence.
+func (u *unrolled[T]) length(b int) int {
+	if u.lens == nil {
+		return u.steps
+	}
+	return int(u.lens[b])
+}
+
+// time returns where a step of a sequence is in the input.
+func (u *unrolled[T]) time(step, b int) int {
+	if u.back {
+		return u.length(b) - 1 - step
+	}
+	return step
+}
+
+// live returns the gates of a sequence at a step, its product and its state; no gates
+// once the sequence is over.
+func (u *unrolled[T]) live(step, b int) (gates, product, h []T) {
+	if step >= u.length(b) {
+		return nil, nil, nil
+	}
+	n, wide := u.units, u.cell.gates*u.units
+	at := u.row(u.time(step, b), b) * wide
+	return u.gates[at : at+wide], u.product[b*wide : (b+1)*wide], u.h[b*n : (b+1)*n]
+}
+
+// load sets the states of all sequences to input i, to 0 if that is absent.
+func (u *unrolled[T]) load(states []T, i int) {
+	if u.in[i] == nil {
+		clear(states)
+		return
+	}
+	for b := range u.batch {
+		copy(states[b*u.units:(b+1)*u.units], elemsOf[T](u.in[i])[u.at(u.direction, b):])
+	}
+}
+
+// store writes a state to output i.
+func (u *unrolled[T]) store(i, at int, state []T) {
+	dst := exec.Part(u.out[i], u.d, at, u.units)
+	if u.narrow != nil {
+		u.narrow(dst, exec.RunOf(state))
+	} else {
+		exec.Move(dst, exec.RunOf(state), u.d)
+	}
+}
+
+// done writes the state of a sequence after a step.
+func (u *unrolled[T]) done(step, b int) {
+	u.store(0, u.atStep(u.time(step, b), u.direction, b), u.h[b*u.units:(b+1)*u.units])
+}
+
+// finish writes the last states, and 0 for the steps that sequences don't have.
+func (u *unrolled[T]) finish() {
+	clear(u.scratch)
+	for b := range u.batch {
+		for t := u.length(b); t < u.steps; t++ {
+			u.store(0, u.atStep(t, u.direction, b), u.scratch)
+		}
+		u.store(1, u.at(u.direction, b), u.h[b*u.units:(b+1)*u.units])
+		if u.outputs > 2 {
+			u.store(2, u.at(u.direction, b), u.c[b*u.units:(b+1)*u.units])
+		}
+	}
+}
+
+// fastRow2 returns the row of T for the instruction set in use.
+func fastRow2[T num.Float](o *op2) func(dst, a, b []T) {
+	if row := row2Of[T](fastest(o.fast)); row != nil {
+		return row
+	}
+	return row2Of[T](&o.rows)
+}
+
+// infer and run are the run-time forms.
+func (k *cell) infer(c *Call) []tensor.Any {
+	q := k.checked(k.attrsOf(c))
+	d, state := c.in(0).DType(), q.stateShape()
+	return []tensor.Any{spec(k.name, d, q.shape()...), spec(k.name, d, state...), spec(k.name, d, state...)}[:k.outputs]
+}
+
+func (k *cell) run(c *Call) []tensor.Any {
+	in, a := k.attrsOf(c)
+	for i := range c.Inputs {
+		if !c.Inputs[i].IsZero() {
+			c.with(k.name, i)
+		}
+	}
+	out := make([]tensor.Any, 3)
+	k.call([3]*tensor.Any{&out[0], &out[1], &out[2]}, in, a, options(c))
+	return out[:k.outputs]
+}
+
+// attrsOf reads a node. Whether there is an output of all steps is told by its outputs, not
+// by output_sequence.
+func (k *cell) attrsOf(c *Call) (in [8]*tensor.Any, a recurrentAttrs) {
+	for i := range c.Inputs {
+		in[i] = &c.Inputs[i]
+	}
+	for i := range in {
+		if in[i] == nil {
+			in[i] = new(tensor.Any)
+		}
+	}
+	if r := in[2]; c.Attrs.Has("hidden_size") && r.Rank() == 3 {
+		if n := c.Attrs.Int("hidden_size", 0); n != int64(r.Dim(2)) {
+			panic(fail(k.name, tensor.ErrShape, "hidden_size is %d; input 2 is %s, the weights of %d units", n, tensor.Describe(*r), r.Dim(2)))
+		}
+	}
+	layout := c.Attrs.Int("layout", 0)
+	if layout != 0 && layout != 1 {
+		panic(fail(k.name, tensor.ErrValue, "layout is %d; want 0, steps first, or 1, batch first", layout))
+	}
+	a.activations = texts(k.name, c, "activations")
+	a.alpha, _ = c.Attrs.Floats("activation_alpha")
+	a.beta, _ = c.Attrs.Floats("activation_beta")
+	a.clip, a.direction = c.Attrs.Float("clip", 0), c.Attrs.Str("direction", "forward")
+	a.batchFirst, a.inputForget, a.linear = layout == 1, c.Attrs.Int("input_forget", 0) != 0, c.Attrs.Int("linear_before_reset", 0) != 0
+	return in, a
+}
+
+// texts returns an attribute of strings; nil without it.
+func texts(name string, c *Call, attr string) []string {
+	a, ok := c.Attrs.(interface {
+		Strs(name string) ([]string, bool)
+	})
+	if !ok {
+		if c.Attrs.Has(attr) {
+			panic(fail(name, ErrUnsupported, "attribute %q holds strings, and the Attrs, a %T, has no method Strs", attr, c.Attrs))
+		}
+		return nil
+	}
+	v, _ := a.Strs(attr)
+	return v
+}

@@ -1,0 +1,232 @@
+package op
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// What LSTM, GRU and RNN are made of: activations by name, and the product with the state.
+
+// activation is a function of one number that a node names, with its numbers.
+type activation struct {
+	function    *activationOf
+	alpha, beta float32
+}
+
+// activationOf is an activation that ONNX names: an operator, or one of two formulas.
+type activationOf struct {
+	name string
+	has  int        // 1: alpha; 2: alpha and beta
+	def  [2]float32 // of a formula
+	must bool       // there are no defaults
+	one  *op1
+	with *opP
+}
+
+var activationTable = []activationOf{
+	{name: "Affine", has: 2, def: [2]float32{1, 0}},
+	{name: "Elu", has: 1, with: &elu},
+	{name: "HardSigmoid", has: 2, with: &hardSigmoid},
+	{name: "LeakyRelu", has: 1, with: &leakyRelu},
+	{name: "Relu", one: &relu},
+	{name: "ScaledTanh", has: 2, must: true},
+	{name: "Sigmoid", one: &sigmoid},
+	{name: "Softplus", one: &softplus},
+	{name: "Softsign", one: &softsign},
+	{name: "Tanh", one: &tanh},
+	{name: "ThresholdedRelu", has: 1, with: &thresholdedRelu},
+}
+
+// activationsOf returns the activations of all directions. ONNX names two for RNN by default,
+// of which one direction needs the first.
+func (k *cell) activationsOf(a *recurrentAttrs, directions int) []activation {
+	names, n := a.activations, directions*len(k.activations)
+	switch {
+	case len(names) == 0:
+		names = slices.Repeat(k.activations, directions)
+	case len(names) == n || k.gates == 1 && len(names) == 2:
+	default:
+		panic(fail(k.name, tensor.ErrValue, "%d activations; want %d, for each of %d directions %s", len(names), n, directions, strings.Join(k.activations, ", ")+" or others"))
+	}
+	alpha, beta := a.alpha, a.beta
+	take := func(list *[]float32, def float32, f *activationOf, what string) float32 {
+		if len(*list) == 0 {
+			if f.must {
+				panic(fail(k.name, tensor.ErrValue, "%s has no default %s; give one in activation_%s", f.name, what, what))
+			}
+			return def
+		}
+		v := (*list)[0]
+		*list = (*list)[1:]
+		return v
+	}
+	acts := make([]activation, n)
+	for i := range acts {
+		at := slices.IndexFunc(activationTable, func(f activationOf) bool { return strings.EqualFold(f.name, names[i]) })
+		if at < 0 {
+			panic(fail(k.name, tensor.ErrValue, "activation %d is %.40q; want %s", i, names[i], activationNames()))
+		}
+		f := &activationTable[at]
+		def := f.def
+		if f.with != nil {
+			def = f.with.def
+		}
+		acts[i].function = f
+		if f.has > 0 {
+			acts[i].alpha = take(&alpha, def[0], f, "alpha")
+		}
+		if f.has > 1 {
+			acts[i].beta = take(&beta, def[1], f, "beta")
+		}
+	}
+	return acts
+}
+
+func activationNames() string {
+	var names []string
+	for _, f := range activationTable {
+		names = append(names, f.name)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// activationRow returns the row of an activation, whose operand is limited to −clip … clip
+// first, unless clip is 0. dst may be a.
+func activationRow[T num.Float](v activation, clip T) func(dst, a []T) {
+	row := plainActivation[T](v)
+	if clip == 0 {
+		return row
+	}
+	return func(dst, a []T) {
+		for i, x := range a[:len(dst)] {
+			if x > clip {
+				x = clip
+			} else if x < -clip {
+				x = -clip
+			}
+			dst[i] = x
+		}
+		row(dst, dst)
+	}
+}
+
+func plainActivation[T num.Float](v activation) func(dst, a []T) {
+	f, alpha, beta := v.function, T(v.alpha), T(v.beta)
+	if f.one != nil {
+		if row := row1Of[T](fastest(f.one.fast)); row != nil {
+			return row
+		}
+		return row1Of[T](&f.one.rows)
+	}
+	row := scaledTanhRow[T]
+	switch {
+	case f.with != nil:
+		if row = rowPOf[T](fastest(f.with.fast)); row == nil {
+			row = rowPOf[T](&f.with.rows)
+		}
+	case f.name == "Affine":
+		row = affineRow[T]
+	}
+	return func(dst, a []T) { row(dst, a, alpha, beta) }
+}
+
+// rowPOf returns the row of T, nil if there is none.
+func rowPOf[T num.Float](t *rowsP) func(dst, a []T, p, q T) {
+	return exec.Recall[func(dst, a []T, p, q T)](exec.With(t, dtype.Of[T]()).Row)
+}
+
+// affineRow defines the activation Affine.
+func affineRow[T num.Float](dst, a []T, alpha, beta T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = T(alpha*x) + beta
+	}
+}
+
+// scaledTanhRow defines the activation ScaledTanh.
+func scaledTanhRow[T num.Float](dst, a []T, alpha, beta T) {
+	for i, x := range a[:len(dst)] {
+		dst[i] = beta * x
+	}
+	row1Of[T](&tanh.rows)(dst, dst)
+	for i, x := range dst {
+		dst[i] = alpha * x
+	}
+}
+
+// stateWeights is a block of weights of the state, r of n rows and k columns, prepared for
+// products of m states with its transpose.
+type stateWeights[T num.Float] struct {
+	r       []T
+	m, n, k int
+	packed  []T
+	tiles   tiler[T]
+	starts  []int // columns of r's transpose where panels begin, and their end
+	g       gemm[T]
+
+	dst, states []T
+	part        func(from, to int) // computes panels
+}
+
+func (w *stateWeights[T]) of(name string, r []T, n, k, m int) {
+	w.r, w.m, w.n, w.k, w.tiles = r, m, n, k, tilesOf[T]()
+	w.g = gemm[T]{Job: exec.Job{Name: name}, batch: 1, m: m, n: n, k: k, aAt: entriesOf(0), aRow: k, aCol: 1,
+		b: r, bAt: entriesOf(0), bRow: 1, bCol: k, cAt: entriesOf(0), cCol: 1, tiles: w.tiles}
+	if _, ok := w.tiles.(streamer[T]); ok && m == 1 {
+		return // goes by the rows of r, in order
+	}
+	cols, lanes := w.tiles.Columns()
+	for j := 0; j < n; j += tileCols(n-j, cols, lanes) {
+		w.starts = append(w.starts, j)
+	}
+	w.starts = append(w.starts, n)
+	w.part = w.panels
+}
+
+// room returns how many elements of packed it needs.
+func (w *stateWeights[T]) room() int {
+	if w.part == nil {
+		return 0
+	}
+	return w.n * w.k
+}
+
+// pack fills packed with the panels of r's transpose, one after the other.
+func (w *stateWeights[T]) pack() {
+	for i, j := range w.starts[:max(0, len(w.starts)-1)] {
+		conv.Pack(w.packed[j*w.k:], w.r, conv.Block{Off: j * w.k, Rows: w.k, Row: 1, Cols: w.starts[i+1] - j, Col: w.k})
+	}
+}
+
+// times stores states · rᵀ in the rows of dst, which are so long.
+func (w *stateWeights[T]) times(dst []T, long int, states []T) {
+	if w.n == 0 || w.m == 0 {
+		return
+	}
+	w.g.cRow = long
+	if w.part == nil {
+		g := w.g
+		g.a, g.c = states, dst
+		g.run()
+		return
+	}
+	w.dst, w.states = dst, states
+	exec.Split(w.g.Name, nil, len(w.starts)-1, w.m*w.k*w.n/(20*(len(w.starts)-1)), w.part)
+}
+
+func (w *stateWeights[T]) panels(from, to int) {
+	for i := from; i < to; i++ {
+		j, n := w.starts[i], w.starts[i+1]-w.starts[i]
+		panel, mode := w.packed[j*w.k:(j+n)*w.k], simd.StoreSums
+		for k0 := 0; k0 == 0 || k0 < w.k; k0 += gemmK {
+			w.tiles.Tiles(w.dst[j:], w.g.cRow, w.states[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(gemmK, w.k-k0), mode)
+			mode = simd.AddSums
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// RNN runs a layer of simple recurrent units over sequences x [steps, batch, features],
+// with weights w [D, H, features] of the input and r [D, H, H] of the state. It returns the
+// states of all steps [steps, D, batch, H] and the last states [D, batch, H]; with
+// BatchFirst [batch, steps, D, H] and [batch, D, H]. A step is
+//
+//	h' = f(x·wᵀ + (b + b') + h·rᵀ)
+//
+// f is Tanh unless o names another. Rounding, Lengths, Into and errors are as of LSTM.
+// ONNX RNN.
+func RNN[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh tensor.Tensor[T]) {
+	rnnCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(&x, &w, &r), o.attributes(), opts)
+	return y, yh
+}
+
+var rnnCell = cell{name: "RNN", gates: 1, activations: []string{"Tanh"}, inputs: 6, outputs: 2, f32: rnnStep[float32], f64: rnnStep[float64]}
+
+// rnnStep computes a step of RNN.
+func rnnStep[T num.Float](u *unrolled[T], step int) {
+	u.weights.times(u.product, u.units, u.h)
+	for b := range u.batch {
+		g, product, h := u.live(step, b)
+		if g == nil {
+			continue
+		}
+		u.add(g, g, product)
+		u.f[0](h, g)
+		canonicalRow(h)
+		u.done(step, b)
+	}
+}
+
+var rnn = opN{about: about{name: "RNN", onnx: []int{1, 7, 14, 22}, attrs: recurrentNames(), why: "of floats alone"}, least: 3, most: 6, takes: floats, fast: productFast,
+	infer: rnnCell.infer, run: rnnCell.run}
