@@ -207,7 +207,7 @@ func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opt
 		}
 		beside = beside && !results[0].Overlaps(*x)
 		if d.IsNarrow() && i != 4 {
-			held[i] = inSingle(x)
+			held[i] = inSingle(k.name, x)
 		} else {
 			held[i] = x.Contiguous()
 		}
@@ -318,7 +318,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 		u.longest = max(u.longest, u.length(b))
 	}
 	for s := range u.longest {
-		if ended(q.ctx) {
+		if exec.Ended(q.ctx) {
 			break
 		}
 		step(u, s)
@@ -330,10 +330,10 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 // fromInput computes what the gates of all steps get from the input, the bias included.
 func (u *unrolled[T]) fromInput() {
 	wide := u.cell.gates * u.units
-	g := gemm[T]{Job: exec.Job{Name: u.name, Ctx: u.ctx}, batch: 1, m: u.steps * u.batch, n: wide, k: u.input,
-		a: elemsOf[T](u.in[0]), aAt: entriesOf(0), aRow: u.input, aCol: 1,
-		b: elemsOf[T](u.in[1])[u.direction*wide*u.input:], bAt: entriesOf(0), bRow: 1, bCol: u.input,
-		c: u.gates, cAt: entriesOf(0), cRow: wide, cCol: 1}
+	g := contraction{Job: exec.Job{Name: u.name, Ctx: u.ctx}, batch: 1, m: u.steps * u.batch, n: wide, k: u.input,
+		aAt: entriesOf(0), aRow: u.input, aCol: 1, bAt: entriesOf(0), bRow: 1, bCol: u.input, cAt: entriesOf(0), cRow: wide, cCol: 1}
+	e := gemm[T]{a: elemsOf[T](u.in[0]), b: elemsOf[T](u.in[1])[u.direction*wide*u.input:], c: u.gates,
+		tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
 	if u.in[3] != nil {
 		own := elemsOf[T](u.in[3])[u.direction*2*wide:][:2*wide]
 		sum := make([]T, wide)
@@ -342,9 +342,9 @@ func (u *unrolled[T]) fromInput() {
 			u.bias = own[wide+2*u.units:]
 			copy(sum[2*u.units:], own[2*u.units:wide])
 		}
-		g.then = after[T]{sum, entriesOf(0), 0, 1, false}
+		e.plus, g.then = sum, after{at: entriesOf(0), col: 1}
 	}
-	g.run()
+	e.run(&g)
 }
 
 // length returns the number of steps of a sequence.

@@ -168,7 +168,7 @@ type stateWeights[T num.Float] struct {
 	packed  []T
 	tiles   tiler[T]
 	starts  []int // columns of r's transpose where panels begin, and their end
-	g       gemm[T]
+	g       contraction
 
 	dst, states []T
 	part        func(from, to int) // computes panels
@@ -176,8 +176,8 @@ type stateWeights[T num.Float] struct {
 
 func (w *stateWeights[T]) of(name string, r []T, n, k, m int) {
 	w.r, w.m, w.n, w.k, w.tiles = r, m, n, k, tilesOf[T]()
-	w.g = gemm[T]{Job: exec.Job{Name: name}, batch: 1, m: m, n: n, k: k, aAt: entriesOf(0), aRow: k, aCol: 1,
-		b: r, bAt: entriesOf(0), bRow: 1, bCol: k, cAt: entriesOf(0), cCol: 1, tiles: w.tiles}
+	w.g = contraction{Job: exec.Job{Name: name}, batch: 1, m: m, n: n, k: k, aAt: entriesOf(0), aRow: k, aCol: 1,
+		bAt: entriesOf(0), bRow: 1, bCol: k, cAt: entriesOf(0), cCol: 1}
 	if _, ok := w.tiles.(streamer[T]); ok && m == 1 {
 		return // goes by the rows of r, in order
 	}
@@ -211,9 +211,9 @@ func (w *stateWeights[T]) times(dst []T, long int, states []T) {
 	}
 	w.g.cRow = long
 	if w.part == nil {
-		g := w.g
-		g.a, g.c = states, dst
-		g.run()
+		g := w.g // run may turn it
+		e := gemm[T]{a: states, b: w.r, c: dst, tiles: w.tiles, size: dtype.Of[T]().Size()}
+		e.run(&g)
 		return
 	}
 	w.dst, w.states = dst, states
