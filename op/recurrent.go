@@ -292,7 +292,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	r := elemsOf[T](q.in[2])[direction*wide*n:][:wide*n]
 	u.weights.of(q.name, r[:(wide-split)*n], wide-split, n, q.batch)
 	u.last.of(q.name, r[(wide-split)*n:], split, n, q.batch)
-	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, u.weights.room(), u.last.room()}
+	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, (wide - split) * n, split * n}
 	total := 0
 	for i, part := range parts {
 		total += extent(q.name, i, part, size) + 64
@@ -308,6 +308,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	for i := range u.ones {
 		u.ones[i] = 1
 	}
+	clear(u.reset)
 	u.load(u.h, 5)
 	u.load(u.c, 6)
 	if q.in[7] != nil {
