@@ -33,8 +33,8 @@ type Recurrent[T num.Float | num.Narrow] struct {
 }
 
 // operands returns the inputs in ONNX's order.
-func (o *Recurrent[T]) operands(x, w, r *tensor.Tensor[T]) [8]*tensor.Any {
-	return [8]*tensor.Any{exec.Ref(x), exec.Ref(w), exec.Ref(r), exec.Ref(&o.Bias), exec.Ref(&o.Lengths), exec.Ref(&o.InitialH), exec.Ref(&o.InitialC), exec.Ref(&o.Peepholes)}
+func (o *Recurrent[T]) operands(x, w, r *tensor.Any) [8]*tensor.Any {
+	return [8]*tensor.Any{x, w, r, exec.Ref(&o.Bias), exec.Ref(&o.Lengths), exec.Ref(&o.InitialH), exec.Ref(&o.InitialC), exec.Ref(&o.Peepholes)}
 }
 
 func (o *Recurrent[T]) attributes() recurrentAttrs {
@@ -60,11 +60,6 @@ type cell struct {
 	outputs     int
 	f32         func(u *unrolled[float32], step int)
 	f64         func(u *unrolled[float64], step int)
-}
-
-// recurrentNames returns the names of the attributes of an operator: those that all have, and more.
-func recurrentNames(more ...string) []string {
-	return append([]string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"}, more...)
 }
 
 // recurrence is a call: a cell, operands and attributes that fit each other.
