@@ -62,11 +62,6 @@ type cell struct {
 	f64         func(u *unrolled[float64], step int)
 }
 
-// recurrentNames returns the names of the attributes of an operator: those that all have, and more.
-func recurrentNames(more ...string) []string {
-	return append([]string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"}, more...)
-}
-
 // recurrence is a call: a cell, operands and attributes that fit each other.
 type recurrence struct {
 	*cell
