@@ -93,7 +93,10 @@ func runIf(k *flowCall) ([]Value, error) {
 		b = k.s.bodies[0]
 	}
 	outs, err := k.fr.inside(b).call(k.around, nil)
-	return outs, in(fmt.Sprintf("attribute %q", b.attr), err)
+	if err != nil {
+		err = in(fmt.Sprintf("attribute %q", b.attr), err)
+	}
+	return outs, err
 }
 
 func checkLoop(s *step) error {
@@ -266,12 +269,17 @@ func (r *run) next() error {
 
 // iterate calls a body for iteration i.
 func (fr *frame) iterate(i int64, around, args []Value) ([]Value, error) {
-	if err := fr.next(); err != nil {
+	var outs []Value
+	err := fr.next()
+	if err == nil {
+		outs, err = fr.call(around, args)
+	} else {
 		fr.releaseAll(args)
+	}
+	if err != nil {
 		return nil, in(fmt.Sprintf("attribute %q: iteration %d", fr.c.attr, i), err)
 	}
-	outs, err := fr.call(around, args)
-	return outs, in(fmt.Sprintf("attribute %q: iteration %d", fr.c.attr, i), err)
+	return outs, nil
 }
 
 // changed refuses a value that a loop carries when its type changes.

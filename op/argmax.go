@@ -31,4 +31,4 @@ func argMaxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bo
 
 var argMax = reduction{about: about{name: "ArgMax", orion: &inOrion{gives: dtype.Int32, vector: true}, onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, takes: reals | fixeds,
 	gives: dtype.Int64, arg: true, param: func(c *Call) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
-	folder: choice{place: true, smallest: false}.folder, lines: argMaxLines, rows: argMaxRows, spare: new(sync.Pool), fast: extremeFast}
+	folder: argMaxFolder, lines: argMaxLines, rows: argMaxRows, spare: &sync.Pool{}, fast: extremeFast}

@@ -31,4 +31,4 @@ func argMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence) bo
 
 var argMin = reduction{about: about{name: "ArgMin", orion: &inOrion{gives: dtype.Uint32, vector: true}, onnx: []int{1, 11, 12, 13}, attrs: []string{"axis", "keepdims", "select_last_index"}}, takes: reals | fixeds,
 	gives: dtype.Int64, arg: true, param: func(c *Call) float64 { return float64(c.Attrs.Int("select_last_index", 0)) },
-	folder: choice{place: true, smallest: true}.folder, lines: argMinLines, rows: argMinRows, spare: new(sync.Pool), fast: extremeFast}
+	folder: argMinFolder, lines: argMinLines, rows: argMinRows, spare: &sync.Pool{}, fast: extremeFast}

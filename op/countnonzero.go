@@ -43,11 +43,11 @@ func truthOf(a *tensor.Any) tensor.Any {
 // These have no form in ONNX.
 var (
 	countNonzero = reduction{about: about{name: "CountNonzero"}, takes: bools, gives: dtype.Int64,
-		folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, spare: new(sync.Pool)}
+		folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, spare: &sync.Pool{}}
 	anyTrue = reduction{about: about{name: "Any"}, takes: bools,
-		folder: func(*exec.Reducer) exec.Folder { return new(truthTest) }, spare: new(sync.Pool)}
+		folder: func(*exec.Reducer) exec.Folder { return new(truthTest) }, spare: &sync.Pool{}}
 	allTrue = reduction{about: about{name: "AllTrue"}, takes: bools,
-		folder: func(*exec.Reducer) exec.Folder { return &truthTest{all: true} }, spare: new(sync.Pool)}
+		folder: func(*exec.Reducer) exec.Folder { return &truthTest{all: true} }, spare: &sync.Pool{}}
 )
 
 type truthCount struct{ n int64 }

@@ -160,10 +160,8 @@ func ExampleRNN() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)
 	w, r := tensor.Full[float32](0.25, 1, 3, 2), tensor.Full[float32](0.5, 1, 3, 3)
 	y, _ := op.RNN(x, w, r, op.Recurrent[float32]{Activations: []string{"Relu"}})
-	fmt.Println(y)
+	fmt.Println(y.Reshape(2, 3))
 	// Output:
-	// [[[[0.75  0.75  0.75 ]]]
-	//
-	//
-	//  [[[2.875 2.875 2.875]]]]
+	// [[0.75  0.75  0.75 ]
+	//  [2.875 2.875 2.875]]
 }

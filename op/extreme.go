@@ -68,6 +68,23 @@ func (c choice) folder(r *exec.Reducer) exec.Folder {
 	return f
 }
 
+// The folders of operators, without a closure so that their tables are static.
+
+func maxFolder(r *exec.Reducer) exec.Folder    { return choice{}.folder(r) }
+func minFolder(r *exec.Reducer) exec.Folder    { return choice{smallest: true}.folder(r) }
+func argMaxFolder(r *exec.Reducer) exec.Folder { return choice{place: true}.folder(r) }
+func argMinFolder(r *exec.Reducer) exec.Folder { return choice{place: true, smallest: true}.folder(r) }
+func nanMaxFolder(r *exec.Reducer) exec.Folder { return choice{sighted: true}.folder(r) }
+func nanMinFolder(r *exec.Reducer) exec.Folder {
+	return choice{sighted: true, smallest: true}.folder(r)
+}
+func nanArgMaxFolder(r *exec.Reducer) exec.Folder {
+	return choice{sighted: true, place: true}.folder(r)
+}
+func nanArgMinFolder(r *exec.Reducer) exec.Folder {
+	return choice{sighted: true, place: true, smallest: true}.folder(r)
+}
+
 // none is the result for no elements.
 func (c choice) none(d dtype.DType) *exec.Word {
 	lo, hi := endsOf(d)

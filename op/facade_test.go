@@ -16,7 +16,6 @@ import (
 // otherwise names the façades whose constraint isn't the set of types that the run-time form
 // supports, and why.
 var otherwise = map[string]string{
-	"LabelEncoder": "the keys of a node are attributes of int64, those of a program have any type",
 }
 
 // TestFacades compares the constraint of each typed function with the element types that the

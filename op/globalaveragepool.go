@@ -17,4 +17,4 @@ func GlobalAveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T],
 }
 
 var globalAveragePool = reduction{about: about{name: "GlobalAveragePool", onnx: []int{1, 22}}, takes: floats | fixeds, planes: true,
-	folder: meanFolder, lines: meanLines, rows: meanRows, spare: new(sync.Pool)}
+	folder: meanFolder, lines: meanLines, rows: meanRows, spare: &sync.Pool{}}

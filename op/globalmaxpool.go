@@ -17,4 +17,4 @@ func GlobalMaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], op
 }
 
 var globalMaxPool = reduction{about: about{name: "GlobalMaxPool", onnx: []int{1, 22}}, takes: reals | fixeds, planes: true,
-	folder: choice{}.folder, lines: reduceMaxLines, rows: reduceMaxRows, spare: new(sync.Pool)}
+	folder: maxFolder, lines: reduceMaxLines, rows: reduceMaxRows, spare: &sync.Pool{}}

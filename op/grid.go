@@ -25,6 +25,8 @@ func Why(o Op, d dtype.DType) string {
 		return "of truth values alone: compare with 0 first"
 	case d.IsInteger():
 		return "of floats alone: Cast first"
+	case d.IsFixed() && o.Supports(dtype.Float32):
+		return "not of fixed point: Cast first"
 	}
 	return "of integers alone: Cast first"
 }

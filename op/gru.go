@@ -9,18 +9,20 @@ import (
 // GRU runs a layer of gated recurrent units over sequences x [steps, batch, features],
 // with weights w [D, 3·H, features] of the input and r [D, 3·H, H] of the state, whose rows
 // are those of the gates z, r and h. It returns the states of all steps
-// [steps, D, batch, H] and the last states [D, batch, H]; with BatchFirst
-// [batch, steps, D, H] and [batch, D, H]. For a step
+// [steps, D, batch, H] and the last states [D, batch, H]. With BatchFirst x is
+// [batch, steps, features], and the results are [batch, steps, D, H] and [batch, D, H].
+// A step takes x and the state h to h'. W and R are the rows of a gate, b and b' its two
+// biases:
 //
-//	z, r = f(x·wᵀ + (b + b') + h·rᵀ)
-//	n = g(x·wᵀ + (b + b') + (r⊙h)·rᵀ)
-//	n = g(x·wᵀ + b + r⊙(h·rᵀ + b'))    with LinearBeforeReset
+//	z, r = f(x·Wᵀ + (b + b') + h·Rᵀ)
+//	n = g(x·Wᵀ + (b + b') + (r⊙h)·Rᵀ)
+//	n = g(x·Wᵀ + b + r⊙(h·Rᵀ + b'))    with LinearBeforeReset
 //	h' = (1 − z)⊙n + z⊙h
 //
-// f and g are Sigmoid and Tanh unless o names others. Rounding, Lengths, Into and errors
-// are as of LSTM. ONNX GRU.
+// The functions f and g are Sigmoid and Tanh unless o names others. Rounding, narrow
+// floats, Lengths, NaN, Into and errors are as of LSTM. ONNX GRU.
 func GRU[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh tensor.Tensor[T]) {
-	gruCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(&x, &w, &r), o.attributes(), opts)
+	gruCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes(), opts)
 	return y, yh
 }
 
@@ -65,5 +67,6 @@ func gruStep[T num.Float](u *unrolled[T], step int) {
 	}
 }
 
-var gru = opN{about: about{name: "GRU", onnx: []int{1, 3, 7, 14, 22}, attrs: recurrentNames("linear_before_reset"), why: "of floats alone"}, least: 3, most: 6, takes: floats, fast: productFast,
-	infer: gruCell.infer, run: gruCell.run}
+var gru = opN{about: about{name: "GRU", onnx: []int{1, 3, 7, 14, 22}, attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset", "output_sequence"}, why: "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
+	infer: func(c *Call) []tensor.Any { return gruCell.infer(c) },
+	run:   func(c *Call) []tensor.Any { return gruCell.run(c) }}

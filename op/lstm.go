@@ -10,23 +10,26 @@ import (
 // with weights w [D, 4·H, features] of the input and r [D, 4·H, H] of the state, whose rows
 // are those of the gates i, o, f and c. It returns the states of all steps
 // [steps, D, batch, H], the last states and the last cells, both [D, batch, H]. With
-// BatchFirst they are [batch, steps, D, H] and [batch, D, H]. For a step
+// BatchFirst x is [batch, steps, features], and the results are [batch, steps, D, H] and
+// [batch, D, H]. A step takes x, the state h and the cell c to h' and c'. W, R and P are
+// the rows of a gate, b and b' its two biases:
 //
-//	i, f = f(x·wᵀ + (b + b') + h·rᵀ + P⊙c)
-//	c' = f⊙c + i⊙g(x·wᵀ + (b + b') + h·rᵀ)
-//	o = f(x·wᵀ + (b + b') + h·rᵀ + P⊙c')
+//	i, f = f(x·Wᵀ + (b + b') + h·Rᵀ + P⊙c)
+//	c' = f⊙c + i⊙g(x·Wᵀ + (b + b') + h·Rᵀ)
+//	o = f(x·Wᵀ + (b + b') + h·Rᵀ + P⊙c')
 //	h' = o⊙h(c')
 //
-// f, g and h are Sigmoid, Tanh and Tanh unless o names others. Products of matrices
-// contract in the fixed order of MatMul; the sums of biases, each other sum, product and
-// difference, from the left, and each activation are rounded for themselves. Narrow
-// floats are computed in float32, the states between the steps included, and results are
-// rounded once. A sequence of Lengths steps has states of 0 after them; in reverse it
-// begins with its last step. The last state of one without steps is the initial one. An
-// Into target takes the states of all steps. It panics when shapes don't fit, a length is
-// beyond the steps, or an activation is unknown. ONNX LSTM.
+// The functions f, g and h are Sigmoid, Tanh and Tanh unless o names others. A product of
+// matrices contracts in the fixed order of MatMul. It, each activation, and each other
+// product, sum and difference, from the left, is rounded for itself. So the bits are the
+// same on all processors. Narrow floats are computed in float32, the states between the
+// steps included; only results are rounded, once. A sequence of Lengths steps has states of
+// 0 after them; a reverse direction begins with the last of them. The last state of a
+// sequence without steps is the initial one. NaN stays NaN. An Into target takes the states
+// of all steps. It panics when shapes don't fit, a length is beyond the steps, or an
+// activation is unknown. ONNX LSTM.
 func LSTM[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh, yc tensor.Tensor[T]) {
-	lstmCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), exec.Ref(&yc)}, o.operands(&x, &w, &r), o.attributes(), opts)
+	lstmCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), exec.Ref(&yc)}, o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes(), opts)
 	return y, yh, yc
 }
 
@@ -77,5 +80,6 @@ func lstmStep[T num.Float](u *unrolled[T], step int) {
 	}
 }
 
-var lstm = opN{about: about{name: "LSTM", onnx: []int{1, 7, 14, 22}, attrs: recurrentNames("input_forget"), why: "of floats alone"}, least: 3, most: 8, takes: floats, fast: productFast,
-	infer: lstmCell.infer, run: lstmCell.run}
+var lstm = opN{about: about{name: "LSTM", onnx: []int{1, 7, 14, 22}, attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "input_forget", "layout", "output_sequence"}, why: "of floats alone: Cast first"}, least: 3, most: 8, takes: floats, fast: productFast,
+	infer: func(c *Call) []tensor.Any { return lstmCell.infer(c) },
+	run:   func(c *Call) []tensor.Any { return lstmCell.run(c) }}

@@ -18,4 +18,4 @@ func NanArgMax[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...O
 }
 
 var nanArgMaxOp = reduction{about: about{name: "NanArgMax", attrs: []string{"axis", "keepdims"}, why: "integers have no NaN: use ArgMax"}, takes: floats,
-	gives: dtype.Int64, arg: true, folder: choice{place: true, smallest: false, sighted: true}.folder, spare: new(sync.Pool)}
+	gives: dtype.Int64, arg: true, folder: nanArgMaxFolder, spare: &sync.Pool{}}

@@ -18,4 +18,4 @@ func NanArgMin[T num.Float | num.Narrow](a tensor.Tensor[T], axis int, opts ...O
 }
 
 var nanArgMinOp = reduction{about: about{name: "NanArgMin", attrs: []string{"axis", "keepdims"}, why: "integers have no NaN: use ArgMin"}, takes: floats,
-	gives: dtype.Int64, arg: true, folder: choice{place: true, smallest: true, sighted: true}.folder, spare: new(sync.Pool)}
+	gives: dtype.Int64, arg: true, folder: nanArgMinFolder, spare: &sync.Pool{}}

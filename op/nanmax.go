@@ -17,4 +17,4 @@ func NanMax[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 }
 
 var nanMaxOp = reduction{about: about{name: "NanMax", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMax"}, since: 18, takes: floats,
-	folder: choice{smallest: false, sighted: true}.folder, spare: new(sync.Pool)}
+	folder: nanMaxFolder, spare: &sync.Pool{}}

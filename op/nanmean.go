@@ -22,4 +22,4 @@ func nanMeanFolder(r *exec.Reducer) exec.Folder {
 }
 
 var nanMeanOp = reduction{about: about{name: "NanMean", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats,
-	folder: nanMeanFolder, spare: new(sync.Pool)}
+	folder: nanMeanFolder, spare: &sync.Pool{}}

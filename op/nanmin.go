@@ -17,4 +17,4 @@ func NanMin[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 }
 
 var nanMinOp = reduction{about: about{name: "NanMin", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceMin"}, since: 18, takes: floats,
-	folder: choice{smallest: true, sighted: true}.folder, spare: new(sync.Pool)}
+	folder: nanMinFolder, spare: &sync.Pool{}}

@@ -53,4 +53,4 @@ func nanSumFolder(r *exec.Reducer) exec.Folder {
 }
 
 var nanSumOp = reduction{about: about{name: "NanSum", attrs: []string{"axes", "keepdims"}, why: "integers have no NaN: use ReduceSum"}, since: 18, takes: floats,
-	folder: nanSumFolder, spare: new(sync.Pool)}
+	folder: nanSumFolder, spare: &sync.Pool{}}

@@ -33,8 +33,8 @@ type Recurrent[T num.Float | num.Narrow] struct {
 }
 
 // operands returns the inputs in ONNX's order.
-func (o *Recurrent[T]) operands(x, w, r *tensor.Tensor[T]) [8]*tensor.Any {
-	return [8]*tensor.Any{exec.Ref(x), exec.Ref(w), exec.Ref(r), exec.Ref(&o.Bias), exec.Ref(&o.Lengths), exec.Ref(&o.InitialH), exec.Ref(&o.InitialC), exec.Ref(&o.Peepholes)}
+func (o *Recurrent[T]) operands(x, w, r *tensor.Any) [8]*tensor.Any {
+	return [8]*tensor.Any{x, w, r, exec.Ref(&o.Bias), exec.Ref(&o.Lengths), exec.Ref(&o.InitialH), exec.Ref(&o.InitialC), exec.Ref(&o.Peepholes)}
 }
 
 func (o *Recurrent[T]) attributes() recurrentAttrs {
@@ -60,11 +60,6 @@ type cell struct {
 	outputs     int
 	f32         func(u *unrolled[float32], step int)
 	f64         func(u *unrolled[float64], step int)
-}
-
-// recurrentNames returns the names of the attributes of an operator: those that all have, and more.
-func recurrentNames(more ...string) []string {
-	return append([]string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"}, more...)
 }
 
 // recurrence is a call: a cell, operands and attributes that fit each other.
@@ -292,7 +287,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	r := elemsOf[T](q.in[2])[direction*wide*n:][:wide*n]
 	u.weights.of(q.name, r[:(wide-split)*n], wide-split, n, q.batch)
 	u.last.of(q.name, r[(wide-split)*n:], split, n, q.batch)
-	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, u.weights.room(), u.last.room()}
+	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, (wide - split) * n, split * n}
 	total := 0
 	for i, part := range parts {
 		total += extent(q.name, i, part, size) + 64
@@ -308,6 +303,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	for i := range u.ones {
 		u.ones[i] = 1
 	}
+	clear(u.reset)
 	u.load(u.h, 5)
 	u.load(u.c, 6)
 	if q.in[7] != nil {

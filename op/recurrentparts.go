@@ -163,61 +163,42 @@ func scaledTanhRow[T num.Float](dst, a []T, alpha, beta T) {
 // stateWeights is a block of weights of the state, r of n rows and k columns, prepared for
 // products of m states with its transpose.
 type stateWeights[T num.Float] struct {
+	name    string
 	r       []T
 	m, n, k int
-	packed  []T
+	packed  []T   // the panels of r's transpose, one after the other
+	starts  []int // the columns where they begin, and n
 	tiles   tiler[T]
-	starts  []int // columns of r's transpose where panels begin, and their end
-	g       contraction
 
-	dst, states []T
-	part        func(from, to int) // computes panels
+	dst, states []T // of the product at hand
+	row         int // how long a row of dst is
+	some        func(from, to int)
 }
 
 func (w *stateWeights[T]) of(name string, r []T, n, k, m int) {
-	w.r, w.m, w.n, w.k, w.tiles = r, m, n, k, tilesOf[T]()
-	w.g = contraction{Job: exec.Job{Name: name}, batch: 1, m: m, n: n, k: k, aAt: entriesOf(0), aRow: k, aCol: 1,
-		bAt: entriesOf(0), bRow: 1, bCol: k, cAt: entriesOf(0), cCol: 1}
-	if _, ok := w.tiles.(streamer[T]); ok && m == 1 {
-		return // goes by the rows of r, in order
-	}
+	w.name, w.r, w.m, w.n, w.k, w.tiles, w.some = name, r, m, n, k, tilesOf[T](), w.panels
 	cols, lanes := w.tiles.Columns()
 	for j := 0; j < n; j += tileCols(n-j, cols, lanes) {
 		w.starts = append(w.starts, j)
 	}
 	w.starts = append(w.starts, n)
-	w.part = w.panels
 }
 
-// room returns how many elements of packed it needs.
-func (w *stateWeights[T]) room() int {
-	if w.part == nil {
-		return 0
-	}
-	return w.n * w.k
-}
-
-// pack fills packed with the panels of r's transpose, one after the other.
+// pack fills packed.
 func (w *stateWeights[T]) pack() {
-	for i, j := range w.starts[:max(0, len(w.starts)-1)] {
+	for i, j := range w.starts[:len(w.starts)-1] {
 		conv.Pack(w.packed[j*w.k:], w.r, conv.Block{Off: j * w.k, Rows: w.k, Row: 1, Cols: w.starts[i+1] - j, Col: w.k})
 	}
 }
 
 // times stores states · rᵀ in the rows of dst, which are so long.
-func (w *stateWeights[T]) times(dst []T, long int, states []T) {
-	if w.n == 0 || w.m == 0 {
+func (w *stateWeights[T]) times(dst []T, row int, states []T) {
+	count := len(w.starts) - 1
+	if w.m == 0 || count == 0 {
 		return
 	}
-	w.g.cRow = long
-	if w.part == nil {
-		g := w.g // run may turn it
-		e := gemm[T]{a: states, b: w.r, c: dst, tiles: w.tiles, size: dtype.Of[T]().Size()}
-		e.run(&g)
-		return
-	}
-	w.dst, w.states = dst, states
-	exec.Split(w.g.Name, nil, len(w.starts)-1, w.m*w.k*w.n/(20*(len(w.starts)-1)), w.part)
+	w.dst, w.row, w.states = dst, row, states
+	exec.Split(w.name, nil, count, w.m*w.k*w.n/(20*count), w.some)
 }
 
 func (w *stateWeights[T]) panels(from, to int) {
@@ -225,7 +206,7 @@ func (w *stateWeights[T]) panels(from, to int) {
 		j, n := w.starts[i], w.starts[i+1]-w.starts[i]
 		panel, mode := w.packed[j*w.k:(j+n)*w.k], simd.StoreSums
 		for k0 := 0; k0 == 0 || k0 < w.k; k0 += gemmK {
-			w.tiles.Tiles(w.dst[j:], w.g.cRow, w.states[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(gemmK, w.k-k0), mode)
+			w.tiles.Tiles(w.dst[j:], w.row, w.states[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(gemmK, w.k-k0), mode)
 			mode = simd.AddSums
 		}
 	}

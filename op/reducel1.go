@@ -46,4 +46,4 @@ func l1Folder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceL1 = reduction{about: about{name: "ReduceL1", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
-	folder: l1Folder, spare: new(sync.Pool)}
+	folder: l1Folder, spare: &sync.Pool{}}

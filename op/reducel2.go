@@ -30,4 +30,4 @@ func l2Folder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceL2 = reduction{about: about{name: "ReduceL2", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
-	folder: l2Folder, spare: new(sync.Pool)}
+	folder: l2Folder, spare: &sync.Pool{}}

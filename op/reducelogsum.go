@@ -29,4 +29,4 @@ func logSumFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceLogSum = reduction{about: about{name: "ReduceLogSum", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
-	folder: logSumFolder, spare: new(sync.Pool)}
+	folder: logSumFolder, spare: &sync.Pool{}}

@@ -60,4 +60,4 @@ func logSumExpFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceLogSumExp = reduction{about: about{name: "ReduceLogSumExp", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: floats | fixeds,
-	folder: logSumExpFolder, spare: new(sync.Pool), collects: true, cost: 40}
+	folder: logSumExpFolder, spare: &sync.Pool{}, collects: true, cost: 40}

@@ -26,4 +26,4 @@ func reduceMaxRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence)
 }
 
 var reduceMax = reduction{about: about{name: "ReduceMax", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: bools | reals | fixeds,
-	folder: choice{smallest: false}.folder, lines: reduceMaxLines, rows: reduceMaxRows, spare: new(sync.Pool), fast: extremeFast}
+	folder: maxFolder, lines: reduceMaxLines, rows: reduceMaxRows, spare: &sync.Pool{}, fast: extremeFast}

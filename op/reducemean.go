@@ -49,4 +49,4 @@ func meanFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceMean = reduction{about: about{name: "ReduceMean", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: numbers,
-	folder: meanFolder, lines: meanLines, rows: meanRows, spare: new(sync.Pool), fast: sumFast}
+	folder: meanFolder, lines: meanLines, rows: meanRows, spare: &sync.Pool{}, fast: sumFast}

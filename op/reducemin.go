@@ -26,4 +26,4 @@ func reduceMinRows(d dtype.DType, out, x exec.Run, from int, down exec.Sequence)
 }
 
 var reduceMin = reduction{about: about{name: "ReduceMin", onnx: []int{1, 11, 12, 13, 18, 20}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: bools | reals | fixeds,
-	folder: choice{smallest: true}.folder, lines: reduceMinLines, rows: reduceMinRows, spare: new(sync.Pool), fast: extremeFast}
+	folder: minFolder, lines: reduceMinLines, rows: reduceMinRows, spare: &sync.Pool{}, fast: extremeFast}

@@ -70,4 +70,4 @@ func prodFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceProd = reduction{about: about{name: "ReduceProd", orion: &orionVector, onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
-	folder: prodFolder, spare: new(sync.Pool)}
+	folder: prodFolder, spare: &sync.Pool{}}

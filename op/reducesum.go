@@ -35,4 +35,4 @@ func sumFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceSum = reduction{about: about{name: "ReduceSum", onnx: []int{1, 11, 13}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 13, takes: numbers,
-	folder: sumFolder, lines: sumLines, rows: sumRows, spare: new(sync.Pool), fast: sumFast}
+	folder: sumFolder, lines: sumLines, rows: sumRows, spare: &sync.Pool{}, fast: sumFast}

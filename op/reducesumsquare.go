@@ -33,4 +33,4 @@ func sumSquareFolder(r *exec.Reducer) exec.Folder {
 }
 
 var reduceSumSquare = reduction{about: about{name: "ReduceSumSquare", onnx: []int{1, 11, 13, 18}, attrs: []string{"axes", "keepdims", "noop_with_empty_axes"}}, since: 18, takes: reals | fixeds,
-	folder: sumSquareFolder, spare: new(sync.Pool)}
+	folder: sumSquareFolder, spare: &sync.Pool{}}

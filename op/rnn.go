@@ -8,15 +8,16 @@ import (
 
 // RNN runs a layer of simple recurrent units over sequences x [steps, batch, features],
 // with weights w [D, H, features] of the input and r [D, H, H] of the state. It returns the
-// states of all steps [steps, D, batch, H] and the last states [D, batch, H]; with
-// BatchFirst [batch, steps, D, H] and [batch, D, H]. A step is
+// states of all steps [steps, D, batch, H] and the last states [D, batch, H]. With
+// BatchFirst x is [batch, steps, features], and the results are [batch, steps, D, H] and
+// [batch, D, H]. A step takes x and the state h to h', with two biases b and b':
 //
 //	h' = f(x·wᵀ + (b + b') + h·rᵀ)
 //
-// f is Tanh unless o names another. Rounding, Lengths, Into and errors are as of LSTM.
-// ONNX RNN.
+// The function f is Tanh unless o names another. Rounding, narrow floats, Lengths, NaN,
+// Into and errors are as of LSTM. ONNX RNN.
 func RNN[T num.Float | num.Narrow](x, w, r tensor.Tensor[T], o Recurrent[T], opts ...Option) (y, yh tensor.Tensor[T]) {
-	rnnCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(&x, &w, &r), o.attributes(), opts)
+	rnnCell.call([3]*tensor.Any{exec.Ref(&y), exec.Ref(&yh), new(tensor.Any)}, o.operands(exec.Ref(&x), exec.Ref(&w), exec.Ref(&r)), o.attributes(), opts)
 	return y, yh
 }
 
@@ -37,5 +38,6 @@ func rnnStep[T num.Float](u *unrolled[T], step int) {
 	}
 }
 
-var rnn = opN{about: about{name: "RNN", onnx: []int{1, 7, 14, 22}, attrs: recurrentNames(), why: "of floats alone"}, least: 3, most: 6, takes: floats, fast: productFast,
-	infer: rnnCell.infer, run: rnnCell.run}
+var rnn = opN{about: about{name: "RNN", onnx: []int{1, 7, 14, 22}, attrs: []string{"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "output_sequence"}, why: "of floats alone: Cast first"}, least: 3, most: 6, takes: floats, fast: productFast,
+	infer: func(c *Call) []tensor.Any { return rnnCell.infer(c) },
+	run:   func(c *Call) []tensor.Any { return rnnCell.run(c) }}

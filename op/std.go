@@ -17,4 +17,4 @@ func Std[T num.Float | num.Narrow | num.Fixed](a tensor.Tensor[T], axes []int, d
 }
 
 var stdOp = reduction{about: about{name: "Std", attrs: []string{"axes", "ddof", "keepdims"}}, since: 18, takes: floats | fixeds,
-	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, true) }, spare: new(sync.Pool), param: ddofOf}
+	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, true) }, spare: &sync.Pool{}, param: ddofOf}

@@ -78,4 +78,4 @@ func deviationFolder(r *exec.Reducer, root bool) exec.Folder {
 func ddofOf(c *Call) float64 { return float64(c.Attrs.Int("ddof", 0)) }
 
 var varOp = reduction{about: about{name: "Var", attrs: []string{"axes", "ddof", "keepdims"}}, since: 18, takes: floats | fixeds,
-	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, false) }, spare: new(sync.Pool), param: ddofOf}
+	folder: func(r *exec.Reducer) exec.Folder { return deviationFolder(r, false) }, spare: &sync.Pool{}, param: ddofOf}

@@ -1,6 +1,8 @@
 package optest
 
 import (
+	"slices"
+
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 )
@@ -256,6 +258,8 @@ func cases(name string) []testCase {
 	case "DeformConv":
 		return []testCase{{in: []input{data(2, 4, 5, 6), data(6, 2, 2, 2), data(2, 16, 4, 5), data(6), data(2, 8, 4, 5)}, attrs: attrs{"group": int64(2), "offset_group": int64(2)}},
 			{in: []input{data(1, 2, 4, 4), data(2, 2, 3, 3), data(1, 18, 4, 4)}, attrs: attrs{"pads": []int64{1, 1, 1, 1}}, calm: true}}
+	case "LSTM", "GRU", "RNN":
+		return recurrent(name)
 	case "MatMul":
 		return []testCase{{in: []input{data(4, 6), data(6, 8)}}, {in: []input{data(6), data(6, 4)}}, {in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 4, 6), data(3, 6, 2)}},
 			{in: []input{data(0, 4), data(4, 2)}}, {in: []input{data(33, 270), data(270, 12)}, calm: true}}
@@ -272,6 +276,34 @@ func cases(name string) []testCase {
 			attrs: attrs{"transA": int64(1), "transB": int64(1), "alpha": float32(0.5), "beta": float32(-2)}}, {in: []input{data(9, 300), data(300, 5)}, calm: true}}
 	}
 	return moves(name)
+}
+
+// recurrent is the cases of LSTM, GRU and RNN: of both layouts, all directions and all activations.
+func recurrent(name string) (cs []testCase) {
+	gates, acts := 1, 1
+	switch name {
+	case "LSTM":
+		gates, acts = 4, 3
+	case "GRU":
+		gates, acts = 3, 2
+	}
+	layer := func(dirs, steps, batch, features, units int, a attrs) testCase {
+		c := testCase{in: []input{data(steps, batch, features), data(dirs, gates*units, features), data(dirs, gates*units, units), data(dirs, 2*gates*units)}, attrs: a, calm: true, outputs: min(acts, 2)}
+		state := data(dirs, batch, units)
+		if a["layout"] != nil {
+			c.in[0], state = data(batch, steps, features), data(batch, dirs, units)
+		}
+		if c.in = append(c.in, input{absent: true}, state); name == "LSTM" {
+			c.in, c.outputs = append(c.in, state, data(dirs, 3*units)), 3
+		}
+		return c
+	}
+	cs = append(cs, layer(1, 3, 2, 4, 5, attrs{}), layer(2, 2, 6, 3, 33, attrs{"direction": "bidirectional", "clip": float32(0.5)}), layer(1, 2, 3, 2, 4, attrs{"direction": "reverse", "layout": int64(1)}))
+	cs[0].calm = false
+	for _, f := range []string{"Relu", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "HardSigmoid", "Elu", "Softsign", "Softplus"} {
+		cs = append(cs, layer(1, 2, 1, 3, 17, attrs{"activations": slices.Repeat([]string{f}, acts), "linear_before_reset": int64(1), "input_forget": int64(1)}))
+	}
+	return cs
 }
 
 // large is a call with enough work to split, of operators that aren't pointwise.
