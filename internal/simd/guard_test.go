@@ -24,6 +24,14 @@ func levels(t *testing.T, f func(t *testing.T, level cpu.Level)) {
 	}
 }
 
+// at returns the kernel of a level.
+func at[F any](l cpu.Level, avx2, avx512 F) F {
+	if l == cpu.AVX2 {
+		return avx2
+	}
+	return avx512
+}
+
 // A guarded is memory between two pages that can't be touched.
 type guarded struct{ bytes []byte }
 

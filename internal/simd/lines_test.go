@@ -104,17 +104,17 @@ func TestLines(t *testing.T) {
 	defer func() { together = old }()
 	for _, together = range [][2]int64{{0, 0}, {1500, 1500}, {math.MaxInt64, math.MaxInt64}} {
 		levels(t, func(t *testing.T, l cpu.Level) {
-			checkFolds(t, "sumLines32", 32, negZero, levelsSumLines32[l], func(s float64, x float32) float64 { return s + float64(x) }, plus)
-			checkFolds(t, "sumLines64", 32, negZero, levelsSumLines64[l], plus[float64], plus[float64])
-			checkFolds(t, "maxLines32", 64, -inf32, levelsMaxLines32[l], larger[float32], larger[float32])
-			checkFolds(t, "maxLines64", 32, -inf, levelsMaxLines64[l], larger[float64], larger[float64])
-			checkFolds(t, "minLines32", 64, inf32, levelsMinLines32[l], smaller[float32], smaller[float32])
-			checkFolds(t, "minLines64", 32, inf, levelsMinLines64[l], smaller[float64], smaller[float64])
+			checkFolds(t, "sumLines32", 32, negZero, at(l, sumLines32AVX2, sumLines32AVX512), func(s float64, x float32) float64 { return s + float64(x) }, plus)
+			checkFolds(t, "sumLines64", 32, negZero, at(l, sumLines64AVX2, sumLines64AVX512), plus[float64], plus[float64])
+			checkFolds(t, "maxLines32", 64, -inf32, at(l, maxLines32AVX2, maxLines32AVX512), larger[float32], larger[float32])
+			checkFolds(t, "maxLines64", 32, -inf, at(l, maxLines64AVX2, maxLines64AVX512), larger[float64], larger[float64])
+			checkFolds(t, "minLines32", 64, inf32, at(l, minLines32AVX2, minLines32AVX512), smaller[float32], smaller[float32])
+			checkFolds(t, "minLines64", 32, inf, at(l, minLines64AVX2, minLines64AVX512), smaller[float64], smaller[float64])
 		})
 	}
 	levels(t, func(t *testing.T, l cpu.Level) {
-		checkFirst(t, "firstLines32", levelsFirstLines32[l])
-		checkFirst(t, "firstLines64", levelsFirstLines64[l])
+		checkFirst(t, "firstLines32", at(l, firstLines32AVX2, firstLines32AVX512))
+		checkFirst(t, "firstLines64", at(l, firstLines64AVX2, firstLines64AVX512))
 	})
 }
 

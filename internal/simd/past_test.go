@@ -89,12 +89,12 @@ func TestBeside(t *testing.T) {
 					b[i] = canonical(b[i])
 				}
 				all(a, func(e []float32, most *[32]float32, next []float32) {
-					levelsSoftmax32[l](e, a, p[0], dst, b, p[1], most, next)
+					at(l, softmax32AVX2, softmax32AVX512)(e, a, p[0], dst, b, p[1], most, next)
 				})
 			}, func(_, b float32) float32 { return canonical(b / p[1]) })
 			check2(t, "logSoftmax32", func(dst, a, b []float32) {
 				all(a, func(e []float32, most *[32]float32, next []float32) {
-					levelsLogSoftmax32[l](e, a, p[0], dst, b, p[1], p[2], most, next)
+					at(l, logSoftmax32AVX2, logSoftmax32AVX512)(e, a, p[0], dst, b, p[1], p[2], most, next)
 				})
 			}, func(_, b float32) float32 { return canonical(b - p[1] - p[2]) })
 		}
@@ -131,7 +131,7 @@ func BenchmarkPast(b *testing.B) {
 		{"add", 12, func() { Add[l].F32(dst, x, y) }, func() { Add[l].F32(Past(dst), x, y) }},
 		{"relu", 8, func() { Relu[l].F32(dst, x) }, func() { Relu[l].F32(Past(dst), x) }},
 		{"greater", 9, func() { Greater[l].F32(bools, x, y) }, func() { Greater[l].F32(Past(bools), x, y) }},
-		{"bfloat16", 6, func() { levelsNarrowBF16[l](words, x) }, func() { levelsNarrowBF16[l](Past(words), x) }},
+		{"bfloat16", 6, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(words, x) }, func() { at(l, narrowBF16AVX2, narrowBF16AVX512)(Past(words), x) }},
 		{"exp", 8, func() { Exp[l].F32(dst, x) }, func() { Exp[l].F32(Past(dst), x) }},
 		{"tanh", 8, func() { Tanh[l].F32(dst, x) }, func() { Tanh[l].F32(Past(dst), x) }},
 	} {

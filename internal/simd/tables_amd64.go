@@ -8,705 +8,633 @@ import "github.com/ashlar-go/ashlar/internal/cpu"
 
 const hasKernels = true
 
-var Abs = Levels[*Rows1]{
-	cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
-	cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
-}
+var (
+	Abs = Levels[*Rows1]{
+		cpu.AVX2:   {I8: absI8AVX2, I16: absI16AVX2, I32: absI32AVX2, F32: absF32AVX2, F64: absF64AVX2},
+		cpu.AVX512: {I8: absI8AVX512, I16: absI16AVX512, I32: absI32AVX512, I64: absI64AVX512, F32: absF32AVX512, F64: absF64AVX512},
+	}
+	Add = Levels[*Rows2]{
+		cpu.AVX2:   {I8: addI8AVX2, U8: addU8AVX2, I16: addI16AVX2, U16: addU16AVX2, I32: addI32AVX2, U32: addU32AVX2, I64: addI64AVX2, U64: addU64AVX2, F32: addF32AVX2, F64: addF64AVX2},
+		cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512},
+	}
+	Ceil = Levels[*Rows1]{
+		cpu.AVX2:   {F32: ceilF32AVX2, F64: ceilF64AVX2},
+		cpu.AVX512: {F32: ceilF32AVX512, F64: ceilF64AVX512},
+	}
+	Clip = Levels[*RowsP]{
+		cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
+		cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
+	}
+	Div = Levels[*Rows2]{
+		cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
+		cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
+	}
+	Equal = Levels[*RowsCmp]{
+		cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
+		cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
+	}
+	Exp = Levels[*Rows1]{
+		cpu.AVX2:   {F32: expF32AVX2, F64: expF64AVX2},
+		cpu.AVX512: {F32: expF32AVX512, MulAddF32: expMulAddF32AVX512, F64: expF64AVX512},
+	}
+	FastExp = Levels[*Rows1]{
+		cpu.AVX2:   {F32: fastExpF32AVX2, MulAddF32: fastExpMulAddF32AVX2},
+		cpu.AVX512: {F32: fastExpF32AVX512, MulAddF32: fastExpMulAddF32AVX512},
+	}
+	FastLog = Levels[*Rows1]{
+		cpu.AVX2:   {F32: fastLogF32AVX2, MulAddF32: fastLogMulAddF32AVX2},
+		cpu.AVX512: {F32: fastLogF32AVX512, MulAddF32: fastLogMulAddF32AVX512},
+	}
+	FastSigmoid = Levels[*Rows1]{
+		cpu.AVX2:   {F32: fastSigmoidF32AVX2, MulAddF32: fastSigmoidMulAddF32AVX2},
+		cpu.AVX512: {F32: fastSigmoidF32AVX512, MulAddF32: fastSigmoidMulAddF32AVX512},
+	}
+	FastTanh = Levels[*Rows1]{
+		cpu.AVX2:   {F32: fastTanhF32AVX2, MulAddF32: fastTanhMulAddF32AVX2},
+		cpu.AVX512: {F32: fastTanhF32AVX512, MulAddF32: fastTanhMulAddF32AVX512},
+	}
+	Floor = Levels[*Rows1]{
+		cpu.AVX2:   {F32: floorF32AVX2, F64: floorF64AVX2},
+		cpu.AVX512: {F32: floorF32AVX512, F64: floorF64AVX512},
+	}
+	Greater = Levels[*RowsCmp]{
+		cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2},
+		cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512},
+	}
+	GreaterOrEqual = Levels[*RowsCmp]{
+		cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2},
+		cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
+	}
+	HardSigmoid = Levels[*RowsP]{
+		cpu.AVX2:   {F32: hardSigmoidF32AVX2, F64: hardSigmoidF64AVX2},
+		cpu.AVX512: {F32: hardSigmoidF32AVX512, F64: hardSigmoidF64AVX512},
+	}
+	HardSwish = Levels[*Rows1]{
+		cpu.AVX2:   {F32: hardSwishF32AVX2, F64: hardSwishF64AVX2},
+		cpu.AVX512: {F32: hardSwishF32AVX512, F64: hardSwishF64AVX512},
+	}
+	LeakyRelu = Levels[*RowsP]{
+		cpu.AVX2:   {F32: leakyReluF32AVX2, F64: leakyReluF64AVX2},
+		cpu.AVX512: {F32: leakyReluF32AVX512, F64: leakyReluF64AVX512},
+	}
+	Less = Levels[*RowsCmp]{
+		cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
+		cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},
+	}
+	LessOrEqual = Levels[*RowsCmp]{
+		cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2},
+		cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512},
+	}
+	Log = Levels[*Rows1]{
+		cpu.AVX2:   {F32: logF32AVX2, F64: logF64AVX2},
+		cpu.AVX512: {F32: logF32AVX512, MulAddF32: logMulAddF32AVX512, F64: logF64AVX512},
+	}
+	Max = Levels[*Rows2]{
+		cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
+		cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
+	}
+	Min = Levels[*Rows2]{
+		cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
+		cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
+	}
+	Mul = Levels[*Rows2]{
+		cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
+		cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
+	}
+	MulAdd = Levels[*Rows3]{
+		cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2},
+		cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
+	}
+	Neg = Levels[*Rows1]{
+		cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2},
+		cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512},
+	}
+	NotEqual = Levels[*RowsCmp]{
+		cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2},
+		cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512},
+	}
+	Reciprocal = Levels[*Rows1]{
+		cpu.AVX2:   {F32: reciprocalF32AVX2, F64: reciprocalF64AVX2},
+		cpu.AVX512: {F32: reciprocalF32AVX512, F64: reciprocalF64AVX512},
+	}
+	Relu = Levels[*Rows1]{
+		cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F64: reluF64AVX2, F32: reluF32AVX2, MulAddF32: reluMulAddF32AVX2},
+		cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F64: reluF64AVX512, F32: reluF32AVX512, MulAddF32: reluMulAddF32AVX512},
+	}
+	Round = Levels[*Rows1]{
+		cpu.AVX2:   {F32: roundF32AVX2, F64: roundF64AVX2},
+		cpu.AVX512: {F32: roundF32AVX512, F64: roundF64AVX512},
+	}
+	Sigmoid = Levels[*Rows1]{
+		cpu.AVX2:   {F32: sigmoidF32AVX2, F64: sigmoidF64AVX2},
+		cpu.AVX512: {F32: sigmoidF32AVX512, MulAddF32: sigmoidMulAddF32AVX512, F64: sigmoidF64AVX512},
+	}
+	Sqrt = Levels[*Rows1]{
+		cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
+		cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
+	}
+	Square = Levels[*Rows1]{
+		cpu.AVX2:   {F32: squareF32AVX2, F64: squareF64AVX2},
+		cpu.AVX512: {F32: squareF32AVX512, F64: squareF64AVX512},
+	}
+	Sub = Levels[*Rows2]{
+		cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
+		cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
+	}
+	Tanh = Levels[*Rows1]{
+		cpu.AVX2:   {F32: tanhF32AVX2, F64: tanhF64AVX2},
+		cpu.AVX512: {F32: tanhF32AVX512, MulAddF32: tanhMulAddF32AVX512, F64: tanhF64AVX512},
+	}
+	Trunc = Levels[*Rows1]{
+		cpu.AVX2:   {F32: truncF32AVX2, F64: truncF64AVX2},
+		cpu.AVX512: {F32: truncF32AVX512, F64: truncF64AVX512},
+	}
+	Where = Levels[*RowsWhere]{
+		cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2},
+		cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
+	}
+)
 
-var Add = Levels[*Rows2]{
-	cpu.AVX2:   {I8: addI8AVX2, U8: addU8AVX2, I16: addI16AVX2, U16: addU16AVX2, I32: addI32AVX2, U32: addU32AVX2, I64: addI64AVX2, U64: addU64AVX2, F32: addF32AVX2, F64: addF64AVX2},
-	cpu.AVX512: {I8: addI8AVX512, U8: addU8AVX512, I16: addI16AVX512, U16: addU16AVX512, I32: addI32AVX512, U32: addU32AVX512, I64: addI64AVX512, U64: addU64AVX512, F32: addF32AVX512, F64: addF64AVX512},
-}
-
-// TryAffine32 calls the kernel of the level in use and reports whether there is one.
 func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		affine32AVX2(dst, a, mean, factor, bias)
-		return true
 	case cpu.AVX512:
 		affine32AVX512(dst, a, mean, factor, bias)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryAffine64 calls the kernel of the level in use and reports whether there is one.
 func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		affine64AVX2(dst, a, mean, factor, bias)
-		return true
 	case cpu.AVX512:
 		affine64AVX512(dst, a, mean, factor, bias)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryArgMaxRow32 calls the kernel of the level in use and reports whether there is one.
 func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		argMaxRow32AVX2(key, at, a, i)
-		return true
 	case cpu.AVX512:
 		argMaxRow32AVX512(key, at, a, i)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryArgMaxRow64 calls the kernel of the level in use and reports whether there is one.
 func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		argMaxRow64AVX2(key, at, a, i)
-		return true
 	case cpu.AVX512:
 		argMaxRow64AVX512(key, at, a, i)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryArgMinRow32 calls the kernel of the level in use and reports whether there is one.
 func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		argMinRow32AVX2(key, at, a, i)
-		return true
 	case cpu.AVX512:
 		argMinRow32AVX512(key, at, a, i)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryArgMinRow64 calls the kernel of the level in use and reports whether there is one.
 func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		argMinRow64AVX2(key, at, a, i)
-		return true
 	case cpu.AVX512:
 		argMinRow64AVX512(key, at, a, i)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryCanon32 calls the kernel of the level in use and reports whether there is one.
 func TryCanon32(dst []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		canon32AVX2(dst)
-		return true
 	case cpu.AVX512:
 		canon32AVX512(dst)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryCanon64 calls the kernel of the level in use and reports whether there is one.
 func TryCanon64(dst []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		canon64AVX2(dst)
-		return true
 	case cpu.AVX512:
 		canon64AVX512(dst)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Ceil = Levels[*Rows1]{
-	cpu.AVX2:   {F32: ceilF32AVX2, F64: ceilF64AVX2},
-	cpu.AVX512: {F32: ceilF32AVX512, F64: ceilF64AVX512},
-}
-
-var Clip = Levels[*RowsP]{
-	cpu.AVX2:   {F32: clipF32AVX2, F64: clipF64AVX2},
-	cpu.AVX512: {F32: clipF32AVX512, F64: clipF64AVX512},
-}
-
-var Div = Levels[*Rows2]{
-	cpu.AVX2:   {F32: divF32AVX2, F64: divF64AVX2},
-	cpu.AVX512: {F32: divF32AVX512, F64: divF64AVX512},
-}
-
-// TryDivNumber32 calls the kernel of the level in use and reports whether there is one.
 func TryDivNumber32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		divNumber32AVX2(dst, a, p)
-		return true
 	case cpu.AVX512:
 		divNumber32AVX512(dst, a, p)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryDivNumber64 calls the kernel of the level in use and reports whether there is one.
 func TryDivNumber64(dst []float64, a []float64, p float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		divNumber64AVX2(dst, a, p)
-		return true
 	case cpu.AVX512:
 		divNumber64AVX512(dst, a, p)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Equal = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: equalI32AVX2, I64: equalI64AVX2, U8: equalU8AVX2, F32: equalF32AVX2, F64: equalF64AVX2},
-	cpu.AVX512: {I32: equalI32AVX512, I64: equalI64AVX512, U8: equalU8AVX512, F32: equalF32AVX512, F64: equalF64AVX512},
-}
-
-var Exp = Levels[*Rows1]{
-	cpu.AVX2:   {F32: expF32AVX2, F64: expF64AVX2},
-	cpu.AVX512: {F32: expF32AVX512, MulAddF32: expMulAddF32AVX512, F64: expF64AVX512},
-}
-
-// TryExpLess32 calls the kernel of the level in use and reports whether there is one.
 func TryExpLess32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		expLess32AVX2(dst, a, p)
-		return true
 	case cpu.AVX512:
 		expLess32AVX512(dst, a, p)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var FastExp = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastExpF32AVX2, MulAddF32: fastExpMulAddF32AVX2},
-	cpu.AVX512: {F32: fastExpF32AVX512, MulAddF32: fastExpMulAddF32AVX512},
-}
-
-var FastLog = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastLogF32AVX2, MulAddF32: fastLogMulAddF32AVX2},
-	cpu.AVX512: {F32: fastLogF32AVX512, MulAddF32: fastLogMulAddF32AVX512},
-}
-
-var FastSigmoid = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastSigmoidF32AVX2, MulAddF32: fastSigmoidMulAddF32AVX2},
-	cpu.AVX512: {F32: fastSigmoidF32AVX512, MulAddF32: fastSigmoidMulAddF32AVX512},
-}
-
-var FastTanh = Levels[*Rows1]{
-	cpu.AVX2:   {F32: fastTanhF32AVX2, MulAddF32: fastTanhMulAddF32AVX2},
-	cpu.AVX512: {F32: fastTanhF32AVX512, MulAddF32: fastTanhMulAddF32AVX512},
-}
-
-// TryFirstLines32 calls the kernel of the level in use and reports whether there is one.
 func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	best = best[:len(dst)]
 	switch cpu.Current() {
 	case cpu.AVX2:
 		firstLines32AVX2(dst, best, x, step, n)
-		return true
 	case cpu.AVX512:
 		firstLines32AVX512(dst, best, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryFirstLines64 calls the kernel of the level in use and reports whether there is one.
 func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	best = best[:len(dst)]
 	switch cpu.Current() {
 	case cpu.AVX2:
 		firstLines64AVX2(dst, best, x, step, n)
-		return true
 	case cpu.AVX512:
 		firstLines64AVX512(dst, best, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Floor = Levels[*Rows1]{
-	cpu.AVX2:   {F32: floorF32AVX2, F64: floorF64AVX2},
-	cpu.AVX512: {F32: floorF32AVX512, F64: floorF64AVX512},
-}
-
-var Greater = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: greaterI32AVX2, I64: greaterI64AVX2, U8: greaterU8AVX2, F32: greaterF32AVX2, F64: greaterF64AVX2},
-	cpu.AVX512: {I32: greaterI32AVX512, I64: greaterI64AVX512, U8: greaterU8AVX512, F32: greaterF32AVX512, F64: greaterF64AVX512},
-}
-
-var GreaterOrEqual = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: greaterOrEqualI32AVX2, I64: greaterOrEqualI64AVX2, U8: greaterOrEqualU8AVX2, F32: greaterOrEqualF32AVX2, F64: greaterOrEqualF64AVX2},
-	cpu.AVX512: {I32: greaterOrEqualI32AVX512, I64: greaterOrEqualI64AVX512, U8: greaterOrEqualU8AVX512, F32: greaterOrEqualF32AVX512, F64: greaterOrEqualF64AVX512},
-}
-
-var HardSigmoid = Levels[*RowsP]{
-	cpu.AVX2:   {F32: hardSigmoidF32AVX2, F64: hardSigmoidF64AVX2},
-	cpu.AVX512: {F32: hardSigmoidF32AVX512, F64: hardSigmoidF64AVX512},
-}
-
-var HardSwish = Levels[*Rows1]{
-	cpu.AVX2:   {F32: hardSwishF32AVX2, F64: hardSwishF64AVX2},
-	cpu.AVX512: {F32: hardSwishF32AVX512, F64: hardSwishF64AVX512},
-}
-
-var LeakyRelu = Levels[*RowsP]{
-	cpu.AVX2:   {F32: leakyReluF32AVX2, F64: leakyReluF64AVX2},
-	cpu.AVX512: {F32: leakyReluF32AVX512, F64: leakyReluF64AVX512},
-}
-
-var Less = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: lessI32AVX2, I64: lessI64AVX2, U8: lessU8AVX2, F32: lessF32AVX2, F64: lessF64AVX2},
-	cpu.AVX512: {I32: lessI32AVX512, I64: lessI64AVX512, U8: lessU8AVX512, F32: lessF32AVX512, F64: lessF64AVX512},
-}
-
-var LessOrEqual = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: lessOrEqualI32AVX2, I64: lessOrEqualI64AVX2, U8: lessOrEqualU8AVX2, F32: lessOrEqualF32AVX2, F64: lessOrEqualF64AVX2},
-	cpu.AVX512: {I32: lessOrEqualI32AVX512, I64: lessOrEqualI64AVX512, U8: lessOrEqualU8AVX512, F32: lessOrEqualF32AVX512, F64: lessOrEqualF64AVX512},
-}
-
-var Log = Levels[*Rows1]{
-	cpu.AVX2:   {F32: logF32AVX2, F64: logF64AVX2},
-	cpu.AVX512: {F32: logF32AVX512, MulAddF32: logMulAddF32AVX512, F64: logF64AVX512},
-}
-
-// TryLogSoftmax32 calls the kernel of the level in use and reports whether there is one.
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		logSoftmax32AVX2(dst, a, p, before, b, q, r, most, next)
-		return true
 	case cpu.AVX512:
 		logSoftmax32AVX512(dst, a, p, before, b, q, r, most, next)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Max = Levels[*Rows2]{
-	cpu.AVX2:   {I8: maxI8AVX2, I16: maxI16AVX2, I32: maxI32AVX2, U8: maxU8AVX2, U16: maxU16AVX2, U32: maxU32AVX2, F32: maxF32AVX2, F64: maxF64AVX2},
-	cpu.AVX512: {I8: maxI8AVX512, I16: maxI16AVX512, I32: maxI32AVX512, I64: maxI64AVX512, U8: maxU8AVX512, U16: maxU16AVX512, U32: maxU32AVX512, U64: maxU64AVX512, F32: maxF32AVX512, F64: maxF64AVX512},
-}
-
-// TryMaxColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		maxColumns32AVX2(dst, x, rows, ends, w)
-		return true
 	case cpu.AVX512:
 		maxColumns32AVX512(dst, x, rows, ends, w)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryMaxColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		maxColumns64AVX2(dst, x, rows, ends, w)
-		return true
 	case cpu.AVX512:
 		maxColumns64AVX512(dst, x, rows, ends, w)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryMaxLines32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		maxLines32AVX2(dst, x, step, n)
-		return true
 	case cpu.AVX512:
 		maxLines32AVX512(dst, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryMaxLines64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		maxLines64AVX2(dst, x, step, n)
-		return true
 	case cpu.AVX512:
 		maxLines64AVX512(dst, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Min = Levels[*Rows2]{
-	cpu.AVX2:   {I8: minI8AVX2, I16: minI16AVX2, I32: minI32AVX2, U8: minU8AVX2, U16: minU16AVX2, U32: minU32AVX2, F32: minF32AVX2, F64: minF64AVX2},
-	cpu.AVX512: {I8: minI8AVX512, I16: minI16AVX512, I32: minI32AVX512, I64: minI64AVX512, U8: minU8AVX512, U16: minU16AVX512, U32: minU32AVX512, U64: minU64AVX512, F32: minF32AVX512, F64: minF64AVX512},
-}
-
-// TryMinColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		minColumns32AVX2(dst, x, rows, ends, w)
-		return true
 	case cpu.AVX512:
 		minColumns32AVX512(dst, x, rows, ends, w)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryMinColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		minColumns64AVX2(dst, x, rows, ends, w)
-		return true
 	case cpu.AVX512:
 		minColumns64AVX512(dst, x, rows, ends, w)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryMinLines32 calls the kernel of the level in use and reports whether there is one.
 func TryMinLines32(dst []float32, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		minLines32AVX2(dst, x, step, n)
-		return true
 	case cpu.AVX512:
 		minLines32AVX512(dst, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryMinLines64 calls the kernel of the level in use and reports whether there is one.
 func TryMinLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		minLines64AVX2(dst, x, step, n)
-		return true
 	case cpu.AVX512:
 		minLines64AVX512(dst, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Mul = Levels[*Rows2]{
-	cpu.AVX2:   {I16: mulI16AVX2, U16: mulU16AVX2, I32: mulI32AVX2, U32: mulU32AVX2, F32: mulF32AVX2, F64: mulF64AVX2},
-	cpu.AVX512: {I16: mulI16AVX512, U16: mulU16AVX512, I32: mulI32AVX512, U32: mulU32AVX512, I64: mulI64AVX512, U64: mulU64AVX512, F32: mulF32AVX512, F64: mulF64AVX512},
-}
-
-var MulAdd = Levels[*Rows3]{
-	cpu.AVX2:   {F32: mulAddF32AVX2, F64: mulAddF64AVX2},
-	cpu.AVX512: {F32: mulAddF32AVX512, F64: mulAddF64AVX512},
-}
-
-// TryNarrowBF16 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowBF16(dst []uint16, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		narrowBF16AVX2(dst, a)
-		return true
 	case cpu.AVX512:
 		narrowBF16AVX512(dst, a)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryNarrowF16 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowF16(dst []uint16, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		narrowF16AVX2(dst, a)
-		return true
 	case cpu.AVX512:
 		narrowF16AVX512(dst, a)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryNarrowF64 calls the kernel of the level in use and reports whether there is one.
 func TryNarrowF64(dst []float32, a []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		narrowF64AVX2(dst, a)
-		return true
 	case cpu.AVX512:
 		narrowF64AVX512(dst, a)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Neg = Levels[*Rows1]{
-	cpu.AVX2:   {I8: negI8AVX2, I16: negI16AVX2, I32: negI32AVX2, I64: negI64AVX2, F32: negF32AVX2, F64: negF64AVX2},
-	cpu.AVX512: {I8: negI8AVX512, I16: negI16AVX512, I32: negI32AVX512, I64: negI64AVX512, F32: negF32AVX512, F64: negF64AVX512},
-}
-
-var NotEqual = Levels[*RowsCmp]{
-	cpu.AVX2:   {I32: notEqualI32AVX2, I64: notEqualI64AVX2, U8: notEqualU8AVX2, F32: notEqualF32AVX2, F64: notEqualF64AVX2},
-	cpu.AVX512: {I32: notEqualI32AVX512, I64: notEqualI64AVX512, U8: notEqualU8AVX512, F32: notEqualF32AVX512, F64: notEqualF64AVX512},
-}
-
-var Reciprocal = Levels[*Rows1]{
-	cpu.AVX2:   {F32: reciprocalF32AVX2, F64: reciprocalF64AVX2},
-	cpu.AVX512: {F32: reciprocalF32AVX512, F64: reciprocalF64AVX512},
-}
-
-var Relu = Levels[*Rows1]{
-	cpu.AVX2:   {I8: reluI8AVX2, I16: reluI16AVX2, I32: reluI32AVX2, F64: reluF64AVX2, F32: reluF32AVX2, MulAddF32: reluMulAddF32AVX2},
-	cpu.AVX512: {I8: reluI8AVX512, I16: reluI16AVX512, I32: reluI32AVX512, I64: reluI64AVX512, F64: reluF64AVX512, F32: reluF32AVX512, MulAddF32: reluMulAddF32AVX512},
-}
-
-var Round = Levels[*Rows1]{
-	cpu.AVX2:   {F32: roundF32AVX2, F64: roundF64AVX2},
-	cpu.AVX512: {F32: roundF32AVX512, F64: roundF64AVX512},
-}
-
-var Sigmoid = Levels[*Rows1]{
-	cpu.AVX2:   {F32: sigmoidF32AVX2, F64: sigmoidF64AVX2},
-	cpu.AVX512: {F32: sigmoidF32AVX512, MulAddF32: sigmoidMulAddF32AVX512, F64: sigmoidF64AVX512},
-}
-
-// TrySoftmax32 calls the kernel of the level in use and reports whether there is one.
 func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		softmax32AVX2(dst, a, p, before, b, q, most, next)
-		return true
 	case cpu.AVX512:
 		softmax32AVX512(dst, a, p, before, b, q, most, next)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Sqrt = Levels[*Rows1]{
-	cpu.AVX2:   {F32: sqrtF32AVX2, F64: sqrtF64AVX2},
-	cpu.AVX512: {F32: sqrtF32AVX512, F64: sqrtF64AVX512},
-}
-
-var Square = Levels[*Rows1]{
-	cpu.AVX2:   {F32: squareF32AVX2, F64: squareF64AVX2},
-	cpu.AVX512: {F32: squareF32AVX512, F64: squareF64AVX512},
-}
-
-// TrySquareLanes32 calls the kernel of the level in use and reports whether there is one.
 func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		squareLanes32AVX2(lane, x, shift)
-		return true
 	case cpu.AVX512:
 		squareLanes32AVX512(lane, x, shift)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySquareLanes64 calls the kernel of the level in use and reports whether there is one.
 func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		squareLanes64AVX2(lane, x, shift)
-		return true
 	case cpu.AVX512:
 		squareLanes64AVX512(lane, x, shift)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Sub = Levels[*Rows2]{
-	cpu.AVX2:   {I8: subI8AVX2, U8: subU8AVX2, I16: subI16AVX2, U16: subU16AVX2, I32: subI32AVX2, U32: subU32AVX2, I64: subI64AVX2, U64: subU64AVX2, F32: subF32AVX2, F64: subF64AVX2},
-	cpu.AVX512: {I8: subI8AVX512, U8: subU8AVX512, I16: subI16AVX512, U16: subU16AVX512, I32: subI32AVX512, U32: subU32AVX512, I64: subI64AVX512, U64: subU64AVX512, F32: subF32AVX512, F64: subF64AVX512},
-}
-
-// TrySubNumber32 calls the kernel of the level in use and reports whether there is one.
 func TrySubNumber32(dst []float32, a []float32, p float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		subNumber32AVX2(dst, a, p)
-		return true
 	case cpu.AVX512:
 		subNumber32AVX512(dst, a, p)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySubNumber64 calls the kernel of the level in use and reports whether there is one.
 func TrySubNumber64(dst []float64, a []float64, p float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		subNumber64AVX2(dst, a, p)
-		return true
 	case cpu.AVX512:
 		subNumber64AVX512(dst, a, p)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySumColumns32 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		sumColumns32AVX2(dst, x, rows, ends, w)
-		return true
 	case cpu.AVX512:
 		sumColumns32AVX512(dst, x, rows, ends, w)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySumColumns64 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	columnsWithin(len(dst), len(x), rows, ends, w)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		sumColumns64AVX2(dst, x, rows, ends, w)
-		return true
 	case cpu.AVX512:
 		sumColumns64AVX512(dst, x, rows, ends, w)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySumLanes32 calls the kernel of the level in use and reports whether there is one.
 func TrySumLanes32(lane *[32]float64, x []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		sumLanes32AVX2(lane, x)
-		return true
 	case cpu.AVX512:
 		sumLanes32AVX512(lane, x)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySumLanes64 calls the kernel of the level in use and reports whether there is one.
 func TrySumLanes64(lane *[32]float64, x []float64) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		sumLanes64AVX2(lane, x)
-		return true
 	case cpu.AVX512:
 		sumLanes64AVX512(lane, x)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySumLines32 calls the kernel of the level in use and reports whether there is one.
 func TrySumLines32(dst []float64, x []float32, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		sumLines32AVX2(dst, x, step, n)
-		return true
 	case cpu.AVX512:
 		sumLines32AVX512(dst, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TrySumLines64 calls the kernel of the level in use and reports whether there is one.
 func TrySumLines64(dst []float64, x []float64, step, n int) bool {
 	linesWithin(len(dst), len(x), step, n)
 	switch cpu.Current() {
 	case cpu.AVX2:
 		sumLines64AVX2(dst, x, step, n)
-		return true
 	case cpu.AVX512:
 		sumLines64AVX512(dst, x, step, n)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-var Tanh = Levels[*Rows1]{
-	cpu.AVX2:   {F32: tanhF32AVX2, F64: tanhF64AVX2},
-	cpu.AVX512: {F32: tanhF32AVX512, MulAddF32: tanhMulAddF32AVX512, F64: tanhF64AVX512},
-}
-
-var Trunc = Levels[*Rows1]{
-	cpu.AVX2:   {F32: truncF32AVX2, F64: truncF64AVX2},
-	cpu.AVX512: {F32: truncF32AVX512, F64: truncF64AVX512},
-}
-
-var Where = Levels[*RowsWhere]{
-	cpu.AVX2:   {U8: whereU8AVX2, U16: whereU16AVX2, U32: whereU32AVX2, U64: whereU64AVX2},
-	cpu.AVX512: {U8: whereU8AVX512, U16: whereU16AVX512, U32: whereU32AVX512, U64: whereU64AVX512},
-}
-
-// TryWidenBF16 calls the kernel of the level in use and reports whether there is one.
 func TryWidenBF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		widenBF16AVX2(dst, a)
-		return true
 	case cpu.AVX512:
 		widenBF16AVX512(dst, a)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryWidenF16 calls the kernel of the level in use and reports whether there is one.
 func TryWidenF16(dst []float32, a []uint16) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		widenF16AVX2(dst, a)
-		return true
 	case cpu.AVX512:
 		widenF16AVX512(dst, a)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
-// TryWidenF32 calls the kernel of the level in use and reports whether there is one.
 func TryWidenF32(dst []float64, a []float32) bool {
 	switch cpu.Current() {
 	case cpu.AVX2:
 		widenF32AVX2(dst, a)
-		return true
 	case cpu.AVX512:
 		widenF32AVX512(dst, a)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }

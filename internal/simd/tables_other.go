@@ -6,269 +6,71 @@ package simd
 
 const hasKernels = false
 
-var Abs Levels[*Rows1]
+var (
+	Abs, Ceil, Exp, FastExp, FastLog, FastSigmoid, FastTanh, Floor, HardSwish, Log, Neg, Reciprocal, Relu, Round, Sigmoid, Sqrt, Square, Tanh, Trunc Levels[*Rows1]
+	Add, Div, Max, Min, Mul, Sub                                                                                                                     Levels[*Rows2]
+	MulAdd                                                                                                                                           Levels[*Rows3]
+	Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual                                                                                      Levels[*RowsCmp]
+	Clip, HardSigmoid, LeakyRelu                                                                                                                     Levels[*RowsP]
+	Where                                                                                                                                            Levels[*RowsWhere]
+)
 
-var Add Levels[*Rows2]
-
-// TryAffine32 calls the kernel of the level in use and reports whether there is one.
 func TryAffine32(dst []float32, a []float32, mean float64, factor float64, bias float64) bool {
 	return false
 }
-
-// TryAffine64 calls the kernel of the level in use and reports whether there is one.
 func TryAffine64(dst []float64, a []float64, mean float64, factor float64, bias float64) bool {
 	return false
 }
-
-// TryArgMaxRow32 calls the kernel of the level in use and reports whether there is one.
-func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool {
-	return false
-}
-
-// TryArgMaxRow64 calls the kernel of the level in use and reports whether there is one.
-func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool {
-	return false
-}
-
-// TryArgMinRow32 calls the kernel of the level in use and reports whether there is one.
-func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool {
-	return false
-}
-
-// TryArgMinRow64 calls the kernel of the level in use and reports whether there is one.
-func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool {
-	return false
-}
-
-// TryCanon32 calls the kernel of the level in use and reports whether there is one.
-func TryCanon32(dst []float32) bool {
-	return false
-}
-
-// TryCanon64 calls the kernel of the level in use and reports whether there is one.
-func TryCanon64(dst []float64) bool {
-	return false
-}
-
-var Ceil Levels[*Rows1]
-
-var Clip Levels[*RowsP]
-
-var Div Levels[*Rows2]
-
-// TryDivNumber32 calls the kernel of the level in use and reports whether there is one.
-func TryDivNumber32(dst []float32, a []float32, p float32) bool {
-	return false
-}
-
-// TryDivNumber64 calls the kernel of the level in use and reports whether there is one.
-func TryDivNumber64(dst []float64, a []float64, p float64) bool {
-	return false
-}
-
-var Equal Levels[*RowsCmp]
-
-var Exp Levels[*Rows1]
-
-// TryExpLess32 calls the kernel of the level in use and reports whether there is one.
-func TryExpLess32(dst []float32, a []float32, p float32) bool {
-	return false
-}
-
-var FastExp Levels[*Rows1]
-
-var FastLog Levels[*Rows1]
-
-var FastSigmoid Levels[*Rows1]
-
-var FastTanh Levels[*Rows1]
-
-// TryFirstLines32 calls the kernel of the level in use and reports whether there is one.
-func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool {
-	return false
-}
-
-// TryFirstLines64 calls the kernel of the level in use and reports whether there is one.
-func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool {
-	return false
-}
-
-var Floor Levels[*Rows1]
-
-var Greater Levels[*RowsCmp]
-
-var GreaterOrEqual Levels[*RowsCmp]
-
-var HardSigmoid Levels[*RowsP]
-
-var HardSwish Levels[*Rows1]
-
-var LeakyRelu Levels[*RowsP]
-
-var Less Levels[*RowsCmp]
-
-var LessOrEqual Levels[*RowsCmp]
-
-var Log Levels[*Rows1]
-
-// TryLogSoftmax32 calls the kernel of the level in use and reports whether there is one.
+func TryArgMaxRow32(key []int32, at []int32, a []float32, i int32) bool          { return false }
+func TryArgMaxRow64(key []int64, at []int64, a []float64, i int64) bool          { return false }
+func TryArgMinRow32(key []int32, at []int32, a []float32, i int32) bool          { return false }
+func TryArgMinRow64(key []int64, at []int64, a []float64, i int64) bool          { return false }
+func TryCanon32(dst []float32) bool                                              { return false }
+func TryCanon64(dst []float64) bool                                              { return false }
+func TryDivNumber32(dst []float32, a []float32, p float32) bool                  { return false }
+func TryDivNumber64(dst []float64, a []float64, p float64) bool                  { return false }
+func TryExpLess32(dst []float32, a []float32, p float32) bool                    { return false }
+func TryFirstLines32(dst []int64, best []float32, x []float32, step, n int) bool { return false }
+func TryFirstLines64(dst []int64, best []float64, x []float64, step, n int) bool { return false }
 func TryLogSoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, r float32, most *[32]float32, next []float32) bool {
 	return false
 }
-
-var Max Levels[*Rows2]
-
-// TryMaxColumns32 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
-
-// TryMaxColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMaxColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
-
-// TryMaxLines32 calls the kernel of the level in use and reports whether there is one.
-func TryMaxLines32(dst []float32, x []float32, step, n int) bool {
-	return false
-}
-
-// TryMaxLines64 calls the kernel of the level in use and reports whether there is one.
-func TryMaxLines64(dst []float64, x []float64, step, n int) bool {
-	return false
-}
-
-var Min Levels[*Rows2]
-
-// TryMinColumns32 calls the kernel of the level in use and reports whether there is one.
+func TryMaxLines32(dst []float32, x []float32, step, n int) bool { return false }
+func TryMaxLines64(dst []float64, x []float64, step, n int) bool { return false }
 func TryMinColumns32(dst []float32, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
-
-// TryMinColumns64 calls the kernel of the level in use and reports whether there is one.
 func TryMinColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
-
-// TryMinLines32 calls the kernel of the level in use and reports whether there is one.
-func TryMinLines32(dst []float32, x []float32, step, n int) bool {
-	return false
-}
-
-// TryMinLines64 calls the kernel of the level in use and reports whether there is one.
-func TryMinLines64(dst []float64, x []float64, step, n int) bool {
-	return false
-}
-
-var Mul Levels[*Rows2]
-
-var MulAdd Levels[*Rows3]
-
-// TryNarrowBF16 calls the kernel of the level in use and reports whether there is one.
-func TryNarrowBF16(dst []uint16, a []float32) bool {
-	return false
-}
-
-// TryNarrowF16 calls the kernel of the level in use and reports whether there is one.
-func TryNarrowF16(dst []uint16, a []float32) bool {
-	return false
-}
-
-// TryNarrowF64 calls the kernel of the level in use and reports whether there is one.
-func TryNarrowF64(dst []float32, a []float64) bool {
-	return false
-}
-
-var Neg Levels[*Rows1]
-
-var NotEqual Levels[*RowsCmp]
-
-var Reciprocal Levels[*Rows1]
-
-var Relu Levels[*Rows1]
-
-var Round Levels[*Rows1]
-
-var Sigmoid Levels[*Rows1]
-
-// TrySoftmax32 calls the kernel of the level in use and reports whether there is one.
+func TryMinLines32(dst []float32, x []float32, step, n int) bool { return false }
+func TryMinLines64(dst []float64, x []float64, step, n int) bool { return false }
+func TryNarrowBF16(dst []uint16, a []float32) bool               { return false }
+func TryNarrowF16(dst []uint16, a []float32) bool                { return false }
+func TryNarrowF64(dst []float32, a []float64) bool               { return false }
 func TrySoftmax32(dst []float32, a []float32, p float32, before []float32, b []float32, q float32, most *[32]float32, next []float32) bool {
 	return false
 }
-
-var Sqrt Levels[*Rows1]
-
-var Square Levels[*Rows1]
-
-// TrySquareLanes32 calls the kernel of the level in use and reports whether there is one.
-func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool {
-	return false
-}
-
-// TrySquareLanes64 calls the kernel of the level in use and reports whether there is one.
-func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool {
-	return false
-}
-
-var Sub Levels[*Rows2]
-
-// TrySubNumber32 calls the kernel of the level in use and reports whether there is one.
-func TrySubNumber32(dst []float32, a []float32, p float32) bool {
-	return false
-}
-
-// TrySubNumber64 calls the kernel of the level in use and reports whether there is one.
-func TrySubNumber64(dst []float64, a []float64, p float64) bool {
-	return false
-}
-
-// TrySumColumns32 calls the kernel of the level in use and reports whether there is one.
+func TrySquareLanes32(lane *[32]float64, x []float32, shift float64) bool { return false }
+func TrySquareLanes64(lane *[32]float64, x []float64, shift float64) bool { return false }
+func TrySubNumber32(dst []float32, a []float32, p float32) bool           { return false }
+func TrySubNumber64(dst []float64, a []float64, p float64) bool           { return false }
 func TrySumColumns32(dst []float64, x []float32, rows []int64, ends []int64, w int) bool {
 	return false
 }
-
-// TrySumColumns64 calls the kernel of the level in use and reports whether there is one.
 func TrySumColumns64(dst []float64, x []float64, rows []int64, ends []int64, w int) bool {
 	return false
 }
-
-// TrySumLanes32 calls the kernel of the level in use and reports whether there is one.
-func TrySumLanes32(lane *[32]float64, x []float32) bool {
-	return false
-}
-
-// TrySumLanes64 calls the kernel of the level in use and reports whether there is one.
-func TrySumLanes64(lane *[32]float64, x []float64) bool {
-	return false
-}
-
-// TrySumLines32 calls the kernel of the level in use and reports whether there is one.
-func TrySumLines32(dst []float64, x []float32, step, n int) bool {
-	return false
-}
-
-// TrySumLines64 calls the kernel of the level in use and reports whether there is one.
-func TrySumLines64(dst []float64, x []float64, step, n int) bool {
-	return false
-}
-
-var Tanh Levels[*Rows1]
-
-var Trunc Levels[*Rows1]
-
-var Where Levels[*RowsWhere]
-
-// TryWidenBF16 calls the kernel of the level in use and reports whether there is one.
-func TryWidenBF16(dst []float32, a []uint16) bool {
-	return false
-}
-
-// TryWidenF16 calls the kernel of the level in use and reports whether there is one.
-func TryWidenF16(dst []float32, a []uint16) bool {
-	return false
-}
-
-// TryWidenF32 calls the kernel of the level in use and reports whether there is one.
-func TryWidenF32(dst []float64, a []float32) bool {
-	return false
-}
+func TrySumLanes32(lane *[32]float64, x []float32) bool          { return false }
+func TrySumLanes64(lane *[32]float64, x []float64) bool          { return false }
+func TrySumLines32(dst []float64, x []float32, step, n int) bool { return false }
+func TrySumLines64(dst []float64, x []float64, step, n int) bool { return false }
+func TryWidenBF16(dst []float32, a []uint16) bool                { return false }
+func TryWidenF16(dst []float32, a []uint16) bool                 { return false }
+func TryWidenF32(dst []float64, a []float32) bool                { return false }

@@ -78,7 +78,7 @@ func writeRows(c *build.Context, kernels list) {
 	for i := range kernels {
 		k := &kernels[i]
 		for _, x := range []x86{{k: k, level: "AVX2", bytes: 32}, {k: k, level: "AVX512", bytes: 64, wide: true}} {
-			if k.best(x.level) != "" {
+			if k.on(x.level) {
 				x.few = x.affordable()
 				x.write(c, memory)
 			}
