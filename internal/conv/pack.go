@@ -133,7 +133,7 @@ func words[W, T any](s []T) []W {
 }
 
 // Of copies that don't stay in the second-level cache a strip of dst is written in
-// order, a few lines wide, past the caches if that covers whole lines.
+// order, a few lines wide, by non-temporal stores if they cover whole lines.
 const (
 	turnLarge = 1 << 20 // bytes
 	turnStrip = 64      // rows of dst

@@ -10,7 +10,7 @@ import (
 	"github.com/ashlar-go/ashlar/mem"
 )
 
-// Runs copied past the caches are those that copy copies, and nothing beside them changes: of any length, short of a line to groups of
+// Spans copied by non-temporal stores are those that copy copies, and nothing beside them changes: of any length, short of a line to groups of
 // pages, wherever either side begins.
 func TestRunsPast(t *testing.T) {
 	t.Run("1", func(t *testing.T) { testRuns(t, func(i int) uint8 { return uint8(i*i>>3 + i) }) })

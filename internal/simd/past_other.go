@@ -8,10 +8,10 @@ func Past[T any](dst []T, _ Fetch) []T { return dst }
 // TryCopyLines has nothing to copy with.
 func TryCopyLines(dst, src []byte, ahead int) bool { return false }
 
-// A Fetch is none.
+// A Fetch names no streams.
 type Fetch uint8
 
-// NewFetch returns none.
+// NewFetch returns 0.
 func NewFetch() Fetch { return 0 }
 
 // Free does nothing.

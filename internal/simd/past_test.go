@@ -101,7 +101,7 @@ func TestBeside(t *testing.T) {
 	})
 }
 
-// BenchmarkPast runs rows of 16M elements in pages of 2 MiB, with the result stored as usual and past the caches.
+// BenchmarkPast runs rows of 16M elements in pages of 2 MiB, by usual and by non-temporal stores.
 func BenchmarkPast(b *testing.B) {
 	const n = 16 << 20
 	huge := func() []float32 {
