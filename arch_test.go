@@ -44,6 +44,7 @@ var rules = []struct {
 	{"map", checkMap},
 	{"calls", checkCalls},
 	{"typed", checkTyped},
+	{"marks", checkMarks},
 	{"words", checkWords},
 	{"examples", checkExamples},
 }

@@ -46,13 +46,13 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	before, n, after := around(shape, axis)
 	after *= d.Size()
 	till, t0 := out.Memory()
-	till, t0 = conv.Result(till, out.Len()*d.Size()), t0*d.Size()
+	stream, t0 := conv.Streams[byte](out.Len()*d.Size()), t0*d.Size()
 	exec.Split("Concat", s.ctx(), len(ts), max(1, out.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
 				data, f0 := t.Memory()
-				conv.Copy2(till, data, conv.Block{Off: first, Rows: before, Row: n * after, Cols: run, Col: 1}, conv.Block{Off: f0 * d.Size(), Rows: before, Row: run, Cols: run, Col: 1})
+				conv.Copy2(till, data, conv.Block{Off: first, Rows: before, Row: n * after, Cols: run, Col: 1}, conv.Block{Off: f0 * d.Size(), Rows: before, Row: run, Cols: run, Col: 1}, stream)
 				continue
 			}
 			idx := make([]tensor.Index, len(shape))

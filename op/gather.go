@@ -71,18 +71,18 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 func pickEntries[W num.Elem](ctx context.Context, to, src *tensor.Any, at []int) {
 	from, f0 := tensor.DataOf[W](src)
 	till, t0 := tensor.MutableOf[W](to)
-	till = conv.Result(till, to.Len())
+	stream := conv.Streams[W](to.Len())
 	before, after := to.Dim(0), to.Dim(2)
 	step, _ := src.LayoutRef().Stride(1)
 	col, _ := src.LayoutRef().Stride(2)
 	runs := before == 1 && step >= 0 && (col == 1 || after == 1) && to.IsContiguous()
 	exec.Split("Gather", ctx, len(at), before*after, func(lo, hi int) {
 		if runs {
-			conv.Pick(till[t0+lo*after:], from[f0:], after, step, at[lo:hi])
+			conv.Pick(till[t0+lo*after:], from[f0:], after, step, at[lo:hi], stream)
 			return
 		}
 		for i := lo; i < hi; i++ {
-			conv.Copy2(till, from, entry(to.LayoutRef(), t0, i), entry(src.LayoutRef(), f0, at[i]))
+			conv.Copy2(till, from, entry(to.LayoutRef(), t0, i), entry(src.LayoutRef(), f0, at[i]), stream)
 		}
 	})
 	runtime.KeepAlive(src)

@@ -31,7 +31,7 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 			return
 		}
 		exec.Split("GatherND", ctx, len(at), 1+block/4, func(from, to int) {
-			conv.Pick(dst.mem[from*block*dst.size:], in[0].mem, block*dst.size, dst.size, at[from:to])
+			conv.Pick(dst.mem[from*block*dst.size:], in[0].mem, block*dst.size, dst.size, at[from:to], dst.stream)
 		})
 	}}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A result that is so large that it goes past the caches is that of its parts, which don't: apart from the operands,
+// A result that is so large that its stores are non-temporal is that of its parts, whose stores aren't: apart from the operands,
 // in the place of one, of another element size, in one pass, by lines and of operands that are stretched.
 func TestLargeResults(t *testing.T) {
 	const rows, cols, part = 4133, 4100, 61 // neither whole vectors nor whole blocks

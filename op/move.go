@@ -20,10 +20,11 @@ import (
 
 // words is the elements of a tensor in row-major order, one after the other.
 type words struct {
-	of    *tensor.Any // contiguous; it holds the memory
-	mem   []byte
-	size  int  // of an element, in bytes
-	orion bool // of a result: see Orion
+	of     *tensor.Any // contiguous; it holds the memory
+	mem    []byte
+	size   int  // of an element, in bytes
+	orion  bool // of a result: see Orion
+	stream bool // of a result: see conv.Streams
 }
 
 // wordsOf returns the elements of a: those themselves where they are contiguous,
@@ -38,14 +39,14 @@ func wordsOf(a tensor.Any) words {
 		a = c
 		mem, _ = tensor.Bytes(a)
 	}
-	return words{&a, mem, a.DType().Size(), false}
+	return words{of: &a, mem: mem, size: a.DType().Size()}
 }
 
 func (w words) len() int { return len(w.mem) / w.size }
 
 // copy copies n elements of src, from from on, to element to and those after it.
 func (w words) copy(to int, src words, from, n int) {
-	conv.Copy(w.mem[to*w.size:(to+n)*w.size], src.mem[from*w.size:(from+n)*w.size])
+	conv.Copy(w.mem[to*w.size:(to+n)*w.size], src.mem[from*w.size:(from+n)*w.size], w.stream)
 }
 
 // fill sets n elements from to on to v.
@@ -181,7 +182,7 @@ func (m *transfer) run(ctx context.Context) tensor.Any {
 
 func (m *transfer) compute(ctx context.Context, dst words, in []words) {
 	dst.orion = m.orion
-	dst.mem = conv.Result(dst.mem, len(dst.mem))
+	dst.stream = conv.Streams[byte](len(dst.mem))
 	m.fill(ctx, dst, in)
 	simd.Fence()
 	runtime.KeepAlive(in)

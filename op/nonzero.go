@@ -63,7 +63,7 @@ func truths(w words) []bool {
 	if d.IsFloat() || d.IsComplex() {
 		mask = 1<<(8*size-1) - 1 // but for the sign
 	}
-	part := words{w.of, w.mem, size, false}
+	part := words{of: w.of, mem: w.mem, size: size}
 	out := make([]bool, w.len())
 	for i := range out {
 		if d.IsComplex() {

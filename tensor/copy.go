@@ -56,7 +56,7 @@ func clone(a *Any) Any {
 	a.pointer("tensor.Clone")
 	c := emptyLike("tensor.Clone", a.st.dtype, &a.lay)
 	if a.lay.IsCompact() {
-		conv.Copy(conv.Result(c.st.bytes(), a.lay.Size()*a.st.dtype.Size()), a.reach())
+		conv.Copy(c.st.bytes(), a.reach(), conv.Streams[byte](a.lay.Size()*a.st.dtype.Size()))
 		simd.Fence()
 	} else {
 		copyElems(&c, a)
@@ -289,9 +289,9 @@ const copyLarge = 1 << 18
 
 func copyWords[T any](dst, src []byte, to, from *where) {
 	n := to.lay.Size()
-	d, s := conv.Result(typed[T](dst), n), typed[T](src)
+	d, s, stream := typed[T](dst), typed[T](src), conv.Streams[T](n)
 	if to.lay.IsRowMajor() && from.lay.IsRowMajor() {
-		conv.Copy(d[to.origin():][:n], s[from.origin():][:n])
+		conv.Copy(d[to.origin():][:n], s[from.origin():][:n], stream)
 		simd.Fence()
 		return
 	}
@@ -312,7 +312,7 @@ func copyWords[T any](dst, src []byte, to, from *where) {
 	sb := conv.Block{Rows: mid.Ext, Row: mid.Str[si], Cols: in.Ext, Col: in.Str[si]}
 	for k := range p.Outer() {
 		db.Off, sb.Off = to.origin()+p.At(di, k), from.origin()+p.At(si, k)
-		conv.Copy2(d, s, db, sb)
+		conv.Copy2(d, s, db, sb, stream)
 	}
 	p.Free()
 	simd.Fence()

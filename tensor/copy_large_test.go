@@ -6,7 +6,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Copies of runs that go through what they read in order, as those of short runs and of results stored past the caches do, put every
+// Copies of runs that go through what they read in order, as those of short runs and of results with non-temporal stores do, put every
 // element where it belongs and leave what is beside: into axes that run backwards, from stretched ones, aligned to lines of the cache and not.
 func TestCopyOrder(t *testing.T) {
 	for _, c := range []struct {

@@ -38,7 +38,7 @@ func Pack[T any](dst, src []T, b Block) {
 			Fill(dst[i*b.Cols:(i+1)*b.Cols], src[off])
 		}
 	default:
-		Copy2(dst, src, Block{0, b.Rows, b.Cols, b.Cols, 1}, b)
+		Copy2(dst, src, Block{0, b.Rows, b.Cols, b.Cols, 1}, b, false)
 	}
 }
 
@@ -50,7 +50,7 @@ func Spread[T any](dst, src []T, b Block) {
 		}
 		return
 	}
-	Copy2(dst, src, b, Block{0, b.Rows, b.Cols, b.Cols, 1})
+	Copy2(dst, src, b, Block{0, b.Rows, b.Cols, b.Cols, 1}, false)
 }
 
 // Fill sets every element of dst to v.
@@ -72,12 +72,12 @@ func Fill[T any](dst []T, v T) {
 // Copy2 copies a block of src to a block of dst with as many rows and columns.
 // A transposing copy goes in tiles, so that the cache lines of both sides are
 // used up while they are there.
-func Copy2[T any](dst, src []T, d, s Block) {
+func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 	if d.empty() {
 		return
 	}
 	if d.Col == 1 && s.Col == 1 {
-		copyRuns(dst, src, d, s)
+		copyRuns(dst, src, d, s, stream)
 		return
 	}
 	switch {
@@ -133,7 +133,7 @@ func words[W, T any](s []T) []W {
 }
 
 // Of copies that don't stay in the second-level cache a strip of dst is written in
-// order, a few lines wide, past the caches if that covers whole lines.
+// order, a few lines wide, by non-temporal stores if they cover whole lines.
 const (
 	turnLarge = 1 << 20 // bytes
 	turnStrip = 64      // rows of dst

@@ -49,7 +49,7 @@ func TestBlocks(t *testing.T) {
 		d, m := block(t, rows, cols)
 		one, two := make([]int, m), make([]int, m)
 		Spread(one, row, d)
-		Copy2(two, src, d, b)
+		Copy2(two, src, d, b, false)
 		last := map[int]int{}
 		for i := range rows {
 			for j := range cols {
@@ -136,7 +136,7 @@ func TestEmptyBlocks(t *testing.T) {
 		var none []int
 		Pack(none, none, b)
 		Spread(none, none, b)
-		Copy2(none, none, b, b)
+		Copy2(none, none, b, b, false)
 	}
 }
 

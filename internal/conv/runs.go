@@ -6,79 +6,71 @@ import (
 	"github.com/ashlar-go/ashlar/internal/simd"
 )
 
-// Large is the size in bytes of a result from which it is stored past the caches: half of the last level of a common
-// processor.
+// Large is the size in bytes of a result from which its stores are non-temporal: half of the last-level cache of a
+// common processor.
 const Large = 16 << 20
 
-// Result returns dst, to n elements of which a result goes, marked by simd.Past if they are large. Copy, Pick and Copy2
-// store whole lines of what is marked past the caches: call simd.Fence after.
-func Result[T any](dst []T, n int) []T {
-	if n >= Large/size[T]() {
-		return simd.Past(dst)
-	}
-	return dst
-}
+// Streams reports whether the stores to a result of n elements should be non-temporal. It is what Copy, Pick and Copy2
+// take as stream: then they store whole lines of the cache so, and the caller calls simd.Fence after.
+func Streams[T any](n int) bool { return n >= Large/size[T]() }
 
 // Copy copies src to dst, which is as long and doesn't overlap it.
-func Copy[T any](dst, src []T) {
-	if streams(dst, 0, len(dst)) {
-		copyPast(dst, src[:len(dst)], fetchAlong)
+func Copy[T any](dst, src []T, stream bool) {
+	if stream && worthwhile(dst, 0, len(dst)) {
+		copyStream(dst, src[:len(dst)], prefetchAlong)
 	} else {
 		copy(dst, src)
 	}
 }
 
-// copyRuns is Copy2 for rows that are runs of elements on both sides.
-func copyRuns[T any](dst, src []T, d, s Block) {
-	if !streams(dst[d.Off:], d.Row, d.Cols) {
+// copyRuns is Copy2 for rows that are contiguous spans on both sides.
+func copyRuns[T any](dst, src []T, d, s Block, stream bool) {
+	if !stream || !worthwhile(dst[d.Off:], d.Row, d.Cols) {
 		for i := range d.Rows {
 			copy(dst[d.Off+i*d.Row:][:d.Cols], src[s.Off+i*s.Row:][:d.Cols])
 		}
 		return
 	}
-	ahead := fetchAlong
-	if next := fetchRuns / (d.Cols * size[T]()); next > 0 && d.Rows >= 4*next {
+	ahead := prefetchAlong
+	if next := prefetchSpans / (d.Cols * size[T]()); next > 0 && d.Rows >= 4*next {
 		ahead = next * s.Row * size[T]()
 	}
 	for i := range d.Rows {
-		copyPast(dst[d.Off+i*d.Row:][:d.Cols], src[s.Off+i*s.Row:][:d.Cols], ahead)
+		copyStream(dst[d.Off+i*d.Row:][:d.Cols], src[s.Off+i*s.Row:][:d.Cols], ahead)
 	}
 }
 
 // Pick copies n elements of src, from at[i]·step on, to those of dst from i·n on, for each i.
-func Pick[T any](dst, src []T, n, step int, at []int) {
-	if !streams(dst, n, n) {
+func Pick[T any](dst, src []T, n, step int, at []int, stream bool) {
+	if !stream || !worthwhile(dst, n, n) {
 		for i, from := range at {
 			copy(dst[i*n:(i+1)*n], src[from*step:])
 		}
 		return
 	}
-	const next = 4 // runs
+	const next = 4 // spans
 	for i, from := range at {
 		ahead := (at[min(i+next, len(at)-1)] - from) * step * size[T]()
-		copyPast(dst[i*n:(i+1)*n], src[from*step:from*step+n], ahead)
+		copyStream(dst[i*n:(i+1)*n], src[from*step:from*step+n], ahead)
 	}
 }
 
-// streams reports whether runs of n elements of dst, which are step apart, are stored past the caches: those of a marked
-// slice that are whole lines, or so long that the parts of lines at their ends, which are read before they are
-// written, matter little.
-func streams[T any](dst []T, step, n int) bool {
-	if !simd.IsPast(dst) {
-		return false
-	}
+// worthwhile reports whether non-temporal stores to spans of n elements of dst, which are step apart, gain anything. They
+// do where the spans are whole lines of the cache. They also do where the spans are long: the parts of lines at their
+// ends are read before they are written, and that matters little then.
+func worthwhile[T any](dst []T, step, n int) bool {
 	run := n * size[T]()
 	return run >= 1024 || run >= 128 && run%64 == 0 && step*size[T]()%64 == 0 && LineAligned(dst)
 }
 
-// What a copy past the caches reads next is fetched, so many bytes ahead: along a run and what follows it, and in the runs that come.
+// A copy with non-temporal stores prefetches, so many bytes ahead: along a span and beyond its end, and in the next spans.
 const (
-	fetchAlong = 512
-	fetchRuns  = 2048
+	prefetchAlong = 512
+	prefetchSpans = 2048
 )
 
-// copyPast copies a run of two lines at least. What lies ahead bytes behind what it reads is fetched.
-func copyPast[T any](dst, src []T, ahead int) {
+// copyStream copies a span of two lines at least by non-temporal stores. It prefetches ahead bytes after what it reads.
+func copyStream[T any](dst, src []T, ahead int) {
 	d, s := Memory(dst), Memory(src)
 	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(d))) % 64)
 	tail := head + (len(d)-head)&^63

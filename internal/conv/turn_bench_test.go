@@ -38,7 +38,7 @@ func benchmarkTurn[T uint8 | uint16 | uint32 | uint64](b *testing.B, n int) {
 		from := time.Now()
 		copy(dst, src)
 		mid := time.Now()
-		Copy2(dst, src, Block{0, n, n, n, 1}, Block{0, n, 1, n, n})
+		Copy2(dst, src, Block{0, n, n, n, 1}, Block{0, n, 1, n, n}, false)
 		end := time.Now()
 		best[0] = max(best[0], float64(2*bytes)/float64(mid.Sub(from).Nanoseconds()))
 		best[1] = max(best[1], float64(2*bytes)/float64(end.Sub(mid).Nanoseconds()))

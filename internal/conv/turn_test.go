@@ -37,7 +37,7 @@ func testTurn[T comparable](t *testing.T, random func(*rand.Rand) T) {
 				want[5+j*(m+pad2)+i] = src[3+i*(n+pad1)+j]
 			}
 		}
-		Copy2(dst, src, d, s)
+		Copy2(dst, src, d, s, false)
 		for i := range want {
 			if dst[i] != want[i] {
 				t.Fatalf("%d × %d, rows %d and %d apart: element %d is %v, want %v", m, n, n+pad1, m+pad2, i, dst[i], want[i])

@@ -29,7 +29,7 @@ type Kernel struct {
 	P, Q  Word // of With
 	Via   Via
 	Canon Row0 // makes the NaNs of a finished row canonical, where there is something to do
-	Past  bool // the row heeds the mark of simd.Past, or ignores it, and doesn't read what it stored
+	Past  bool // dst may be marked by simd.Past: the row doesn't read what it stored
 
 	// Where elements are stored narrower than they are computed, Widen and Narrow convert a
 	// chunk to and from the types that rows take and give: Operand and Result, for Via too.
@@ -68,13 +68,13 @@ type Job struct {
 	Cost int // of an element, in units of an addition
 
 	Past  bool       // the result is part of one that is too large for the caches
-	Ahead simd.Fetch // what its row may fetch meanwhile
+	Ahead simd.Fetch // the streams that its row prefetches
 }
 
 // Little reports whether n steps at a cost are too few for threads.
 func (j *Job) Little(n, cost int) bool { return j.Ctx == nil && n <= SplitCost/2/max(cost, 1) }
 
-// Beyond reports whether a result of so many bytes should go past the caches.
+// Beyond reports whether the stores to a result of so many bytes should be non-temporal.
 func (j *Job) Beyond(size int) bool { return j.Past || size >= conv.Large }
 
 // Elementwise computes dst[i] from the operands' elements i, n operands, broadcast to
@@ -95,7 +95,7 @@ type lot struct {
 	out   []byte
 	in    [3][]byte // as many as there are operands, the others are nil
 	shift [4]uint8  // the logarithm of an element's size: the result's, and the operands'
-	past  bool      // the result goes past the caches
+	past  bool      // its stores are non-temporal
 	ahead simd.Fetch
 }
 
@@ -116,17 +116,23 @@ func (l *lot) part(from, to int) lot {
 
 // compute runs a kernel on all elements.
 func (l *lot) compute(k *Kernel) {
-	dst := run(l.out, l.shift[0])
-	if l.past {
-		dst = simd.Ahead(simd.Past(dst), l.ahead)
-	}
 	var in [3]Run
 	for i, b := range l.in {
 		if b != nil {
 			in[i] = run(b, l.shift[i+1])
 		}
 	}
-	k.run(dst, &in)
+	k.run(marked(run(l.out, l.shift[0]), l.past, l.ahead), &in)
+}
+
+// marked returns the result of a row, with the hints for its stores in the capacity where past is true: see simd.Past. It is
+// called nowhere but in the arguments of a row, which alone sees the marked slice. A row neither appends to it, nor cuts
+// its capacity, nor returns it.
+func marked(dst Run, past bool, ahead simd.Fetch) Run {
+	if past {
+		return simd.Past(dst, ahead)
+	}
+	return dst
 }
 
 // Dense is Elementwise for operands that are runs of elements in the order of dst, which
@@ -327,17 +333,17 @@ func spread(dst, src []byte, b conv.Block, d dtype.DType) {
 func move(dst, src []byte, to, from conv.Block, d dtype.DType) {
 	switch {
 	case d.Size() == 1:
-		conv.Copy2(dst, src, to, from)
+		conv.Copy2(dst, src, to, from, false)
 	case d.Size() == 2:
-		conv.Copy2(words[uint16](dst), words[uint16](src), to, from)
+		conv.Copy2(words[uint16](dst), words[uint16](src), to, from, false)
 	case d.Size() == 4:
-		conv.Copy2(words[uint32](dst), words[uint32](src), to, from)
+		conv.Copy2(words[uint32](dst), words[uint32](src), to, from, false)
 	case d == dtype.Complex64:
-		conv.Copy2(words[[2]uint32](dst), words[[2]uint32](src), to, from)
+		conv.Copy2(words[[2]uint32](dst), words[[2]uint32](src), to, from, false)
 	case d.Size() == 8:
-		conv.Copy2(words[uint64](dst), words[uint64](src), to, from)
+		conv.Copy2(words[uint64](dst), words[uint64](src), to, from, false)
 	default:
-		conv.Copy2(words[[2]uint64](dst), words[[2]uint64](src), to, from)
+		conv.Copy2(words[[2]uint64](dst), words[[2]uint64](src), to, from, false)
 	}
 }
 
@@ -347,7 +353,7 @@ type strides struct {
 	ins  [3]tensor.Any
 	n    int // of ins
 	k    Kernel
-	past bool // the result goes past the caches
+	past bool // the stores to the result are non-temporal
 	cuts
 }
 
@@ -445,15 +451,13 @@ func (s *strides) work(from, to int) {
 			b = dd[db.Off<<shift : (db.Off+size)<<shift]
 		}
 		out := run(b, shift)
-		if dense && s.past {
-			out = simd.Past(out)
-		}
+		past := dense && s.past
 		if s.k.Narrow == nil {
-			s.k.run(out, &row)
+			s.k.run(marked(out, past, 0), &row)
 		} else {
 			w := run(wide[:size<<wider], wider)
 			s.k.run(w, &row)
-			s.k.Narrow(out, w)
+			s.k.Narrow(marked(out, past, 0), w)
 		}
 		if !dense {
 			spread(dd, b, db, d)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/conv"
-	"github.com/ashlar-go/ashlar/internal/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -59,13 +58,10 @@ func (l *along) work(from, till int) {
 	if direct && l.to.run() {
 		at, n := from*l.n, (till-from)*l.n
 		x := part(l.dst, l.dtype, l.into+at, n)
-		if l.past {
-			x = simd.Past(x)
-		}
 		if l.dtype == dtype.Float32 {
 			most = max(most, 2) // for long lines of Softmax
 		}
-		l.row(x, run(carved(&rest, min(most, till-from)*l.n<<s), s), part(l.src, l.dtype, l.from+at, n), l.n)
+		l.row(marked(x, l.past, 0), run(carved(&rest, min(most, till-from)*l.n<<s), s), part(l.src, l.dtype, l.from+at, n), l.n)
 		return
 	}
 	room := min(most, till-from) * l.n

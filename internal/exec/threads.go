@@ -19,7 +19,7 @@ const SplitCost = 100_000
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
 // range starts, and Split panics with an error that wraps ctx.Err(). Code after Split
-// sees the stores of f past the caches. With n = 0 f isn't called.
+// sees the non-temporal stores of f. With n = 0 f isn't called.
 func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
 	if n <= 0 {
 		return

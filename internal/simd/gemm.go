@@ -25,7 +25,7 @@ type Mode int
 const (
 	StoreSums  Mode = iota // c = sum
 	AddSums                // c = c + sum
-	StreamSums             // c = sum, past the caches: the rows of a tile are whole vectors from multiples of 64 bytes on; call Fence after
+	StreamSums             // c = sum by non-temporal stores: the rows of a tile are whole vectors from multiples of 64 bytes on; call Fence after
 )
 
 // Columns returns how many columns the widest tile has, and how many a vector.
@@ -159,8 +159,8 @@ func (p *Product[T]) Gather(dst []T, ldd int, src []T, offs []int, most, n int) 
 	p.gather(&dst[0], ldd, &src[0], &offs[0], len(offs), n)
 }
 
-// Probe runs n times 48 vectors of fused steps that stay in registers, and returns how many steps of one element that
-// was: the limit that benchmarks compare products with.
+// Probe runs n times 48 vectors of fused steps that stay in registers, and returns the number of steps of one element.
+// Their speed is the limit that benchmarks compare products with.
 func (p *Product[T]) Probe(n int) (steps int) {
 	p.probe(n)
 	return n * 48 * p.lanes

@@ -231,9 +231,9 @@ func compare[R, T any](t *testing.T, n int, call row[R, T], want func(in [3]T) R
 			case 0:
 				call(dst, in)
 			case 1:
-				call(Past(dst), in)
+				call(Past(dst, 0), in)
 			case 2:
-				call(Ahead(Past(dst), ahead), in)
+				call(Past(dst, ahead), in)
 			}
 			for i := range length {
 				if bits(dst[i]) != bits(expect[i]) {

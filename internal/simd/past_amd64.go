@@ -10,24 +10,29 @@ import (
 	"github.com/ashlar-go/ashlar/internal/cpu"
 )
 
-// Past returns dst marked, as the result of a row that is large and isn't read again soon: the row stores it past the caches, which
-// then needn't read first the lines of memory that are overwritten. The mark is a bit of the capacity, so dst[i:j] has it too;
-// rows without an instruction set don't look at it. Other threads see such stores only after Fence, which is called once after many
-// rows; a goroutine that moves to another core in between is no matter, as locked instructions wait for the stores, too. A marked slice
-// must not be appended to.
-func Past[T any](dst []T) []T { return marked(dst, 1<<62) }
+// Past returns dst, marked as the result of a row that is large and isn't read again soon. The row stores it by non-temporal
+// stores: the lines of the cache that it overwrites needn't be read first. The mark is in the capacity, so dst[i:j] has it,
+// too. Plain rows don't look at it. A marked slice is made in the arguments of a row's call. It isn't appended to, cut to a
+// capacity, or returned.
+//
+// Other threads see non-temporal stores only after Fence. One Fence serves many rows. A goroutine may move to another core
+// in between, as locked instructions wait for the stores, too.
+//
+// f names the streams that the row of a function prefetches while it computes. They begin at the row's first element, whatever
+// part of dst it computes. Functions within 2 ulp prefetch the first stream alone. Where f is 0, a row prefetches along its
+// operand.
+func Past[T any](dst []T, f Fetch) []T {
+	header := (*struct {
+		data     unsafe.Pointer
+		len, cap int
+	})(unsafe.Pointer(&dst))
+	header.cap |= 1<<62 | int(f)<<48
+	return dst
+}
 
-// Ahead returns dst, which is marked by Past, marked with what a row of a function fetches into the caches while it computes.
-// Functions within 2 ulp fetch the first stream alone. The streams begin at the row's first element, whatever part of dst it computes.
-// No Fetch is no mark.
-func Ahead[T any](dst []T, f Fetch) []T { return marked(dst, int(f)<<48) }
-
-// IsPast reports whether dst is marked by Past.
-func IsPast[T any](dst []T) bool { return cap(dst)&(1<<62) != 0 }
-
-// TryCopyLines copies src to dst past the caches and reports whether the level in use has something for it: call Fence after. dst is
-// lines of 64 bytes, one at least, and doesn't overlap src, which is as long and may begin anywhere. What lies ahead bytes behind what
-// is read is fetched from memory; it need not exist.
+// TryCopyLines copies src to dst by non-temporal stores and reports whether the level in use has a kernel for it. The caller
+// calls Fence after. dst is whole lines of 64 bytes, one at least. src is as long, may begin anywhere, and doesn't overlap
+// dst. The kernel prefetches ahead bytes after what it reads; that memory need not exist.
 func TryCopyLines(dst, src []byte, ahead int) bool {
 	lines := len(dst) / 64
 	src = src[:len(dst)]
@@ -42,21 +47,12 @@ func TryCopyLines(dst, src []byte, ahead int) bool {
 	return true
 }
 
-func marked[T any](dst []T, mark int) []T {
-	header := (*struct {
-		data     unsafe.Pointer
-		len, cap int
-	})(unsafe.Pointer(&dst))
-	header.cap |= mark
-	return dst
-}
-
-// A Fetch names four streams of memory, by its number in the table that kernels read. 0 is none.
+// A Fetch names four streams of memory to prefetch, by its number in the table that kernels read. 0 is none.
 type Fetch uint8
 
 var (
 	fetches [64][4]uintptr // where the streams begin
-	taken   atomic.Uint64  // which are in use, besides 0
+	taken   atomic.Uint64  // a bit for each that is in use, besides 0
 )
 
 // NewFetch returns a Fetch that nobody uses, or 0.
@@ -83,13 +79,14 @@ func (f Fetch) Free() {
 	}
 }
 
-// After says what is fetched: as many bytes as the row stores, of what follows each run in memory. It may be nobody's.
-func (f Fetch) After(runs ...[]byte) {
-	if f == 0 || len(runs) == 0 {
+// After sets the streams: they begin where each span of memory ends, and are as many bytes as the row stores. That memory may
+// be nobody's.
+func (f Fetch) After(spans ...[]byte) {
+	if f == 0 || len(spans) == 0 {
 		return
 	}
 	for i := range fetches[f] {
-		r := runs[min(i, len(runs)-1)]
+		r := spans[min(i, len(spans)-1)]
 		fetches[f][i] = uintptr(unsafe.Pointer(unsafe.SliceData(r))) + uintptr(len(r))
 	}
 }

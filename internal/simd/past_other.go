@@ -2,22 +2,16 @@
 
 package simd
 
-// Past returns dst: there is no row that stores past the caches.
-func Past[T any](dst []T) []T { return dst }
-
-// IsPast reports false.
-func IsPast[T any](dst []T) bool { return false }
+// Past returns dst: no row has non-temporal stores.
+func Past[T any](dst []T, _ Fetch) []T { return dst }
 
 // TryCopyLines has nothing to copy with.
 func TryCopyLines(dst, src []byte, ahead int) bool { return false }
 
-// Ahead returns dst: no row fetches anything.
-func Ahead[T any](dst []T, f Fetch) []T { return dst }
-
-// A Fetch is none.
+// A Fetch names no streams.
 type Fetch uint8
 
-// NewFetch returns none.
+// NewFetch returns 0.
 func NewFetch() Fetch { return 0 }
 
 // Free does nothing.

@@ -8,9 +8,10 @@ import (
 	"github.com/ashlar-go/ashlar/internal/cpu"
 )
 
-// together says which lines a kernel with AVX-512 goes over four at a time: those shorter than 64 elements, and any that are no more than
-// so many bytes together, first of float32, then of float64. So few are in a cache; the others go one at a time and fetch what comes, which an
-// AMD EPYC (Zen 5) answers much faster than four streams, of float64 in a cache, too. Of an Intel Ice Lake the opposite was measured.
+// together is the largest size in bytes of the lines of one call that a kernel with AVX-512 goes over four at a time, of float32
+// and of float64. Lines shorter than 64 elements always go so. Lines of a small size are in a cache. Larger ones go one at a
+// time, with prefetches. An AMD EPYC (Zen 5) is much faster at that than at four streams, of float64 even in a cache. An Intel
+// Ice Lake is slower at it.
 var together = [2]int64{64 << 10, 0}
 
 func init() {

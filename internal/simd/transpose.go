@@ -9,9 +9,9 @@ type Transposition[T uint32 | uint64] struct {
 // Side returns how many rows Rows takes.
 func (t *Transposition[T]) Side() int { return t.side }
 
-// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < m ≤ Side and j < n. What lies ahead elements behind each load is
-// fetched from memory; it need not exist. With stream, which needs m = Side and every dst[j*ldd] at a multiple of 64
-// bytes, stores go past the caches: call Fence after. It panics when an index is out of range. Strides are not negative.
+// Rows copies src[i*lds+j] to dst[j*ldd+i] for i < m ≤ Side and j < n. Each load prefetches
+// ahead elements after it; that memory need not exist. With stream its stores are non-temporal, and the caller calls
+// Fence after: m is Side then, and every dst[j*ldd] lies at a multiple of 64 bytes. It panics when an index is out of range. Strides are not negative.
 func (t *Transposition[T]) Rows(dst []T, ldd int, src []T, lds, m, n, ahead int, stream bool) {
 	if m <= 0 || n <= 0 {
 		return

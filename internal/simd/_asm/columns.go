@@ -10,7 +10,7 @@ import (
 // Columns are sums, or the best, down rows that may lie anywhere, w elements of each. A lane is a chain of rows, those from the end of
 // the lane before to its own. Finished lanes are added pairwise, level by level: the sums of the last 2^i of them are the
 // columns of dst from i·w on, and there is room for all. Four rows are added at a time, to some columns in registers, while
-// the next four are fetched: rows that are pages apart share a few sets of the first-level cache, which has room for no more.
+// the next four are prefetched: rows that are pages apart share a few sets of the first-level cache, which has room for no more.
 
 const columnRows = 4
 

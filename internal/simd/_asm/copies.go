@@ -7,15 +7,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// page is the bytes after which the processor stops to fetch ahead by itself; a group is so many of them.
+// page is the size in bytes after which the processor's own prefetches stop, group a number of pages.
 const (
 	page  = 4096
 	group = 4
 )
 
-// writeCopies writes the copies of whole lines of 64 bytes past the caches: from src, which may begin anywhere, to dst, which begins at
-// a line. Of groups of pages a piece of each goes in turns, so that the memory answers several streams. What is less goes in order,
-// and each load fetches what is ahead bytes behind it.
+// writeCopies writes the copies of whole lines of 64 bytes by non-temporal stores: from src, which may begin anywhere, to dst, which
+// begins at a line. The pages of a group go in turns, a piece of each, so that the memory answers several streams. A rest of
+// fewer pages goes in order, and each load prefetches ahead bytes after it.
 func writeCopies(c *build.Context) {
 	for _, t := range []struct {
 		level string

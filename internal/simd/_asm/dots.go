@@ -13,8 +13,8 @@ import (
 //
 //	c[i] = fma(a[i*lda+l], x[l], c[i]) for each l < k in order
 //
-// k being a multiple of the rows, too. A square of a is loaded, turned in registers, and then taken column by column. What
-// the next block of 256 will read is fetched row by row.
+// k being a multiple of the rows, too. A square of a is loaded, turned in registers, and then taken column by column. The
+// next block of 256 columns is prefetched row by row.
 func (g *product) dots() {
 	const ahead = 256
 	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
@@ -24,7 +24,7 @@ func (g *product) dots() {
 	g.SignatureExpr(fmt.Sprintf("func(c *%s, a *%[1]s, lda int, x *%[1]s, k int)", elem))
 	side := g.width / g.size
 	c, a, lda, x, k, at := reg.RAX, reg.RBX, reg.RCX, reg.RDX, reg.RSI, reg.RDI
-	next, left, skip := reg.R8, reg.R9, reg.R10 // what to fetch: the line, how many squares share a row, the way to the next
+	next, left, skip := reg.R8, reg.R9, reg.R10 // to prefetch: the line, how many squares share a row, the way to the next
 	g.Load(g.Param("c"), c)
 	g.Load(g.Param("a"), a)
 	g.Load(g.Param("lda"), lda)

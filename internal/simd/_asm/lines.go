@@ -34,15 +34,15 @@ func lines() (l list) {
 	return l
 }
 
-// linesAhead is how far in bytes what a line fetches is ahead of what it reads.
+// linesAhead is the distance in bytes from a load of a line to the address that is prefetched.
 const linesAhead = 8192
 
-// shortLine is how many elements a line has at least that is worth fetching ahead.
+// shortLine is the least number of elements of a line that is worth prefetches.
 const shortLine = 64
 
 // lining writes the loops over lines and their elements: of several at a time where there are registers for their
 // accumulators and lines are short or all of them no more than simd.together, so that their additions needn't wait for each other. Others
-// go one after the other, as they lie in memory, and fetch what comes, at the end of a line the next one.
+// go one after the other, as they lie in memory, with prefetches, at the end of a line of the next one.
 func (x *x86) lining(lines reg.Register) {
 	c, k := x.c, x.k
 	dst := x.base[0].(reg.GPVirtual)
@@ -62,7 +62,7 @@ func (x *x86) lining(lines reg.Register) {
 			sums[i] = append(sums[i], x.register(x.bytes))
 		}
 	}
-	first, then, ahead, next := c.GP64(), c.GP64(), c.GP64(), c.GP64() // first is what is fetched until a line's end is, then what after it
+	first, then, ahead, next := c.GP64(), c.GP64(), c.GP64(), c.GP64() // distances to what is prefetched: first until that is a line's end, then after it
 	c.MOVQ(n, next)
 	c.IMUL3Q(operand.I32(size), next, next)
 	c.MOVL(operand.U32(linesAhead), first.As32())

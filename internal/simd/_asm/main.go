@@ -1,9 +1,10 @@
 // Asm writes the assembly of internal/simd: go run . in this folder. Its test compares what is checked in with what it
 // would write.
 //
-// program.go is the language in which a row kernel is described. The descriptions are rows.go, functions.go of functions of float32,
-// double.go of float64, trig.go and normal.go of those that mark what they don't know, and quick.go of op.Fast. x86.go, turns.go,
-// past.go and x86ops.go lower them to AVX2 and AVX-512, tables.go is the Go side. Kernels that aren't rows have a file each and use avo directly.
+// program.go is the language in which a row kernel is described. The descriptions of functions are functions.go for float32,
+// double.go for float64, trig.go and normal.go for functions that mark elements, and quick.go for op.Fast. rows.go has all
+// others. x86.go, turns.go, past.go and x86ops.go lower them to AVX2 and AVX-512. tables.go writes the Go side. Kernels that
+// aren't rows have a file each and use avo directly.
 package main
 
 import (

@@ -7,11 +7,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Results that go past the caches, and operands that are fetched ahead: a row whose result is marked, see simd.Past and simd.Ahead, has a
-// loop of its own.
+// Non-temporal stores and prefetches: a row has a loop of its own for a result that is marked, see simd.Past.
 
-// fetched is how many streams of memory a function fetches ahead, fetchAhead how far in bytes it looks along its operand where no others
-// are named: of 1, 2, 4 and 8 KiB the last two were best for fast functions, and the others didn't mind.
+// fetched is the number of streams that a function prefetches. fetchAhead is the distance in bytes of the prefetches along its
+// operand, where a mark names no streams.
 const (
 	fetched    = 4
 	fetchAhead = 8192
@@ -30,8 +29,8 @@ func (k *kernel) streams() bool {
 	return k.form != ""
 }
 
-// fetches returns how many streams of a mark the kernel fetches while it computes: as many as memory can bring in that time, and all the
-// operands of what is a chain by itself.
+// fetches returns the number of streams that the kernel prefetches: as many as memory brings in the time of its arithmetic, and
+// all the operands of a function of a product and a sum.
 func (k *kernel) fetches() int {
 	switch {
 	case k.ahead > 0:
@@ -86,7 +85,7 @@ func (x *x86) streaming(n reg.Register) {
 	c.JMP(operand.LabelRef("single"))
 }
 
-// ahead returns where what is fetched begins: by the number in the mark, or along the operand where there is none.
+// ahead returns where the streams begin: by the number in the mark, or along the operand where that is 0.
 func (x *x86) ahead(mark reg.Register, n int) []reg.GPVirtual {
 	c := x.c
 	streams := make([]reg.GPVirtual, n)
@@ -110,8 +109,8 @@ func (x *x86) ahead(mark reg.Register, n int) []reg.GPVirtual {
 	return streams
 }
 
-// putPast stores what waits past the caches, joined to whole registers as far as a step fills them: of a line of the cache that isn't
-// written at once the memory would be read.
+// putPast stores the values that wait by non-temporal stores, joined to whole registers as far as a step fills them. A line of
+// the cache that isn't written at once would be read first.
 func (x *x86) putPast(all []stored) {
 	bytes := x.lanes * all[0].kind.size()
 	parts := min(x.bytes/bytes, len(all))

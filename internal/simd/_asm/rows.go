@@ -29,9 +29,9 @@ type kernel struct {
 	usual func(m machine) // what body computes, faster, where the program's doubts are unfounded; nil if there is nothing faster
 
 	beside func(m machine) // stores other results, of all that a register holds at once, that don't wait for what the body waits for
-	past   int             // the parameter that goes past the caches if it is marked: the first, or a result of beside
+	past   int             // the parameter that may be marked for non-temporal stores: the first, or a result of beside
 	still  int             // the parameter that is no row but an array of lanes, any one of which an element may meet; 0 if there is none
-	ahead  int             // the parameter of which more is fetched than is read; 0 if there is none
+	ahead  int             // the parameter that is prefetched beyond the part that is read; 0 if there is none
 }
 
 // stepLanes is how many elements a step has of a row of float32 that is computed in float64: four vectors of eight, or fewer.

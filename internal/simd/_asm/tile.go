@@ -13,7 +13,7 @@ import (
 //	c[i*ldc+j] = [c[i*ldc+j] +] acc, acc = +0, then acc = fma(a[i*aRow+l*aCol], b[l*ldb+j], acc) for each l < k in order
 //
 // for i < rows and j < n, where n ends in the last vector. NaNs are stored as the canonical one. mode is 0 to store, 1 to
-// add to c, 2 to store whole vectors past the caches.
+// add to c, 2 for non-temporal stores of whole vectors.
 //
 // If offs isn't nil, it has the offsets of the rows of b, which are in two parts: split elements from b[offs[l]] on, and the
 // rest from more[offs[l]] on. There is but one part in the narrower tiles, and with AVX2, where it is whole vectors.
@@ -86,8 +86,8 @@ func (g *product) tile(rows, vectors int) {
 		g.LEAQ(op.Mem{Base: a, Index: aRow, Scale: 8}, a9)
 		g.ADDQ(aRow, a9)
 	}
-	// The rows of c go to the caches while the sums are made, one every so many steps if there are steps enough: all at once they would hold up
-	// the loads of a and b. Those that are stored past the caches don't.
+	// The rows of c are prefetched while the sums are made, one after each apart steps if there are steps enough: all at once
+	// they would hold up the loads of a and b. Rows for non-temporal stores aren't prefetched.
 	const apart = 16
 	how := g.arg("mode")
 	fetch := func() {
@@ -110,7 +110,7 @@ func (g *product) tile(rows, vectors int) {
 	}
 	g.TESTQ(k, k)
 	g.JZ(op.LabelRef("done"))
-	// A row of b fills lines that the first-level cache doesn't keep until the next tile: those that come are fetched.
+	// A row of b fills lines that the first-level cache doesn't keep until the next tile: the next rows are prefetched.
 	const lead = 8
 	spare := 2
 	loop := func(next, done string, load func(v int, from op.Mem, to reg.VecPhysical), listed bool) {

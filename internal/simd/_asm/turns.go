@@ -61,7 +61,7 @@ func (x *x86) trying(label, doubtful string) (turns int) {
 	return turns
 }
 
-// besides writes the program beside the body for a step, and fetches what is ahead.
+// besides writes the program beside the body for a step, and its prefetches.
 func (x *x86) besides() {
 	step, lanes := x.vectors()*x.lanes, x.lanes
 	if x.k.beside != nil {

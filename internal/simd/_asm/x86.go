@@ -34,7 +34,7 @@ type x86 struct {
 	few     int                // how many constants are in registers, the first ones of the program
 	turns   int                // how many vectors of a usual program take turns
 	trial   bool               // the usual program: what it stores waits
-	past    bool               // so it does where it goes past the caches
+	past    bool               // the loop with non-temporal stores: there, too
 	stores  []stored
 	doubts  []doubt // of a step
 	doubted int     // of a vector
