@@ -15,8 +15,7 @@ import (
 
 // otherwise names the façades whose constraint isn't the set of types that the run-time form
 // supports, and why.
-var otherwise = map[string]string{
-}
+var otherwise = map[string]string{}
 
 // TestFacades compares the constraint of each typed function with the element types that the
 // run-time form of the operator supports: neither can do more than the other.

@@ -349,13 +349,20 @@ func TestInferAgrees(t *testing.T) {
 						{x, i64(1, 2, 1, 1).Any()}, {x, i64(0, 1, 0, 0, 1, 0, 0, 2).Any()}, {m}, {m, i64(1).Any()}, {m, i64(0, 1, 0, 1, 2, 0).Any()}, {m, tensor.New[bool](3).Any()},
 						{x, tensor.New[int64](shape...).Any()}, {m, tensor.New[int64](3, 2).Any()}, {tensor.New[int64](2).Any(), i64(3).Any(), last}, {last, tensor.FromSlice([]int64{2, 1, 4, 1}, 4).Any()}, {one, one, one}, {x, tensor.Full[float32](1, 4).Any()}, {columns, i64(2, 2).Any(), i64(2, 2).Any()}, {x, tensor.New[float32](shape[0], 1, 1, 2).Any()}, {x, tensor.New[int64](shape...).Any(), x}, {m, tensor.New[int64](3, 2).Any(), per},
 						{}, {tensor.Any{}}, {x, tensor.Any{}}, {x, x, tensor.Any{}}, {x, x, x, tensor.Any{}}, {x, per, per, per, per, tensor.Any{}}}
+					attrs := kernel
+					if gates := map[string]int{"GRU": 3, "LSTM": 4, "RNN": 1}[o.Name()]; gates > 0 {
+						steps, _ := tensor.Make(d, 3, 1, 4)
+						w, _ := tensor.Make(d, 1, 2*gates, 4)
+						r, _ := tensor.Make(d, 1, 2*gates, 2)
+						attrs, calls = nil, append(calls, []tensor.Any{steps, w, r})
+					}
 					for _, in := range calls {
 						for _, opset := range []int{7, 10, 13, 18, 26} {
 							if v := o.Versions(); len(v) > 0 && v[0] > opset {
 								continue
 							}
 							for outs := 1; outs <= 1+opset/18; outs++ {
-								if runs(t, o.Name(), &Call{Inputs: in, Attrs: kernel, Opset: opset, Outputs: outs}) != nil {
+								if runs(t, o.Name(), &Call{Inputs: in, Attrs: attrs, Opset: opset, Outputs: outs}) != nil {
 									ran++
 								}
 								if t.Failed() {

@@ -467,6 +467,7 @@ var table = []entry{
 	{"op.BitwiseOr[int32]", op.BitwiseOr[int32]},
 	{"op.BitwiseXor[int32]", op.BitwiseXor[int32]},
 	{"op.BlackmanWindow[float32]", op.BlackmanWindow[float32]},
+	{"op.CastAs[float32]", op.CastAs[float32]},
 	{"op.CastLike[float32, float32]", op.CastLike[float32, float32]},
 	{"op.Cast[float32, float32]", op.Cast[float32, float32]},
 	{"op.Cbrt[float32]", op.Cbrt[float32]},
