@@ -19,7 +19,8 @@ import (
 // them before they round. scale, and bias unless it is the zero Tensor, stretch to x's
 // shape. Every step is rounded in float64, and the result once. Fixed point is
 // computed exactly and rounded once. NaN or ∞ in a line makes
-// it NaN. ONNX LayerNormalization; its run-time form has μ and the factor of each line
+// it NaN. ONNX LayerNormalization, which models have below opset 17, too, as ONNX Runtime
+// had it first; its run-time form has μ and the factor of each line
 // as further outputs, in float32.
 func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias tensor.Tensor[T], axis int, epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	layerNormal(exec.Ref(&r), exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), axis, epsilon, opts)
@@ -74,7 +75,7 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 	}}
 }
 
-var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
+var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{1, 17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
 		t := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), 0, nil)
 		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
