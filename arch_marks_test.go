@@ -2,7 +2,7 @@ package ashlar_test
 
 import "go/ast"
 
-// checkMarks keeps marked slices, see simd.Past, where rows alone see them. One function of internal/exec makes them, and it
+// checkMarks keeps marked slices, see simd.Past, where rows alone see them. One function of internal/core/exec makes them, and it
 // is called in the arguments of a call. A row doesn't append to its result dst, look at its capacity, cut that, or keep dst in
 // a field. It can't return dst, as it returns nothing or a bool.
 func checkMarks(tr *tree) (bad []string) {
@@ -21,16 +21,16 @@ func checkMarks(tr *tree) (bad []string) {
 				for _, a := range call.Args {
 					arguments[a] = true
 				}
-				made := fn != nil && fn.Name.Name == "marked" && f.dir == "internal/exec"
+				made := fn != nil && fn.Name.Name == "marked" && f.dir == "internal/core/exec"
 				if sel, ok := call.Fun.(*ast.SelectorExpr); ok && named(sel.X, "simd") && sel.Sel.Name == "Past" && !made {
-					bad = append(bad, tr.at(n)+": a marked slice: only marked of internal/exec makes one")
+					bad = append(bad, tr.at(n)+": a marked slice: only marked of internal/core/exec makes one")
 				}
-				if named(call.Fun, "marked") && f.dir == "internal/exec" && !arguments[n] {
+				if named(call.Fun, "marked") && f.dir == "internal/core/exec" && !arguments[n] {
 					bad = append(bad, tr.at(n)+": a marked slice outside the arguments of a row's call")
 				}
 				return true
 			})
-			if fn != nil && fn.Body != nil && within(f.dir, "op", "internal/exec", "internal/simd") && isRow(fn) {
+			if fn != nil && fn.Body != nil && within(f.dir, "op", "internal/core/exec", "internal/core/simd") && isRow(fn) {
 				ast.Inspect(fn.Body, func(n ast.Node) bool {
 					if misused(n) {
 						bad = append(bad, tr.at(n)+": dst may be marked by simd.Past: pass it, index it, or slice it by two numbers")

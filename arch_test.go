@@ -55,12 +55,12 @@ const modulePath = "github.com/ashlar-go/ashlar"
 // format stands for all packages below format/. Commands, examples, nested modules and the packages of internal/ that
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
-	"layout": 0, "num": 0, "mem": 0, "internal/cpu": 0,
-	"dtype": 1, "internal/simd": 1, "internal/walk": 1,
-	"internal/conv": 2,
-	"tensor":        3,
-	"internal/exec": 4,
-	"pack":          5, "op": 5, "tensortest": 5,
+	"layout": 0, "num": 0, "mem": 0, "internal/core/cpu": 0,
+	"dtype": 1, "internal/core/simd": 1, "internal/core/walk": 1,
+	"internal/core/conv": 2,
+	"tensor":             3,
+	"internal/core/exec": 4,
+	"pack":               5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "format": 6,
 	"draw": 7,
 }
@@ -68,10 +68,10 @@ var levels = map[string]int{
 // only limits a package to these own imports; never refuses single ones that the levels would let through.
 var (
 	only = map[string][]string{
-		"dtype":         {"num"},
-		"internal/simd": {"num", "internal/cpu"},
-		"internal/walk": {"layout"},
-		"draw":          {"layout", "tensor", "pack", "device"},
+		"dtype":              {"num"},
+		"internal/core/simd": {"num", "internal/core/cpu"},
+		"internal/core/walk": {"layout"},
+		"draw":               {"layout", "tensor", "pack", "device"},
 	}
 	never = map[string][]string{"format": {"op"}}
 )
@@ -79,7 +79,7 @@ var (
 // outside lists the modules that the root module may require directly, and the packages whose non-test files import
 // them; none means tests and the tools in internal/ alone. Another module needs a note in docs/ with its reason.
 var outside = map[string][]string{
-	"golang.org/x/sys":                  {"mem", "internal/cpu"},
+	"golang.org/x/sys":                  {"mem", "internal/core/cpu"},
 	"golang.org/x/image":                {"format", "draw"}, // draw: the bitmap fonts of its pictures
 	"google.golang.org/protobuf":        {"onnx"},           // its package protowire alone: see checkDependencies
 	"github.com/klauspost/compress":     {"format"},
@@ -402,7 +402,7 @@ func checkCalls(tr *tree) (bad []string) {
 		if f.test || tr.nested(f.dir) != "" {
 			continue
 		}
-		sameBits := within(f.dir, "num", "op", "tensor", "layout", "dtype", "pack", "internal/conv", "internal/walk", "internal/exec")
+		sameBits := within(f.dir, "num", "op", "tensor", "layout", "dtype", "pack", "internal/core/conv", "internal/core/walk", "internal/core/exec")
 		mathName := ""
 		for _, spec := range f.ast.Imports {
 			switch p := importPath(spec); {
@@ -415,7 +415,7 @@ func checkCalls(tr *tree) (bad []string) {
 				report(spec, "math/cmplx differs between platforms: write the function in num")
 			case p == "unsafe" && !within(f.dir, "mem", "tensor", "device", "internal"):
 				report(spec, "unsafe is for mem, tensor, device and internal/: use the slices that tensor gives out")
-			case p == "reflect" && within(f.dir, "op", "internal/exec", "tensor", "layout", "num"):
+			case p == "reflect" && within(f.dir, "op", "internal/core/exec", "tensor", "layout", "num"):
 				report(spec, "reflect in %s: use generics or a table by dtype", f.dir)
 			}
 		}
@@ -430,7 +430,7 @@ func checkCalls(tr *tree) (bad []string) {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
-				if n.Name.Name == "init" && n.Recv == nil && within(f.dir, "op", "internal/exec", "num") {
+				if n.Name.Name == "init" && n.Recv == nil && within(f.dir, "op", "internal/core/exec", "num") {
 					report(n, "func init in %s: it links its tables into every program; write a static literal", f.dir)
 				}
 			case *ast.CallExpr:

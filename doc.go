@@ -23,11 +23,11 @@
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
 //	bench/               other Go libraries on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
-//	internal/cpu/        the instruction sets that the processor has
-//	internal/walk/       plans the rows of an operation over several layouts
-//	internal/conv/       converts rows between element types
-//	internal/exec/       runs rows over tensors: elementwise, dense or strided, on threads
-//	internal/simd/       rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
+//	internal/core/cpu/   the instruction sets that the processor has
+//	internal/core/walk/  plans the rows of an operation over several layouts
+//	internal/core/conv/  converts rows between element types
+//	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
+//	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case
 //	internal/same/       one digest of all results, the same on every machine

@@ -76,7 +76,7 @@ func TestAddOnlyProgram(t *testing.T) {
 	if !slices.Equal(linked, []string{"Add"}) {
 		t.Errorf("the program holds the operators %v, want Add alone: something it calls refers to their tables", linked)
 	}
-	if k := regexp.MustCompile(`internal/simd\.(tanh|erf|sin)\w+`).Find(nm(t, exe)); k != nil {
+	if k := regexp.MustCompile(`internal/core/simd\.(tanh|erf|sin)\w+`).Find(nm(t, exe)); k != nil {
 		t.Errorf("the program holds the kernel %s: a table of package simd is filled at start", k)
 	}
 	t.Logf("%d bytes stripped", info.Size())

@@ -3,8 +3,8 @@ package op
 import (
 	"context"
 
-	"github.com/ashlar-go/ashlar/internal/conv"
-	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )

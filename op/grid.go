@@ -2,9 +2,9 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/cpu"
-	"github.com/ashlar-go/ashlar/internal/exec"
-	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // Why says in a few words why an operator isn't defined for an element type of its

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"sort"
 
-	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )

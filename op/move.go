@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/conv"
-	"github.com/ashlar-go/ashlar/internal/exec"
-	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 

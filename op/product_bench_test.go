@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/exec"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 )
 
 // settled computes a function in float32 so that rounding the result again, to a

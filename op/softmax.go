@@ -3,10 +3,10 @@ package op
 import (
 	"math"
 
-	"github.com/ashlar-go/ashlar/internal/conv"
-	"github.com/ashlar-go/ashlar/internal/cpu"
-	"github.com/ashlar-go/ashlar/internal/exec"
-	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
 // piece is about how many bytes Encode gathers at a time.

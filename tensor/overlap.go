@@ -3,7 +3,7 @@ package tensor
 import (
 	"unsafe"
 
-	"github.com/ashlar-go/ashlar/internal/conv"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 )
 

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"text/tabwriter"
 
-	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/spf13/cobra"
 )
 

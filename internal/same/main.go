@@ -18,7 +18,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/internal/optest"
 	"github.com/ashlar-go/ashlar/op"
 )

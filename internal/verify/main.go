@@ -45,7 +45,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ashlar-go/ashlar/internal/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
 )
 
 func main() {

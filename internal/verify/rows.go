@@ -5,8 +5,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/ashlar-go/ashlar/internal/cpu"
-	"github.com/ashlar-go/ashlar/internal/simd"
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // rows32 are the functions that have a row with an instruction set. They are checked against package num's, which are

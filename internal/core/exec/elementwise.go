@@ -1,0 +1,510 @@
+package exec
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/internal/core/walk"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+const (
+	tileBytes = 8192 // of a packed chunk: four operands stay in the first-level cache
+	RunLen    = 2048 // elements of a chunk that needs no packing: a row is still in that cache when its NaNs are looked at
+)
+
+// A Kernel is the rows of one operator for one element type. Just one of One, Two, Three,
+// With and Via is set. dst may be exactly an operand.
+type Kernel struct {
+	One   Row1
+	Two   Row2
+	Three Row3
+	With  Formula
+	P, Q  Word // of With
+	Via   Via
+	Canon Row0 // makes the NaNs of a finished row canonical, where there is something to do
+	Past  bool // dst may be marked by simd.Past: the row doesn't read what it stored
+
+	// Where elements are stored narrower than they are computed, Widen and Narrow convert a
+	// chunk to and from the types that rows take and give: Operand and Result, for Via too.
+	Widen, Narrow   Row1
+	Operand, Result dtype.DType
+}
+
+// Via is a row that knows more than its operands. It takes values, as what an interface's
+// method is given by pointer moves to the heap.
+type Via interface {
+	Row(dst Run, result dtype.DType, in [3]Run, operand dtype.DType)
+}
+
+func (k *Kernel) run(dst Run, in *[3]Run) {
+	switch {
+	case k.Two != nil:
+		k.Two(dst, in[0], in[1])
+	case k.One != nil:
+		k.One(dst, in[0])
+	case k.Three != nil:
+		k.Three(dst, in[0], in[1], in[2])
+	case k.With.Row != nil:
+		k.With.compute(dst, in[0], &k.P, &k.Q)
+	default:
+		k.Via.Row(dst, k.Result, *in, k.Operand)
+	}
+	if k.Canon != nil {
+		k.Canon(dst)
+	}
+}
+
+// A Job is what a driver knows of a call besides its operands.
+type Job struct {
+	Name string
+	Ctx  context.Context
+	Cost int // of an element, in units of an addition
+
+	Past  bool       // the result is part of one that is too large for the caches
+	Ahead simd.Fetch // the streams that its row prefetches
+}
+
+// Little reports whether n steps at a cost are too few for threads.
+func (j *Job) Little(n, cost int) bool { return j.Ctx == nil && n <= SplitCost/2/max(cost, 1) }
+
+// Beyond reports whether the stores to a result of so many bytes should be non-temporal.
+func (j *Job) Beyond(size int) bool { return j.Past || size >= conv.Large }
+
+// Elementwise computes dst[i] from the operands' elements i, n operands, broadcast to
+// dst's shape: rows of at most a chunk, packing what isn't a run of elements.
+func Elementwise(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) {
+	lay := dst.LayoutRef()
+	if lay.Size() == 0 {
+		return
+	}
+	if k.Widen == nil && k.Narrow == nil && lay.IsRowMajor() && Dense(j, dst, ins, n, k) {
+		return
+	}
+	general(*j, dst, ins, n, k)
+}
+
+// lot is a result and its operands as runs of elements in one order.
+type lot struct {
+	out   []byte
+	in    [3][]byte // as many as there are operands, the others are nil
+	shift [4]uint8  // the logarithm of an element's size: the result's, and the operands'
+	past  bool      // its stores are non-temporal
+	ahead simd.Fetch
+}
+
+// len returns the number of elements.
+func (l *lot) len() int { return len(l.out) >> l.shift[0] }
+
+// part returns elements from ≤ i < to.
+func (l *lot) part(from, to int) lot {
+	p := *l
+	p.out = l.out[from<<l.shift[0] : to<<l.shift[0]]
+	for i, b := range l.in {
+		if b != nil {
+			p.in[i] = b[from<<l.shift[i+1] : to<<l.shift[i+1]]
+		}
+	}
+	return p
+}
+
+// compute runs a kernel on all elements.
+func (l *lot) compute(k *Kernel) {
+	var in [3]Run
+	for i, b := range l.in {
+		if b != nil {
+			in[i] = run(b, l.shift[i+1])
+		}
+	}
+	k.run(marked(run(l.out, l.shift[0]), l.past, l.ahead), &in)
+}
+
+// marked returns the result of a row, with the hints for its stores in the capacity where past is true: see simd.Past. It is
+// called nowhere but in the arguments of a row, which alone sees the marked slice. A row neither appends to it, nor cuts
+// its capacity, nor returns it.
+func marked(dst Run, past bool, ahead simd.Fetch) Run {
+	if past {
+		return simd.Past(dst, ahead)
+	}
+	return dst
+}
+
+// Dense is Elementwise for operands that are runs of elements in the order of dst, which
+// is row-major, and a kernel that converts nothing. It returns false if they aren't.
+func Dense(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) bool {
+	lay := dst.LayoutRef()
+	l := lot{out: dst.Run(lay)}
+	l.shift[0] = shifts[dst.DType()]
+	l.past = k.Past && j.Beyond(len(l.out))
+	for i := range n {
+		a := ins[i]
+		al := a.LayoutRef()
+		if !alike(al, lay) {
+			return false
+		}
+		b := a.Run(al)
+		s := shifts[a.DType()]
+		if conv.Overlap(b, l.out) {
+			if !conv.Same(b, l.out) || s != l.shift[0] {
+				return false
+			}
+			l.past = false // what is computed in place is in the caches already
+		}
+		l.in[i], l.shift[i+1] = b, s
+	}
+	l.ahead = j.Ahead
+	if l.len()*j.Cost <= SplitCost && j.Ctx == nil {
+		l.inCache(k)
+	} else {
+		denseSplit(*j, *k, l)
+	}
+	runtime.KeepAlive(dst)
+	runtime.KeepAlive(ins)
+	return true
+}
+
+// inCache is compute, a chunk at a time where a row's NaNs are looked at.
+func (l *lot) inCache(k *Kernel) {
+	n, at := l.len(), 0
+	if k.Canon != nil {
+		for ; n-at > RunLen; at += RunLen {
+			p := l.part(at, at+RunLen)
+			p.compute(k)
+		}
+	}
+	if at == 0 {
+		l.compute(k)
+		return
+	}
+	p := l.part(at, n)
+	p.compute(k)
+}
+
+//go:noinline
+func denseSplit(j Job, k Kernel, l lot) {
+	n := l.len()
+	Split(j.Name, j.Ctx, (n+RunLen-1)/RunLen, RunLen*j.Cost, func(from, to int) {
+		p := l.part(from*RunLen, min(to*RunLen, n))
+		p.inCache(&k)
+	})
+}
+
+// general is Elementwise for any operands. Its frame is large, so it stays out of the
+// others'.
+//
+//go:noinline
+func general(j Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) {
+	c := strides{dst: *dst, n: n, k: *k}
+	c.past = (k.Past || k.Narrow != nil) && j.Beyond(dst.Len()*dst.DType().Size())
+	to := Reach(dst)
+	for i := range n {
+		c.ins[i] = *ins[i]
+		c.past = c.past && !conv.Overlap(Reach(ins[i]), to)
+		if MustCopy(ins[i], dst) {
+			c.ins[i] = clone(ins[i])
+		}
+	}
+	strided(&j, &c)
+	runtime.KeepAlive(&c)
+}
+
+// clone returns a copy of a, which has elements.
+func clone(a *tensor.Any) tensor.Any {
+	c, err := tensor.Clone(*a)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// alike is Layout.Same, quicker for the few axes that most tensors have.
+func alike(a, b *layout.Layout) bool {
+	n := a.Leaves()
+	if n > 4 || b.Leaves() != n || !a.Flat() || !b.Flat() {
+		return a.Same(b)
+	}
+	for i := range n {
+		e, s := a.Leaf(i)
+		if f, t := b.Leaf(i); e != f || s != t {
+			return false
+		}
+	}
+	return true
+}
+
+// MustCopy reports whether a must be copied before dst is written: it shares memory with
+// dst without being exactly dst.
+func MustCopy(a, dst *tensor.Any) bool {
+	x, y := Reach(a), Reach(dst)
+	return conv.Overlap(x, y) && !(conv.Same(x, y) && a.DType().Size() == dst.DType().Size() && a.LayoutRef().Same(dst.LayoutRef()))
+}
+
+// Reach returns the stretch of the storage that a tensor spans.
+func Reach(a *tensor.Any) []byte {
+	data, off := a.Memory()
+	lo, hi := a.LayoutRef().Span()
+	s := shifts[a.DType()]
+	return data[(off+lo)<<s : (off+hi+1)<<s]
+}
+
+// operand is one operand on its way into rows.
+type operand struct {
+	data  []byte
+	dtype dtype.DType
+	shift uint8
+	wider uint8 // the shift of wide
+	tile  []byte
+	wide  []byte
+	widen Row1
+	held  conv.Block // what wide or tile holds at present
+	full  bool
+}
+
+// chunk returns the elements of a block as a row.
+func (o *operand) chunk(b conv.Block) Run {
+	n := b.Rows * b.Cols
+	if b.Dense() {
+		row := run(o.data[b.Off<<o.shift:(b.Off+n)<<o.shift], o.shift)
+		if o.widen == nil {
+			return row
+		}
+		o.full = false
+		wide := run(o.wide[:n<<o.wider], o.wider)
+		o.widen(wide, row)
+		return wide
+	}
+	row := run(o.tile[:n<<o.shift], o.shift)
+	if !o.full || o.held != b { // a repeated row is packed once
+		pack(o.tile[:n<<o.shift], o.data, b, o.dtype)
+		if o.widen != nil {
+			o.widen(run(o.wide[:n<<o.wider], o.wider), row)
+		}
+		o.held, o.full = b, true
+	}
+	if o.widen == nil {
+		return row
+	}
+	return run(o.wide[:n<<o.wider], o.wider)
+}
+
+// pack is conv.Pack of elements of a type, by their size.
+func pack(dst, src []byte, b conv.Block, d dtype.DType) {
+	switch {
+	case d.Size() == 1:
+		conv.Pack(dst, src, b)
+	case d.Size() == 2:
+		conv.Pack(words[uint16](dst), words[uint16](src), b)
+	case d.Size() == 4:
+		conv.Pack(words[uint32](dst), words[uint32](src), b)
+	case d == dtype.Complex64: // at multiples of 4 bytes
+		conv.Pack(words[[2]uint32](dst), words[[2]uint32](src), b)
+	case d.Size() == 8:
+		conv.Pack(words[uint64](dst), words[uint64](src), b)
+	default:
+		conv.Pack(words[[2]uint64](dst), words[[2]uint64](src), b)
+	}
+}
+
+// spread is conv.Spread of elements of a type, by their size.
+func spread(dst, src []byte, b conv.Block, d dtype.DType) {
+	switch {
+	case d.Size() == 1:
+		conv.Spread(dst, src, b)
+	case d.Size() == 2:
+		conv.Spread(words[uint16](dst), words[uint16](src), b)
+	case d.Size() == 4:
+		conv.Spread(words[uint32](dst), words[uint32](src), b)
+	case d == dtype.Complex64:
+		conv.Spread(words[[2]uint32](dst), words[[2]uint32](src), b)
+	case d.Size() == 8:
+		conv.Spread(words[uint64](dst), words[uint64](src), b)
+	default:
+		conv.Spread(words[[2]uint64](dst), words[[2]uint64](src), b)
+	}
+}
+
+// move is conv.Copy2 of elements of a type, by their size.
+func move(dst, src []byte, to, from conv.Block, d dtype.DType) {
+	switch {
+	case d.Size() == 1:
+		conv.Copy2(dst, src, to, from, false)
+	case d.Size() == 2:
+		conv.Copy2(words[uint16](dst), words[uint16](src), to, from, false)
+	case d.Size() == 4:
+		conv.Copy2(words[uint32](dst), words[uint32](src), to, from, false)
+	case d == dtype.Complex64:
+		conv.Copy2(words[[2]uint32](dst), words[[2]uint32](src), to, from, false)
+	case d.Size() == 8:
+		conv.Copy2(words[uint64](dst), words[uint64](src), to, from, false)
+	default:
+		conv.Copy2(words[[2]uint64](dst), words[[2]uint64](src), to, from, false)
+	}
+}
+
+// strides is a call of strided on its way through the elements.
+type strides struct {
+	dst  tensor.Any
+	ins  [3]tensor.Any
+	n    int // of ins
+	k    Kernel
+	past bool // the stores to the result are non-temporal
+	cuts
+}
+
+// cuts is how the two inner loops of a plan are cut into blocks that fit a tile.
+type cuts struct {
+	plan         *walk.Plan // dst, ins
+	tile         int        // elements of a block, at most
+	rows, cols   int        // of a block of the two inner loops
+	across, down int        // blocks in them
+}
+
+// strided is Elementwise for everything but runs of elements.
+func strided(j *Job, s *strides) {
+	lays := [walk.Max]*layout.Layout{s.dst.LayoutRef()}
+	size := max(s.dst.DType().Size(), s.k.Operand.Size(), s.k.Result.Size())
+	for i := range s.n {
+		lays[i+1] = s.ins[i].LayoutRef()
+		size = max(size, s.ins[i].DType().Size())
+	}
+	s.cuts = cut(&lays, min(RunLen, tileBytes/size))
+	defer s.plan.Free()
+	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.Cost
+	if n*cost <= SplitCost && j.Ctx == nil {
+		s.work(0, n)
+	} else {
+		stridedSplit(*j, *s, n, cost)
+	}
+}
+
+// cut plans the way through operands, of which lays[0] is the result and the others,
+// as many as aren't nil, stretch to its shape.
+func cut(lays *[walk.Max]*layout.Layout, tile int) cuts {
+	var few [8]int
+	shape := few[:0]
+	for i := range lays[0].Rank() {
+		shape = append(shape, lays[0].Dim(i))
+	}
+	var wide [walk.Max]layout.Layout
+	ptrs := [walk.Max]*layout.Layout{lays[0], &wide[1], &wide[2], &wide[3], &wide[4]}
+	n := 1
+	for ; n < len(lays) && lays[n] != nil; n++ {
+		wide[n], _ = lays[n].BroadcastTo(shape...) // the result's shape was made so that they fit
+	}
+	b := cuts{plan: walk.New(ptrs[:n]...), tile: tile}
+	in, mid := &b.plan.Loops[0], &b.plan.Loops[1]
+	b.rows, b.cols = 1, min(in.Ext, tile)
+	if in.Ext <= tile {
+		b.rows = min(mid.Ext, tile/in.Ext)
+	}
+	b.across, b.down = (in.Ext+b.cols-1)/b.cols, (mid.Ext+b.rows-1)/b.rows
+	return b
+}
+
+// stridedSplit takes the call by value: what threads may see moves to the heap here, and
+// nowhere else.
+//
+//go:noinline
+func stridedSplit(j Job, s strides, n, cost int) {
+	Split(j.Name, j.Ctx, n, cost, s.work)
+}
+
+// work computes blocks from ≤ i < to.
+func (s *strides) work(from, to int) {
+	sc := Scratch.Get().(*Scratchpad)
+	defer Scratch.Put(sc)
+	rest := sc.Bytes[:]
+	var src [3]operand
+	var origin [walk.Max]int
+	for i := range s.n {
+		data, off := s.ins[i].Memory()
+		d := s.ins[i].DType()
+		src[i] = operand{data: data, dtype: d, shift: shifts[d], widen: s.k.Widen}
+		src[i].tile = carve(&rest, s.tile<<shifts[d])
+		if s.k.Widen != nil {
+			src[i].wider = shifts[s.k.Operand]
+			src[i].wide = carve(&rest, s.tile<<src[i].wider)
+		}
+		origin[i+1] = off
+	}
+	dd, d0 := s.dst.Memory()
+	origin[0] = d0
+	d := s.dst.DType()
+	shift, wider := shifts[d], shifts[s.k.Result]
+	tile, wide := carve(&rest, s.tile<<shift), carve(&rest, s.tile<<wider)
+	for c := from; c < to; c++ {
+		pass, r, x := c/(s.across*s.down), c/s.across%s.down*s.rows, c%s.across*s.cols
+		var row [3]Run
+		for i := range s.n {
+			row[i] = src[i].chunk(block(&s.cuts, i+1, origin[i+1], pass, r, x))
+		}
+		db := block(&s.cuts, 0, d0, pass, r, x)
+		size, dense := db.Rows*db.Cols, db.Dense()
+		b := tile[:size<<shift]
+		if dense {
+			b = dd[db.Off<<shift : (db.Off+size)<<shift]
+		}
+		out := run(b, shift)
+		past := dense && s.past
+		if s.k.Narrow == nil {
+			s.k.run(marked(out, past, 0), &row)
+		} else {
+			w := run(wide[:size<<wider], wider)
+			s.k.run(w, &row)
+			s.k.Narrow(marked(out, past, 0), w)
+		}
+		if !dense {
+			spread(dd, b, db, d)
+		}
+	}
+}
+
+// block returns the elements of operand o, whose element 0 is at origin, from row r
+// and column x of the two inner loops on, in one of their passes.
+func block(s *cuts, o, origin, pass, r, x int) conv.Block {
+	in, mid := &s.plan.Loops[0], &s.plan.Loops[1]
+	return conv.Block{Rows: min(s.rows, mid.Ext-r), Cols: min(s.cols, in.Ext-x), Row: mid.Str[o], Col: in.Str[o],
+		Off: origin + s.plan.At(o, pass) + r*mid.Str[o] + x*in.Str[o]}
+}
+
+// Scratchpad holds the tiles of one worker: at most four, twice where they are widened.
+type Scratchpad struct{ Bytes [4 * 2 * tileBytes]byte }
+
+var Scratch = sync.Pool{New: func() any { return new(Scratchpad) }}
+
+// carve cuts n bytes off the front of a scratch, and moves it on by a multiple of 64.
+func carve(scratch *[]byte, n int) []byte {
+	b := (*scratch)[:n]
+	*scratch = (*scratch)[(n+63)&^63:]
+	return b
+}
+
+// At returns the element of a at an index of a shape that a stretches to, as a Run of one.
+func At(a *tensor.Any, idx []int) Run {
+	data, off := a.Memory()
+	lay := a.LayoutRef()
+	own := make([]int, lay.Rank())
+	for i := range own {
+		if lay.Dim(i) > 1 {
+			own[i] = idx[len(idx)-len(own)+i]
+		}
+	}
+	at, _ := lay.At(own)
+	s := shifts[a.DType()]
+	return run(data[(off+at)<<s:(off+at+1)<<s], s)
+}
+
+// Item returns the first element of a.
+func Item(a *tensor.Any) (w Word) {
+	data, off := a.Memory()
+	size := a.DType().Size()
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&w)), size), data[off*size:])
+	runtime.KeepAlive(a)
+	return w
+}

@@ -1,0 +1,198 @@
+// Package exec runs operators over tensors: it finds the rows of elements that a loop of
+// package op or simd goes through, packs what isn't a row, and splits large work over
+// threads. It knows element types as numbers of bytes.
+//
+// A row is a function over runs of elements, as func(dst, a, b []float32). A Run is such
+// an argument with its element type forgotten: drivers are compiled once, and a table of
+// rows is indexed by the element type.
+package exec
+
+import (
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A Run is a slice of elements of any type: its length counts elements. Only rows look
+// at them. A Run is a slice so that it is passed as a row's own arguments are: a row of
+// Runs and the row of typed slices it was made of are called alike.
+type Run []struct{}
+
+// The forms of rows, by their operands.
+type (
+	Row0 func(dst Run)
+	Row1 func(dst, a Run)
+	Row2 func(dst, a, b Run)
+	Row3 func(dst, a, b, c Run)
+
+	// A LineRow stores in dst the results of the lines of a, of n elements each and one after
+	// the other. It may use w, which has room for as many of them as fit RunLen elements, for
+	// one at least. dst may be a, and marked by simd.Past: it is written once, NaNs canonical.
+	LineRow func(dst, w, a Run, n int)
+)
+
+// Forget returns a row as one of Runs. F is the type of a function that takes a slice for
+// each Run that R takes, and is alike otherwise.
+func Forget[R Row0 | Row1 | Row2 | Row3 | LineRow, F any](row F) R {
+	return *(*R)(unsafe.Pointer(&row))
+}
+
+// Recall is the inverse of Forget.
+func Recall[F any, R Row0 | Row1 | Row2 | Row3](row R) F {
+	return *(*F)(unsafe.Pointer(&row))
+}
+
+// slots has the field of a table of package simd that each element type uses.
+var slots = [dtype.Count]uint8{dtype.Bool: 0, dtype.Int8: 1, dtype.Int16: 2, dtype.Int32: 3, dtype.Int64: 4,
+	dtype.Uint8: 5, dtype.Uint16: 6, dtype.Uint32: 7, dtype.Uint64: 8, dtype.Float32: 9, dtype.Float64: 10,
+	dtype.Complex64: 11, dtype.Complex128: 12,
+	dtype.Float8E4M3: none, dtype.Float8E5M2: none, dtype.Float16: none, dtype.BFloat16: none,
+	dtype.FP8x23: none, dtype.FP16x16: none, dtype.FP32x32: none, dtype.FP64x64: none, dtype.Invalid: none}
+
+const none = 0xff
+
+// rows is a table of package simd as an array: all its first fields are functions, in the
+// order of slots.
+func rows[R any](table unsafe.Pointer, d dtype.DType) (row R) {
+	if table == nil || int(d) >= dtype.Count || slots[d] == none {
+		return row
+	}
+	return (*[13]R)(table)[slots[d]]
+}
+
+// One returns the row of an element type; nil when the table is nil or has none.
+func One(t *simd.Rows1, d dtype.DType) Row1 { return rows[Row1](unsafe.Pointer(t), d) }
+
+// Two is One for two operands.
+func Two(t *simd.Rows2, d dtype.DType) Row2 { return rows[Row2](unsafe.Pointer(t), d) }
+
+// Compare is One for two operands and a result of bool.
+func Compare(t *simd.RowsCmp, d dtype.DType) Row2 { return rows[Row2](unsafe.Pointer(t), d) }
+
+// A Formula is a row of one operand and two numbers, of package simd, for one element type.
+type Formula struct {
+	Row   Row1 // a func(dst, a []T, p, q T); nil when there is none
+	dtype dtype.DType
+}
+
+// With returns the row of an element type; its Row is nil when the table has none.
+func With(t *simd.RowsP, d dtype.DType) (f Formula) {
+	if t != nil && (d.IsInteger() || d == dtype.Float32 || d == dtype.Float64) {
+		f = Formula{(*[10]Row1)(unsafe.Pointer(t))[slots[d]-1], d}
+	}
+	return f
+}
+
+// compute runs the row with the numbers p and q.
+func (f *Formula) compute(dst, a Run, p, q *Word) {
+	switch f.dtype {
+	case dtype.Int8:
+		compute[int8](f, dst, a, p, q)
+	case dtype.Int16:
+		compute[int16](f, dst, a, p, q)
+	case dtype.Int32:
+		compute[int32](f, dst, a, p, q)
+	case dtype.Int64:
+		compute[int64](f, dst, a, p, q)
+	case dtype.Uint8:
+		compute[uint8](f, dst, a, p, q)
+	case dtype.Uint16:
+		compute[uint16](f, dst, a, p, q)
+	case dtype.Uint32:
+		compute[uint32](f, dst, a, p, q)
+	case dtype.Uint64:
+		compute[uint64](f, dst, a, p, q)
+	case dtype.Float32:
+		compute[float32](f, dst, a, p, q)
+	case dtype.Float64:
+		compute[float64](f, dst, a, p, q)
+	}
+}
+
+func compute[T any](f *Formula, dst, a Run, p, q *Word) {
+	Recall[func(dst, a []T, p, q T)](f.Row)(Of[T](dst), Of[T](a), Number[T](p), Number[T](q))
+}
+
+// A Word holds an element of any type.
+type Word [2]uint64
+
+// WordOf returns an element as a Word.
+func WordOf[T any](v T) (w Word) {
+	*(*T)(unsafe.Pointer(&w)) = v
+	return w
+}
+
+// Number returns the element in a Word.
+func Number[T any](w *Word) T { return *(*T)(unsafe.Pointer(w)) }
+
+// Run returns the Word as a Run of one element.
+func (w *Word) Run() Run { return unsafe.Slice((*struct{})(unsafe.Pointer(w)), 1) }
+
+// Move copies elements of a type from src, which is no shorter, to dst.
+func Move(dst, src Run, d dtype.DType) {
+	n := len(dst) << shifts[d]
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), n), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), n))
+}
+
+// run returns bytes as a Run of elements of 1<<shift bytes each.
+func run(b []byte, shift uint8) Run {
+	return unsafe.Slice((*struct{})(unsafe.Pointer(unsafe.SliceData(b))), len(b)>>shift)
+}
+
+// Part returns n elements of a Run of a type, from first on.
+func Part(r Run, d dtype.DType, first, n int) Run {
+	s := shifts[d]
+	return run(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(r))), len(r)<<s)[first<<s:(first+n)<<s], s)
+}
+
+// RunOf returns elements as a Run.
+func RunOf[T any](s []T) Run { return *(*Run)(unsafe.Pointer(&s)) }
+
+// Of returns the elements of a Run as what they are.
+func Of[T any](r Run) []T { return *(*[]T)(unsafe.Pointer(&r)) }
+
+// shifts has the logarithm of the size in bytes of an element.
+var shifts = [dtype.Count]uint8{dtype.Int16: 1, dtype.Uint16: 1, dtype.Float16: 1, dtype.BFloat16: 1,
+	dtype.Int32: 2, dtype.Uint32: 2, dtype.Float32: 2, dtype.FP8x23: 2, dtype.FP16x16: 2,
+	dtype.Int64: 3, dtype.Uint64: 3, dtype.Float64: 3, dtype.Complex64: 3, dtype.FP32x32: 3,
+	dtype.Complex128: 4, dtype.FP64x64: 4}
+
+// Ref returns the tensor that a *Tensor[T] points to. A Tensor[T] is an Any and nothing
+// else, so that nothing is copied, and nothing moves to the heap.
+func Ref[T num.Elem](t *tensor.Tensor[T]) *tensor.Any { return (*tensor.Any)(unsafe.Pointer(t)) }
+
+// Typed is the inverse of Ref. The caller knows that a holds T.
+func Typed[T num.Elem](a *tensor.Any) *tensor.Tensor[T] {
+	return (*tensor.Tensor[T])(unsafe.Pointer(a))
+}
+
+// Refs is Ref for many tensors.
+func Refs[T num.Elem](ts []tensor.Tensor[T]) []*tensor.Any {
+	all := make([]*tensor.Any, len(ts))
+	for i := range ts {
+		all[i] = Ref(&ts[i])
+	}
+	return all
+}
+
+// TypedAll is Typed for many tensors.
+func TypedAll[T num.Elem](as []tensor.Any) []tensor.Tensor[T] {
+	all := make([]tensor.Tensor[T], len(as))
+	for i := range as {
+		all[i] = *Typed[T](&as[i])
+	}
+	return all
+}
+
+// words returns bytes as words, of which they hold a whole number.
+func words[W any](b []byte) []W {
+	var w W
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(w)))
+}
+
+// RunIn returns the elements of a contiguous tensor, which must be kept alive past the last
+// use.
+func RunIn(a *tensor.Any) Run { return run(a.Run(a.LayoutRef()), shifts[a.DType()]) }

@@ -1,0 +1,74 @@
+package exec
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// SplitCost is the work, in additions, from which threads are worth waking:
+// about 50 µs.
+const SplitCost = 100_000
+
+// Split calls f on ranges that cover [0, n), on as many threads as the work is
+// worth; cost is that of one step, in additions. What f computes must not depend
+// on the ranges. A panic in f reaches the caller. When ctx is done no further
+// range starts, and Split panics with an error that wraps ctx.Err(). Code after Split
+// sees the non-temporal stores of f. With n = 0 f isn't called.
+func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) {
+	if n <= 0 {
+		return
+	}
+	workers := runtime.GOMAXPROCS(0)
+	if cost <= 0 {
+		cost = 1
+	}
+	step := max(1, SplitCost/2/cost) // of a range: some 25 µs
+	workers = min(workers, (n+step-1)/step)
+	if n < SplitCost/cost {
+		workers = 1
+	}
+	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: what comes next is fetched ahead
+		step = max(step, min(64*step, n/(16*workers)))
+	}
+	if workers <= 1 && ctx == nil {
+		f(0, n)
+		simd.Fence()
+		return
+	}
+	var next atomic.Int64
+	var fault atomic.Pointer[any]
+	loop := func() {
+		defer simd.Fence()
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // so that tensor.Try of the caller hears of it
+		defer func() {
+			if r := recover(); r != nil {
+				fault.CompareAndSwap(nil, &r)
+			}
+		}()
+		for fault.Load() == nil && (ctx == nil || ctx.Err() == nil) {
+			from := int(next.Add(int64(step))) - step
+			if from >= n {
+				return
+			}
+			f(from, min(from+step, n))
+		}
+	}
+	var wg sync.WaitGroup
+	for range workers - 1 {
+		wg.Go(loop)
+	}
+	loop()
+	wg.Wait()
+	if r := fault.Load(); r != nil {
+		panic(*r)
+	}
+	if ctx != nil && ctx.Err() != nil {
+		panic(&tensor.Error{Op: "op." + name, Text: "stopped: " + ctx.Err().Error(), Err: ctx.Err()})
+	}
+}

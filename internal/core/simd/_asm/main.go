@@ -1,0 +1,113 @@
+// Asm writes the assembly of internal/core/simd: go run . in this folder. Its test compares what is checked in with what it
+// would write.
+//
+// program.go is the language in which a row kernel is described. The descriptions of functions are functions.go for float32,
+// double.go for float64, trig.go and normal.go for functions that mark elements, and quick.go for op.Fast. rows.go has all
+// others. x86.go, turns.go, past.go and x86ops.go lower them to AVX2 and AVX-512. tables.go writes the Go side. Kernels that
+// aren't rows have a file each and use avo directly.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+// outputs are the pairs of files NAME_amd64.s and NAME_amd64.go, assembly and declarations.
+var outputs = []struct {
+	name  string
+	write func(c *build.Context)
+}{
+	{"arithmetic", func(c *build.Context) { writeRows(c, arithmetic()) }},
+	{"signs", func(c *build.Context) { writeRows(c, signs()) }},
+	{"comparisons", func(c *build.Context) { writeRows(c, comparisons()) }},
+	{"conversions", func(c *build.Context) { writeRows(c, conversions()) }},
+	{"sums", func(c *build.Context) { writeRows(c, sums()) }},
+	{"lines", func(c *build.Context) { writeRows(c, lines()) }},
+	{"gemm", writeGEMM},
+	{"functions", func(c *build.Context) { writeRows(c, functions()) }},
+	{"double", func(c *build.Context) { writeRows(c, doubles()) }},
+	{"normal", func(c *build.Context) { writeRows(c, normals()) }},
+	{"trig", func(c *build.Context) { writeRows(c, trigonometric()) }},
+	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
+	{"transpose", writeTranspose},
+	{"copies", writeCopies},
+}
+
+func main() {
+	files, err := generate()
+	for name, text := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join("..", name), text, 0o666)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "asm:", err)
+		os.Exit(1)
+	}
+}
+
+// generate returns the text of every file.
+func generate() (map[string][]byte, error) {
+	files := make(map[string][]byte)
+	for _, o := range outputs {
+		c := build.NewContext()
+		c.ConstraintExpr("!purego")
+		o.write(c)
+		f, err := c.Result()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		if err := pass.Compile.Execute(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		if err := checked(f); err != nil {
+			return nil, err
+		}
+		prune(f)
+		cfg := printer.Config{Name: "internal/core/simd/_asm", Pkg: "simd"}
+		for suffix, p := range map[string]printer.Printer{"_amd64.s": printer.NewGoAsm(cfg), "_amd64.go": printer.NewStubs(cfg)} {
+			if files[o.name+suffix], err = p.Print(f); err != nil {
+				return nil, fmt.Errorf("%s: %w", o.name, err)
+			}
+		}
+	}
+	return files, tables(files)
+}
+
+// prune takes out moves of a vector register to itself. They are what remains where an operand dies of the copies that
+// instructions which overwrite it need.
+func prune(f *ir.File) {
+	for _, fn := range f.Functions() {
+		fn.Nodes = slices.DeleteFunc(fn.Nodes, func(n ir.Node) bool {
+			i, ok := n.(*ir.Instruction)
+			return ok && (i.Opcode == "VMOVDQU64" || i.Opcode == "VMOVUPS") && len(i.Operands) == 2 && i.Operands[0].Asm() == i.Operands[1].Asm()
+		})
+	}
+}
+
+// checked refuses frames, and registers that AVX2 doesn't have in functions for it; the allocator knows no levels.
+func checked(f *ir.File) error {
+	high := regexp.MustCompile(`\b[XYZ](1[6-9]|[23]\d)\b|\b(Z|K)\d`)
+	for _, fn := range f.Functions() {
+		if fn.FrameBytes() > 0 {
+			return fmt.Errorf("%s: a frame of %d bytes; kernels have none", fn.Name, fn.FrameBytes())
+		}
+		for _, i := range fn.Instructions() {
+			for _, o := range i.Operands {
+				if strings.HasSuffix(fn.Name, "AVX2") && high.MatchString(o.Asm()) {
+					return fmt.Errorf("%s: %s uses %s", fn.Name, i.Opcode, o.Asm())
+				}
+			}
+		}
+	}
+	return nil
+}

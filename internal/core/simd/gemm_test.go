@@ -1,0 +1,385 @@
+//go:build linux && amd64 && !purego
+
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/cpu"
+	"github.com/ashlar-go/ashlar/num"
+)
+
+// detected returns the kernels of a level if the processor has it, else nil.
+func detected[T float32 | float64](of *Levels[*Product[T]], level cpu.Level) *Product[T] {
+	if level > cpu.Detect() {
+		return nil
+	}
+	return of[level]
+}
+
+// A blockOf is num.FMABlock32 or its twin: the definition.
+type blockOf[T float32 | float64] func(c []T, ldc int, a []T, aRow, aCol int, b []T, ldb int, m, n, k int)
+
+func eachProduct(t *testing.T, f32 func(*testing.T, *Product[float32]), f64 func(*testing.T, *Product[float64])) {
+	for _, level := range []cpu.Level{cpu.AVX2, cpu.AVX512} {
+		t.Run(level.String(), func(t *testing.T) {
+			p, q := detected(&Product32, level), detected(&Product64, level)
+			if p == nil || q == nil {
+				t.Skipf("no kernels: the processor and build have %v", cpu.Detect())
+			}
+			t.Run("float32", func(t *testing.T) { f32(t, p) })
+			t.Run("float64", func(t *testing.T) { f64(t, q) })
+		})
+	}
+}
+
+// awkward returns numbers of all kinds: normal ones, sums that cancel, denormals, zeros, and now and then an infinity or
+// a NaN with a payload.
+func awkward[T float32 | float64](r *rand.Rand, n int, special bool) []T {
+	s := make([]T, n)
+	for i := range s {
+		switch v := any(&s[i]).(type) {
+		case *float32:
+			*v = float32(r.NormFloat64())
+			switch r.IntN(12) {
+			case 0:
+				*v = math.Float32frombits(r.Uint32() & 0x807fffff)
+			case 1:
+				*v = float32(r.IntN(3) - 1)
+			case 2:
+				*v *= 0x1p-70
+			}
+			if special && r.IntN(40) == 0 {
+				*v = math.Float32frombits([]uint32{0x7f800000, 0xff800000, 0x7fc12345, 0xffc00001, 0x7f800001, 0x80000000}[r.IntN(6)])
+			}
+		case *float64:
+			*v = r.NormFloat64()
+			switch r.IntN(12) {
+			case 0:
+				*v = math.Float64frombits(r.Uint64() & 0x800fffffffffffff)
+			case 1:
+				*v = float64(r.IntN(3) - 1)
+			case 2:
+				*v *= 0x1p-530
+			}
+			if special && r.IntN(40) == 0 {
+				*v = math.Float64frombits([]uint64{0x7ff << 52, 0xfff << 52, 0x7ff8000000012345, 0xfff8000000000001, 0x7ff0000000000001, 1 << 63}[r.IntN(6)])
+			}
+		}
+	}
+	return s
+}
+
+func canonBits[T float32 | float64](v T) uint64 {
+	switch v := any(v).(type) {
+	case float32:
+		if v != v {
+			return 0x7fc00000
+		}
+		return uint64(math.Float32bits(v))
+	case float64:
+		if v != v {
+			return 0x7ff8000000000000
+		}
+		return math.Float64bits(v)
+	}
+	panic("no float")
+}
+
+// atEnd returns a copy of s that ends where readable memory does.
+func atEnd[T any](t *testing.T, s []T) []T {
+	out := elements[T](guard(t, 8*len(s)+1), len(s), 0)
+	copy(out, s)
+	return out
+}
+
+// checkTile compares tiles with the definition, and what is around them with what was there; and the same tiles of
+// rows of b in two parts.
+func checkTile[T float32 | float64](t *testing.T, r *rand.Rand, p *Product[T], def blockOf[T], m, n, k int, mode Mode) {
+	t.Helper()
+	special := r.IntN(2) == 0
+	aRow, aCol := k+r.IntN(3), 1
+	if r.IntN(2) == 0 {
+		aRow, aCol = 1, m+r.IntN(3)
+	}
+	if r.IntN(8) == 0 {
+		aRow, aCol = 0, r.IntN(2)
+	}
+	ldb, ldc := n+r.IntN(20), n+r.IntN(20)
+	// Slices that end with their last element, at the end of a page.
+	a := atEnd(t, awkward[T](r, max(0, (m-1)*aRow+(k-1)*aCol+1), special))
+	b := atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), special))
+	if k == 0 {
+		a, b = nil, nil
+	}
+	c := atEnd(t, awkward[T](r, (m-1)*ldc+n, special))
+	want := make([]T, len(c))
+	copy(want, c)
+	sum := make([]T, m*n)
+	def(sum, n, a, aRow, aCol, b, ldb, m, n, k)
+	before, written := append([]T(nil), c...), make([]bool, len(c))
+	for i := range m {
+		for j := range n {
+			v := sum[i*n+j]
+			if mode == AddSums {
+				v += c[i*ldc+j]
+			}
+			want[i*ldc+j], written[i*ldc+j] = v, true
+		}
+	}
+	check := func(what string) {
+		t.Helper()
+		for i := range want {
+			w := bits(want[i])
+			if written[i] {
+				w = canonBits(want[i])
+			}
+			if g := bits(c[i]); g != w {
+				t.Fatalf("%s m=%d n=%d k=%d mode=%d aRow=%d aCol=%d ldb=%d ldc=%d: element (%d,%d) is %#x, want %#x", what, m, n, k, mode, aRow, aCol, ldb, ldc, i/ldc, i%ldc, g, w)
+			}
+		}
+	}
+	p.Tiles(c, ldc, a, aRow, aCol, b, ldb, m, n, k, mode)
+	check("")
+	split := n
+	if p.TakesParts(1, n) {
+		split = 1 + r.IntN(n)
+	}
+	if k == 0 || !p.TakesParts(split, n) {
+		return
+	}
+	// The rows somewhere in each of two slices.
+	offs, most, size := make([]int, k), 0, 2*n+r.IntN(400)
+	first, second := atEnd(t, awkward[T](r, size+split, true)), atEnd(t, awkward[T](r, size+n-split, true))
+	for l := range offs {
+		offs[l] = r.IntN(size + 1)
+		most = max(most, offs[l])
+	}
+	first, second = first[size-most:], second[size-most:] // which still end where memory does
+	for l, at := range offs {
+		copy(b[l*ldb:l*ldb+split], first[at:])
+		copy(b[l*ldb+split:l*ldb+n], second[at:])
+	}
+	def(sum, n, a, aRow, aCol, b, ldb, m, n, k)
+	copy(c, before)
+	for i := range m {
+		for j := range n {
+			want[i*ldc+j] = sum[i*n+j]
+			if mode == AddSums {
+				want[i*ldc+j] += c[i*ldc+j]
+			}
+		}
+	}
+	p.TilesOfParts(c, ldc, a, aRow, aCol, first, second, split, offs, most, m, n, mode)
+	check(fmt.Sprintf("in parts from %d,", split))
+}
+
+func testTile[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
+	r := rand.New(rand.NewPCG(7, 7))
+	most, _ := p.Columns()
+	for n := 1; n <= most; n++ {
+		for m := 1; m <= p.Rows(n); m++ {
+			checkTile(t, r, p, def, m, n, r.IntN(20), Mode(r.IntN(2)))
+		}
+	}
+	for range 60 {
+		n := 1 + r.IntN(most)
+		checkTile(t, r, p, def, 1+r.IntN(4*p.Rows(n)), n, r.IntN(257), Mode(r.IntN(2)))
+	}
+	for v, tiles := range p.tiles { // every kernel that may go on to another tile
+		for m := len(tiles) + 1; m <= 3*len(tiles)+1; m++ {
+			t.Run(fmt.Sprint(v, m), func(t *testing.T) { // what is guarded goes with it
+				for mode := range StreamSums {
+					checkTile(t, r, p, def, m, (v+1)*p.lanes, r.IntN(40), mode)
+					checkTile(t, r, p, def, m, v*p.lanes+1+r.IntN(p.lanes), r.IntN(40), mode)
+				}
+			})
+		}
+	}
+}
+
+func TestTile(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testTile(t, p, num.FMABlock32) },
+		func(t *testing.T, p *Product[float64]) { testTile(t, p, num.FMABlock64) })
+}
+
+func testStream[T float32 | float64](t *testing.T, p *Product[T], def blockOf[T]) {
+	r := rand.New(rand.NewPCG(8, 8))
+	_, lanes := p.Columns()
+	for v, tiles := range p.tiles {
+		for m := 1; m <= 3*len(tiles)+1; m++ {
+			k, n := 16*r.IntN(2), (v+1)*lanes
+			ldc := n + r.IntN(2)*64
+			a, b := awkward[T](r, m*k, true), awkward[T](r, k*n, true)
+			c, want := elements[T](guard(t, 8*m*ldc), m*ldc, -1), make([]T, m*ldc)
+			def(want, ldc, a, k, 1, b, n, m, n, k)
+			check := func() {
+				t.Helper()
+				Fence()
+				for i := range want {
+					g, w := bits(c[i]), canonBits(want[i])
+					if i%ldc >= n {
+						w = bits(T(0))
+					}
+					if g != w {
+						t.Fatalf("m=%d n=%d ldc=%d: element %d is %#x, want %#x", m, n, ldc, i, g, w)
+					}
+				}
+			}
+			clear(c)
+			p.Tiles(c, ldc, a, k, 1, b, n, m, n, k, StreamSums)
+			check()
+			if k > 0 && p.TakesParts(n, n) {
+				offs := make([]int, k)
+				for l := range offs {
+					offs[l] = l * n
+				}
+				clear(c)
+				p.TilesOfParts(c, ldc, a, k, 1, b, nil, n, offs, (k-1)*n, m, n, StreamSums)
+				check()
+			}
+		}
+	}
+}
+
+func TestTileStreams(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testStream(t, p, num.FMABlock32) },
+		func(t *testing.T, p *Product[float64]) { testStream(t, p, num.FMABlock64) })
+}
+
+func testAddRows[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for n := 0; n <= 10*p.lanes; n++ {
+		k, step := r.IntN(20), r.IntN(3)
+		offs, most := make([]int, k), 0
+		for l := range offs {
+			offs[l] = r.IntN(3*n + 9)
+			most = max(most, offs[l])
+		}
+		c := atEnd(t, awkward[T](r, n, true))
+		a := atEnd(t, awkward[T](r, max(0, (k-1)*step+1), true))
+		b := atEnd(t, awkward[T](r, most+n, true))
+		want := make([]T, n)
+		copy(want, c)
+		for j := range want {
+			for l := range k {
+				want[j] = fma(a[l*step], b[offs[l]+j], want[j])
+			}
+		}
+		p.AddRows(c, a, step, b, offs, most)
+		for j := range want {
+			if canonBits(c[j]) != canonBits(want[j]) {
+				t.Fatalf("n=%d k=%d step=%d offsets %v: element %d is %v, want %v", n, k, step, offs, j, c[j], want[j])
+			}
+		}
+	}
+}
+
+func TestAddRows(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testAddRows(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
+}
+
+func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(11, 11))
+	m := p.lanes
+	for range 60 {
+		k := r.IntN(300/m) * m
+		lda := k + r.IntN(5)
+		if r.IntN(6) == 0 {
+			lda = 0
+		}
+		c, x := atEnd(t, awkward[T](r, m, true)), atEnd(t, awkward[T](r, k, r.IntN(2) == 0))
+		a := atEnd(t, awkward[T](r, max(0, (m-1)*lda+k), r.IntN(2) == 0))
+		want := append([]T(nil), c...)
+		for i := range want {
+			for l := range k {
+				want[i] = fma(a[i*lda+l], x[l], want[i])
+			}
+		}
+		p.Dots(c, a, lda, x)
+		for i := range want {
+			if canonBits(c[i]) != canonBits(want[i]) {
+				t.Fatalf("m=%d k=%d lda=%d: element %d is %v, want %v", m, k, lda, i, c[i], want[i])
+			}
+		}
+	}
+}
+
+func TestDots(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testDots(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testDots(t, p, num.FMA64) })
+}
+
+func testGather[T float32 | float64](t *testing.T, p *Product[T]) {
+	r := rand.New(rand.NewPCG(10, 10))
+	most, _ := p.Columns()
+	for n := 0; n <= most; n++ {
+		rows, ldd := r.IntN(20), n+r.IntN(5)
+		src := atEnd(t, awkward[T](r, n+50, true))
+		offs := make([]int, rows)
+		for i := range offs {
+			offs[i] = r.IntN(51)
+		}
+		dst := atEnd(t, awkward[T](r, max(0, (rows-1)*ldd+n), true))
+		want := append([]T(nil), dst...)
+		for i, at := range offs {
+			copy(want[i*ldd:i*ldd+n], src[at:])
+		}
+		p.Gather(dst, ldd, src, offs, 50, n)
+		for i := range want {
+			if bits(dst[i]) != bits(want[i]) {
+				t.Fatalf("n %d, rows %d, ldd %d: element %d is %#x, want %#x", n, rows, ldd, i, bits(dst[i]), bits(want[i]))
+			}
+		}
+	}
+}
+
+func TestGather(t *testing.T) { eachProduct(t, testGather[float32], testGather[float64]) }
+
+func TestTileRefuses(t *testing.T) {
+	eachProduct(t, func(t *testing.T, p *Product[float32]) {
+		s := make([]float32, 100)
+		cols, _ := p.Columns()
+		for name, f := range map[string]func(){
+			"rows":       func() { p.Tiles(s, 1, s, 1, 1, s, 1, len(s)+1, 1, 1, StoreSums) },
+			"wrapped c":  func() { p.Tiles(s, 1<<32, s, 0, 1, s, 8, 1<<32+1, 8, 1, StoreSums) },
+			"wrapped a":  func() { p.Tiles(s, 1, s, 1<<32, 1<<32, s, 1, 1, 1, 1<<32+1, StoreSums) },
+			"wrapped b":  func() { p.Tiles(s, 1, s, 1, 0, s, 1<<32, 1, 1, 1<<32+1, StoreSums) },
+			"far part":   func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, 1, []int{0}, math.MaxInt, 1, 1, StoreSums) },
+			"columns":    func() { p.Tiles(s, 1, s, 1, 1, s, 1, 1, cols+1, 1, StoreSums) },
+			"nothing":    func() { p.Tiles(s, 1, s, 1, 1, s, 1, 0, 1, 1, StoreSums) },
+			"short a":    func() { p.Tiles(s, 1, s[:3], 1, 1, s, 1, 1, 1, 4, StoreSums) },
+			"short b":    func() { p.Tiles(s, 1, s, 1, 1, s[:3], 1, 1, 1, 4, StoreSums) },
+			"short c":    func() { p.Tiles(s[:2], 1, s, 1, 1, s, 1, 3, 1, 1, StoreSums) },
+			"stride":     func() { p.Tiles(s, 1, s, -1, 1, s, 1, 2, 1, 1, StoreSums) },
+			"no parts":   func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, cols, nil, 0, 1, cols, StoreSums) },
+			"part":       func() { p.TilesOfParts(s, 1, s, 1, 1, s, s, 0, []int{0}, 0, 1, cols, StoreSums) },
+			"short part": func() { p.TilesOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
+			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
+			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
+			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.lanes]) },
+			"short dots": func() { p.Dots(s[:p.lanes], s[:p.lanes], 2, s[:p.lanes]) },
+			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },
+			"short dst":  func() { p.Gather(s[:1], 1, s, []int{0, 1}, 1, 1) },
+			"wide":       func() { p.Gather(s, 1, s, []int{0}, 0, cols+1) },
+			"short rows": func() { p.AddRows(s[:2], s[:1], 1, s, []int{0, 2}, 2) },
+		} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: no panic", name)
+					}
+				}()
+				f()
+			}()
+		}
+	}, func(*testing.T, *Product[float64]) {})
+}
