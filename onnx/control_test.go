@@ -372,7 +372,6 @@ func TestSequenceOutputsAreApart(t *testing.T) {
 
 // A step's label in an error has the nodes, attributes and iterations around it.
 func TestErrorsOfBodies(t *testing.T) {
-	type b = *Builder
 	model := func(build func(b *Builder)) (*Model, error) {
 		bb := NewBuilder("g")
 		build(bb)
