@@ -7,7 +7,7 @@ package layout
 // gives 0:0.
 //
 //	(2,(1,6)):(1,(6,2)) → 12:1
-func (l *Layout) Coalesce() Layout {
+func (l Layout) Coalesce() Layout {
 	var p leaves
 	p.coalesce(l.leaves())
 	if p.n == 0 {
@@ -24,12 +24,12 @@ func (l *Layout) Coalesce() Layout {
 // entries than l has modes there.
 //
 //	(2,(1,6)):(1,(6,2)) by (1,1) → (2,6):(1,2)
-func (l *Layout) CoalesceByMode(profile Tuple) (Layout, error) {
+func (l Layout) CoalesceByMode(profile Tuple) (Layout, error) {
 	if _, ok := profile.Int(); ok {
 		return l.Coalesce(), nil
 	}
 	if !profile.IsList() || profile.Rank() > l.Rank() {
-		return Layout{}, fail("CoalesceByMode", ErrShape, "profile %v doesn't fit %v", profile, *l)
+		return Layout{}, fail("CoalesceByMode", ErrShape, "profile %v doesn't fit %v", profile, l)
 	}
 	var w writer
 	for i := range l.Rank() {

@@ -2,7 +2,7 @@ package layout
 
 // IsCompact reports whether the offsets are 0, 1, …, Size-1, each exactly once,
 // in whatever order: the elements fill a stretch of memory without holes.
-func (l *Layout) IsCompact() bool {
+func (l Layout) IsCompact() bool {
 	if l.IsRowMajor() {
 		return true
 	}
@@ -25,7 +25,7 @@ func (l *Layout) IsCompact() bool {
 
 // Runs returns the loops of the row-major order, the fastest first, as extents
 // and strides; neighbours that continue each other are merged.
-func (l *Layout) Runs() (ext, str []int) {
+func (l Layout) Runs() (ext, str []int) {
 	for _, r := range l.rowRuns(nil) {
 		ext, str = append(ext, r.ext), append(str, r.str)
 	}

@@ -2,13 +2,13 @@ package layout
 
 // Extents returns the extents, nested as the layout is: an integer for a layout of
 // one unnested mode, as String writes it.
-func (l *Layout) Extents() Tuple {
+func (l Layout) Extents() Tuple {
 	ext, _ := l.leaves()
 	return nested(ext, l.tokens())
 }
 
 // Strides returns the strides, nested as the layout is.
-func (l *Layout) Strides() Tuple {
+func (l Layout) Strides() Tuple {
 	_, str := l.leaves()
 	return nested(str, l.tokens())
 }
@@ -85,8 +85,8 @@ func (w *writer) tuple(op string, shape, stride Tuple, depth int) error {
 // below its place in colexicographic order, the first entry fastest, so that of
 // ((2,2),4):((1,8),2) the coordinates 7, (3,1) and ((1,1),1) are the same. It fails
 // when a list doesn't fit the nesting there, or an integer is outside its extent.
-func (l *Layout) OffsetAt(coord Tuple) (int, error) {
-	f := fixing{l: l}
+func (l Layout) OffsetAt(coord Tuple) (int, error) {
+	f := fixing{l: &l}
 	if err := f.fix("OffsetAt", coord, l.Extents(), l.Strides()); err != nil {
 		return 0, err
 	}
@@ -99,9 +99,9 @@ func (l *Layout) OffsetAt(coord Tuple) (int, error) {
 // CoordOf returns linear coordinate i, in colexicographic order, as a coordinate
 // nested as the layout is: OffsetAt(CoordOf(i)) is Offset(i). It fails unless
 // 0 ≤ i < Size.
-func (l *Layout) CoordOf(i int) (Tuple, error) {
+func (l Layout) CoordOf(i int) (Tuple, error) {
 	if n := l.Size(); i < 0 || i >= n {
-		return Tuple{}, fail("CoordOf", ErrRange, "coordinate %d is outside the %d of %v", i, n, *l)
+		return Tuple{}, fail("CoordOf", ErrRange, "coordinate %d is outside the %d of %v", i, n, l)
 	}
 	ext, _ := l.leaves()
 	c := make([]int, len(ext))
@@ -119,11 +119,11 @@ func (l *Layout) CoordOf(i int) (Tuple, error) {
 //
 // So for every coordinate c of the holes, the offset of coord with c filled in is
 // the returned offset plus that of c. It fails as OffsetAt does.
-func (l *Layout) Fix(coord Tuple) (kept Layout, offset int, err error) {
+func (l Layout) Fix(coord Tuple) (kept Layout, offset int, err error) {
 	if coord.IsHole() {
-		return *l, 0, nil
+		return l, 0, nil
 	}
-	f := fixing{l: l}
+	f := fixing{l: &l}
 	if err := f.fix("Fix", coord, l.Extents(), l.Strides()); err != nil {
 		return Layout{}, 0, err
 	}

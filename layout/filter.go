@@ -6,7 +6,7 @@ package layout
 // 0:0.
 //
 //	(2,4,3):(1,0,2) → 6:1
-func (l *Layout) Filter() Layout { return l.choose(func(str int) bool { return str != 0 }, false) }
+func (l Layout) Filter() Layout { return l.choose(func(str int) bool { return str != 0 }, false) }
 
 // Nullspace returns the layout N of the linear coordinates that leaves of stride 0
 // reach: l(i + N(j)) = l(i) whenever i is 0 in those leaves, and in particular
@@ -14,7 +14,7 @@ func (l *Layout) Filter() Layout { return l.choose(func(str int) bool { return s
 // coalesced; an empty l gives 0:0.
 //
 //	(2,4,3):(1,0,2) → 4:2
-func (l *Layout) Nullspace() Layout { return l.choose(func(str int) bool { return str == 0 }, true) }
+func (l Layout) Nullspace() Layout { return l.choose(func(str int) bool { return str == 0 }, true) }
 
 // choose coalesces the leaves whose strides are wanted; with places, the strides
 // are replaced by what one step adds to the linear coordinate.

@@ -108,7 +108,7 @@ func (x Index) resolve(n int) (start, count, step int) {
 // empty; axes without an index are kept whole. It fails when there are more
 // indices than axes, a point lies outside its axis, a step is 0, or a range of a
 // nested mode crosses its leaves unevenly (a copy of the tensor can be sliced).
-func (l *Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
+func (l Layout) Slice(idx ...Index) (out Layout, offset int, err error) {
 	named, dots := 0, 0
 	for _, x := range idx {
 		switch x.kind {

@@ -28,6 +28,10 @@ const Inline = 8
 // Layout maps coordinates to offsets. It is an immutable value; the zero value
 // is the layout of rank 0, ():(), with one element at offset 0. Use Equal to
 // compare; == does not compile.
+//
+// Methods that compute something of a layout take a value, so that they chain:
+// l.Coalesce().Flatten(). Methods that operators ask at each call, such as Rank, Dim and
+// Size, take a pointer: put a result in a variable before you ask them.
 type Layout struct {
 	_        [0]func()
 	ext, str [Inline]int // the leaves in order; flat when n == rank
@@ -348,7 +352,7 @@ func (l *Layout) Span() (lo, hi int) {
 
 // Equal reports whether l and m have the same nesting, extents and strides.
 // It compares the description, not the function: 4:1 and (2,2):(1,2) differ.
-func (l *Layout) Equal(m Layout) bool { return l.Same(&m) }
+func (l Layout) Equal(m Layout) bool { return l.Same(&m) }
 
 // Same is Equal without copying its argument; nil is the same as no layout.
 func (l *Layout) Same(m *Layout) bool {

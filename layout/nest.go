@@ -213,7 +213,7 @@ func canonNest(t []byte) []byte {
 
 // Mode returns mode i as a layout of its own: of rank 1 when it is a leaf, else
 // with its entries as modes. It panics unless 0 ≤ i < Rank.
-func (l *Layout) Mode(i int) Layout {
+func (l Layout) Mode(i int) Layout {
 	l.checkMode("Mode", i)
 	lo, hi := l.ModeLeaves(i)
 	ext, str := l.leaves()

@@ -102,7 +102,7 @@ func Join(modes ...Layout) (Layout, error) {
 }
 
 // Flatten returns the layout of the leaves, all brackets gone.
-func (l *Layout) Flatten() Layout {
+func (l Layout) Flatten() Layout {
 	ext, str := l.leaves()
 	return must(build("Flatten", ext, str, nil))
 }

@@ -14,9 +14,9 @@ package layout
 // It fails when n isn't positive, a stride and n don't divide each other, a wide
 // element isn't filled (the extent of such a leaf isn't a multiple of n/d), such
 // leaves together reach over a wide element, or such a stride is negative.
-func (l *Layout) Upcast(n int) (Layout, error) {
+func (l Layout) Upcast(n int) (Layout, error) {
 	if n <= 0 {
-		return Layout{}, fail("Upcast", ErrRange, "%v by %d; give a positive number", *l, n)
+		return Layout{}, fail("Upcast", ErrRange, "%v by %d; give a positive number", l, n)
 	}
 	reach := 0 // of the narrow elements in a wide one
 	return l.rescale("Upcast", func(e, s int) (int, int, error) {
@@ -24,14 +24,14 @@ func (l *Layout) Upcast(n int) (Layout, error) {
 		case s%n == 0:
 			return e, s / n, nil
 		case n%s != 0:
-			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: stride %d and %d don't divide each other", *l, n, s, n)
+			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: stride %d and %d don't divide each other", l, n, s, n)
 		case s < 0:
-			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: elements going down by %d don't begin at a wide element's start", *l, n, -s)
+			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: elements going down by %d don't begin at a wide element's start", l, n, -s)
 		case e%(n/s) != 0:
-			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: leaf %d:%d fills no whole number of wide elements", *l, n, e, s)
+			return 0, 0, fail("Upcast", ErrDivide, "%v by %d: leaf %d:%d fills no whole number of wide elements", l, n, e, s)
 		}
 		if reach += n - s; reach >= n { // (n/s - 1) steps of s
-			return 0, 0, fail("Upcast", ErrOverlap, "%v by %d: leaf %d:%d and those before it reach over a wide element", *l, n, e, s)
+			return 0, 0, fail("Upcast", ErrOverlap, "%v by %d: leaf %d:%d and those before it reach over a wide element", l, n, e, s)
 		}
 		return e / (n / s), 1, nil
 	})
@@ -51,16 +51,16 @@ func (l *Layout) Upcast(n int) (Layout, error) {
 // It fails when n isn't positive, no leaf has stride 1 (the narrow elements would
 // need a mode of their own), a leaf has stride -1, or the size or an offset does
 // not fit an int.
-func (l *Layout) Downcast(n int) (Layout, error) {
+func (l Layout) Downcast(n int) (Layout, error) {
 	if n <= 0 {
-		return Layout{}, fail("Downcast", ErrRange, "%v by %d; give a positive number", *l, n)
+		return Layout{}, fail("Downcast", ErrRange, "%v by %d; give a positive number", l, n)
 	}
 	ones := 0
 	out, err := l.rescale("Downcast", func(e, s int) (int, int, error) {
 		var ok bool
 		switch {
 		case s == -1 && n > 1:
-			return 0, 0, fail("Downcast", ErrDivide, "%v by %d: elements going down by 1 come in the wrong order", *l, n)
+			return 0, 0, fail("Downcast", ErrDivide, "%v by %d: elements going down by 1 come in the wrong order", l, n)
 		case s == 1:
 			ones++
 			e, ok = mul(e, n)
@@ -70,12 +70,12 @@ func (l *Layout) Downcast(n int) (Layout, error) {
 			s, ok = mul(s, n)
 		}
 		if !ok {
-			return 0, 0, fail("Downcast", ErrOverflow, "%v by %d doesn't fit an int", *l, n)
+			return 0, 0, fail("Downcast", ErrOverflow, "%v by %d doesn't fit an int", l, n)
 		}
 		return e, s, nil
 	})
 	if err == nil && ones == 0 && n > 1 {
-		return Layout{}, fail("Downcast", ErrDivide, "%v by %d: no leaf has stride 1; the narrow elements need a mode of their own", *l, n)
+		return Layout{}, fail("Downcast", ErrDivide, "%v by %d: no leaf has stride 1; the narrow elements need a mode of their own", l, n)
 	}
 	return out, err
 }
@@ -94,41 +94,41 @@ func (l *Layout) Downcast(n int) (Layout, error) {
 // when a width isn't positive, there is no contiguous leaf, that fills no whole number
 // of the new elements, another leaf's steps are no whole number of them, or the size or
 // an offset doesn't fit an int.
-func (l *Layout) Recast(from, to int) (Layout, error) {
+func (l Layout) Recast(from, to int) (Layout, error) {
 	if from <= 0 || to <= 0 {
-		return Layout{}, fail("Recast", ErrRange, "%v from %d to %d; give positive widths", *l, from, to)
+		return Layout{}, fail("Recast", ErrRange, "%v from %d to %d; give positive widths", l, from, to)
 	}
 	d := gcd(from, to)
 	wide, narrow := to/d, from/d // each wide old elements are narrow new ones
 	if wide == narrow {
-		return *l, nil
+		return l, nil
 	}
 	k, empty := l.contiguous(), l.Size() == 0
 	if k < 0 {
-		return Layout{}, fail("Recast", ErrDivide, "%v from %d to %d: no leaf has stride 1; copy it to a row-major layout", *l, from, to)
+		return Layout{}, fail("Recast", ErrDivide, "%v from %d to %d: no leaf has stride 1; copy it to a row-major layout", l, from, to)
 	}
 	i := -1
 	return l.rescale("Recast", func(e, s int) (int, int, error) {
 		if i++; i == k {
 			if e%wide != 0 {
-				return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: leaf %d:%d fills no whole number of elements of %d", *l, from, to, e, s, to)
+				return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: leaf %d:%d fills no whole number of elements of %d", l, from, to, e, s, to)
 			}
 			n, ok := mul(e/wide, narrow)
 			if !ok {
-				return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", *l, from, to)
+				return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", l, from, to)
 			}
 			return n, 1, nil
 		}
 		still := e == 1 || empty
 		if s%wide != 0 && !still {
-			return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: steps of leaf %d:%d are no whole number of elements of %d", *l, from, to, e, s, to)
+			return 0, 0, fail("Recast", ErrDivide, "%v from %d to %d: steps of leaf %d:%d are no whole number of elements of %d", l, from, to, e, s, to)
 		}
 		str, ok := mul(s/wide, narrow)
 		switch {
 		case still && (!ok || s%wide != 0):
 			str = 0 // nothing moves, whatever the stride
 		case !ok:
-			return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", *l, from, to)
+			return 0, 0, fail("Recast", ErrOverflow, "%v from %d to %d doesn't fit an int", l, from, to)
 		}
 		return e, str, nil
 	})
@@ -158,11 +158,11 @@ func gcd(a, b int) int {
 
 // Spread returns l with every stride multiplied by n: its elements are every n-th of
 // what they were. It fails when an offset doesn't fit an int.
-func (l *Layout) Spread(n int) (Layout, error) {
+func (l Layout) Spread(n int) (Layout, error) {
 	return l.rescale("Spread", func(e, s int) (int, int, error) {
 		str, ok := mul(s, n)
 		if !ok {
-			return 0, 0, fail("Spread", ErrOverflow, "%v by %d: stride %d times %d doesn't fit an int", *l, n, s, n)
+			return 0, 0, fail("Spread", ErrOverflow, "%v by %d: stride %d times %d doesn't fit an int", l, n, s, n)
 		}
 		return e, str, nil
 	})

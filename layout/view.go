@@ -127,7 +127,7 @@ func (l *Layout) BroadcastTo(shape ...int) (Layout, error) {
 // copy: axes of extent 1 come and go, an axis splits, and neighbours merge when
 // the outer stride is the inner one times its extent. A nested mode stays nested
 // when its leaves stay together. The error says which axes break the rule.
-func (l *Layout) View(shape ...int) (Layout, error) {
+func (l Layout) View(shape ...int) (Layout, error) {
 	if len(shape) > maxRank {
 		return Layout{}, fail("View", ErrLimit, "%d axes; the most is %d", len(shape), maxRank)
 	}
