@@ -109,7 +109,7 @@ func (k *flowCall) tensors(yield func(*Value) bool) {
 	}
 }
 
-// checkFlow looks for what a step of a flow needs, and keeps it; missing takes note of what there isn't.
+// checkFlow finds and keeps everything that a step of a flow needs. It reports to missing.
 func (c *compiled) checkFlow(s *step, f *flow, missing func(format string, args ...any)) error {
 	bodies := s.bodies
 	s.bodies = nil

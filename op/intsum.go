@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/num"
 )
 
-// termKind is what of each integer or fixed-point number enters a sum, and what is made of it.
+// termKind names the term of each integer or fixed-point number, and the function of their sum.
 type termKind uint8
 
 const (

@@ -308,9 +308,8 @@ func (r *reducing) put(tile []byte, o, n int) {
 	}
 }
 
-// A reduction over an axis whose neighbouring elements are far apart, while those
-// of neighbouring outputs lie side by side, such as over the first axis of a
-// row-major matrix: it takes whole stretches of rows at a time.
+// A reduction over the first axis of a row-major matrix has neighbouring outputs whose
+// elements lie side by side. It takes whole stretches of rows at a time.
 
 // byRows gives the Reducer rows, where those of outputs lie side by side.
 func (r *reducing) byRows(j *Job) bool {
