@@ -88,7 +88,7 @@ func (c *compiled) compileModel() (err error) {
 	}
 	known := make(map[string]op.Op)
 	for _, o := range op.All() {
-		known[o.Name()] = o
+		known[opName(o.Domain(), o.Name())] = o
 	}
 	list, err := c.checkGraph(known)
 	if err != nil {
@@ -214,10 +214,6 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 // checkNode looks for what step i needs, and keeps it; missing takes note of what there isn't.
 func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format string, args ...any)) error {
 	n := c.steps[i].node
-	if !isDefault(n.Domain) {
-		missing("operators of the domain %q", n.Domain)
-		return nil
-	}
 	seen := make(map[string]bool, len(n.Attributes))
 	for j := range n.Attributes {
 		a := &n.Attributes[j]
@@ -229,20 +225,24 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 		}
 		seen[a.Name] = true
 	}
-	if f := flows[n.Op]; f != nil {
+	if f := flows[n.Op]; f != nil && isDefault(n.Domain) {
 		return c.checkFlow(&c.steps[i], f, missing)
 	}
 	c.steps[i].bodies = nil
-	o, ok := known[n.Op]
+	if c.opsetOf(n) == 0 {
+		missing("the model imports no opset of the domain %q", n.Domain)
+		return nil
+	}
+	o, ok := known[opName(n.Domain, n.Op)]
 	if !ok {
 		missing("the operator isn't implemented")
 		return nil
 	}
-	if why := meaning(o, c.opset); why != "" {
+	if why := meaning(o, c.opsetOf(n)); why != "" {
 		missing("%s", why)
 		return nil
 	}
-	if n.Op == "Constant" {
+	if n.Op == "Constant" && isDefault(n.Domain) {
 		return c.checkConstant(i, o, missing)
 	}
 	c.ops[i] = o

@@ -25,6 +25,9 @@ type flow struct {
 // Name returns the operator's name.
 func (f *flow) Name() string { return f.name }
 
+// Domain returns that of ONNX's own operators.
+func (f *flow) Domain() string { return "" }
+
 // Versions returns the opsets that define it.
 func (f *flow) Versions() []int { return f.versions }
 

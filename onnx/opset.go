@@ -57,21 +57,24 @@ var changed = map[string][]int{
 	"TopK":               {10}, // k becomes an input
 	"Unsqueeze":          {13},
 	"Upsample":           {9}, // scales become an input
+
+	"ai.onnx.ml.LabelEncoder": {2}, // keys and values instead of classes
 }
 
-// A definition is an operator with the opsets whose meaning it has: one of package op, or a flow.
+// A definition is an operator with the opsets of its domain whose meaning it has: one of package op, or a flow.
 type definition interface {
 	Name() string
+	Domain() string
 	Versions() []int
 }
 
 // meaning says why o doesn't have the meaning that opset v gives it; "" if it does.
 func meaning(o definition, v int64) string {
-	if v > maxOpset {
+	if v > maxOpset && o.Domain() == "" {
 		return fmt.Sprintf("opset %d is newer than %d, the last whose operators are known", v, maxOpset)
 	}
 	since := 0
-	for _, c := range changed[o.Name()] {
+	for _, c := range changed[opName(o.Domain(), o.Name())] {
 		if int64(c) <= v {
 			since = c
 		}

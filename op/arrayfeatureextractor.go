@@ -40,5 +40,5 @@ func extracted(a, indices tensor.Any) *transfer {
 	}}
 }
 
-var arrayFeatureExtractor = opN{about: about{name: "ArrayFeatureExtractor"}, least: 2,
+var arrayFeatureExtractor = opN{about: about{name: "ArrayFeatureExtractor", domain: "ai.onnx.ml", onnx: []int{1}}, least: 2,
 	move: func(c *Call) *transfer { return extracted(c.in(0), c.in(1)) }}

@@ -31,5 +31,5 @@ func binarized(x tensor.Any, threshold float64) *transfer {
 	}}
 }
 
-var binarizer = opN{about: about{name: "Binarizer", attrs: []string{"threshold"}}, least: 1, takes: reals,
+var binarizer = opN{about: about{name: "Binarizer", domain: "ai.onnx.ml", onnx: []int{1}, attrs: []string{"threshold"}}, least: 1, takes: reals,
 	move: func(c *Call) *transfer { return binarized(c.in(0), float64(c.Attrs.Float("threshold", 0))) }}

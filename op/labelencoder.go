@@ -63,7 +63,7 @@ func encodeLabels[K comparable](ctx context.Context, dst words, in []words, key 
 	})
 }
 
-var labelEncoder = opN{about: about{name: "LabelEncoder",
+var labelEncoder = opN{about: about{name: "LabelEncoder", domain: "ai.onnx.ml", onnx: []int{2, 4},
 	attrs: []string{"default_float", "default_int64", "default_tensor", "keys_floats", "keys_int64s", "keys_tensor", "values_floats", "values_int64s", "values_tensor"},
 	why:   "keys of fewer bits are compared in wider types: Cast first"}, least: 1,
 	takes: reals&^narrows | fixeds, move: func(c *Call) *transfer {

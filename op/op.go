@@ -166,6 +166,7 @@ type Op interface {
 	Name() string                // as ONNX spells it
 	Versions() []int             // the opsets that (re)defined it and whose meaning this is
 	Attributes() []string        // the attributes it understands
+	Domain() string              // of the operator set that defines it: empty for ONNX's own, and without one
 	Supports(d dtype.DType) bool // whether its main operand may hold d
 	// Infer returns the outputs' types and shapes from inputs that may be
 	// tensor.Specs. An output whose value follows from shapes alone is returned
