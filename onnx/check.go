@@ -89,6 +89,10 @@ func (c *compiled) compileModel() (err error) {
 	known := make(map[string]op.Op)
 	for _, o := range op.All() {
 		known[opName(o.Domain(), o.Name())] = o
+		if slices.Contains(microsoft, o.Name()) {
+			a := contributed{o}
+			known[opName(a.Domain(), a.Name())] = a
+		}
 	}
 	list, err := c.checkGraph(known)
 	if err != nil {

@@ -3,6 +3,8 @@ package onnx
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ashlar-go/ashlar/op"
 )
 
 // maxOpset is the last version of ONNX's operator set of which something is known. Versions 7 to 17 can be run in full, as far
@@ -87,3 +89,13 @@ func meaning(o definition, v int64) string {
 	}
 	return fmt.Sprintf("opset %d changed its meaning; available are those of opsets %v", since, o.Versions())
 }
+
+// microsoft lists ONNX's operators that the domain com.microsoft has, too, with the same meaning. Source:
+// docs/ContribOperators.md of github.com/microsoft/onnxruntime.
+var microsoft = []string{"Gelu"}
+
+// contributed is such an operator.
+type contributed struct{ op.Op }
+
+func (contributed) Domain() string  { return "com.microsoft" }
+func (contributed) Versions() []int { return []int{1} }

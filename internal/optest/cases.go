@@ -143,6 +143,19 @@ func cases(name string) []testCase {
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"alpha": float32(0.75)}})
 	case "Gelu":
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"approximate": "tanh"}})
+	case "FastGelu":
+		return append(unary(nil), testCase{in: []input{data(3, 4, 6), data(6)}})
+	case "BiasGelu":
+		return []testCase{{in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 40), data(40)}}, {in: []input{data(0, 4), data(4)}}}
+	case "QuickGelu":
+		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"alpha": float32(0.75)}})
+	case "FusedMatMul":
+		return []testCase{{in: []input{data(4, 6), data(6, 8)}}, {in: []input{data(6, 4), data(8, 6)}, attrs: attrs{"alpha": float32(0.5), "transA": int64(1), "transB": int64(1)}},
+			{in: []input{data(4, 2, 6), data(6, 2, 3)}, attrs: attrs{"transBatchA": int64(1), "transBatchB": int64(1)}}, {in: []input{data(33, 270), data(270, 12)}, calm: true}}
+	case "SkipLayerNormalization":
+		return []testCase{{in: []input{data(2, 3, 4), data(2, 3, 4), data(4), data(4), data(4)}, outputs: 4}, {in: []input{data(3, 40), data(40), data(40)}, calm: true}}
+	case "SkipSimplifiedLayerNormalization":
+		return []testCase{{in: []input{data(2, 3, 4), data(2, 3, 4), data(4), data(4)}}, {in: []input{data(3, 40), data(40), data(40)}, calm: true}}
 	case "IsInf":
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"detect_negative": int64(0)}})
 	case "Add", "And", "Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual", "Hypot", "Less", "LessOrEqual", "Mul", "Or", "Pow", "Sub", "Xor":
