@@ -21,16 +21,18 @@ import (
 
 // about is what every operator says of itself.
 type about struct {
-	name  string
-	onnx  []int    // opsets that define it, ascending
-	attrs []string // ONNX attributes it understands
-	orion *inOrion // the difference that InOrion makes; may be nil
-	why   string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
+	name   string
+	domain string   // of the operator set, empty for ONNX's own
+	onnx   []int    // opsets that define it, ascending
+	attrs  []string // ONNX attributes it understands
+	orion  *inOrion // the difference that InOrion makes; may be nil
+	why    string   // why numbers of some type are left out; empty for the reasons that Why finds by itself
 }
 
 func (a *about) Name() string         { return a.name }
 func (a *about) Versions() []int      { return a.onnx }
 func (a *about) Attributes() []string { return a.attrs }
+func (a *about) Domain() string       { return a.domain }
 
 // rows1 has the row of a one-operand operator for each element type; an absent
 // one means the operator makes no sense there. Narrow floats use F32, unless the
