@@ -356,6 +356,9 @@ func TestInferAgrees(t *testing.T) {
 						r, _ := tensor.Make(d, 1, 2*gates, 2)
 						attrs, calls = nil, append(calls, []tensor.Any{steps, w, r})
 					}
+					if ml, ok := mlAttrs[o.Name()]; ok {
+						attrs = ml
+					}
 					for _, in := range calls {
 						for _, opset := range []int{7, 10, 13, 18, 26} {
 							if v := o.Versions(); len(v) > 0 && v[0] > opset {

@@ -12,6 +12,7 @@ const (
 	bytes8    = types(1<<dtype.Int8 | 1<<dtype.Uint8) // integers of 8 bits
 	indices   = types(1<<dtype.Int32 | 1<<dtype.Int64)
 	integers  = bytes8 | indices | 1<<dtype.Int16 | 1<<dtype.Uint16 | 1<<dtype.Uint32 | 1<<dtype.Uint64
+	tabular   = indices | 1<<dtype.Float32 | 1<<dtype.Float64 // what most operators of ai.onnx.ml take
 	quantized = bytes8 | 1<<dtype.Int16 | 1<<dtype.Uint16 | 1<<dtype.Int32 | 1<<dtype.Float8E4M3 | 1<<dtype.Float8E5M2
 	fixeds    = types(1<<dtype.FP8x23 | 1<<dtype.FP16x16 | 1<<dtype.FP32x32 | 1<<dtype.FP64x64)
 	complexes = types(1<<dtype.Complex64 | 1<<dtype.Complex128)

@@ -1,6 +1,7 @@
 package optest
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -273,6 +274,20 @@ func cases(name string) []testCase {
 			{in: []input{data(1, 2, 4, 4), data(2, 2, 3, 3), data(1, 18, 4, 4)}, attrs: attrs{"pads": []int64{1, 1, 1, 1}}, calm: true}}
 	case "LSTM", "GRU", "RNN":
 		return recurrent(name)
+	case "Scaler":
+		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"offset": []float32{0.5}, "scale": []float32{-3}}}, {in: []input{data(2, 3, 4)}, attrs: attrs{"offset": []float32{1, 2, 3, 4}, "scale": []float32{0.1, 1, 10, 100}}}}
+	case "Normalizer":
+		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(4, 6)}, attrs: attrs{"norm": "L1"}}, {in: []input{data(4, 6)}, attrs: attrs{"norm": "L2"}}, {in: []input{data(2, 3, 4)}, attrs: attrs{"norm": "L2"}, calm: true}}
+	case "Imputer":
+		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"imputed_value_floats": []float32{1.5}, "imputed_value_int64s": []int64{7}, "replaced_value_float": float32(math.NaN())}},
+			{in: []input{data(2, 3, 4)}, attrs: attrs{"imputed_value_floats": []float32{1, 2, 3, 4}, "imputed_value_int64s": []int64{1, 2, 3, 4}}}}
+	case "LinearRegressor", "LinearClassifier", "TreeEnsembleRegressor", "TreeEnsembleClassifier":
+		var cs []testCase
+		for _, post := range []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"} {
+			cs = append(cs, model(name, 6, post), model(name, 6, post))
+			cs[len(cs)-1].calm = true
+		}
+		return cs
 	case "MatMul":
 		return []testCase{{in: []input{data(4, 6), data(6, 8)}}, {in: []input{data(6), data(6, 4)}}, {in: []input{data(4, 6), data(6)}}, {in: []input{data(2, 3, 4, 6), data(3, 6, 2)}},
 			{in: []input{data(0, 4), data(4, 2)}}, {in: []input{data(33, 270), data(270, 12)}, calm: true}}
@@ -289,6 +304,29 @@ func cases(name string) []testCase {
 			attrs: attrs{"transA": int64(1), "transB": int64(1), "alpha": float32(0.5), "beta": float32(-2)}}, {in: []input{data(9, 300), data(300, 5)}, calm: true}}
 	}
 	return moves(name)
+}
+
+// model is a case of a linear model or an ensemble of trees, of three targets or classes.
+func model(name string, features int, post string) testCase {
+	a := attrs{"post_transform": post, "targets": int64(3), "n_targets": int64(3), "intercepts": []float32{0.5, -1, 2}, "classlabels_ints": []int64{4, 9, 2}, "classlabels_int64s": []int64{4, 9, 2}}
+	coefficients := make([]float32, 3*features)
+	for i := range coefficients {
+		coefficients[i] = float32(i%7) - 2.5
+	}
+	a["coefficients"] = coefficients
+	a["nodes_treeids"], a["nodes_nodeids"] = []int64{0, 0, 0, 0, 0, 1, 1, 1}, []int64{0, 1, 2, 3, 4, 0, 1, 2}
+	a["nodes_truenodeids"], a["nodes_falsenodeids"] = []int64{1, 0, 3, 0, 0, 2, 0, 0}, []int64{2, 0, 4, 0, 0, 1, 0, 0}
+	a["nodes_modes"] = []string{"BRANCH_LEQ", "LEAF", "BRANCH_GT", "LEAF", "LEAF", "BRANCH_NEQ", "LEAF", "LEAF"}
+	a["nodes_featureids"], a["nodes_values"] = []int64{0, 0, 3, 0, 0, 1, 0, 0}, []float32{0, 0, 1, 0, 0, 0.5, 0, 0}
+	for _, prefix := range []string{"target_", "class_"} {
+		a[prefix+"treeids"], a[prefix+"nodeids"] = []int64{0, 0, 0, 1, 1}, []int64{1, 3, 4, 1, 2}
+		a[prefix+"ids"], a[prefix+"weights"] = []int64{0, 1, 2, 1, 2}, []float32{0.25, -0.5, 0.75, 0.5, 0.1}
+	}
+	c := testCase{in: []input{data(4, features)}, attrs: a, outputs: 1}
+	if name == "LinearClassifier" || name == "TreeEnsembleClassifier" {
+		c.outputs = 2
+	}
+	return c
 }
 
 // recurrent is the cases of LSTM, GRU and RNN: of both layouts, all directions and all activations.

@@ -157,6 +157,8 @@ var onPage = map[string]testCase{
 	"ScatterND":                 {in: []input{data(14, 28), index([]int{3, 1}, 0, -1, 0), data(3, 28)}},
 	"SpaceToDepth":              {in: []input{data(1, 2, 14, 28)}, attrs: attrs{"blocksize": int64(2)}},
 	"Squeeze":                   {in: []input{data(14, 28, 1), ints(-1)}},
+	"LinearClassifier":          model("LinearClassifier", 28, "NONE"),
+	"LinearRegressor":           model("LinearRegressor", 28, "NONE"),
 	"TensorDot":                 {in: []input{data(14, 28), data(28, 14)}, attrs: attrs{"axes_a": []int64{1}, "axes_b": []int64{0}}},
 }
 

@@ -1,0 +1,121 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// LinearClassifier returns the label of each row of x [N, features] or [features], and the
+// scores [N, classes] of all labels, which are computed as LinearRegressor computes targets.
+// Coefficients for one score and two labels give a score s of the second, and −s of the first.
+// The label is that of the largest score, of equals the first; NaN is passed over. With one
+// label it is that of scores from 0 on, or after a PostTransform from 0.5 on; else 0. Without
+// labels the classes are 0, 1, …. It panics when the numbers of coefficients, intercepts
+// and labels don't fit. An Into target takes the scores. LinearClassifier of the domain
+// ai.onnx.ml, without its strings.
+func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m Linear, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
+	return label, scores
+}
+
+// A classification is scores, and labels that they decide.
+type classification struct {
+	scores *transfer
+	labels []int64 // set as scores are computed
+}
+
+// both computes the scores to r, and returns the labels.
+func (k *classification) both(r *tensor.Any, opts []Option) tensor.Any {
+	k.labels = roomFor[int64](k.scores.name, k.scores.shape[0])
+	k.scores.into(r, opts)
+	return tensor.FromSlice(k.labels, len(k.labels)).Any()
+}
+
+func (k *classification) infer() []tensor.Any {
+	m := k.scores
+	return []tensor.Any{spec(m.name, dtype.Int64, m.shape[0]), spec(m.name, m.d, m.shape...)}
+}
+
+func (k *classification) run(c *Call) []tensor.Any {
+	c.with(k.scores.name, 0)
+	out := make([]tensor.Any, 2)
+	out[0] = k.both(&out[1], options(c))
+	return out
+}
+
+func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
+	const name = "LinearClassifier"
+	_, features := tableOf(name, x)
+	given := len(m.Intercepts)
+	if given == 0 && features > 0 {
+		given = len(m.Coefficients) / features
+	}
+	if given == 0 {
+		given = len(labels)
+	}
+	two := given == 1 && len(labels) == 2
+	if len(labels) != 0 && len(labels) != given && !two {
+		panic(fail(name, tensor.ErrShape, "%d labels for %d scores; give one for each, or two for one score", len(labels), given))
+	}
+	wide, post := given, m.PostTransform
+	if two {
+		wide = 2
+	}
+	k := new(classification)
+	k.scores = m.scores(name, x, given, wide, func(v []float64, row int) {
+		if two {
+			v[0], v[1] = -v[0], v[0]
+		}
+		if wide > 1 {
+			k.labels[row] = labelOf(labels, v)
+			transformScores(v, post)
+			return
+		}
+		transformScores(v, post)
+		least := 0.5
+		if post == "" || post == "NONE" {
+			least = 0
+		}
+		if !(v[0] >= least) {
+			k.labels[row] = 0
+		} else if k.labels[row] = 1; len(labels) > 0 {
+			k.labels[row] = labels[0]
+		}
+	})
+	return k
+}
+
+// labelOf returns the label of the largest score as a float32, of equals the first.
+func labelOf(labels []int64, v []float64) int64 {
+	at := -1
+	for i, x := range v {
+		if x == x && (at < 0 || float32(x) > float32(v[at])) {
+			at = i
+		}
+	}
+	at = max(at, 0)
+	if len(labels) > 0 {
+		return labels[at]
+	}
+	return int64(at)
+}
+
+// labelsOf reads the labels of a node.
+func labelsOf(name string, c *Call, attr string) []int64 {
+	if c.Attrs.Has("classlabels_strings") && len(texts(name, c, "classlabels_strings")) > 0 {
+		panic(fail(name, ErrUnsupported, "labels that are strings aren't supported yet; give %s, and look the strings up by them", attr))
+	}
+	v, _ := c.Attrs.Ints(attr)
+	return v
+}
+
+func linearClasses(c *Call) *classification {
+	m := linearOf(c)
+	return m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints"))
+}
+
+// multi_class doesn't change the scores.
+var linearClassifier = opN{about: about{name: "LinearClassifier", domain: mlDomain, onnx: []int{1},
+	attrs: []string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, why: mlWhy}, least: 1, takes: tabular,
+	infer: func(c *Call) []tensor.Any { return linearClasses(c).infer() }, run: func(c *Call) []tensor.Any { return linearClasses(c).run(c) }}

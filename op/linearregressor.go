@@ -1,0 +1,176 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Linear is a linear model: for each score, as many coefficients as there are features, and
+// an intercept.
+type Linear struct {
+	Coefficients  []float32 // those of the first score first
+	Intercepts    []float32 // one for each score; 0 without them
+	PostTransform string    // of the scores: "NONE", as "" is, "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO" or "PROBIT"
+}
+
+// LinearRegressor returns the targets [N, targets] of x [N, features] or [features]: for each
+// the sum of features times coefficients, plus the intercept. They are float32, computed in
+// float64 in the order of features and rounded once. NaN goes on into all targets. It panics
+// when the numbers of coefficients or intercepts don't fit. LinearRegressor of the domain
+// ai.onnx.ml.
+func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, m Linear, opts ...Option) (r tensor.Tensor[float32]) {
+	m.scores("LinearRegressor", x.Any(), targets, targets, func(v []float64, _ int) { transformScores(v, m.PostTransform) }).into(exec.Ref(&r), opts)
+	return r
+}
+
+// scores returns a transfer that computes given scores of each row, which finish turns
+// into the wide ones of the result.
+func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int)) *transfer {
+	rows, features := tableOf(name, x)
+	checkTransform(name, m.PostTransform)
+	if given < 1 {
+		panic(fail(name, tensor.ErrValue, "a model of %d scores; want 1 or more", given))
+	}
+	if n := len(m.Coefficients); n%given != 0 || n/given != features {
+		panic(fail(name, tensor.ErrShape, "%d coefficients for %d scores of input 0, %s; want %d for each", n, given, tensor.Describe(x), features))
+	}
+	if n := len(m.Intercepts); n != 0 && n != given {
+		panic(fail(name, tensor.ErrShape, "%d intercepts for %d scores; give one for each, or none", n, given))
+	}
+	coefficients, intercepts := m.Coefficients, m.Intercepts
+	return scoreTable(name, x, rows, wide, 4*len(coefficients)+40*wide, func(src numeric, row int, v []float64) {
+		for t := range given {
+			var sum float64
+			for f := range features {
+				sum += float64(src.real(row*features+f) * float64(coefficients[t*features+f]))
+			}
+			if len(intercepts) > 0 {
+				sum += float64(intercepts[t])
+			}
+			v[t] = sum
+		}
+		finish(v, row)
+	})
+}
+
+// tableOf returns the rows and columns of [rows, columns], or of one row [columns].
+func tableOf(name string, x tensor.Any) (rows, columns int) {
+	must(name, !x.IsZero(), x.DType())
+	switch x.Rank() {
+	case 1:
+		return 1, x.Dim(0)
+	case 2:
+		return x.Dim(0), x.Dim(1)
+	}
+	panic(fail(name, tensor.ErrShape, "input 0 is %s; want [rows, features] or [features]", tensor.Describe(x)))
+}
+
+// scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row.
+func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src numeric, row int, v []float64)) *transfer {
+	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+		src, to := numericOf(in[0]), numericOf(dst)
+		exec.Split(name, ctx, rows, cost, func(from, till int) {
+			v := roomFor[float64](name, wide)
+			for row := from; row < till; row++ {
+				clear(v)
+				f(src, row, v)
+				to.setFloats(row*wide, v)
+			}
+		})
+	}}
+}
+
+// checkTransform panics for an unknown post_transform.
+func checkTransform(name, post string) {
+	switch post {
+	case "", "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT":
+		return
+	}
+	panic(fail(name, tensor.ErrValue, "post_transform is %.40q; want NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT", post))
+}
+
+// transformScores applies a post_transform to the scores of a row. PROBIT is ONNX's formula,
+// which is off by some 0.002. SOFTMAX_ZERO leaves scores within 1e-7 of 0 near 0.
+func transformScores(v []float64, post string) {
+	top := math.Inf(-1)
+	for _, x := range v {
+		top = max(top, x)
+	}
+	switch post {
+	case "LOGISTIC":
+		for i, x := range v {
+			e := num.Exp64(-math.Abs(x))
+			if v[i] = 1 / (1 + e); x < 0 {
+				v[i] = e / (1 + e)
+			}
+		}
+	case "PROBIT":
+		for i, x := range v {
+			v[i] = probit(x)
+		}
+	case "SOFTMAX":
+		var sum float64
+		for i, x := range v {
+			v[i] = num.Exp64(x - top)
+			sum += v[i]
+		}
+		for i := range v {
+			v[i] /= sum
+		}
+	case "SOFTMAX_ZERO":
+		var sum float64
+		for i, x := range v {
+			if v[i] = num.Exp64(x - top); math.Abs(x) <= 1e-7 {
+				v[i] = float64(x * num.Exp64(-top))
+			}
+			sum += v[i]
+		}
+		for i := range v {
+			if v[i] /= sum; sum == 0 {
+				v[i] = 0.5
+			}
+		}
+	}
+}
+
+// probit approximates the inverse of the normal distribution by Winitzki's formula.
+func probit(p float64) float64 {
+	const a = 0.147
+	x := float64(2*p) - 1
+	y := float64((1 - x) * (1 + x))
+	if y == 0 {
+		return 0
+	}
+	l := num.Log64(y)
+	u := 2/(math.Pi*a) + float64(0.5*l)
+	z := 1.41421356 * math.Sqrt(math.Sqrt(float64(u*u)-float64(1/a*l))-u)
+	if x < 0 {
+		return -z
+	}
+	return z
+}
+
+// linearOf reads a node.
+func linearOf(c *Call) (m Linear) {
+	m.Coefficients, _ = c.Attrs.Floats("coefficients")
+	m.Intercepts, _ = c.Attrs.Floats("intercepts")
+	m.PostTransform = c.Attrs.Str("post_transform", "NONE")
+	return m
+}
+
+// attrInt returns an attribute as an int.
+func attrInt(c *Call, name string, def int64) int {
+	return asInt(c.Attrs.Int(name, def))
+}
+
+var linearRegressor = opN{about: about{name: "LinearRegressor", domain: mlDomain, onnx: []int{1},
+	attrs: []string{"coefficients", "intercepts", "post_transform", "targets"}, why: mlWhy}, least: 1, takes: tabular,
+	move: func(c *Call) *transfer {
+		m, n := linearOf(c), attrInt(c, "targets", 1)
+		return m.scores("LinearRegressor", c.in(0), n, n, func(v []float64, _ int) { transformScores(v, m.PostTransform) })
+	}}

@@ -1,0 +1,216 @@
+package op
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// mlAttrs has attributes of the operators of ai.onnx.ml, for 4 features.
+var mlAttrs = map[string]AttrMap{
+	"Scaler":           {"offset": []float32{1, 2, 3, 4}, "scale": []float32{0.5}},
+	"Imputer":          {"imputed_value_floats": []float32{1.5}, "imputed_value_int64s": []int64{1, 2, 3, 4}},
+	"LinearRegressor":  {"coefficients": []float32{1, 2, 3, 4, 5, 6, 7, 8}, "intercepts": []float32{9, 10}, "targets": int64(2)},
+	"LinearClassifier": {"coefficients": []float32{1, -2, 3, -4}, "intercepts": []float32{9}, "classlabels_ints": []int64{5, 6}, "post_transform": "LOGISTIC", "multi_class": int64(0)},
+	"TreeEnsembleRegressor": treesAttrs(AttrMap{"n_targets": int64(2), "target_treeids": []int64{0, 0, 1, 1}, "target_nodeids": []int64{1, 2, 1, 2}, "target_ids": []int64{0, 1, 1, 0},
+		"target_weights": []float32{1, 2, 4, 8}}),
+	"TreeEnsembleClassifier": treesAttrs(AttrMap{"classlabels_int64s": []int64{5, 6}, "class_treeids": []int64{0, 0, 1, 1}, "class_nodeids": []int64{1, 2, 1, 2}, "class_ids": []int64{0, 1, 1, 0},
+		"class_weights": []float32{1, 2, 4, 8}}),
+}
+
+// treesAttrs adds two stumps: feature 0 ≤ 0, and feature 3 > 1, where NaN counts as true.
+func treesAttrs(a AttrMap) AttrMap {
+	a["nodes_treeids"] = []int64{0, 0, 0, 1, 1, 1}
+	a["nodes_nodeids"] = []int64{0, 1, 2, 0, 1, 2}
+	a["nodes_featureids"] = []int64{0, 0, 0, 3, 0, 0}
+	a["nodes_values"] = []float32{0, 0, 0, 1, 0, 0}
+	a["nodes_modes"] = []string{"BRANCH_LEQ", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"}
+	a["nodes_truenodeids"] = []int64{1, 0, 0, 1, 0, 0}
+	a["nodes_falsenodeids"] = []int64{2, 0, 0, 2, 0, 0}
+	a["nodes_missing_value_tracks_true"] = []int64{0, 0, 0, 1, 0, 0}
+	return a
+}
+
+// with returns a with some attributes changed.
+func (m AttrMap) with(more AttrMap) AttrMap {
+	out := AttrMap{}
+	for _, l := range []AttrMap{m, more} {
+		for k, v := range l {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+func TestRuntimeML(t *testing.T) {
+	nan := math.NaN()
+	x := tensor.FromSlice([]float64{-1, 0, 0, 2, 1, 2, 3, nan}, 2, 4)
+	f := tensor.FromSlice([]float32{-1, 0, 0, 2, 1, 2, 3, 4}, 2, 4)
+	for _, c := range []struct {
+		op   string
+		more AttrMap
+		x    tensor.Any
+		want string
+	}{
+		{"Scaler", nil, x.Any(), "[[-1. -1. -1.5 -1.] [0. 0. 0. nan]]"},
+		{"Normalizer", AttrMap{"norm": "MAX"}, f.Any(), "[[-0.5 0. 0. 1.] [0.25 0.5 0.75 1.]]"},
+		{"Normalizer", AttrMap{"norm": "L1"}, tensor.FromSlice([]float64{1e300, -3e300}).Any(), "[0.25 -0.75]"},
+		{"Imputer", nil, x.Any(), "[[-1. 1.5 1.5 2.] [1. 2. 3. nan]]"},
+		{"Imputer", AttrMap{"replaced_value_float": float32(nan)}, x.Any(), "[[-1. 0. 0. 2.] [1. 2. 3. 1.5]]"},
+		{"Imputer", nil, tensor.New[int32](1, 4).Any(), "[[1 2 3 4]]"},
+		{"LinearRegressor", nil, f.Any(), "[[16. 21.] [39. 80.]]"},
+		{"LinearClassifier", AttrMap{"post_transform": "NONE"}, f.Any(), "[5 5]; [[-0. 0.] [1. -1.]]"},
+		{"LinearClassifier", AttrMap{"post_transform": "SOFTMAX"}, f.Any(), "[5 5]; [[0.5 0.5] [0.8807971 0.11920292]]"},
+		{"LinearClassifier", AttrMap{"post_transform": "SOFTMAX_ZERO"}, f.Any(), "[5 5]; [[0.5 0.5] [0.8807971 0.11920292]]"},
+		{"LinearClassifier", AttrMap{"coefficients": []float32{0, 1, 0, 0}, "classlabels_ints": []int64{7}, "intercepts": []float32{-1}}, f.Any(), "[0 7]; [[0.26894143] [0.7310586]]"},
+		{"TreeEnsembleRegressor", nil, x.Any(), "[[1. 4.] [0. 6.]]"},
+		{"TreeEnsembleRegressor", AttrMap{"aggregate_function": "AVERAGE", "base_values": []float32{10, 20}}, x.Any(), "[[10.5 22.] [10. 23.]]"},
+		{"TreeEnsembleRegressor", AttrMap{"aggregate_function": "MIN"}, x.Any(), "[[1. 4.] [0. 2.]]"},
+		{"TreeEnsembleRegressor", AttrMap{"aggregate_function": "MAX"}, x.Any(), "[[1. 4.] [0. 4.]]"},
+		{"TreeEnsembleRegressor", AttrMap{"target_weights_as_tensor": tensor.FromSlice([]float64{0.1, 0, 0, 0})}, x.Any(), "[[0.1 0.] [0. 0.]]"},
+		{"TreeEnsembleClassifier", nil, x.Any(), "[6 6]; [[1. 4.] [0. 6.]]"},
+		{"TreeEnsembleClassifier", AttrMap{"class_ids": []int64{0, 0, 0, 0}, "class_weights": []float32{0.25, 0.125, 0.5, 0}}, x.Any(), "[6 6]; [[0.25 0.75] [0.375 0.625]]"},
+		{"TreeEnsembleClassifier", AttrMap{"class_ids": []int64{0, 0, 0, 0}, "class_weights": []float32{-2, 1, 1, 0}, "base_values": []float32{0.5}}, x.Any(), "[5 6]; [[0.5 -0.5] [-2.5 2.5]]"},
+		{"TreeEnsembleClassifier", AttrMap{"class_ids": []int64{0, 0, 0, 0}, "class_weights": []float32{-2, 1, 2, 0}, "post_transform": "LOGISTIC"}, x.Any(), "[5 6]; [[0.5 0.5] [0.04742587 0.95257413]]"},
+	} {
+		o, _ := Lookup(c.op)
+		out, err := o.Run(&Call{Inputs: []tensor.Any{c.x}, Attrs: mlAttrs[c.op].with(c.more), Opset: 3})
+		if err != nil {
+			t.Errorf("%s, %v: %v", c.op, c.more, err)
+			continue
+		}
+		var lines []string
+		for _, a := range out {
+			lines = append(lines, strings.NewReplacer("[ ", "[", " ]", "]").Replace(strings.Join(strings.Fields(fmt.Sprint(a)), " ")))
+		}
+		if got := strings.Join(lines, "; "); got != c.want {
+			t.Errorf("%s, %v: %s, want %s", c.op, c.more, got, c.want)
+		}
+	}
+}
+
+func TestRefusalsML(t *testing.T) {
+	x := tensor.New[float32](2, 4).Any()
+	for _, c := range []struct {
+		op   string
+		more AttrMap
+		want string
+	}{
+		{"Scaler", AttrMap{"offset": []float32{1, 2}}, "offset has 2 numbers"},
+		{"Normalizer", AttrMap{"norm": "L3"}, `norm is "L3"`},
+		{"Imputer", AttrMap{"imputed_value_floats": 1}, "there is no imputed_value_floats"},
+		{"LinearRegressor", AttrMap{"targets": int64(3)}, "8 coefficients for 3 scores"},
+		{"LinearRegressor", AttrMap{"post_transform": "LOG"}, `post_transform is "LOG"`},
+		{"LinearRegressor", AttrMap{"intercepts": []float32{1}}, "1 intercepts for 2 scores"},
+		{"LinearClassifier", AttrMap{"classlabels_ints": []int64{1, 2, 3}}, "3 labels for 1 scores"},
+		{"LinearClassifier", AttrMap{"classlabels_strings": []string{"a", "b"}}, "strings aren't supported yet"},
+		{"TreeEnsembleClassifier", AttrMap{"classlabels_strings": []string{"a", "b"}}, "strings aren't supported yet"},
+		{"TreeEnsembleClassifier", AttrMap{"classlabels_int64s": []int64{1}}, "it has 1 labels"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_truenodeids": []int64{0, 0, 0, 1, 0, 0}}, "node 0 of tree 0 is on a cycle"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_truenodeids": []int64{9, 0, 0, 1, 0, 0}}, "node 0 of tree 0 leads to node 9, which the tree doesn't have"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_truenodeids": []int64{2, 0, 0, 1, 0, 0}}, "no node of tree 0 leads to its nodes 0 and 1"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_featureids": []int64{0, 0, 0, 4, 0, 0}}, "node 0 of tree 1 compares feature 4"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_featureids": []int64{0, 0, 0}}, "attribute nodes_featureids has 3 elements; its kin have 6"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_nodeids": []int64{0, 1, 1, 0, 1, 2}}, "tree 0 has two nodes 1"},
+		{"TreeEnsembleRegressor", AttrMap{"nodes_modes": []string{"BRANCH_MEMBER", "LEAF", "LEAF", "LEAF", "LEAF", "LEAF"}}, `has mode "BRANCH_MEMBER"`},
+		{"TreeEnsembleRegressor", AttrMap{"target_ids": []int64{0, 0, 2, 0}}, "vote 2 is for 2; targets or classes are 0 to 1"},
+		{"TreeEnsembleRegressor", AttrMap{"target_nodeids": []int64{0, 7, 2, 0}}, "vote 1 is of node 7 of tree 0"},
+		{"TreeEnsembleRegressor", AttrMap{"base_values": []float32{1}}, "1 base values for 2 targets"},
+		{"TreeEnsembleRegressor", AttrMap{"aggregate_function": "MEDIAN"}, `aggregate_function is "MEDIAN"`},
+	} {
+		o, _ := Lookup(c.op)
+		if _, err := o.Run(&Call{Inputs: []tensor.Any{x}, Attrs: mlAttrs[c.op].with(c.more), Opset: 3}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %v: %v, want %s", c.op, c.more, err, c.want)
+		}
+	}
+}
+
+// A branchOrLeaf is a tree as it is drawn.
+type branchOrLeaf struct {
+	mode    string
+	feature int
+	value   float64
+	missing bool
+	yes, no *branchOrLeaf
+	votes   []float64 // of a leaf, for each target
+}
+
+func (b *branchOrLeaf) reached(row []float64) []float64 {
+	if b.yes == nil {
+		return b.votes
+	}
+	x := row[b.feature]
+	holds := map[string]bool{"BRANCH_LEQ": x <= b.value, "BRANCH_LT": x < b.value, "BRANCH_GTE": x >= b.value, "BRANCH_GT": x > b.value, "BRANCH_EQ": x == b.value, "BRANCH_NEQ": x != b.value}
+	if holds[b.mode] || x != x && b.missing {
+		return b.yes.reached(row)
+	}
+	return b.no.reached(row)
+}
+
+func TestTreesAgainstTheLoop(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	modes := []string{"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"}
+	for range 200 {
+		features, targets, rows := 1+r.IntN(5), 1+r.IntN(4), r.IntN(40)
+		var e TreeEnsemble
+		var roots []*branchOrLeaf
+		for tree := range int64(1 + r.IntN(6)) {
+			next := int64(0)
+			var grow func(depth int) (*branchOrLeaf, int64)
+			grow = func(depth int) (*branchOrLeaf, int64) {
+				id := next
+				next++
+				at := len(e.Nodes)
+				e.Nodes = append(e.Nodes, TreeNode{Tree: tree, ID: id, Mode: "LEAF"})
+				if depth == 0 || r.IntN(5) == 0 {
+					b := &branchOrLeaf{}
+					for i := range targets {
+						b.votes = append(b.votes, r.NormFloat64())
+						e.Votes = append(e.Votes, TreeVote{Tree: tree, Node: id, Target: i, Weight: b.votes[i]})
+					}
+					return b, id
+				}
+				b := &branchOrLeaf{mode: modes[r.IntN(6)], feature: r.IntN(features), value: float64(r.IntN(5)), missing: r.IntN(2) == 0}
+				n := TreeNode{Tree: tree, ID: id, Mode: b.mode, Feature: b.feature, Value: b.value, MissingTrue: b.missing}
+				b.yes, n.True = grow(depth - 1)
+				b.no, n.False = grow(depth - 1)
+				e.Nodes[at] = n
+				return b, id
+			}
+			b, _ := grow(4)
+			roots = append(roots, b)
+		}
+		r.Shuffle(len(e.Votes), func(i, j int) { e.Votes[i], e.Votes[j] = e.Votes[j], e.Votes[i] })
+		x := make([]float64, rows*features)
+		for i := range x {
+			if x[i] = float64(r.IntN(5)); r.IntN(9) == 0 {
+				x[i] = math.NaN()
+			}
+		}
+		var want []float32
+		for row := range rows {
+			sum := make([]float64, targets)
+			for _, b := range roots {
+				for i, v := range b.reached(x[row*features:][:features]) {
+					sum[i] += v
+				}
+			}
+			for _, v := range sum {
+				want = append(want, float32(v))
+			}
+		}
+		wide := tensor.FromSlice(x, rows, features)
+		same(t, "float64", TreeEnsembleRegressor(wide, targets, e), tensor.FromSlice(want, rows, targets))
+		same(t, "float32, transposed", TreeEnsembleRegressor(Cast[float32](wide.Transpose()).Transpose(), targets, e), tensor.FromSlice(want, rows, targets))
+		if targets > 2 {
+			labels := []int64{5, 6, 7, 8}[:targets]
+			label, scores := TreeEnsembleClassifier(wide, labels, e)
+			same(t, "scores", scores, tensor.FromSlice(want, rows, targets))
+			same(t, "labels", label, Add(ArgMax(scores, 1, false), Scalar[int64](5)).Reshape(rows))
+		}
+	}
+}

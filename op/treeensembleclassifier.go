@@ -1,0 +1,78 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// TreeEnsembleClassifier returns the label of each row of x [N, features] or [features], and
+// the scores [N, classes], which are sums of votes as those of TreeEnsembleRegressor. The
+// label is that of the largest sum as a float32, of equals the first; NaN is passed over.
+// When all votes for two labels are for one of them, the sum s is for the second. Then its
+// score is s, and that of the first 1 − s if no weight is negative and the PostTransform is
+// NONE or PROBIT, else −s; Base may have one number. An Into target takes the scores. It
+// panics as TreeEnsembleRegressor does, and for less than two labels. TreeEnsembleClassifier
+// of the domain ai.onnx.ml, without its strings.
+func TreeEnsembleClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, e TreeEnsemble, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
+	*exec.Ref(&label) = e.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
+	return label, scores
+}
+
+func (e *TreeEnsemble) classes(x tensor.Any, labels []int64) *classification {
+	const name = "TreeEnsembleClassifier"
+	rows, features := tableOf(name, x)
+	n := len(labels)
+	if n < 2 {
+		panic(fail(name, ErrUnsupported, "it has %d labels; give two or more", n))
+	}
+	if e.Aggregate != "" && e.Aggregate != "SUM" {
+		panic(fail(name, tensor.ErrValue, "Aggregate is %.40q; the votes for classes are summed", e.Aggregate))
+	}
+	f := e.forest(name, features, n)
+	one, positive := n == 2 && len(e.Votes) > 0, true
+	for _, v := range e.Votes {
+		one = one && v.Target == e.Votes[0].Target
+		positive = positive && v.Weight >= 0
+	}
+	base, post := e.Base, e.PostTransform
+	if b := len(base); b != 0 && b != n && !(one && b == 1) {
+		panic(fail(name, tensor.ErrShape, "%d base values for %d classes; give one for each, or none", b, n))
+	}
+	only := 0 // the class that all votes are for
+	if one {
+		only = e.Votes[0].Target
+	}
+	positive = positive && (post == "" || post == "NONE" || post == "PROBIT")
+	k := new(classification)
+	k.scores = scoreTable(name, x, rows, n, f.cost(n), func(src numeric, row int, v []float64) {
+		f.vote(src, row*features, v, "")
+		if len(base) == 1 {
+			v[only] += base[0]
+		} else {
+			for i, b := range base {
+				v[i] += b
+			}
+		}
+		if one {
+			s := v[only]
+			if v[0], v[1] = -s, s; positive {
+				v[0] = 1 - s
+			}
+		}
+		k.labels[row] = labelOf(labels, v)
+		transformScores(v, post)
+	})
+	return k
+}
+
+func treeClasses(c *Call) *classification {
+	const name = "TreeEnsembleClassifier"
+	e := ensembleOf(name, c, "class_")
+	return e.classes(c.in(0), labelsOf(name, c, "classlabels_int64s"))
+}
+
+var treeEnsembleClassifier = opN{about: about{name: "TreeEnsembleClassifier", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
+	attrs: []string{"base_values", "base_values_as_tensor", "class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor", "classlabels_int64s",
+		"classlabels_strings", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes",
+		"nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform"}}, least: 1, takes: tabular,
+	infer: func(c *Call) []tensor.Any { return treeClasses(c).infer() }, run: func(c *Call) []tensor.Any { return treeClasses(c).run(c) }}

@@ -1,0 +1,297 @@
+package op
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// TreeEnsemble is decision trees whose leaves vote for targets or classes.
+type TreeEnsemble struct {
+	Nodes         []TreeNode // trees are in the order of their first nodes
+	Votes         []TreeVote
+	Base          []float64 // one for each target or class, added at the end; 0 without them
+	Aggregate     string    // of a regressor's votes: "SUM", as "" is, "AVERAGE", "MIN" or "MAX"
+	PostTransform string    // of the scores: "NONE", as "" is, "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO" or "PROBIT"
+}
+
+// TreeNode is a leaf, or compares a feature with a value.
+type TreeNode struct {
+	Tree, ID    int64
+	Mode        string // "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ" or "LEAF"
+	Feature     int
+	Value       float64
+	True, False int64 // the nodes of the tree that come next
+	MissingTrue bool  // NaN goes to True; else it compares as NaN does
+}
+
+// TreeVote is what a leaf adds to a target or class. A vote of a branch counts nothing.
+type TreeVote struct {
+	Tree, Node int64
+	Target     int
+	Weight     float64
+}
+
+// TreeEnsembleRegressor returns the targets [N, targets] of x [N, features] or [features]:
+// the votes of the leaves that a row reaches, aggregated in the order of trees, plus Base.
+// AVERAGE divides the sum by the number of trees. A target without a vote is 0 before Base.
+// Features are compared and votes are summed in float64, and the result is rounded once to
+// float32. It panics when a node or vote names a node, feature or target that isn't there,
+// when a tree has two nodes of one number, two roots or a cycle, and for an unknown mode.
+// TreeEnsembleRegressor of the domain ai.onnx.ml.
+func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...Option) (r tensor.Tensor[float32]) {
+	e.regressed(x.Any(), targets).into(exec.Ref(&r), opts)
+	return r
+}
+
+func (e *TreeEnsemble) regressed(x tensor.Any, targets int) *transfer {
+	const name = "TreeEnsembleRegressor"
+	rows, features := tableOf(name, x)
+	switch e.Aggregate {
+	case "", "SUM", "AVERAGE", "MIN", "MAX":
+	default:
+		panic(fail(name, tensor.ErrValue, "aggregate_function is %.40q; want SUM, AVERAGE, MIN or MAX", e.Aggregate))
+	}
+	f := e.forest(name, features, targets)
+	if n := len(e.Base); n != 0 && n != targets {
+		panic(fail(name, tensor.ErrShape, "%d base values for %d targets; give one for each, or none", n, targets))
+	}
+	aggregate, post, base := e.Aggregate, e.PostTransform, e.Base
+	return scoreTable(name, x, rows, targets, f.cost(targets), func(src numeric, row int, v []float64) {
+		f.vote(src, row*features, v, aggregate)
+		for i, b := range base {
+			v[i] += b
+		}
+		transformScores(v, post)
+	})
+}
+
+// A forest is the trees of an ensemble, checked.
+type forest struct {
+	nodes []treeNode
+	roots []int
+}
+
+type treeNode struct {
+	mode    string
+	feature int
+	value   float64
+	next    [2]int // where the comparison is false, and true
+	missing bool
+	votes   []TreeVote
+}
+
+func (f *forest) cost(targets int) int { return 50*len(f.roots) + 40*min(targets, 1<<20) + 1 }
+
+// forest checks the ensemble.
+func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
+	checkTransform(name, e.PostTransform)
+	if targets < 1 {
+		panic(fail(name, tensor.ErrValue, "%d targets; want 1 or more", targets))
+	}
+	type key struct{ tree, node int64 }
+	at := make(map[key]int, len(e.Nodes))
+	f := &forest{nodes: make([]treeNode, len(e.Nodes))}
+	var trees []int64 // in order
+	for i, n := range e.Nodes {
+		k := key{n.Tree, n.ID}
+		if _, twice := at[k]; twice {
+			panic(fail(name, tensor.ErrValue, "tree %d has two nodes %d; give each its own number", n.Tree, n.ID))
+		}
+		at[k] = i
+		if i == 0 || n.Tree != e.Nodes[i-1].Tree {
+			trees = append(trees, n.Tree)
+		}
+	}
+	parents := make([]int, len(e.Nodes))
+	for i, n := range e.Nodes {
+		f.nodes[i] = treeNode{mode: n.Mode, feature: n.Feature, value: n.Value, missing: n.MissingTrue}
+		switch n.Mode {
+		case "LEAF":
+			continue
+		case "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ":
+		default:
+			panic(fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ or LEAF", n.ID, n.Tree, n.Mode))
+		}
+		if n.Feature < 0 || n.Feature >= features {
+			panic(fail(name, tensor.ErrIndex, "node %d of tree %d compares feature %d; input 0 has %d features", n.ID, n.Tree, n.Feature, features))
+		}
+		for side, id := range [2]int64{n.False, n.True} {
+			to, ok := at[key{n.Tree, id}]
+			if !ok {
+				panic(fail(name, tensor.ErrIndex, "node %d of tree %d leads to node %d, which the tree doesn't have", n.ID, n.Tree, id))
+			}
+			f.nodes[i].next[side] = to
+			parents[to]++
+		}
+	}
+	root := map[int64]int{}
+	var open []int
+	for i, n := range e.Nodes {
+		if parents[i] != 0 {
+			continue
+		}
+		if r, two := root[n.Tree]; two {
+			panic(fail(name, tensor.ErrValue, "no node of tree %d leads to its nodes %d and %d; a tree has one root", n.Tree, e.Nodes[r].ID, n.ID))
+		}
+		root[n.Tree] = i
+		open = append(open, i)
+	}
+	for len(open) > 0 { // a node comes here when all that lead to it have been here
+		i := open[len(open)-1]
+		open = open[:len(open)-1]
+		if f.nodes[i].mode == "LEAF" {
+			continue
+		}
+		for _, to := range f.nodes[i].next {
+			if parents[to]--; parents[to] == 0 {
+				open = append(open, to)
+			}
+		}
+	}
+	if i := slices.IndexFunc(parents, func(n int) bool { return n > 0 }); i >= 0 {
+		panic(fail(name, tensor.ErrValue, "node %d of tree %d is on a cycle, or behind one; the branches of a tree lead to its leaves", e.Nodes[i].ID, e.Nodes[i].Tree))
+	}
+	for _, t := range trees {
+		if i, ok := root[t]; ok {
+			f.roots = append(f.roots, i)
+			delete(root, t) // its nodes may be apart
+		}
+	}
+	for i, v := range e.Votes {
+		n, ok := at[key{v.Tree, v.Node}]
+		switch {
+		case !ok:
+			panic(fail(name, tensor.ErrIndex, "vote %d is of node %d of tree %d, which isn't there", i, v.Node, v.Tree))
+		case v.Target < 0 || v.Target >= targets:
+			panic(fail(name, tensor.ErrIndex, "vote %d is for %d; targets or classes are 0 to %d", i, v.Target, targets-1))
+		}
+		f.nodes[n].votes = append(f.nodes[n].votes, v)
+	}
+	return f
+}
+
+// leaf returns the leaf that the row from element first on reaches.
+func (f *forest) leaf(root int, src numeric, first int) *treeNode {
+	for n := &f.nodes[root]; ; {
+		if n.mode == "LEAF" {
+			return n
+		}
+		var yes bool
+		switch x := src.real(first + n.feature); n.mode {
+		case "BRANCH_LEQ":
+			yes = x <= n.value
+		case "BRANCH_LT":
+			yes = x < n.value
+		case "BRANCH_GTE":
+			yes = x >= n.value
+		case "BRANCH_GT":
+			yes = x > n.value
+		case "BRANCH_EQ":
+			yes = x == n.value
+		default:
+			yes = x != n.value
+		}
+		side := 0
+		if yes || n.missing && math.IsNaN(src.real(first+n.feature)) {
+			side = 1
+		}
+		n = &f.nodes[n.next[side]]
+	}
+}
+
+// vote aggregates the votes for a row, on v of zeros.
+func (f *forest) vote(src numeric, first int, v []float64, aggregate string) {
+	var seen []bool
+	if aggregate == "MIN" || aggregate == "MAX" {
+		seen = make([]bool, len(v))
+	}
+	for _, r := range f.roots {
+		for _, t := range f.leaf(r, src, first).votes {
+			switch {
+			case seen == nil:
+				v[t.Target] += t.Weight
+			case !seen[t.Target]:
+				v[t.Target], seen[t.Target] = t.Weight, true
+			case aggregate == "MIN":
+				v[t.Target] = min(v[t.Target], t.Weight)
+			default:
+				v[t.Target] = max(v[t.Target], t.Weight)
+			}
+		}
+	}
+	if aggregate == "AVERAGE" && len(f.roots) > 0 {
+		for i := range v {
+			v[i] /= float64(len(f.roots))
+		}
+	}
+}
+
+// ensembleOf reads a node. Its votes are the attributes of a prefix, target_ or class_.
+func ensembleOf(name string, c *Call, prefix string) (e TreeEnsemble) {
+	ids, _ := c.Attrs.Ints("nodes_nodeids")
+	n := len(ids)
+	list := func(attr string, n int) []int64 {
+		v, _ := c.Attrs.Ints(attr)
+		return sameLen(name, attr, v, n)
+	}
+	trees, features := list("nodes_treeids", n), list("nodes_featureids", n)
+	yes, no := list("nodes_truenodeids", n), list("nodes_falsenodeids", n)
+	modes, values := sameLen(name, "nodes_modes", texts(name, c, "nodes_modes"), n), sameLen(name, "nodes_values", realsOf(name, c, "nodes_values"), n)
+	missing, _ := c.Attrs.Ints("nodes_missing_value_tracks_true")
+	if len(missing) > 0 {
+		sameLen(name, "nodes_missing_value_tracks_true", missing, n)
+	}
+	for i, id := range ids {
+		e.Nodes = append(e.Nodes, TreeNode{Tree: trees[i], ID: id, Mode: modes[i], Feature: asInt(features[i]), Value: values[i], True: yes[i], False: no[i], MissingTrue: len(missing) > 0 && missing[i] != 0})
+	}
+	weights := realsOf(name, c, prefix+"weights")
+	n = len(weights)
+	trees, ids, targets := list(prefix+"treeids", n), list(prefix+"nodeids", n), list(prefix+"ids", n)
+	for i, w := range weights {
+		e.Votes = append(e.Votes, TreeVote{Tree: trees[i], Node: ids[i], Target: asInt(targets[i]), Weight: w})
+	}
+	e.Base = realsOf(name, c, "base_values")
+	e.PostTransform = c.Attrs.Str("post_transform", "NONE")
+	return e
+}
+
+// sameLen returns an attribute, which must have n elements.
+func sameLen[T any](name, attr string, v []T, n int) []T {
+	if len(v) != n {
+		panic(fail(name, tensor.ErrShape, "attribute %s has %d elements; its kin have %d", attr, len(v), n))
+	}
+	return v
+}
+
+// realsOf returns an attribute of floats, or that of a name that ends in _as_tensor.
+func realsOf(name string, c *Call, attr string) (v []float64) {
+	if t, ok := c.Attrs.Tensor(attr + "_as_tensor"); ok && t.Len() > 0 {
+		if d := t.DType(); d != dtype.Float32 && d != dtype.Float64 {
+			panic(fail(name, tensor.ErrDType, "attribute %s_as_tensor holds %v; want float32 or float64", attr, d))
+		}
+		w := numericOf(wordsOf(t))
+		return slices.Clone(w.float64s(name))
+	}
+	f, _ := c.Attrs.Floats(attr)
+	for _, x := range f {
+		v = append(v, float64(x))
+	}
+	return v
+}
+
+// asInt returns a number as an int; one that doesn't fit is as far away as an int can be.
+func asInt(v int64) int { return int(max(min(v, math.MaxInt), math.MinInt)) }
+
+var treeEnsembleRegressor = opN{about: about{name: "TreeEnsembleRegressor", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
+	attrs: []string{"aggregate_function", "base_values", "base_values_as_tensor", "n_targets", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
+		"nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values",
+		"nodes_values_as_tensor", "post_transform", "target_ids", "target_nodeids", "target_treeids", "target_weights", "target_weights_as_tensor"}}, least: 1, takes: tabular,
+	move: func(c *Call) *transfer {
+		e := ensembleOf("TreeEnsembleRegressor", c, "target_")
+		e.Aggregate = c.Attrs.Str("aggregate_function", "SUM")
+		return e.regressed(c.in(0), attrInt(c, "n_targets", 1))
+	}}
