@@ -286,16 +286,9 @@ func realsOf(name string, c *Call, attr string) (v []float64) {
 // asInt returns a number as an int; one that doesn't fit is as far away as an int can be.
 func asInt(v int64) int { return int(max(min(v, math.MaxInt), math.MinInt)) }
 
-// treeAttrs returns the attributes of an ensemble, in order.
-func treeAttrs(more ...string) []string {
-	a := append(more, "base_values", "base_values_as_tensor", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true",
-		"nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform")
-	slices.Sort(a)
-	return a
-}
-
 var treeEnsembleRegressor = opN{about: about{name: "TreeEnsembleRegressor", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
-	attrs: treeAttrs("aggregate_function", "n_targets", "target_ids", "target_nodeids", "target_treeids", "target_weights", "target_weights_as_tensor")}, least: 1, takes: tabular,
+	attrs: []string{"aggregate_function", "base_values", "base_values_as_tensor", "n_targets", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes",
+		"nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values", "nodes_values_as_tensor", "post_transform", "target_ids", "target_nodeids", "target_treeids", "target_weights", "target_weights_as_tensor"}}, least: 1, takes: tabular,
 	move: func(c *Call) *transfer {
 		e := ensembleOf("TreeEnsembleRegressor", c, "target_")
 		e.Aggregate = c.Attrs.Str("aggregate_function", "SUM")
