@@ -183,6 +183,7 @@ type versioned struct {
 
 func (v versioned) Name() string    { return v.name }
 func (v versioned) Versions() []int { return v.versions }
+func (versioned) Domain() string    { return "" }
 
 func TestMeaning(t *testing.T) {
 	for _, c := range []struct {

@@ -59,8 +59,6 @@ var changed = map[string][]int{
 	"TopK":               {10}, // k becomes an input
 	"Unsqueeze":          {13},
 	"Upsample":           {9}, // scales become an input
-
-	"ai.onnx.ml.LabelEncoder": {2}, // keys and values instead of classes
 }
 
 // A definition is an operator with the opsets of its domain whose meaning it has: one of package op, or a flow.
