@@ -28,7 +28,7 @@ func extracted(a, indices tensor.Any) *transfer {
 	out := append(append([]int{}, shape[:len(shape)-1]...), n)
 	return &transfer{name: name, d: a.DType(), shape: out, in: operandsOf(a, indices), picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at := make([]int, n)
-		for i, v := range in[1].int64s() {
+		for i, v := range in[1].int64s(name) {
 			if v < 0 || v >= int64(last) {
 				panic(fail(name, tensor.ErrIndex, "index %d at %d; the last axis has %d elements", v, i, last))
 			}

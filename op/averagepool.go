@@ -31,7 +31,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 		return
 	}
 	out := beside(r, d.IsFixed() && s.into != nil || !r.IsContiguous(), x)
-	c := *x
+	var c tensor.Any
 	if d.IsNarrow() {
 		c = inSingle(name, x)
 	} else {

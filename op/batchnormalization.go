@@ -40,8 +40,8 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []O
 		return
 	}
 	c := x.Contiguous()
-	out := resultBeside(r, in[:]...)
-	src, res := exec.RunIn(&c), exec.RunIn(&out)
+	out := beside(r, !r.IsContiguous() || exec.MustCopy(x, r), in[1:]...)
+	src, res := exec.RunIn(&c), exec.RunIn(out)
 	var by [5]numeric // what is read once per image
 	for i, p := range in[1:] {
 		by[i+1] = numericOf(wordsOf(*p))
@@ -56,22 +56,7 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []O
 	})
 	runtime.KeepAlive(&c)
 	runtime.KeepAlive(&by)
-	if !out.SameData(*r) {
-		r.CopyFrom(out)
-	}
-}
-
-// resultBeside returns r where it is contiguous and shares no memory with operands, but in
-// whole with the first; else a new tensor.
-func resultBeside(r *tensor.Any, in ...*tensor.Any) tensor.Any {
-	ok := r.IsContiguous() && !exec.MustCopy(in[0], r)
-	for _, a := range in[1:] {
-		ok = ok && !r.Overlaps(*a)
-	}
-	if ok {
-		return *r
-	}
-	return tensor.EmptyOf(r.DType(), r.Shape()...)
+	put(r, out)
 }
 
 // affine sets dst to (src − mean) · factor + bias, each step in float64, rounded once.
@@ -103,12 +88,12 @@ func affineRun(d dtype.DType, dst, src exec.Run, mean, factor, bias float64) {
 		return
 	}
 	var wide [64]float32
-	widen, round := widenOf(d), roundTo(d)
+	widen, to := widenOf(d), numericIn(dst, d)
 	for at := 0; at < len(src); at += len(wide) {
 		n := min(len(wide), len(src)-at)
 		widen(exec.RunOf(wide[:n]), exec.Part(src, d, at, n))
 		for i, v := range wide[:n] {
-			round(exec.Part(dst, d, at+i, 1), float64((float64(v)-mean)*factor)+bias)
+			to.setFloat(at+i, float64((float64(v)-mean)*factor)+bias)
 		}
 	}
 }

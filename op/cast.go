@@ -212,6 +212,18 @@ func typeOf(name string, code int64) dtype.DType {
 	return castTypes[code]
 }
 
+// inType returns a, or Cast of it where it has another type; of a Spec a Spec.
+func inType(a tensor.Any, to dtype.DType) (r tensor.Any) {
+	switch {
+	case a.DType() == to:
+		return a
+	case a.IsSpec():
+		return spec("Cast", to, a.Shape()...)
+	}
+	convert(&r, "Cast", to, &a, nil)
+	return r
+}
+
 // castAny is Cast as ONNX has it: a itself if that is its own type, else a tensor with the
 // layout that Clone gives.
 func castAny(name string, c *Call, a tensor.Any, to dtype.DType) (r tensor.Any) {

@@ -100,7 +100,7 @@ func loadComplex(w []complex128, src exec.Run, from dtype.DType, at int) {
 	}
 }
 
-// integers converts by the low bits.
+// integerRows converts by the low bits.
 func integerRows[To, From num.Integer](dst []To, src []From) {
 	for i, v := range src[:len(dst)] {
 		dst[i] = To(v)

@@ -50,7 +50,7 @@ var compress = opN{about: about{name: "Compress", onnx: []int{9, 11}, attrs: []s
 	move: func(c *Call) *transfer {
 		a := c.in(0)
 		if c.Attrs.Has("axis") {
-			return compressed(a, c.in(1), int(c.Attrs.Int("axis", 0)))
+			return compressed(a, c.in(1), attrInt(c, "axis", 0))
 		}
 		if a.IsSpec() {
 			flat, err := tensor.NewSpec(a.DType(), a.Len())

@@ -101,11 +101,11 @@ var concat = opN{about: about{name: "Concat", onnx: []int{4, 11, 13}, attrs: []s
 			}
 		}
 		var r tensor.Any
-		concatenated(&r, int(c.Attrs.Int("axis", 1)), c.Inputs, options(c))
+		concatenated(&r, attrInt(c, "axis", 1), c.Inputs, options(c))
 		return one(r)
 	},
 	infer: func(c *Call) []tensor.Any {
 		needs("Concat", c, len(c.Inputs))
 		oneType("Concat", c.Inputs...)
-		return one(spec("Concat", c.in(0).DType(), concatShape(int(c.Attrs.Int("axis", 1)), c.Inputs)...))
+		return one(spec("Concat", c.in(0).DType(), concatShape(attrInt(c, "axis", 1), c.Inputs)...))
 	}}

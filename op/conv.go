@@ -150,12 +150,12 @@ func (g *convolution) pointwise() bool {
 var convOp = opN{about: about{name: "Conv", onnx: []int{1, 11, 22}, attrs: []string{"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}}, least: 2, most: 3, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Conv", c.Inputs...)
-		g := convOf("Conv", c.or(0), c.or(1), c.or(2), windowOf(c), int(c.Attrs.Int("group", 1)))
+		g := convOf("Conv", c.or(0), c.or(1), c.or(2), windowOf(c), attrInt(c, "group", 1))
 		return one(spec("Conv", c.in(0).DType(), g.shape...))
 	},
 	takes: floats | fixeds,
 	run: func(c *Call) []tensor.Any {
 		var r tensor.Any
-		convolved(&r, c.like("Conv", 0, 0), c.like("Conv", 1, 0), c.like("Conv", 2, 0), windowOf(c), int(c.Attrs.Int("group", 1)), options(c))
+		convolved(&r, c.like("Conv", 0, 0), c.like("Conv", 1, 0), c.like("Conv", 2, 0), windowOf(c), attrInt(c, "group", 1), options(c))
 		return one(r)
 	}}

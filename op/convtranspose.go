@@ -253,5 +253,5 @@ var convTranspose = opN{about: about{name: "ConvTranspose", onnx: []int{1, 11, 2
 		w := TransposeWindow{Window: windowOf(c)}
 		w.OutputPadding, _ = attrInts(c, "output_padding")
 		w.OutputShape, _ = attrInts(c, "output_shape")
-		return transposedConv(c.in(0), c.in(1), c.in(2), w, int(c.Attrs.Int("group", 1)))
+		return transposedConv(c.in(0), c.in(1), c.in(2), w, attrInt(c, "group", 1))
 	}}

@@ -47,7 +47,15 @@ func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive,
 func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse, times bool, opts []Option) {
 	s, d, shape := read(opts), a.DType(), a.Shape()
 	before, n, after := around(shape, axis)
-	c := a.Contiguous()
+	c, line := a.Contiguous(), accumulateLine[num.FP64x64]
+	switch d {
+	case dtype.FP8x23:
+		line = accumulateLine[num.FP8x23]
+	case dtype.FP16x16:
+		line = accumulateLine[num.FP16x16]
+	case dtype.FP32x32:
+		line = accumulateLine[num.FP32x32]
+	}
 	trying(r, name, &s, d, shape, func(out *tensor.Any, bad *exec.Failure) {
 		to, from, modes := exec.RunIn(out), exec.RunIn(&c), stateOf(&s, d).modes
 		exec.Split(name, s.ctx(), before*after, 10*n, func(first, till int) {
@@ -56,16 +64,7 @@ func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclus
 				if reverse {
 					p, step = p+(n-1)*after, -after
 				}
-				switch d {
-				case dtype.FP8x23:
-					accumulateLine[num.FP8x23](to, from, p, step, n, exclusive, times, modes, bad)
-				case dtype.FP16x16:
-					accumulateLine[num.FP16x16](to, from, p, step, n, exclusive, times, modes, bad)
-				case dtype.FP32x32:
-					accumulateLine[num.FP32x32](to, from, p, step, n, exclusive, times, modes, bad)
-				default:
-					accumulateLine[num.FP64x64](to, from, p, step, n, exclusive, times, modes, bad)
-				}
+				line(to, from, p, step, n, exclusive, times, modes, bad)
 			}
 		})
 		runtime.KeepAlive(&c)

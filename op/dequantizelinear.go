@@ -47,5 +47,5 @@ var dequantizeLinear = opN{about: about{name: "DequantizeLinear", orion: &inOrio
 			d = typeOf("DequantizeLinear", code)
 			must("DequantizeLinear", reals.has(d), d)
 		}
-		return dequantized(c.in(0), c.in(1), c.in(2), d, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)))
+		return dequantized(c.in(0), c.in(1), c.in(2), d, attrInt(c, "axis", 1), attrInt(c, "block_size", 0))
 	}}

@@ -26,11 +26,7 @@ import (
 // or extents of a letter differ (1 broadcasts against any). ONNX Einsum; NumPy
 // einsum.
 func Einsum[T num.Number](equation string, operands []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
-	refs := make([]*tensor.Any, len(operands))
-	for i := range operands {
-		refs[i] = exec.Ref(&operands[i])
-	}
-	summation(exec.Ref(&r), equation, refs, opts)
+	summation(exec.Ref(&r), equation, exec.Refs(operands), opts)
 	return r
 }
 
@@ -98,10 +94,13 @@ func einsumOf(equation string, operands []*tensor.Any) *einsum {
 		}
 	}
 	if explicit {
-		e.out = lettersOf(equation, right, len(strings.Replace(right, "...", "", 1))+dots)
-		if !strings.Contains(right, "...") {
-			e.out = lettersOf(equation, right, len(right))
+		rank := len(right)
+		if strings.Contains(right, "...") {
+			rank += dots - len("...")
+		} else if dots > 0 {
+			panic(fail("Einsum", tensor.ErrShape, "equation %q: the operands have axes of \"...\", and the result doesn't; write it there", equation))
 		}
+		e.out = lettersOf(equation, right, rank)
 		for i, l := range e.out {
 			if _, ok := e.extent[l]; !ok {
 				panic(fail("Einsum", tensor.ErrShape, "equation %q: the result has %s, which no operand has", equation, letterText(l)))

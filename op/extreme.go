@@ -423,12 +423,7 @@ func positionLines[T num.Float](out []int64, x []T, step, n int, smallest bool) 
 
 // extremeRows stores the largest or smallest elements: columns of floats by kernels, others by the rows of Max or Min.
 func extremeRows(o *op2, d dtype.DType, out, x exec.Run, from int, down exec.Sequence, smallest bool) bool {
-	two := exec.Two(&o.rows, d)
-	if r := fastest(o.fast); r != nil {
-		if f := exec.Two(r, d); f != nil {
-			two = f
-		}
-	}
+	two := o.row(d)
 	if two == nil {
 		return false
 	}

@@ -2,6 +2,8 @@ package op
 
 import (
 	"context"
+	"runtime"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -34,5 +36,8 @@ var eyeLike = opN{about: about{name: "EyeLike", onnx: []int{9, 22}, attrs: []str
 
 // unit returns the bytes of 1, or of true.
 func unit(d dtype.DType) []byte {
-	return wordsOf(castAny("Cast", &Call{Attrs: NoAttrs{}}, tensor.Scalar(int8(1)).Any(), d)).mem
+	one := inType(tensor.Scalar(int8(1)).Any(), d)
+	v := slices.Clone(wordsOf(one).mem)
+	runtime.KeepAlive(&one)
+	return v
 }

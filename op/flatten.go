@@ -39,8 +39,8 @@ func flatShape(a tensor.Any, axis int) []int {
 
 var flatten = opN{about: about{name: "Flatten", onnx: []int{1, 9, 11, 13, 21, 23, 24, 25}, attrs: []string{"axis"}}, least: 1,
 	infer: func(c *Call) []tensor.Any {
-		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), int(c.Attrs.Int("axis", 1)))...))
+		return one(spec("Flatten", c.in(0).DType(), flatShape(c.in(0), attrInt(c, "axis", 1))...))
 	},
 	run: func(c *Call) []tensor.Any {
-		return one(flattened(c.with("Flatten", 0), int(c.Attrs.Int("axis", 1))))
+		return one(flattened(c.with("Flatten", 0), attrInt(c, "axis", 1)))
 	}}

@@ -109,7 +109,7 @@ func positions(name string, indices *tensor.Any, n, axis int) []int {
 	if indices.DType() == dtype.Int64 && indices.IsContiguous() {
 		v = elemsOf[int64](indices)
 	} else {
-		v = wordsOf(*indices).int64s()
+		v = wordsOf(*indices).int64s(name)
 	}
 	var few [8]int
 	at := resolved(name, v, appendShape(few[:0], indices.LayoutRef()), n, axis)
@@ -120,18 +120,11 @@ func positions(name string, indices *tensor.Any, n, axis int) []int {
 var gatherOp = opN{about: about{name: "Gather", onnx: []int{1, 11, 13}, attrs: []string{"axis"}}, least: 2,
 	infer: func(c *Call) []tensor.Any {
 		wantInt("Gather", 1, c.in(1))
-		axis := axisOf("Gather", int(c.Attrs.Int("axis", 0)), c.in(0).Rank())
+		axis := axisOf("Gather", attrInt(c, "axis", 0), c.in(0).Rank())
 		return one(spec("Gather", c.in(0).DType(), gatherShape(c.in(0), c.in(1), axis)...))
 	},
 	run: func(c *Call) []tensor.Any {
 		var r tensor.Any
-		gathered(&r, c.with("Gather", 0), c.with("Gather", 1), int(c.Attrs.Int("axis", 0)), options(c))
+		gathered(&r, c.with("Gather", 0), c.with("Gather", 1), attrInt(c, "axis", 0), options(c))
 		return one(r)
 	}}
-
-// int64s returns the elements of an input of int64 or int32.
-func int64s(name string, c *Call, i int) []int64 {
-	a := c.with(name, i)
-	wantInt(name, i, *a)
-	return wordsOf(*a).int64s()
-}

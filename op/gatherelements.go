@@ -46,7 +46,7 @@ func elementAxis(name string, shape []int, indices tensor.Any, axis int) int {
 // elementOffsets returns which element of a tensor of the given shape each index
 // names along axis; the indices have the shape by.
 func elementOffsets(name string, shape, by []int, indices words, axis int) []int {
-	at := resolved(name, indices.int64s(), by, shape[axis], axis)
+	at := resolved(name, indices.int64s(name), by, shape[axis], axis)
 	stride := steps(shape)
 	c := make([]int, len(by))
 	base := 0 // of the coordinate but for axis
@@ -87,5 +87,5 @@ func resolved(name string, indices []int64, shape []int, n, axis int) []int {
 
 var gatherElements = opN{about: about{name: "GatherElements", onnx: []int{11, 13}, attrs: []string{"axis"}}, least: 2,
 	move: func(c *Call) *transfer {
-		return elementsAt("GatherElements", c.in(0), c.in(1), int(c.Attrs.Int("axis", 0)))
+		return elementsAt("GatherElements", c.in(0), c.in(1), attrInt(c, "axis", 0))
 	}}

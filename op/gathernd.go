@@ -74,7 +74,7 @@ func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []
 	for _, e := range shape[batch:] {
 		whole *= e
 	}
-	v := indices.int64s()
+	v := indices.int64s(name)
 	if len(v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
 		return nil, 0
 	}
@@ -98,5 +98,5 @@ func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []
 
 var gatherND = opN{about: about{name: "GatherND", onnx: []int{11, 12, 13}, attrs: []string{"batch_dims"}}, least: 2,
 	move: func(c *Call) *transfer {
-		return gatheredND(c.in(0), c.in(1), int(c.Attrs.Int("batch_dims", 0)))
+		return gatheredND(c.in(0), c.in(1), attrInt(c, "batch_dims", 0))
 	}}

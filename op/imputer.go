@@ -58,7 +58,7 @@ var imputer = opN{about: about{name: "Imputer", domain: mlDomain, onnx: []int{1}
 			}
 			replaced, imputed = tensor.Scalar(old).Any(), tensor.FromSlice(v, len(v)).Any()
 		}
-		return imputedOf(x, castAny(name, c, replaced, x.DType()), castAny(name, c, imputed, x.DType()))
+		return imputedOf(x, inType(replaced, x.DType()), inType(imputed, x.DType()))
 	}}
 
 // fitsInt32 panics unless all numbers are int32.

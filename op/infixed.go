@@ -133,17 +133,10 @@ func (o fixedOp) rounded(out []tensor.Any) ([]tensor.Any, error) {
 	return out, nil
 }
 
-// converted is a in another type; a Spec as a Spec.
-func converted(a tensor.Any, d dtype.DType) (tensor.Any, error) {
-	f := castLike.Run
-	if a.IsSpec() {
-		f = castLike.Infer
-	}
-	out, err := f(&Call{Inputs: []tensor.Any{a, spec("CastLike", d)}, Attrs: NoAttrs{}})
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	return out[0], nil
+// converted is inType with an error where an element has no value in the type.
+func converted(a tensor.Any, d dtype.DType) (out tensor.Any, err error) {
+	err = tensor.Try(func() { out = inType(a, d) })
+	return out, err
 }
 
 // isFloatCode reports whether code is ONNX's for a type of real floats.

@@ -77,16 +77,13 @@ func linesNormalized(name string, x, scale, bias tensor.Any, axis int, f func(li
 
 var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []int{1, 17}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, most: 3, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
-		t := layerNormalized(c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", -1)), 0, nil)
+		t := layerNormalized(c.in(0), c.in(1), c.in(2), attrInt(c, "axis", -1), 0, nil)
 		stat := spec("LayerNormalization", dtype.Float32, perLine(c)...)
 		return []tensor.Any{spec("LayerNormalization", t.d, t.shape...), stat, stat}[:min(max(c.Outputs, 1), 3)]
 	},
 	run: func(c *Call) []tensor.Any {
-		axis, epsilon := int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5))
-		x, scale, bias := c.with("LayerNormalization", 0), c.with("LayerNormalization", 1), new(tensor.Any)
-		if !c.in(2).IsZero() {
-			bias = c.with("LayerNormalization", 2)
-		}
+		axis, epsilon := attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5))
+		x, scale, bias := c.with("LayerNormalization", 0), c.like("LayerNormalization", 1, 0), c.like("LayerNormalization", 2, 0)
 		var y tensor.Any
 		if c.Outputs <= 1 { // of an empty operand there may be any number of lines
 			layerNormal(&y, x, scale, bias, axis, epsilon, options(c))
@@ -112,7 +109,7 @@ var layerNormalization = opN{about: about{name: "LayerNormalization", onnx: []in
 // perLine is the shape of what LayerNormalization says of lines.
 func perLine(c *Call) []int {
 	shape := c.in(0).Shape()
-	for i := axisOf("LayerNormalization", int(c.Attrs.Int("axis", -1)), len(shape)); i < len(shape); i++ {
+	for i := axisOf("LayerNormalization", attrInt(c, "axis", -1), len(shape)); i < len(shape); i++ {
 		shape[i] = 1
 	}
 	return shape

@@ -72,7 +72,7 @@ func tableOf(name string, x tensor.Any) (rows, columns int) {
 
 // scoreTable returns a transfer to float32[rows, wide]. f sets the scores of a row.
 func scoreTable(name string, x tensor.Any, rows, wide, cost int, f func(src numeric, row int, v []float64)) *transfer {
-	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
+	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: []tensor.Any{x}, fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split(name, ctx, rows, cost, func(from, till int) {
 			v := roomFor[float64](name, wide)
@@ -161,11 +161,6 @@ func linearOf(c *Call) (m Linear) {
 	m.Intercepts, _ = c.Attrs.Floats("intercepts")
 	m.PostTransform = c.Attrs.Str("post_transform", "NONE")
 	return m
-}
-
-// attrInt returns an attribute as an int.
-func attrInt(c *Call, name string, def int64) int {
-	return asInt(c.Attrs.Int(name, def))
 }
 
 var linearRegressor = opN{about: about{name: "LinearRegressor", domain: mlDomain, onnx: []int{1},

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -100,6 +101,7 @@ func (o *liner) inFixed(r, a *tensor.Any, axis, tail int, s *settings) {
 			bad.Note((l/after*n+faultAt(err))*after+l%after, err)
 		}
 	})
+	runtime.KeepAlive(&x)
 	refuse(o.name, &bad, shape)
 	back := make([]int, len(order))
 	for i, at := range order {
@@ -153,9 +155,9 @@ func (o *liner) lines(c *Call) (axis, tail int) {
 	must(o.name, o.Supports(d), d)
 	rank := c.in(0).Rank()
 	if c.Opset >= 13 {
-		return axisOf(o.name, int(c.Attrs.Int("axis", -1)), rank), 1
+		return axisOf(o.name, attrInt(c, "axis", -1), rank), 1
 	}
-	axis = int(c.Attrs.Int("axis", 1))
+	axis = attrInt(c, "axis", 1)
 	if axis == rank { // a line of nothing is one element
 		return rank, 0
 	}

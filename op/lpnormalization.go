@@ -61,5 +61,5 @@ func lpNorm(x []float64, p float64) float64 {
 
 var lpNormalization = opN{about: about{name: "LpNormalization", onnx: []int{1, 22}, attrs: []string{"axis", "p"}}, least: 1, takes: floats,
 	move: func(c *Call) *transfer {
-		return lpNormalized(c.in(0), int(c.Attrs.Int("axis", -1)), int(c.Attrs.Int("p", 2)))
+		return lpNormalized(c.in(0), attrInt(c, "axis", -1), attrInt(c, "p", 2))
 	}}

@@ -35,4 +35,4 @@ func lpPooled(x tensor.Any, win Window, power int) *transfer {
 
 var lpPool = opN{about: about{name: "LpPool", onnx: []int{2, 11, 18, 22},
 	attrs: []string{"auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"}}, least: 1, takes: floats,
-	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), int(c.Attrs.Int("p", 2))) }}
+	move: func(c *Call) *transfer { return lpPooled(c.in(0), windowOf(c), attrInt(c, "p", 2)) }}

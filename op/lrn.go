@@ -25,11 +25,8 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 	if r.Len() == 0 {
 		return
 	}
-	out := *r
-	if !r.IsContiguous() || r.Overlaps(*x) {
-		out = tensor.EmptyOf(r.DType(), r.Shape()...)
-	}
-	src, res := numericOf(wordsOf(*x)), numericOf(wordsOf(out))
+	out := beside(r, !r.IsContiguous(), x)
+	src, res := numericOf(wordsOf(*x)), numericOf(wordsOf(*out))
 	channels := x.Dim(1)
 	per := x.Len() / (x.Dim(0) * channels)
 	exec.Split("LRN", s.ctx(), x.Dim(0)*channels, per*(size+40), func(from, to int) {
@@ -48,9 +45,7 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 		}
 	})
 	runtime.KeepAlive(src)
-	if !out.SameData(*r) {
-		r.CopyFrom(out)
-	}
+	put(r, out)
 }
 
 // squaresOf returns the sum of squares of a row in the fixed order. It uses the
@@ -79,12 +74,12 @@ func checkLRN(x tensor.Any, size int) {
 
 var lrn = opN{about: about{name: "LRN", onnx: []int{1, 13}, attrs: []string{"alpha", "beta", "bias", "size"}}, least: 1, takes: floats,
 	infer: func(c *Call) []tensor.Any {
-		checkLRN(c.in(0), int(c.Attrs.Int("size", 0)))
+		checkLRN(c.in(0), attrInt(c, "size", 0))
 		return one(spec("LRN", c.in(0).DType(), c.in(0).Shape()...))
 	},
 	run: func(c *Call) []tensor.Any {
 		f := func(name string, def float32) float64 { return float64(c.Attrs.Float(name, def)) }
 		var r tensor.Any
-		responseNormalized(&r, c.with("LRN", 0), int(c.Attrs.Int("size", 0)), f("alpha", 1e-4), f("beta", 0.75), f("bias", 1), options(c))
+		responseNormalized(&r, c.with("LRN", 0), attrInt(c, "size", 0), f("alpha", 1e-4), f("beta", 0.75), f("bias", 1), options(c))
 		return one(r)
 	}}

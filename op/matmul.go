@@ -2,7 +2,6 @@ package op
 
 import (
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
@@ -72,35 +71,13 @@ func narrowInto(name string, r, wide *tensor.Any) {
 	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, &[3]*tensor.Any{wide}, 1, &exec.Kernel{One: narrowOf(r.DType())})
 }
 
-// beside returns r, or a tensor to be put there later when apart is set or r overlaps an operand.
-// Operands may be nil.
-func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) *tensor.Any {
-	for _, a := range ins {
-		apart = apart || a != nil && conv.Overlap(exec.Reach(a), exec.Reach(r))
-	}
-	if !apart {
-		return r
-	}
-	out := tensor.EmptyOf(r.DType(), r.Shape()...)
-	return &out
-}
-
-// put copies out to r, unless it is r.
-func put(r, out *tensor.Any) {
-	if out != r {
-		r.CopyFrom(*out)
-	}
-}
-
 // anyPair is matrixProduct of bools: whether any pair of a sum is true.
 func anyPair(r, a, b *tensor.Any, opts []Option) {
-	s := read(opts)
 	var x, y, terms tensor.Any
 	convert(&x, "MatMul", dtype.Int64, a, nil)
 	convert(&y, "MatMul", dtype.Int64, b, nil)
 	matrixProduct(&terms, &x, &y, withoutInto(opts))
-	aimShape(r, "MatMul", &s, dtype.Bool, terms.Shape())
-	convert(new(tensor.Any), "MatMul", dtype.Bool, &terms, []Option{{into: r}})
+	convert(r, "MatMul", dtype.Bool, &terms, opts)
 }
 
 // product is the geometry of a matrix product.

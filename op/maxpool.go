@@ -40,11 +40,8 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 	out := beside(r, !r.IsContiguous(), x)
 	if d.IsNarrow() && p.byRows(index != nil) {
 		wx, wide := inSingle(name, x), tensor.EmptyOf(dtype.Float32, p.shape...)
-		low := lowestBits(dtype.Float32)
-		if d == dtype.Float8E4M3 { // without infinities
-			low = uint64(math.Float32bits(-448))
-		}
-		poolWords[uint32](p, &wx, &wide, low, nil)
+		low, _ := endsOf(d)
+		poolWords[uint32](p, &wx, &wide, wideWord(d, low), nil)
 		narrowInto(name, out, &wide)
 	} else {
 		p.maxima(x, out, places)
@@ -65,16 +62,17 @@ func (p *pooling) byRows(places bool) bool {
 
 // maxima fills r, and places, unless nil, with the place of each largest element.
 func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
-	c := x.Contiguous()
-	switch d := x.DType(); d.Size() {
+	c, d := x.Contiguous(), x.DType()
+	low, _ := endsOf(d)
+	switch d.Size() {
 	case 1:
-		poolWords[uint8](p, &c, r, lowestBits(d), places)
+		poolWords[uint8](p, &c, r, low, places)
 	case 2:
-		poolWords[uint16](p, &c, r, lowestBits(d), places)
+		poolWords[uint16](p, &c, r, low, places)
 	case 4:
-		poolWords[uint32](p, &c, r, lowestBits(d), places)
+		poolWords[uint32](p, &c, r, low, places)
 	case 8:
-		poolWords[uint64](p, &c, r, lowestBits(d), places)
+		poolWords[uint64](p, &c, r, low, places)
 	default:
 		poolWindows(p, elemsOf[num.FP64x64](&c), elemsOf[num.FP64x64](r), func(window []num.FP64x64) (best int) {
 			for i, v := range window {
@@ -83,21 +81,9 @@ func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
 				}
 			}
 			return best
-		}, lowest[num.FP64x64](), places)
+		}, exec.Number[num.FP64x64](&low), places)
 		runtime.KeepAlive(&c)
 	}
-}
-
-// lowestBits returns −∞, or the smallest value of a type without, as a word of at most 8 bytes.
-func lowestBits(d dtype.DType) uint64 {
-	sign := uint64(1) << (8*d.Size() - 1)
-	switch {
-	case d.IsFloat():
-		return sign | largest[d]
-	case d.IsSigned():
-		return sign
-	}
-	return 0
 }
 
 // A bitOrder gives the bits of an element a number that orders them: NaN above all, −0 < +0.
@@ -107,10 +93,14 @@ type bitOrder struct {
 }
 
 func bitOrderOf(d dtype.DType) bitOrder {
-	if !d.IsFloat() {
-		return bitOrder{sign: lowestBits(d)}
+	sign := uint64(1) << (8*d.Size() - 1)
+	switch {
+	case d.IsFloat():
+		return bitOrder{true, sign, largest[d]}
+	case d.IsSigned():
+		return bitOrder{sign: sign}
 	}
-	return bitOrder{true, 1 << (8*d.Size() - 1), largest[d]}
+	return bitOrder{}
 }
 
 func (o *bitOrder) of(v uint64) uint64 {
@@ -126,12 +116,12 @@ func (o *bitOrder) of(v uint64) uint64 {
 }
 
 // poolWords is maxima for elements of one size.
-func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low uint64, places []int64) {
+func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any, low exec.Word, places []int64) {
 	d := x.DType()
 	src, dst := elemsOf[W](x), elemsOf[W](r)
 	canon := exec.Recall[func(row []W)](canonOf(d))
 	if larger := exec.Recall[func(dst, a, b []W)](largerRow(d)); larger != nil && p.byRows(places != nil) {
-		poolRows(p, src, dst, larger, W(low), canon)
+		poolRows(p, src, dst, larger, exec.Number[W](&low), canon)
 	} else {
 		order := bitOrderOf(d)
 		poolWindows(p, src, dst, func(window []W) (best int) {
@@ -142,7 +132,7 @@ func poolWords[W uint8 | uint16 | uint32 | uint64](p *pooling, x, r *tensor.Any,
 				}
 			}
 			return best
-		}, W(low), places)
+		}, exec.Number[W](&low), places)
 		switch {
 		case canon != nil:
 			canon(dst)
@@ -163,12 +153,7 @@ func largerRow(d dtype.DType) exec.Row2 {
 	case d.IsFixed() && d.Size() == 8:
 		d = dtype.Int64
 	}
-	if fast := fastest(maxOp.fast); fast != nil {
-		if row := exec.Two(fast, d); row != nil {
-			return row
-		}
-	}
-	return exec.Two(&maxOp.rows, d)
+	return maxOp.row(d)
 }
 
 // poolWindows finds the largest of each window by best, which returns the first in one that isn't empty.

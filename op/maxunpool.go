@@ -53,7 +53,7 @@ func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {
 	}
 	spec(name, x.DType(), own...) // refuses what doesn't fit an int
 	return &transfer{name: name, d: x.DType(), shape: out, in: operandsOf(x, index), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at := in[1].int64s()
+		at := in[1].int64s(name)
 		size := 1
 		for _, e := range own {
 			size *= e

@@ -104,8 +104,8 @@ func (w words) bits(i int) uint64 {
 }
 
 // int64s returns the elements of an int64 or int32 tensor.
-func (w words) int64s() []int64 {
-	v := make([]int64, w.len())
+func (w words) int64s(name string) []int64 {
+	v := roomFor[int64](name, w.len())
 	for i := range v {
 		v[i] = int64(w.bits(i))
 		if w.size == 4 {

@@ -58,7 +58,7 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.An
 		}
 	}
 	in := operandsOf(x, target, weight)
-	src, at, by := numericOf(wordsOf(in[0])), wordsOf(in[1]).int64s(), numericOf(wordsOf(in[2]))
+	src, at, by := numericOf(wordsOf(in[0])), wordsOf(in[1]).int64s(name), numericOf(wordsOf(in[2]))
 	_, classes, plane := around(x.Shape(), 1)
 	out, err := tensor.Make(x.DType(), shape...)
 	if err != nil {
@@ -97,7 +97,7 @@ func likelihoodLoss(name string, x, target, weight tensor.Any, l Loss) tensor.An
 func lossOf(c *Call) Loss {
 	l := Loss{Reduction: c.Attrs.Str("reduction", "mean")}
 	if c.Attrs.Has("ignore_index") {
-		i := int(c.Attrs.Int("ignore_index", 0))
+		i := attrInt(c, "ignore_index", 0)
 		l.Ignore = &i
 	}
 	return l

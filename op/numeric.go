@@ -6,6 +6,7 @@ import (
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -33,6 +34,11 @@ type numeric struct {
 }
 
 func numericOf(w words) numeric { return numeric{w, w.of.DType()} }
+
+// numericIn returns the elements of a Run.
+func numericIn(r exec.Run, d dtype.DType) numeric {
+	return numeric{words{mem: exec.Bytes(r, d), size: d.Size()}, d}
+}
 
 // float returns element i of a float type; every type goes into float64 exactly.
 func (w numeric) float(i int) float64 {

@@ -51,7 +51,7 @@ func wholeNumbers(name string, i int, w words) []int64 {
 	if d := w.of.DType(); !reals.has(d) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want numbers", i, d))
 	}
-	return wordsOf(inType(*w.of, dtype.Int64)).int64s()
+	return wordsOf(inType(*w.of, dtype.Int64)).int64s(name)
 }
 
 var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []string{"axis"}}, least: 3,
@@ -63,5 +63,5 @@ var oneHot = opN{about: about{name: "OneHot", onnx: []int{9, 11}, attrs: []strin
 		if len(depth) != 1 || int64(int(depth[0])) != depth[0] {
 			panic(fail("OneHot", tensor.ErrShape, "the depth is %s; want one number that fits an int", tensor.Describe(c.in(1))))
 		}
-		return oneHotOf(c.in(0), int(depth[0]), int(c.Attrs.Int("axis", -1)), c.in(2))
+		return oneHotOf(c.in(0), int(depth[0]), attrInt(c, "axis", -1), c.in(2))
 	}}

@@ -23,6 +23,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/layout"
@@ -134,6 +135,26 @@ func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
 	}
 	if readOnly {
 		panic(fail(name, tensor.ErrReadOnly, "the Into target is read-only"))
+	}
+}
+
+// beside returns r, or a tensor to be put there later when apart is set or r overlaps an operand.
+// Operands may be nil.
+func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) *tensor.Any {
+	for _, a := range ins {
+		apart = apart || a != nil && conv.Overlap(exec.Reach(a), exec.Reach(r))
+	}
+	if !apart {
+		return r
+	}
+	out := tensor.EmptyOf(r.DType(), r.Shape()...)
+	return &out
+}
+
+// put copies out to r, unless it is r.
+func put(r, out *tensor.Any) {
+	if out != r {
+		r.CopyFrom(*out)
 	}
 }
 

@@ -24,7 +24,7 @@ func early(name string, c *Call) *Call {
 		return c
 	}
 	if c.Attrs.Has("axis") {
-		axis := axisOf(name, int(c.Attrs.Int("axis", 0)), len(shape))
+		axis := axisOf(name, attrInt(c, "axis", 0), len(shape))
 		for len(of) > 0 && axis+len(of) > len(shape) && of[len(of)-1] == 1 {
 			of = of[:len(of)-1]
 		}

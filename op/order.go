@@ -76,12 +76,6 @@ func endsOf(d dtype.DType) (lo, hi exec.Word) {
 	return exec.WordOf(num.FP64x64FromBits(num.Int128{Hi: math.MinInt64})), exec.WordOf(num.FP64x64FromBits(num.Int128{Hi: math.MaxInt64, Lo: math.MaxUint64}))
 }
 
-// lowest returns the first of endsOf.
-func lowest[T num.Elem]() T {
-	v, _ := endsOf(dtype.Of[T]())
-	return exec.Number[T](&v)
-}
-
 // highest returns the second of endsOf.
 func highest[T num.Elem]() T {
 	_, v := endsOf(dtype.Of[T]())

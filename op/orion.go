@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -112,7 +111,7 @@ func (o orionOp) call(c *Call) *Call {
 	f := o.form()
 	for i := range min(f.truth, len(d.Inputs)) {
 		if a := d.Inputs[i]; !a.IsZero() {
-			d.Inputs[i] = retyped(a, dtype.Bool)
+			d.Inputs[i] = inType(a, dtype.Bool)
 		}
 	}
 	if f.input != nil {
@@ -175,21 +174,13 @@ func (o orionOp) results(c *Call, out []tensor.Any) []tensor.Any {
 	f := o.form()
 	if f.gives != dtype.Invalid && !(f.bools && c.in(0).DType() == dtype.Bool) {
 		for i := f.first; i < len(out); i++ {
-			out[i] = retyped(out[i], f.gives)
+			out[i] = inType(out[i], f.gives)
 		}
 	}
 	if f.vector && c.in(0).Rank() == 1 && out[0].Rank() == 0 {
 		out[0] = spec(o.Name(), out[0].DType(), 1) // inferred without the option; what is computed has it
 	}
 	return out
-}
-
-// retyped returns a in another type; a Spec as a Spec.
-func retyped(a tensor.Any, d dtype.DType) (r tensor.Any) {
-	if a.IsSpec() {
-		return spec("Cast", d, a.Shape()...)
-	}
-	return inType(a, d)
 }
 
 // orionQuantize is QuantizeLinear, and orionDequantize DequantizeLinear, with a scale of fixed
@@ -214,8 +205,10 @@ func quantizeFixed(c *Call, back bool) (out []tensor.Any, done bool) {
 	}
 	operand := func(i int) *tensor.Any {
 		if c.in(i).IsZero() {
-			zero := tensor.EmptyOf(format)
-			numberIn(&zero, fixedWord(name, format, 0))
+			zero, err := tensor.Make(format) // of 0
+			if err != nil {
+				panic(err)
+			}
 			return &zero
 		}
 		t := inType(c.in(i), format)
@@ -224,7 +217,7 @@ func quantizeFixed(c *Call, back bool) (out []tensor.Any, done bool) {
 			for k := range shape {
 				shape[k] = 1
 			}
-			shape[axisOf(name, int(c.Attrs.Int("axis", 1)), rank)] = t.Len()
+			shape[axisOf(name, attrInt(c, "axis", 1), rank)] = t.Len()
 			t = t.Reshape(shape...)
 		}
 		return &t
@@ -240,11 +233,6 @@ func quantizeFixed(c *Call, back bool) (out []tensor.Any, done bool) {
 	limit(&x, &y, fixedWord(name, format, -math.MaxInt8), fixedWord(name, format, math.MaxInt8), nil)
 	convert(&r, "Cast", dtype.Int8, &x, nil)
 	return one(r), true
-}
-
-// numberIn stores an element in a tensor of one.
-func numberIn(a *tensor.Any, w exec.Word) {
-	exec.Move(exec.RunIn(a), w.Run(), a.DType())
 }
 
 func (o orionOp) Infer(c *Call) (out []tensor.Any, err error) {

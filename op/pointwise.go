@@ -191,17 +191,25 @@ func (o *op1) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.K
 	case o.function:
 		inFloat32(k, d, exec.Kernel{Via: (*settled)(o)})
 	default:
-		inFloat32(k, d, exec.Kernel{One: exec.Forget[exec.Row1](o.row32())})
+		inFloat32(k, d, exec.Kernel{One: o.row(dtype.Float32)})
 	}
 	exec.Elementwise(j, r, ins, 1, k)
 }
 
-func (o *op1) row32() func(dst, a []float32) {
-	if t := fastest(o.fast); t != nil && t.F32 != nil {
-		return t.F32
+// rowOf returns the row of an element type: of the instruction set in use, or else the plain
+// one; nil if there is none.
+func rowOf[T any, R exec.Row1 | exec.Row2](fast *simd.Levels[*T], plain *T, pick func(t *T, d dtype.DType) R, d dtype.DType) R {
+	if t := fastest(fast); t != nil {
+		if row := pick(t, d); row != nil {
+			return row
+		}
 	}
-	return o.rows.F32
+	return pick(plain, d)
 }
+
+func (o *op1) row(d dtype.DType) exec.Row1  { return rowOf(o.fast, &o.rows, exec.One, d) }
+func (o *op2) row(d dtype.DType) exec.Row2  { return rowOf(o.fast, &o.rows, exec.Two, d) }
+func (o *cmp2) row(d dtype.DType) exec.Row2 { return rowOf(o.fast, &o.rows, exec.Compare, d) }
 
 // call computes r from a and b, which have one element type.
 func (o *op2) call(r, a, b *tensor.Any, opts []Option) {
@@ -256,11 +264,7 @@ func (o *op2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.K
 	case d.Size() == 1 && o.rows.B8 != nil:
 		*k = exec.Kernel{Two: exec.Forget[exec.Row2](o.rows.B8)}
 	default:
-		two := o.rows.F32
-		if t := fastest(o.fast); t != nil && t.F32 != nil {
-			two = t.F32
-		}
-		inFloat32(k, d, exec.Kernel{Two: exec.Forget[exec.Row2](two)})
+		inFloat32(k, d, exec.Kernel{Two: o.row(dtype.Float32)})
 	}
 	exec.Elementwise(j, r, ins, 2, k)
 }
@@ -302,11 +306,7 @@ func (o *cmp2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.
 	case d.IsFixed():
 		*k = exec.Kernel{Via: &ordering{o, d}}
 	default:
-		two := o.rows.F32
-		if t := fastest(o.fast); t != nil && t.F32 != nil {
-			two = t.F32
-		}
-		inFloat32(k, d, exec.Kernel{Two: exec.Forget[exec.Row2](two)})
+		inFloat32(k, d, exec.Kernel{Two: o.row(dtype.Float32)})
 		k.Narrow = nil
 	}
 	exec.Elementwise(j, r, ins, 2, k)
@@ -514,14 +514,4 @@ func unravel(i int, shape []int) []int {
 		i /= shape[a]
 	}
 	return c
-}
-
-// row1Of returns the row of T, nil if there is none.
-func row1Of[T num.Elem](t *rows1) func(dst, a []T) {
-	return exec.Recall[func(dst, a []T)](exec.One(t, dtype.Of[T]()))
-}
-
-// row2Of returns the row of T, nil if there is none.
-func row2Of[T num.Elem](t *rows2) func(dst, a, b []T) {
-	return exec.Recall[func(dst, a, b []T)](exec.Two(t, dtype.Of[T]()))
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -90,7 +92,8 @@ func testPools[T num.Float | num.Narrow](t *testing.T) {
 					best = i
 				}
 			}
-			largest.Set(lowest[T](), at...)
+			low, _ := endsOf(dtype.Of[T]())
+			largest.Set(exec.Number[T](&low), at...)
 			if best >= 0 {
 				one.Set(w[best], 0)
 				canonicalAll(one.Elems())

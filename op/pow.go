@@ -121,12 +121,3 @@ func runPow(c *Call) []tensor.Any {
 	powered(&r, &x, &y, options(c))
 	return one(inType(r, base))
 }
-
-// inType returns a, or Cast of it where it has another type.
-func inType(a tensor.Any, to dtype.DType) (r tensor.Any) {
-	if a.DType() == to {
-		return a
-	}
-	convert(&r, "Cast", to, &a, nil)
-	return r
-}

@@ -68,5 +68,5 @@ var qLinearConcat = opN{about: about{name: "QLinearConcat", attrs: []string{"axi
 				panic(fail("QLinearConcat", tensor.ErrShape, "input %d is missing; it needs the scale and the zero point of the result, and three for each tensor", i))
 			}
 		}
-		return quantizedJoin(in, int(c.Attrs.Int("axis", 0)))
+		return quantizedJoin(in, attrInt(c, "axis", 0))
 	}}

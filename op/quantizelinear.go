@@ -66,5 +66,5 @@ var quantizeLinear = opN{about: about{name: "QuantizeLinear", orion: &inOrion{al
 			precision = typeOf(name, code)
 			must(name, precision.IsFloat(), precision)
 		}
-		return quantizing(c.in(0), c.in(1), c.in(2), d, precision, int(c.Attrs.Int("axis", 1)), int(c.Attrs.Int("block_size", 0)), c.Attrs.Int("saturate", 1) != 0)
+		return quantizing(c.in(0), c.in(1), c.in(2), d, precision, attrInt(c, "axis", 1), attrInt(c, "block_size", 0), c.Attrs.Int("saturate", 1) != 0)
 	}}

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -53,13 +55,8 @@ func (e *gemm[T]) after(g *contraction) bool { return e.plus != nil || g.then.re
 // finish does what comes after to c[r:r+m, x:x+n] of a batch entry, once its last block has been added.
 func (e *gemm[T]) finish(g *contraction, batch, r, m, x, n int) {
 	a := &g.then
-	sum, cut := row2Of[T](&add.rows), row1Of[T](&relu.rows)
-	if fast := fastest(add.fast); fast != nil {
-		sum = row2Of[T](fast)
-	}
-	if fast := fastest(relu.fast); fast != nil {
-		cut = row1Of[T](fast)
-	}
+	d := dtype.Of[T]()
+	sum, cut := exec.Recall[func(dst, a, b []T)](add.row(d)), exec.Recall[func(dst, a []T)](relu.row(d))
 	for i := r; i < r+m; i++ {
 		line := e.c[g.cAt.at(batch)+i*g.cRow+x:][:n]
 		if e.plus != nil {

@@ -269,7 +269,7 @@ type unrolled[T num.Float] struct {
 // unroll computes a direction.
 func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]tensor.Any, step func(u *unrolled[T], step int)) {
 	u := &unrolled[T]{recurrence: q, direction: direction, back: direction == 1 || q.direction == "reverse", lens: lens, d: out[0].DType(),
-		add: fastRow2[T](&add), sub: fastRow2[T](&sub), mul: fastRow2[T](&mul)}
+		add: rowFor[T](&add), sub: rowFor[T](&sub), mul: rowFor[T](&mul)}
 	u.narrow = narrowOf(u.d)
 	for i := range u.out[:q.outputs] {
 		u.out[i] = exec.RunIn(&out[i])
@@ -410,12 +410,9 @@ func (u *unrolled[T]) finish() {
 	}
 }
 
-// fastRow2 returns the row of T for the instruction set in use.
-func fastRow2[T num.Float](o *op2) func(dst, a, b []T) {
-	if row := row2Of[T](fastest(o.fast)); row != nil {
-		return row
-	}
-	return row2Of[T](&o.rows)
+// rowFor returns the row of T.
+func rowFor[T num.Float](o *op2) func(dst, a, b []T) {
+	return exec.Recall[func(dst, a, b []T)](o.row(dtype.Of[T]()))
 }
 
 // infer and run are the run-time forms.

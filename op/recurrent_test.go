@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -460,6 +461,9 @@ func TestRecurrentContext(t *testing.T) {
 
 // What is allocated doesn't depend on the number of steps.
 func TestRecurrentAllocations(t *testing.T) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("under the race detector a sync.Pool drops some of what it is given")
+	}
 	r := rand.New(rand.NewPCG(1, 5))
 	for _, name := range []string{"LSTM", "GRU", "RNN"} {
 		for _, batch := range []int{1, 3, 16} {

@@ -120,10 +120,7 @@ func activationRow[T num.Float](v activation, clip T) func(dst, a []T) {
 func plainActivation[T num.Float](v activation) func(dst, a []T) {
 	f, alpha, beta := v.function, T(v.alpha), T(v.beta)
 	if f.one != nil {
-		if row := row1Of[T](fastest(f.one.fast)); row != nil {
-			return row
-		}
-		return row1Of[T](&f.one.rows)
+		return exec.Recall[func(dst, a []T)](f.one.row(dtype.Of[T]()))
 	}
 	row := scaledTanhRow[T]
 	switch {
@@ -154,7 +151,7 @@ func scaledTanhRow[T num.Float](dst, a []T, alpha, beta T) {
 	for i, x := range a[:len(dst)] {
 		dst[i] = beta * x
 	}
-	row1Of[T](&tanh.rows)(dst, dst)
+	exec.Recall[func(dst, a []T)](tanh.row(dtype.Of[T]()))(dst, dst)
 	for i, x := range dst {
 		dst[i] = alpha * x
 	}

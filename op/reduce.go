@@ -176,7 +176,7 @@ func (o *reduction) args(c *Call) (axes []int, keep bool) {
 		return planeAxes(o.name, c.in(0)), true
 	case o.arg:
 		lay := c.in(0).Layout()
-		axis := axisOf(o.name, int(c.Attrs.Int("axis", 0)), lay.Rank())
+		axis := axisOf(o.name, attrInt(c, "axis", 0), lay.Rank())
 		refuseEmpty(o.name, &lay, axis)
 		return []int{axis}, keep
 	}
@@ -245,9 +245,9 @@ type terms[C num.Float] interface {
 // termsFolder makes the folder of a float type from terms of float32, or float64 for itself.
 func termsFolder(r *exec.Reducer, f32 terms[float32], f64 terms[float64]) exec.Folder {
 	if r.DType == dtype.Float64 {
-		return &rounded[float64]{terms: f64, round: roundTo(r.DType)}
+		return &rounded[float64]{terms: f64, dtype: r.DType}
 	}
-	return &rounded[float32]{terms: f32, round: roundTo(r.DType), widen: widenOf(r.DType)}
+	return &rounded[float32]{terms: f32, dtype: r.DType, widen: widenOf(r.DType)}
 }
 
 // rounded is the folder of terms. NaNs come out canonical.
@@ -255,7 +255,7 @@ type rounded[C num.Float] struct {
 	terms[C]
 	widen exec.Row1 // nil when C are the elements themselves
 	wide  []C
-	round func(out exec.Run, v float64)
+	dtype dtype.DType
 }
 
 func (f *rounded[C]) Start() { f.start() }
@@ -279,24 +279,6 @@ func (f *rounded[C]) Again() bool {
 }
 
 func (f *rounded[C]) Result(out exec.Run) error {
-	f.round(out, f.total())
+	numericIn(out, f.dtype).setFloat(0, f.total())
 	return nil
-}
-
-// roundTo returns the function that stores a number as an element of a float type, rounded
-// once; NaN is canonical.
-func roundTo(d dtype.DType) func(out exec.Run, v float64) {
-	switch d {
-	case dtype.Float32:
-		return func(out exec.Run, v float64) { exec.Of[float32](out)[0] = canonical(float32(v)) }
-	case dtype.Float64:
-		return func(out exec.Run, v float64) { exec.Of[float64](out)[0] = canonical(v) }
-	case dtype.Float16:
-		return func(out exec.Run, v float64) { exec.Of[num.F16](out)[0] = num.F16FromFloat64(canonical(v)) }
-	case dtype.BFloat16:
-		return func(out exec.Run, v float64) { exec.Of[num.BF16](out)[0] = num.BF16FromFloat64(canonical(v)) }
-	case dtype.Float8E4M3:
-		return func(out exec.Run, v float64) { exec.Of[num.F8E4M3](out)[0] = num.F8E4M3FromFloat64(canonical(v)) }
-	}
-	return func(out exec.Run, v float64) { exec.Of[num.F8E5M2](out)[0] = num.F8E5M2FromFloat64(canonical(v)) }
 }

@@ -33,7 +33,7 @@ func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
 		panic(fail("ReverseSequence", tensor.ErrShape, "the lengths are %s; want one for each of the %d entries of axis %d", tensor.Describe(lengths), shape[batch], batch))
 	}
 	return &transfer{name: "ReverseSequence", d: a.DType(), shape: shape, in: []tensor.Any{a, lengths}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		n := in[1].int64s()
+		n := in[1].int64s("ReverseSequence")
 		for b, v := range n {
 			if v < 0 || v > int64(shape[time]) {
 				panic(fail("ReverseSequence", tensor.ErrIndex, "length %d of entry %d; axis %d has extent %d", v, b, time, shape[time]))

@@ -38,11 +38,11 @@ func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64) *transfer {
 
 var rmsNormalization = opN{about: about{name: "RMSNormalization", onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
-		t := rmsNormalized(c.in(0), c.in(1), int(c.Attrs.Int("axis", -1)), 0)
+		t := rmsNormalized(c.in(0), c.in(1), attrInt(c, "axis", -1), 0)
 		return one(spec(t.name, t.d, t.shape...))
 	},
 	run: func(c *Call) []tensor.Any {
 		var r tensor.Any
-		rmsNormal(&r, c.with("RMSNormalization", 0), c.with("RMSNormalization", 1), int(c.Attrs.Int("axis", -1)), float64(c.Attrs.Float("epsilon", 1e-5)), options(c))
+		rmsNormal(&r, c.with("RMSNormalization", 0), c.with("RMSNormalization", 1), attrInt(c, "axis", -1), float64(c.Attrs.Float("epsilon", 1e-5)), options(c))
 		return one(r)
 	}}

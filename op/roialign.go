@@ -45,7 +45,7 @@ func regions(x, rois, image tensor.Any, r Regions) *transfer {
 	n, c, h, w := x.Dim(0), x.Dim(1), x.Dim(2), x.Dim(3)
 	return &transfer{name: name, d: x.DType(), shape: []int{rois.Dim(0), c, r.Height, r.Width}, in: operandsOf(x, rois, image), picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		to, data, box := numericOf(dst), numericOf(in[0]).float64s(name), numericOf(in[1])
-		of := in[2].int64s()
+		of := in[2].int64s(name)
 		offset := 0.0
 		if r.HalfPixel {
 			offset = 0.5
@@ -145,7 +145,7 @@ var roiAlign = opN{about: about{name: "RoiAlign", onnx: []int{10, 16, 22},
 		if c.Opset < 16 {
 			def = "output_half_pixel"
 		}
-		r := Regions{Height: int(c.Attrs.Int("output_height", 1)), Width: int(c.Attrs.Int("output_width", 1)), Sampling: int(c.Attrs.Int("sampling_ratio", 0)), Scale: float64(c.Attrs.Float("spatial_scale", 1))}
+		r := Regions{Height: attrInt(c, "output_height", 1), Width: attrInt(c, "output_width", 1), Sampling: attrInt(c, "sampling_ratio", 0), Scale: float64(c.Attrs.Float("spatial_scale", 1))}
 		switch mode := c.Attrs.Str("coordinate_transformation_mode", def); mode {
 		case "half_pixel":
 			r.HalfPixel = true

@@ -17,7 +17,7 @@ type opN struct {
 	about
 	least int   // how many inputs it needs
 	most  int   // how many it takes, if not least; any number if negative
-	by    int   // the input whose element type picks from run
+	by    int   // the input whose element type decides
 	takes types // what that input may hold; 0 is every type
 	run   func(c *Call) []tensor.Any
 	move  func(c *Call) *transfer    // instead of run, for those that move elements; it is their infer, too
@@ -155,37 +155,37 @@ func unknown(name string, i int) *tensor.Error {
 	return fail(name, ErrUnknown, "the value of input %d is not known before the run", i)
 }
 
+// int64s returns the elements of an input of int64 or int32.
+func int64s(name string, c *Call, i int) []int64 {
+	a := c.with(name, i)
+	wantInt(name, i, *a)
+	return wordsOf(*a).int64s(name)
+}
+
 // ints returns the elements of an integer input in row-major order: int64 or
 // int32, of any rank. ok is false when the input is absent.
 func ints(name string, c *Call, i int) (v []int, ok bool) {
-	a := c.in(i)
-	switch {
-	case a.IsZero():
+	if c.in(i).IsZero() {
 		return nil, false
-	case a.IsSpec():
-		panic(unknown(name, i))
 	}
-	if t, ok := tensor.As[int64](a); ok {
-		v = make([]int, 0, fits(name, a.Len(), 8))
-		for x := range t.Values() {
-			if int64(int(x)) != x {
-				panic(fail(name, tensor.ErrOverflow, "value %d of input %d doesn't fit an int", x, i))
-			}
-			v = append(v, int(x))
+	whole := int64s(name, c, i)
+	v = make([]int, fits(name, len(whole), 8))
+	for k, x := range whole {
+		if v[k] = int(x); int64(v[k]) != x {
+			panic(fail(name, tensor.ErrOverflow, "value %d of input %d doesn't fit an int", x, i))
 		}
-	} else if t, ok := tensor.As[int32](a); ok {
-		v = make([]int, 0, fits(name, a.Len(), 8))
-		for x := range t.Values() {
-			v = append(v, int(x))
-		}
-	} else {
-		panic(fail(name, tensor.ErrDType, "input %d holds %v, want int64 or int32", i, a.DType()))
 	}
 	return v, true
 }
 
-// attrInts returns an attribute of integers as ints; one that doesn't fit is as
-// far away as an int can be, and no better an axis or extent.
+// asInt returns a number as an int; one that doesn't fit is as far away as an int can be, and
+// no better an axis or extent.
+func asInt(v int64) int { return int(max(min(v, math.MaxInt), math.MinInt)) }
+
+// attrInt returns an attribute as an int.
+func attrInt(c *Call, name string, def int64) int { return asInt(c.Attrs.Int(name, def)) }
+
+// attrInts returns an attribute of integers as ints.
 func attrInts(c *Call, name string) ([]int, bool) {
 	v, ok := c.Attrs.Ints(name)
 	if !ok {
@@ -193,7 +193,7 @@ func attrInts(c *Call, name string) ([]int, bool) {
 	}
 	out := make([]int, len(v))
 	for i, x := range v {
-		out[i] = int(max(min(x, math.MaxInt), math.MinInt))
+		out[i] = asInt(x)
 	}
 	return out, true
 }

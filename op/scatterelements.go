@@ -114,11 +114,11 @@ func scatterMode(c *Call) ScatterMode { return ScatterMode(c.Attrs.Str("reductio
 
 var scatterElements = opN{about: about{name: "ScatterElements", onnx: []int{11, 13, 16, 18}, attrs: []string{"axis", "reduction"}}, least: 3,
 	move: func(c *Call) *transfer {
-		return scatteredElements("ScatterElements", c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", 0)), scatterMode(c))
+		return scatteredElements("ScatterElements", c.in(0), c.in(1), c.in(2), attrInt(c, "axis", 0), scatterMode(c))
 	}}
 
 // Scatter is what ONNX called ScatterElements in opsets 9 and 10.
 var scatterOp = opN{about: about{name: "Scatter", onnx: []int{9}, attrs: []string{"axis"}}, least: 3,
 	move: func(c *Call) *transfer {
-		return scatteredElements("Scatter", c.in(0), c.in(1), c.in(2), int(c.Attrs.Int("axis", 0)), ScatterReplace)
+		return scatteredElements("Scatter", c.in(0), c.in(1), c.in(2), attrInt(c, "axis", 0), ScatterReplace)
 	}}

@@ -25,7 +25,7 @@ var doubtsPool = sync.Pool{New: func() any { return new(doubts) }}
 
 func (o *settled) Row(to exec.Run, _ dtype.DType, in [3]exec.Run, _ dtype.DType) {
 	dst, a := exec.Of[float32](to), exec.Of[float32](in[0])
-	row := (*op1)(o).row32()
+	row := exec.Recall[func(dst, a []float32)]((*op1)(o).row(dtype.Float32))
 	d := doubtsPool.Get().(*doubts)
 	for len(dst) > 0 {
 		n := copy(d.x[:], a[:len(dst)]) // dst may be a

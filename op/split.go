@@ -94,7 +94,7 @@ var splitOp = opN{about: about{name: "Split", onnx: []int{2, 11, 13, 18}, attrs:
 // opset 13, an input from there on; without them equal parts, as many as there are
 // outputs, of which from opset 18 on the last may be smaller.
 func splitOf(c *Call) (axis int, sizes []int) {
-	axis = axisOf("Split", int(c.Attrs.Int("axis", 0)), c.in(0).Rank())
+	axis = axisOf("Split", attrInt(c, "axis", 0), c.in(0).Rank())
 	n := c.in(0).Dim(axis)
 	var some bool
 	if c.Opset < 13 {

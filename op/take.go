@@ -35,7 +35,7 @@ func taken(a, indices tensor.Any, axis int, mode TakeMode) *transfer {
 	wantInt(name, 1, indices)
 	n := shape[axis]
 	return &transfer{name: name, d: a.DType(), shape: gatherShape(a, indices, axis), in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		v := in[1].int64s()
+		v := in[1].int64s(name)
 		if n == 0 && len(v) > 0 {
 			panic(fail(name, tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))
 		}

@@ -50,7 +50,7 @@ func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
 
 // topOf reads a node: k is an attribute before opset 10, an input from there on.
 func topOf(c *Call) (k, axis int, largest bool) {
-	k = int(c.Attrs.Int("k", -1))
+	k = attrInt(c, "k", -1)
 	if c.Opset >= 10 {
 		v, _ := ints("TopK", c, 1)
 		if len(v) != 1 {
@@ -58,7 +58,7 @@ func topOf(c *Call) (k, axis int, largest bool) {
 		}
 		k = v[0]
 	}
-	return k, int(c.Attrs.Int("axis", -1)), c.Attrs.Int("largest", 1) != 0
+	return k, attrInt(c, "axis", -1), c.Attrs.Int("largest", 1) != 0
 }
 
 var topK = opN{about: about{name: "TopK", onnx: []int{1, 10, 11, 24}, attrs: []string{"axis", "k", "largest", "sorted"}}, least: 1, most: 2, takes: reals,

@@ -9,8 +9,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Operators that compute as transfers: their bodies are compiled once, or once for
-// float32 and once for float64, and not for every element type.
+// Checks and elements of operands.
 
 // operandsOf returns operands for a transfer, with nothing for those that are absent.
 func operandsOf(ins ...tensor.Any) []tensor.Any {

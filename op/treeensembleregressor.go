@@ -283,9 +283,6 @@ func realsOf(name string, c *Call, attr string) (v []float64) {
 	return v
 }
 
-// asInt returns a number as an int; one that doesn't fit is as far away as an int can be.
-func asInt(v int64) int { return int(max(min(v, math.MaxInt), math.MinInt)) }
-
 var treeEnsembleRegressor = opN{about: about{name: "TreeEnsembleRegressor", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,
 	attrs: []string{"aggregate_function", "base_values", "base_values_as_tensor", "n_targets", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
 		"nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values",

@@ -72,10 +72,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	}
 	shape := rows.of.Shape()
 	shape[0] = len(heads)
-	entries, err := tensor.Make(a.DType(), shape...)
-	if err != nil {
-		panic(err)
-	}
+	entries := tensor.EmptyOf(a.DType(), shape...)
 	to := wordsOf(entries)
 	for k, i := range heads {
 		to.copy(k*m, rows, i*m, m)
@@ -94,7 +91,7 @@ var unique = opN{about: about{name: "Unique", orion: &inOrion{gives: dtype.Int32
 		a := c.in(0)
 		axis := 0
 		if c.Attrs.Has("axis") {
-			axis = axisOf("Unique", int(c.Attrs.Int("axis", 0)), a.Rank())
+			axis = axisOf("Unique", attrInt(c, "axis", 0), a.Rank())
 		} else {
 			a = viewed(tensor.Reshape(a, a.Len()))
 		}

@@ -64,9 +64,6 @@ func copyAsync(op string, dst *Any, src Any, o *AsyncCopy) {
 // each calls f for the elements that are written, in colexicographic order: the offset
 // in t, the one in src, and whether that is copied, instead of 0.
 func (o *AsyncCopy) each(t, src *layout.Layout, to []int, f func(d, s int, copied bool)) {
-	if lo, _ := src.Span(); o.Masked && o.Keep && lo >= o.Bound {
-		return // whatever the size, nothing is written
-	}
 	for i := range src.Size() {
 		s, _ := src.Offset(i)
 		d, _ := t.Offset(i)

@@ -133,8 +133,7 @@ func (w *Word) Run() Run { return unsafe.Slice((*struct{})(unsafe.Pointer(w)), 1
 
 // Move copies elements of a type from src, which is no shorter, to dst.
 func Move(dst, src Run, d dtype.DType) {
-	n := len(dst) << shifts[d]
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), n), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(src))), n))
+	copy(Bytes(dst, d), Bytes(src, d)[:len(dst)<<shifts[d]])
 }
 
 // run returns bytes as a Run of elements of 1<<shift bytes each.
@@ -145,7 +144,12 @@ func run(b []byte, shift uint8) Run {
 // Part returns n elements of a Run of a type, from first on.
 func Part(r Run, d dtype.DType, first, n int) Run {
 	s := shifts[d]
-	return run(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(r))), len(r)<<s)[first<<s:(first+n)<<s], s)
+	return run(Bytes(r, d)[first<<s:(first+n)<<s], s)
+}
+
+// Bytes returns the memory of a Run of a type.
+func Bytes(r Run, d dtype.DType) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(r))), len(r)<<shifts[d])
 }
 
 // RunOf returns elements as a Run.
