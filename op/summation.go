@@ -374,10 +374,10 @@ func sumTile[T num.Float](out, x []T, from int, down *exec.Sequence, mean bool) 
 	settle(out, sum, n, mean)
 }
 
-// sumColumns returns the sums of rows [start, end), a block. Lanes go in the order in
-// which each joins those that folding halves joins it to, so that the sums of finished
-// ones are few: those of the last 2^k of them are the columns of s.sums from k·w on.
-// Lanes without rows are −0, and a half of nothing else is left out.
+// sumColumns returns the sums of rows [start, end), a block. A finished lane is added at once
+// to its partner in the fold by halves. So there are few sums at a time: those of the last
+// 2^k lanes are the columns of s.sums from k·w on. A lane without rows is −0, and a half of
+// such lanes is left out.
 func sumColumns[T num.Float](s *summers, x []T, from int, down *exec.Sequence, start, end, w int) []float64 {
 	levels := min(bits.Len(uint(end-start-1)), 5)
 	rows, ends := s.rows[:end-start], s.ends[:1<<levels]

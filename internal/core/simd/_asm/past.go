@@ -7,13 +7,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Non-temporal stores and prefetches: a row has a loop of its own for a result that is marked, see simd.Past.
+// A row has a loop of its own for non-temporal stores and prefetches. A result that simd.Past marked takes it.
 
-// fetched is the number of streams that a function prefetches. fetchAhead is the distance in bytes of the prefetches along its
-// operand, where a mark names no streams.
 const (
-	fetched    = 4
-	fetchAhead = 8192
+	fetched    = 4    // streams that a function prefetches
+	fetchAhead = 8192 // bytes from a load to its prefetch, where a mark names no streams
 )
 
 // streams reports whether the kernel looks for a mark: where a result may be large and isn't read again.
