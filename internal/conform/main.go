@@ -2,7 +2,7 @@
 //
 //	go run ./internal/conform [-dir DIR] [-long] [-v] SUITE[/OP]...
 //
-// Suites: views, layout, ttnn, orion, numpy, onnx, models. It prints a line per
+// Suites: views, layout, ttnn, orion, numpy, onnx, models, packages. It prints a line per
 // operation and last the totals. It exits with 1 if any case failed or is
 // unsupported; with -allow-unsupported only if any failed; with -floor if an
 // operation passes fewer cases than the checked-in floor, or any of an operation
@@ -32,14 +32,14 @@ type suite struct {
 // suites in the order in which they are listed.
 var suites = []suite{
 	{"views", runViews}, {"layout", runLayout}, {"ttnn", runTTNN}, {"orion", runOrion}, {"numpy", runNumPy},
-	{"onnx", runONNX}, {"models", runModels},
+	{"onnx", runONNX}, {"models", runModels}, {"packages", runPackages},
 }
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // command is one call of the program.
 type command struct {
-	dir                                   string
+	dir, cache                            string
 	long, verbose, allow, floor, updating bool
 	stdout, stderr                        io.Writer
 
@@ -58,13 +58,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("conform", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&c.dir, "dir", "", "root of the conformance data, instead of ../shared/conformance, ../shared/models and Debian's package")
+	flags.StringVar(&c.cache, "cache", "", "folder for the packages that are fetched, instead of one in the user's cache")
 	flags.BoolVar(&c.long, "long", false, "also run cases marked long")
 	flags.BoolVar(&c.verbose, "v", false, "print each case that doesn't pass")
 	flags.BoolVar(&c.allow, "allow-unsupported", false, "unsupported cases are no failure")
 	flags.BoolVar(&c.floor, "floor", false, "compare with the checked-in floor")
 	flags.BoolVar(&c.updating, "update", false, "rewrite the checked-in floor")
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: conform [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models")
+		fmt.Fprintln(stderr, "usage: conform [flags] SUITE[/OP]...   suites: views layout ttnn orion numpy onnx models packages")
 		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {
@@ -132,7 +133,7 @@ func (c *command) all(args []string) error {
 
 // suite runs one suite, or one operation of it.
 func (c *command) suite(s *suite, only string) error {
-	r := &report{suite: s.name, only: only, dir: c.dir, root: c.root, long: c.long, verbose: c.verbose,
+	r := &report{suite: s.name, only: only, dir: c.dir, cache: c.cache, root: c.root, long: c.long, verbose: c.verbose,
 		skips: c.skips, ops: map[string]*counts{}, out: c.stdout}
 	if err := s.run(r); err != nil {
 		return err

@@ -26,6 +26,7 @@ func (c *counts) String() string {
 type report struct {
 	suite, only string
 	dir, root   string
+	cache       string // of packages
 	long        bool
 	verbose     bool
 	skips       map[string]string
