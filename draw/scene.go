@@ -57,6 +57,8 @@ type scene struct {
 	w, h  int
 	rects []rect
 	texts []text
+
+	curves, heads []string // paths of lines, and of the heads of arrows, behind the rectangles; in SVG alone
 }
 
 type rect struct{ x, y, w, h, paint int }

@@ -25,6 +25,10 @@ func (s *scene) svg() string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", s.w, s.h, s.w, s.h)
 	fmt.Fprintf(&b, "<title>%s</title>\n", escape(s.title))
 	fmt.Fprintf(&b, `<rect x=".5" y=".5" width="%d" height="%d" rx="8" fill="%s" stroke="%s"/>`+"\n", s.w-1, s.h-1, hex(paint(panel)), hex(paint(border)))
+	if len(s.curves) > 0 {
+		fmt.Fprintf(&b, `<path fill="none" stroke="%s" d="%s"/>`+"\n", hex(paint(faint)), strings.Join(s.curves, "\n"))
+		fmt.Fprintf(&b, `<path fill="%s" d="%s"/>`+"\n", hex(paint(faint)), strings.Join(s.heads, ""))
+	}
 	var order []int
 	paths := make(map[int]*strings.Builder)
 	for _, r := range s.rects {
