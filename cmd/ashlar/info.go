@@ -18,6 +18,7 @@ import (
 
 func (p *program) infoCommand() *cobra.Command {
 	var all bool
+	var picture string
 	c := &cobra.Command{
 		Use:   "info FILE...",
 		Short: "Print what is in files, from their headers",
@@ -30,14 +31,28 @@ Elements aren't read. A file that fails doesn't keep the others from being
 printed.`,
 		Example: `  ashlar info testdata/digits.onnx
   ashlar info model.onnx --weights
+  ashlar info testdata/digits.onnx --svg digits.svg
   ashlar info weights.npz testdata/*.png`,
 		Args: arguments(1, -1, "at least one file"),
 	}
 	c.Flags().BoolVar(&all, "weights", false, "list each weight of a model")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.Flags().StringVar(&picture, "svg", "", "write the picture of a model's graph to `FILE`")
+	p.forceFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if picture != "" && len(args) != 1 {
+			return usagef(c, "--svg draws one model")
+		}
 		var failed failures
 		for _, arg := range args {
 			s, err := p.open(arg)
+			if err == nil && picture != "" {
+				if s.kind != onnxKind {
+					return usagef(c, "--svg draws a model; %s is none", arg)
+				}
+				if err = p.drawModel(s, picture); err != nil || picture == "-" {
+					return err
+				}
+			}
 			if err == nil && s.array != "" {
 				err = fmt.Errorf("%s: info is about whole files; ashlar show %s prints one array", arg, arg)
 			} else if err == nil {

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/ashlar-go/ashlar/draw"
+	"github.com/ashlar-go/ashlar/onnx"
+)
+
+// pictureOf returns the picture of a model's graph: a box for each node, input and output, an arrow for each value that one
+// gives and another reads. Constants aren't drawn, nor are weights.
+func pictureOf(name string, m *onnx.Model) *draw.Graph {
+	g := &draw.Graph{Title: filepath.Base(name)}
+	makers := make(map[string]int) // of each value, its box
+	types := make(map[string]string)
+	for _, v := range m.Graph.Values {
+		types[v.Name] = v.Type.String()
+	}
+	for _, v := range m.Inputs() {
+		makers[v.Name] = len(g.Nodes)
+		g.Nodes = append(g.Nodes, draw.Node{Label: label(v.Name), Detail: v.Type.String(), Group: -1})
+	}
+	groups := make(map[string]int) // a colour for each operator
+	boxes := make([]int, len(m.Graph.Nodes))
+	for i := range m.Graph.Nodes {
+		n := &m.Graph.Nodes[i]
+		if boxes[i] = len(g.Nodes); n.Op == "Constant" {
+			boxes[i] = -1
+			continue
+		}
+		if _, ok := groups[n.Op]; !ok {
+			groups[n.Op] = len(groups)
+		}
+		for _, out := range n.Outputs {
+			makers[out] = boxes[i]
+		}
+		g.Nodes = append(g.Nodes, draw.Node{Label: label(n.Op), Detail: insideOf(n), Group: groups[n.Op]})
+	}
+	arrow := func(value string, to int) {
+		if from, ok := makers[value]; ok && value != "" {
+			g.Edges = append(g.Edges, draw.Edge{From: from, To: to, Label: types[value]})
+		}
+	}
+	for i := range m.Graph.Nodes {
+		if boxes[i] < 0 {
+			continue
+		}
+		for _, in := range m.Graph.Nodes[i].Inputs {
+			arrow(in, boxes[i])
+		}
+		for _, in := range capturedBy(&m.Graph.Nodes[i]) {
+			arrow(in, boxes[i])
+		}
+	}
+	for _, v := range m.Graph.Outputs {
+		g.Nodes = append(g.Nodes, draw.Node{Label: label(v.Name), Detail: v.Type.String(), Group: -1})
+		arrow(v.Name, len(g.Nodes)-1)
+	}
+	return g
+}
+
+// bodies returns the graphs inside a node, all of them, at any depth.
+func bodies(n *onnx.Node) (list []*onnx.Graph) {
+	for i := range n.Attributes {
+		if g, ok := n.Attributes[i].Value.(*onnx.Graph); ok && g != nil {
+			for inner := range g.All() {
+				list = append(list, inner)
+			}
+		}
+	}
+	return list
+}
+
+// insideOf says how many nodes stand in the graphs inside a node.
+func insideOf(n *onnx.Node) string {
+	nodes := 0
+	for _, g := range bodies(n) {
+		nodes += len(g.Nodes)
+	}
+	if nodes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d nodes inside", nodes)
+}
+
+// capturedBy lists names that graphs inside a node read and don't give, each once.
+func capturedBy(n *onnx.Node) (list []string) {
+	own := make(map[string]bool)
+	graphs := bodies(n)
+	for _, g := range graphs {
+		for _, v := range g.Inputs {
+			own[v.Name] = true
+		}
+		for i := range g.Initializers {
+			own[g.Initializers[i].Name] = true
+		}
+		for i := range g.Nodes {
+			for _, out := range g.Nodes[i].Outputs {
+				own[out] = true
+			}
+		}
+	}
+	read := func(name string) {
+		if !own[name] {
+			own[name] = true
+			list = append(list, name)
+		}
+	}
+	for _, g := range graphs {
+		for i := range g.Nodes {
+			for _, in := range g.Nodes[i].Inputs {
+				read(in)
+			}
+		}
+		for _, v := range g.Outputs {
+			read(v.Name)
+		}
+	}
+	return list
+}
+
+// drawModel writes the picture of a model's graph to a file.
+func (p *program) drawModel(s *source, file string) error {
+	m, err := p.model(s)
+	if err != nil {
+		return err
+	}
+	if m.Graph == nil {
+		return fmt.Errorf("%s: the model has no graph", s.name)
+	}
+	return p.writePictures([2]string{file}, pictureOf(s.name, m).WriteSVG)
+}
