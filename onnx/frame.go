@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -28,16 +29,21 @@ type run struct {
 	live  int64 // bytes of results
 	limit int64
 	left  int64 // iterations that loops may still do
+
+	observe func(*NodeRun)
+	start   time.Time
+	seen    NodeRun // what observe gets; its slices are used again
 }
 
 // A frame is a graph that runs: the model's, or one inside a node of another frame's.
 type frame struct {
 	*run
-	c    *compiled
-	vals []Value
-	plan *Plan   // nil where nothing limits memory
-	key  []byte  // see planned
-	outs []Value // of the step that ran last
+	c     *compiled
+	depth int // of graphs inside nodes
+	vals  []Value
+	plan  *Plan   // nil where nothing limits memory
+	key   []byte  // see planned
+	outs  []Value // of the step that ran last
 }
 
 func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
@@ -50,7 +56,10 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (
 			return nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
-	r := &run{Session: s, ctx: ctx, limit: o.MaxMemory, left: o.MaxIterations}
+	r := &run{Session: s, ctx: ctx, limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe}
+	if r.observe != nil {
+		r.start = time.Now()
+	}
 	if r.limit == 0 {
 		r.limit = DefaultMaxMemory
 	}
@@ -113,9 +122,16 @@ func (c *compiled) runs(i int) bool { return c.ops[i] != nil || c.steps[i].flow 
 // step runs step i and lets go of what it was the last to need.
 func (fr *frame) step(i int) error {
 	s := &fr.c.steps[i]
+	var start time.Duration
+	if fr.observe != nil {
+		start = time.Since(fr.start)
+	}
 	outs, err := fr.results(i)
 	if err != nil {
 		return err
+	}
+	if fr.observe != nil {
+		fr.tell(s, start, outs)
 	}
 	for j, id := range s.out {
 		switch {
@@ -139,6 +155,23 @@ func (fr *frame) step(i int) error {
 		err = fr.room(0)
 	}
 	return err
+}
+
+// tell calls the observer with what a step gave.
+func (fr *frame) tell(s *step, start time.Duration, outs []Value) {
+	r := &fr.seen
+	*r = NodeRun{Node: s.node, Index: s.index, Depth: fr.depth, Start: start, Time: time.Since(fr.start) - start,
+		Names: r.Names[:0], Values: append(r.Values[:0], outs...)}
+	for j := range outs {
+		r.Bytes = add(r.Bytes, max(outs[j].size(), 0))
+		name := ""
+		if j < len(s.out) && s.out[j] >= 0 {
+			name = fr.c.names[s.out[j]]
+		}
+		r.Names = append(r.Names, name)
+	}
+	fr.observe(r)
+	clear(r.Values)
 }
 
 // results runs step i and returns what it gives, held.
@@ -355,7 +388,7 @@ func (fr *frame) outputs() (map[string]Value, error) {
 
 // inside opens a frame for a graph inside a node of this one.
 func (fr *frame) inside(b *compiled) *frame {
-	return &frame{run: fr.run, c: b, vals: make([]Value, len(b.vals))}
+	return &frame{run: fr.run, c: b, depth: fr.depth + 1, vals: make([]Value, len(b.vals))}
 }
 
 // call runs the frame's graph on args, which are the frame's from here on, and the values around. It returns the outputs,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
@@ -66,6 +67,24 @@ type Options struct {
 	// Progress is called after each node with the number of nodes done. A Relu that is part of the Conv or Gemm before it
 	// isn't a node here, nor is one of a graph inside a node.
 	Progress func(done, total int, n *Node)
+
+	// Observe is called for each node that ran, those of graphs inside nodes before the node that holds them. The r and its
+	// values are good until it returns.
+	Observe func(r *NodeRun)
+}
+
+// A NodeRun is one run of a node. A Relu that is part of the Conv or Gemm before it has none: the Conv's is that of both,
+// and its result is the Relu's.
+type NodeRun struct {
+	Node  *Node
+	Index int           // of the node in its graph
+	Depth int           // 0 in the model's graph, 1 in a graph inside one of its nodes, and so on
+	Start time.Duration // since the run began
+	Time  time.Duration // with the nodes of graphs inside
+	Bytes int64         // of the results, also where they are views of other tensors
+
+	Names  []string // of the results; "" for one that nobody wants
+	Values []Value  // the results
 }
 
 // NewSession checks the model and loads its weights: in place where the file has them as memory wants them, else copied

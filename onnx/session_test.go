@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
@@ -562,5 +564,52 @@ func TestRectify(t *testing.T) {
 	}
 	if got, want := elements(t, outs[0]["y"]), elements(t, outs[1]["y"]); !reflect.DeepEqual(got, want) || reflect.DeepEqual(want, []float32{0, 0}) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// An observer sees each node, those of a loop's body before the loop, with what they gave.
+func TestObserve(t *testing.T) {
+	b := NewBuilder("observed")
+	x := b.Input("x", dtype.Float32, 2)
+	body := b.Body("body")
+	body.Input("i", dtype.Int64)
+	more := body.Input("more", dtype.Bool)
+	carried := body.Input("carried", dtype.Float32, 2)
+	body.OutputOf(body.Node("Identity", []string{more}), Type{})
+	body.OutputOf(body.Node("Add", []string{carried, x}), Type{})
+	three, err := TensorAttr("value", tensor.Scalar[int64](3).Any())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := b.Rename(b.Node("Loop", []string{b.Node("Constant", nil, three), "", b.Node("Neg", []string{x})}, GraphAttr("body", body)), "y")
+	b.Output(out, dtype.Float32, 2)
+	m, err := b.Model(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	var last time.Duration
+	_, err = s.Run(context.Background(), vals{"x": vec(1, 2)}, Options{Observe: func(r *NodeRun) {
+		got = append(got, fmt.Sprintf("%d %s %s %d %v", r.Depth, r.Node.Op, strings.Join(r.Names, " "), r.Bytes, r.Values[0].Tensor()))
+		if r.Time < 0 || r.Depth == 0 && r.Start < last {
+			t.Errorf("%s began at %v and took %v", r.Node.Op, r.Start, r.Time)
+		}
+		if r.Depth == 0 {
+			last = r.Start
+		}
+	}})
+	want := []string{
+		"0 Neg neg1 8 [-1. -2.]",
+		"1 Identity identity1 1 True", "1 Add add1 8 [0. 0.]",
+		"1 Identity identity1 1 True", "1 Add add1 8 [1. 2.]",
+		"1 Identity identity1 1 True", "1 Add add1 8 [2. 4.]",
+		"0 Loop y 8 [2. 4.]",
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, got\n%s", err, strings.Join(got, "\n"))
 	}
 }

@@ -84,7 +84,7 @@ func makeFiles(t *testing.T) string {
 		b.Output(b.Rename(y, "y"), dtype.Float32, "n")
 	})
 	model("path", func(b *onnx.Builder) {
-		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "/y"), dtype.Float32, "n", 3)
+		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "../y"), dtype.Float32, "n", 3)
 	})
 	save("labels.txt", []byte("cat\r\ndog\nbird\n\r\n\n"))
 	save("scores.txt", []byte("beside scores.onnx, but not\nof its three classes\n"))

@@ -2,6 +2,7 @@
 //
 //	ashlar run digits.onnx seven.png         the answer of a model
 //	ashlar info model.onnx weights.npz       what is in files, from their headers
+//	ashlar check model.onnx                  whether a model can be run
 //	ashlar show weights.npz#bias             the elements of a tensor
 //	ashlar convert weights.npz w.safetensors tensors in another format
 //	ashlar diff weights.npz w.safetensors    where tensors differ
@@ -127,7 +128,7 @@ makes no sense.`,
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{

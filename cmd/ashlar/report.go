@@ -16,11 +16,13 @@ type report struct {
 	Inputs  []reportInput  `json:"inputs"`
 	Outputs []reportOutput `json:"outputs"`
 	Seconds struct {
-		Load   float64 `json:"load"`   // to open, check and load the model
-		Inputs float64 `json:"inputs"` // to read and convert the inputs
-		Run    float64 `json:"run"`
+		Load   float64   `json:"load"`           // to open, check and load the model
+		Inputs float64   `json:"inputs"`         // to read and convert the inputs
+		Run    float64   `json:"run"`            // the median of several
+		Runs   []float64 `json:"runs,omitempty"` // with --repeat
 	} `json:"seconds"`
-	Memory struct {
+	Profile *reportProfile `json:"profile,omitempty"`
+	Memory  struct {
 		Weights int64 `json:"weights"`          // weights and constants together
 		InPlace int64 `json:"weights_in_place"` // of the initializers: used where they are in the file
 		Copied  int64 `json:"weights_copied"`
@@ -28,6 +30,12 @@ type report struct {
 		Exact   bool  `json:"live_exact"` // false: sizes known only during the run are missing in live
 		Peak    int64 `json:"peak,omitempty"`
 	} `json:"memory"`
+}
+
+// A reportProfile is where the time of a run goes: those that take longest first.
+type reportProfile struct {
+	Operators []share `json:"operators"`
+	Nodes     []share `json:"nodes"`
 }
 
 type reportInput struct {
@@ -58,7 +66,7 @@ type reportClass struct {
 // mostValues is how many values of an output, and rows of classes, a report holds.
 const mostValues = 10000
 
-func (p *program) printJSON(r *result, top int) error {
+func (p *program) printJSON(r *result, f *runFlags) error {
 	rep := report{Model: r.model, Inputs: []reportInput{}, Outputs: []reportOutput{}}
 	for i := range r.m.Graph.Inputs {
 		name := r.m.Graph.Inputs[i].Name
@@ -82,7 +90,7 @@ func (p *program) printJSON(r *result, top int) error {
 			o.Probabilities = &k.probabilities
 			for _, row := range k.rows[:min(len(k.rows), mostValues)] {
 				list := []reportClass{}
-				for _, c := range best(row, top) {
+				for _, c := range best(row, f.top) {
 					list = append(list, reportClass{c, r.labels.name(c, len(row)), value(row[c])})
 				}
 				o.Top = append(o.Top, list)
@@ -91,6 +99,15 @@ func (p *program) printJSON(r *result, top int) error {
 		rep.Outputs = append(rep.Outputs, o)
 	}
 	rep.Seconds.Load, rep.Seconds.Inputs, rep.Seconds.Run = r.load.Seconds(), r.read.Seconds(), r.run.Seconds()
+	if f.repeat > 1 {
+		for _, d := range r.profile.spent {
+			rep.Seconds.Runs = append(rep.Seconds.Runs, d.Seconds())
+		}
+	}
+	if f.profile {
+		ops, nodes := r.profile.shares()
+		rep.Profile = &reportProfile{ops, nodes}
+	}
 	m := &rep.Memory
 	m.Weights, m.Live, m.Exact = r.plan.Weights, r.plan.Live, r.plan.Exact
 	m.InPlace, m.Copied = r.m.Weights()

@@ -5,12 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -30,6 +34,9 @@ type runFlags struct {
 	threads         int
 	fixed           string
 	fixedGiven      bool
+	repeat          int
+	profile         bool
+	trace, all      string // files
 }
 
 func (p *program) runCommand() *cobra.Command {
@@ -76,9 +83,16 @@ Operators that don't take FP8x23 or FP16x16 compute in float64 and round once. A
 number that the format has no room for ends the run. ashlar diff compares outputs
 written with -o with those of a run in floats.
 
+With --repeat the model runs several times on the same inputs, and the times are
+printed. --profile prints the time of a run by operator and by node, and how
+large the results are. --trace writes the last run for the viewers of Chrome's trace format. --all writes
+the results of all nodes of the model's graph to an npz file, under their names. A Relu
+that is part of the Conv or Gemm before it shares that one's line, and the result
+between the two isn't there.
+
 With --json the result is one object: model, inputs, outputs (name, dtype,
 shape, the first 10000 values in row-major order, how many were left out, the
-best classes of each row), seconds, and memory in bytes: weights, used in place
+best classes of each row), seconds, the profile if it is asked for, and memory in bytes: weights, used in place
 or copied, live for the results that the plan holds at one time, and peak for
 the whole process, where the system tells. Values that JSON doesn't have are the
 strings NaN, +Inf and -Inf, complex ones are pairs.`,
@@ -86,6 +100,7 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
   ashlar run testdata/digits.onnx testdata/*.png
   ashlar run model.onnx -i pixels=photo.jpg --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar run model.onnx inputs.npz -o scores=scores.npy
+  ashlar run --repeat 100 --profile testdata/digits.onnx testdata/seven.png
   ashlar run --fixed FP16x16 testdata/digits.onnx testdata/seven.png
   convert drawing.svg png:- | ashlar run testdata/digits.onnx - --invert --json`,
 		Args: arguments(1, -1, "a model and its inputs"),
@@ -105,6 +120,10 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 	flags.StringVar(&f.labels, "labels", "", "`file` with the names of the classes, one per line")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object instead")
 	flags.StringVar(&f.fixed, "fixed", "", "run in a fixed-point `format`: FP8x23, FP16x16, FP32x32 or FP64x64")
+	flags.IntVar(&f.repeat, "repeat", 1, "run `N` times")
+	flags.BoolVar(&f.profile, "profile", false, "print where the time goes")
+	flags.StringVar(&f.trace, "trace", "", "write the nodes of the last run to `file`, as Chrome's viewer reads them")
+	flags.StringVar(&f.all, "all", "", "write the results of all nodes to `file.npz`")
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
 	p.forceFlag(c)
@@ -118,6 +137,10 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 			return usagef(c, "--threads can't be %d", f.threads)
 		case f.threads > mostThreads:
 			return usagef(c, "--threads can't be %d; the most is %d", f.threads, mostThreads)
+		case f.repeat < 1:
+			return usagef(c, "--repeat can't be %d", f.repeat)
+		case f.all != "" && strings.ToLower(filepath.Ext(f.all)) != ".npz":
+			return usagef(c, "--all %s: the file must end in .npz", f.all)
 		}
 		if err := f.pics.check(); err != nil {
 			return err
@@ -137,6 +160,7 @@ type result struct {
 	empty   map[string]string     // what an output without tensors is
 	ranks   map[string]*ranking   // of the outputs that score classes
 	plan    *onnx.Plan
+	profile *profile
 	labels  *labels
 	load    time.Duration
 	read    time.Duration
@@ -201,17 +225,13 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
-	start = time.Now()
-	bar, done := p.progress()
-	outputs, err := s.RunValues(ctx, given, onnx.Options{MaxMemory: int64(p.limit), Progress: bar})
-	done()
+	outputs, err := p.repeat(ctx, s, given, f, r)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			return fmt.Errorf("interrupted: %w", src.in(err))
 		}
 		return src.in(err)
 	}
-	r.run = time.Since(start)
 	r.take(outputs)
 	if r.ranks, err = r.rank(f); err != nil {
 		return err
@@ -221,14 +241,58 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 			return err
 		}
 	}
+	if f.trace != "" {
+		if err := p.writePictures([2]string{f.trace}, r.profile.writeTrace); err != nil {
+			return err
+		}
+	}
+	if f.all != "" {
+		put := func(w io.Writer) error { return npy.WriteZip(w, r.profile.names, r.profile.values) }
+		if err := p.writePictures([2]string{f.all}, put); err != nil {
+			return err
+		}
+	}
 	switch {
 	case quiet:
 		return nil
 	case f.json:
-		return p.printJSON(r, f.top)
+		return p.printJSON(r, f)
 	}
 	p.print(r, f)
+	if f.repeat > 1 {
+		p.printTimes(r.profile)
+	}
+	if f.profile {
+		p.printProfile(r.profile)
+	}
 	return nil
+}
+
+// repeat runs the session as often as it is asked for, and returns the outputs of the last run.
+func (p *program) repeat(ctx context.Context, s *onnx.Session, given map[string]onnx.Value, f *runFlags, r *result) (outputs map[string]onnx.Value, err error) {
+	r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
+	o := onnx.Options{MaxMemory: int64(p.limit)}
+	if f.profile || f.trace != "" || f.all != "" {
+		o.Observe = r.profile.observe
+	}
+	for i := range f.repeat {
+		r.profile.begin()
+		r.profile.keep = f.all != "" && i == f.repeat-1
+		for _, v := range outputs {
+			v.Close()
+		}
+		start := time.Now()
+		bar, done := p.progress()
+		o.Progress = bar
+		outputs, err = s.RunValues(ctx, given, o)
+		done()
+		if err = cmp.Or(err, r.profile.err); err != nil {
+			return nil, err
+		}
+		r.profile.spent = append(r.profile.spent, time.Since(start))
+	}
+	r.run = r.profile.median()
+	return outputs, nil
 }
 
 // take names the tensors of the outputs.

@@ -345,7 +345,7 @@ func Deflate() WriteOption { return WriteOption{deflate: true} }
 // WriteZip writes an npz file with ts[i] under names[i], in this order, stored
 // without compression as numpy.savez does. The same input gives the same bytes:
 // every entry is dated 1980-01-01. A name is a path without .npy, such as "w" or
-// "layer1/w"; it fails when one is empty, is repeated, is absolute, or contains
+// "layer1/w" or "/layer1/w:0"; it fails when one is empty, is repeated, or contains
 // a backslash or the elements . and .. .
 func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption) error {
 	if len(names) != len(ts) {
@@ -363,7 +363,8 @@ func WriteZip(w io.Writer, names []string, ts []tensor.Any, opts ...WriteOption)
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		const most = 1<<16 - 1 - len(suffix)
-		if name == "" || !fs.ValidPath(name+suffix) || !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") || len(name) > most {
+		path := strings.TrimPrefix(name, "/") // as exporters name values, and NumPy writes and reads them
+		if path == "" || !fs.ValidPath(path+suffix) || !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") || len(name) > most {
 			return fail(-1, ErrName, "%.100q can't name an array; a name is a path like \"w\" or \"layer1/w\" of at most %d bytes", name, most)
 		}
 		if seen[name] {
