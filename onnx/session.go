@@ -14,7 +14,8 @@ import (
 )
 
 // A Session is a model that has passed Check, with its weights in memory. Its methods may be called from several
-// goroutines at once.
+// goroutines at once; they share the weights. The session lives as long as its model: after the model's Close its methods
+// fail with tensor.ErrClosed.
 type Session struct {
 	c       *compiled
 	weights int64
@@ -63,6 +64,10 @@ type Options struct {
 	// MaxIterations is how often the bodies of all loops of a run may run together; 0 means DefaultMaxIterations, a
 	// negative number no limit. A loop without an end stops then, or when the context ends.
 	MaxIterations int64
+
+	// Threads is how many threads the run may use at most; 0 means as many as GOMAXPROCS, which is the bound in any case.
+	// The results are the same with any number.
+	Threads int
 
 	// Progress is called after each node with the number of nodes done. A Relu that is part of the Conv or Gemm before it
 	// isn't a node here, nor is one of a graph inside a node.
@@ -179,6 +184,22 @@ func (m *Model) Inputs() []ValueInfo {
 		}
 	}
 	return list
+}
+
+// Inputs returns what a run of the session must be given: the model's Inputs.
+func (s *Session) Inputs() []ValueInfo {
+	if s == nil || s.c == nil {
+		return nil
+	}
+	return s.c.m.Inputs()
+}
+
+// Outputs returns what a run gives, as the graph declares it.
+func (s *Session) Outputs() []ValueInfo {
+	if s == nil || s.c == nil {
+		return nil
+	}
+	return slices.Clone(s.c.g.Outputs)
 }
 
 // bind checks the inputs of a run against what the graph declares, and returns them with the constants, by value.
@@ -341,6 +362,12 @@ func (s *Session) RunValues(ctx context.Context, inputs map[string]Value, o Opti
 	err := s.use(func() (err error) {
 		if ctx == nil {
 			return failf("%w: the context is nil; context.Background() is one without an end", tensor.ErrValue)
+		}
+		if o.Threads < 0 {
+			return failf("%w: Options.Threads is %d; 0 is as many as there are", tensor.ErrValue, o.Threads)
+		}
+		if o.Threads > 0 {
+			ctx = op.WithThreads(ctx, o.Threads)
 		}
 		out, err = s.run(ctx, inputs, o)
 		return err

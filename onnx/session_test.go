@@ -17,6 +17,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/tensortest"
 )
 
 // session builds a model, writes it, reads it back and opens a session.
@@ -611,5 +612,39 @@ func TestObserve(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, got\n%s", err, strings.Join(got, "\n"))
+	}
+}
+
+// A run with few threads gives the same bits, and a session says what it takes and gives.
+func TestSessionThreads(t *testing.T) {
+	m, err := Open(filepath.Join("..", "testdata", "digits.onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	s, err := NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(s.Inputs(), s.Outputs()); got != "[image float32[N,1,8,8]] [probability float32[N,10]]" {
+		t.Errorf("the session takes and gives %s", got)
+	}
+	x := vals{"image": tensor.RandomNormal[float32](1, 0, 1, 64, 1, 8, 8).Any()}
+	want, err := s.Run(context.Background(), x, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2, 1000} {
+		got, err := s.Run(context.Background(), x, Options{Threads: n})
+		if err != nil {
+			t.Fatalf("%d threads: %v", n, err)
+		}
+		tensortest.Equal(t, got["probability"], want["probability"])
+	}
+	if _, err := s.Run(context.Background(), x, Options{Threads: -1}); !errors.Is(err, tensor.ErrValue) {
+		t.Errorf("-1 threads: %v", err)
+	}
+	if (&Session{}).Inputs() != nil || (*Session)(nil).Outputs() != nil {
+		t.Error("no session has inputs or outputs")
 	}
 }

@@ -226,7 +226,7 @@ func (e *gemm[T]) run(g *contraction) {
 	}
 	steps = min(steps, 1<<24) // a cost that fits an int
 	m, n := g.m, g.n          // of a piece
-	for workers := runtime.GOMAXPROCS(0); workers > 1; {
+	for workers := exec.Workers(g.Ctx); workers > 1; {
 		pieces := g.batch * ((g.m + m - 1) / m) * ((g.n + n - 1) / n)
 		least := exec.SplitCost / 2
 		if pieces >= workers { // pieces enough, but small ones share the work better

@@ -1,6 +1,7 @@
 package op_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -169,4 +170,14 @@ func ExampleTan() {
 	fmt.Println(op.Tan(a))
 	// Output:
 	// [ 0.          1.         -0.37362444]
+}
+
+// A product on one thread, in a program that uses more.
+func ExampleWithThreads() {
+	a := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	ctx := op.WithThreads(context.Background(), 1)
+	fmt.Println(op.MatMul(a, a, op.Context(ctx)))
+	// Output:
+	// [[ 7. 10.]
+	//  [15. 22.]]
 }

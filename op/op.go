@@ -80,6 +80,16 @@ func Into[T num.Elem](dst tensor.Tensor[T]) Option {
 // unspecified.
 func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 
+// WithThreads returns a context under which an operator uses at most n threads. Without
+// it that is GOMAXPROCS, which stays the bound. The result is the same with any number.
+// It panics with a *tensor.Error unless n is positive.
+func WithThreads(ctx context.Context, n int) context.Context {
+	if n <= 0 {
+		panic(fail("WithThreads", tensor.ErrValue, "%d threads; the least is 1", n))
+	}
+	return exec.WithThreads(ctx, n)
+}
+
 // Fast lets Exp, Log, Tanh and Sigmoid of float32 be off by up to 2 units in the last
 // place, where the processor has AVX2 or AVX-512 that makes them faster; what they
 // return then isn't promised to be the same on another processor. Special values are

@@ -285,8 +285,9 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	}
 	split := reset * n // columns of the weights that are a product of their own
 	r := elemsOf[T](q.in[2])[direction*wide*n:][:wide*n]
-	u.weights.of(q.name, r[:(wide-split)*n], wide-split, n, q.batch)
-	u.last.of(q.name, r[(wide-split)*n:], split, n, q.batch)
+	ctx := ofDirection(q.ctx, q.directions)
+	u.weights.of(q.name, ctx, r[:(wide-split)*n], wide-split, n, q.batch)
+	u.last.of(q.name, ctx, r[(wide-split)*n:], split, n, q.batch)
 	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, (wide - split) * n, split * n}
 	total := 0
 	for i, part := range parts {

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"context"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -157,10 +159,21 @@ func scaledTanhRow[T num.Float](dst, a []T, alpha, beta T) {
 	}
 }
 
+// ofDirection returns a context for the products of a step that keeps the bound on threads that ctx has, of which each
+// direction takes its part; nil, with which a step allocates nothing, if there is none.
+func ofDirection(ctx context.Context, directions int) context.Context {
+	n := exec.Workers(ctx)
+	if n == runtime.GOMAXPROCS(0) {
+		return nil
+	}
+	return exec.WithThreads(context.Background(), max(1, n/directions))
+}
+
 // stateWeights is a block of weights of the state, r of n rows and k columns, prepared for
 // products of m states with its transpose.
 type stateWeights[T num.Float] struct {
 	name    string
+	ctx     context.Context // see ofDirection
 	r       []T
 	m, n, k int
 	packed  []T   // the panels of r's transpose, one after the other
@@ -172,8 +185,8 @@ type stateWeights[T num.Float] struct {
 	some        func(from, to int)
 }
 
-func (w *stateWeights[T]) of(name string, r []T, n, k, m int) {
-	w.name, w.r, w.m, w.n, w.k, w.tiles, w.some = name, r, m, n, k, tilesOf[T](), w.panels
+func (w *stateWeights[T]) of(name string, ctx context.Context, r []T, n, k, m int) {
+	w.name, w.ctx, w.r, w.m, w.n, w.k, w.tiles, w.some = name, ctx, r, m, n, k, tilesOf[T](), w.panels
 	cols, lanes := w.tiles.Columns()
 	for j := 0; j < n; j += tileCols(n-j, cols, lanes) {
 		w.starts = append(w.starts, j)
@@ -195,7 +208,7 @@ func (w *stateWeights[T]) times(dst []T, row int, states []T) {
 		return
 	}
 	w.dst, w.row, w.states = dst, row, states
-	exec.Split(w.name, nil, count, w.m*w.k*w.n/(20*count), w.some)
+	exec.Split(w.name, w.ctx, count, w.m*w.k*w.n/(20*count), w.some)
 }
 
 func (w *stateWeights[T]) panels(from, to int) {

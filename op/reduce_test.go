@@ -491,6 +491,9 @@ func TestThreads(t *testing.T) {
 		"Concat":      func() tensor.Tensor[float32] { return Concat(0, []tensor.Tensor[float32]{a, a}) },
 		"Gather":      func() tensor.Tensor[float32] { return Gather(a, tensor.FromSlice([]int64{5, -1, 0}), 0) },
 	}
+	if err := tensor.Try(func() { WithThreads(context.Background(), 0) }); !errors.Is(err, tensor.ErrValue) {
+		t.Errorf("no threads: %v", err)
+	}
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
 	for name, f := range calls {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -171,9 +170,6 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	if err := p.cpuErr(); err != nil {
 		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
 	}
-	if f.threads > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.threads))
-	}
 	start := time.Now()
 	src, err := p.open(model)
 	if err != nil {
@@ -271,7 +267,7 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 // repeat runs the session as often as it is asked for, and returns the outputs of the last run.
 func (p *program) repeat(ctx context.Context, s *onnx.Session, given map[string]onnx.Value, f *runFlags, r *result) (outputs map[string]onnx.Value, err error) {
 	r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
-	o := onnx.Options{MaxMemory: int64(p.limit)}
+	o := onnx.Options{MaxMemory: int64(p.limit), Threads: f.threads}
 	if f.profile || f.trace != "" || f.all != "" {
 		o.Observe = r.profile.observe
 	}

@@ -15,6 +15,25 @@ import (
 // about 50 µs.
 const SplitCost = 100_000
 
+// threads is the key under which a context holds how many threads a call may use.
+type threads struct{}
+
+// WithThreads returns a context whose calls use at most n threads, n > 0.
+func WithThreads(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, threads{}, n)
+}
+
+// Workers is how many threads a call with ctx, which may be nil, uses at most.
+func Workers(ctx context.Context) int {
+	n := runtime.GOMAXPROCS(0)
+	if ctx != nil {
+		if limit, ok := ctx.Value(threads{}).(int); ok {
+			n = min(n, limit)
+		}
+	}
+	return n
+}
+
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
@@ -24,7 +43,7 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if n <= 0 {
 		return
 	}
-	workers := runtime.GOMAXPROCS(0)
+	workers := Workers(ctx)
 	if cost <= 0 {
 		cost = 1
 	}
