@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -200,4 +201,24 @@ func makeFiles(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// A TensorProto is read like other files of one tensor, by the end of its name.
+func TestTensorProto(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "input_0.pb")
+	if err := os.WriteFile(file, []byte("\x08\x02\x10\x01\x4a\x08\x00\x00\x80\x3f\x00\x00\x00\xc0"), 0o666); err != nil { // dims 2, float32, raw_data
+		t.Fatal(err)
+	}
+	if c := newCall(nil).with("show", file); c.code != 0 || !strings.Contains(c.out.String(), "[ 1. -2.]") {
+		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
+	}
+	if c := newCall(nil).with("info", file); c.code != 0 || !strings.Contains(c.out.String(), "a tensor of ONNX, float32[2], 14 bytes") {
+		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
+	}
+	if err := os.WriteFile(file, []byte("\x08\x03\x10\x01\x4a\x04\x00\x00\x80\x3f"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c := newCall(nil).with("show", file); c.code != 1 || !strings.Contains(c.err.String(), "input_0.pb: ") {
+		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
+	}
 }

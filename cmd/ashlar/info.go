@@ -82,6 +82,12 @@ func (p *program) describe(s *source, all bool) error {
 		return p.describeModel(s, all)
 	case pictureKind:
 		return p.describePicture(s)
+	case tensorKind:
+		t, err := s.proto()
+		if err == nil {
+			p.title(s, "a tensor of ONNX, %s", typed(t.DType().String(), t.Shape()))
+		}
+		return err
 	}
 	return s.unknown()
 }

@@ -46,7 +46,8 @@ func (p *program) runCommand() *cobra.Command {
 		Long: `Run runs an ONNX model and prints what it gives.
 
 Inputs go to the inputs of the graph in order, or by name with -i. An input is
-an npy file; an array of an npz or safetensors file, FILE#NAME; such a file as
+an npy file; a TensorProto, as the folders of data beside ONNX models have them, in
+a file that ends in .pb; an array of an npz or safetensors file, FILE#NAME; such a file as
 a whole, whose arrays go to the inputs of their names; or a picture, PNG or
 JPEG. MODEL or one of the inputs may be -, standard input.
 

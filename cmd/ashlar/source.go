@@ -47,6 +47,7 @@ const (
 	csvKind
 	tsvKind
 	rawKind
+	tensorKind // a TensorProto of ONNX
 )
 
 // several reports whether files of a kind hold tensors by name.
@@ -146,6 +147,24 @@ func (s *source) all() ([]byte, error) {
 	return b, err
 }
 
+// proto reads a TensorProto.
+func (s *source) proto() (tensor.Any, error) {
+	r, err := s.reader()
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return tensor.Any{}, fmt.Errorf("%s: %w", s.name, bare(err))
+	}
+	t, err := onnx.DecodeTensor(b)
+	if err != nil {
+		return tensor.Any{}, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return t, nil
+}
+
 // sniffed is how many bytes tell the kinds apart: the length of a safetensors header and its first character.
 const sniffed = 9
 
@@ -175,6 +194,8 @@ func (p *program) kindOf(head []byte, name string) kind {
 		return named.kind
 	case ext == ".onnx":
 		return onnxKind
+	case ext == ".pb":
+		return tensorKind
 	case ext == ".json" && bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{")):
 		return indexKind
 	}
@@ -202,7 +223,7 @@ func (s *source) in(err error) error {
 }
 
 func (s *source) unknown() error {
-	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG", s.name)
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG, and by their names CSV, TSV, raw and pb", s.name)
 }
 
 // reader reads s from its beginning.
@@ -356,6 +377,8 @@ func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err erro
 		t, _, err = p.table(s)
 	case rawKind:
 		return p.elements(s, idx)
+	case tensorKind:
+		t, err = s.proto()
 	case unknownKind:
 		return tensor.Any{}, s.unknown()
 	}
