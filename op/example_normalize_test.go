@@ -167,3 +167,20 @@ func ExampleReduceLogSumExp() {
 	// Output:
 	// [1000.6932 -999.3068]
 }
+
+func ExampleGlobalLpPool() {
+	x := tensor.FromSlice([]float32{3, 4, 0, 5, 12, 0}, 1, 2, 3)
+	fmt.Println(op.GlobalLpPool(x, 2))
+	// Output:
+	// [[[ 5.]
+	//   [13.]]]
+}
+
+// The region is the right half of the image, in two bins, one above the other.
+func ExampleMaxRoiPool() {
+	x := tensor.FromSlice([]float32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, 1, 1, 4, 4)
+	fmt.Println(op.MaxRoiPool(x, tensor.FromSlice([]float32{0, 2, 0, 3, 3}, 1, 5), 2, 1, 1))
+	// Output:
+	// [[[[ 7.]
+	//    [15.]]]]
+}

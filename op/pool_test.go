@@ -274,3 +274,75 @@ func TestNormalizationMistakes(t *testing.T) {
 	want := BatchNormalization(a, s.S(":3").Clone(), zero, zero, one, 0)
 	same(t, "over its scale", BatchNormalization(a, s.S(":3"), zero, zero, one, 0, Into(s.S("1:").Reshape(1, 3))), want)
 }
+
+func TestGlobalLpPool(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 2))
+	x := random[float32](r, 2, 3, 4, 5)
+	for _, p := range []int{1, 2, 3} {
+		for _, v := range variants(x) {
+			same(t, "GlobalLpPool "+v.name, GlobalLpPool(v.t, p), LpPool(x, Window{Kernel: []int{4, 5}}, p))
+		}
+	}
+	same(t, "run-time form", asOf[float32](runs(t, "GlobalLpPool", &Call{Inputs: []tensor.Any{x.Any()}})[0]), GlobalLpPool(x, 2))
+	fails(t, func() { GlobalLpPool(x, 0) }, "p is 0")
+	fails(t, func() { GlobalLpPool(x.S("0,0"), 2) }, "op.GlobalLpPool", "[N, C, D1, …]")
+}
+
+// MaxRoiPool beside the definition: an element belongs to bin i of n of a region of size s that begins at b if it lies
+// from ⌊b + i·s/n⌋ to before ⌈b + (i+1)·s/n⌉.
+func TestMaxRoiPool(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	for range 50 {
+		h, w, down, across := 1+r.IntN(7), 1+r.IntN(7), 1+r.IntN(4), 1+r.IntN(4)
+		x := random[float32](r, 2, 2, h, w)
+		rois := tensor.New[float32](3, 5)
+		const scale = 0.5
+		for i := range 3 {
+			rois.Set(float32(r.IntN(2)), i, 0)
+			for k := 1; k < 5; k++ {
+				rois.Set(float32(r.IntN(8*w)-2*w)/4, i, k)
+			}
+		}
+		want := tensor.New[float32](3, 2, down, across)
+		in := func(v, b, parts, start, size int) bool {
+			lo, hi := start+int(math.Floor(float64(b*size)/float64(parts))), start+int(math.Ceil(float64((b+1)*size)/float64(parts)))
+			return lo <= v && v < hi
+		}
+		at := func(i, k int) int { return int(math.Round(float64(rois.At(i, k)) * scale)) }
+		for i := range 3 {
+			x0, y0 := at(i, 1), at(i, 2)
+			wide, high := max(at(i, 3)-x0+1, 1), max(at(i, 4)-y0+1, 1)
+			for c := range 2 {
+				for p := range down {
+					for q := range across {
+						best, found := float32(0), false
+						for y := range h {
+							for z := range w {
+								v := x.At(int(rois.At(i, 0)), c, y, z)
+								if in(y, p, down, y0, high) && in(z, q, across, x0, wide) && (!found || greaterFloat(v, best)) {
+									best, found = v, true
+								}
+							}
+						}
+						want.Set(best, i, c, p, q)
+					}
+				}
+			}
+		}
+		for _, v := range variants(x) {
+			same(t, "MaxRoiPool "+v.name, MaxRoiPool(v.t, rois, down, across, scale), want)
+		}
+		call := &Call{Inputs: []tensor.Any{x.Any(), rois.Any()}, Attrs: given{"pooled_shape": []int64{int64(down), int64(across)}, "spatial_scale": float32(scale)}}
+		same(t, "run-time form", asOf[float32](runs(t, "MaxRoiPool", call)[0]), want)
+	}
+	x := tensor.New[float32](1, 1, 2, 2)
+	for says, rois := range map[string]tensor.Tensor[float32]{
+		"region 0 is of image 1":         tensor.FromSlice([]float32{1, 0, 0, 1, 1}, 1, 5),
+		"number 2 of region 0 is NaN":    tensor.FromSlice([]float32{0, 0, float32(math.NaN()), 1, 1}, 1, 5),
+		"number 4 of region 0 is 1.0000": tensor.FromSlice([]float32{0, 0, 0, 1, 1e30}, 1, 5),
+		"the regions":                    tensor.New[float32](1, 4),
+	} {
+		fails(t, func() { MaxRoiPool(x, rois, 1, 1, 1) }, says)
+	}
+	fails(t, func() { MaxRoiPool(x, tensor.New[float32](1, 5), 0, 1, 1) }, "0 by 1")
+}

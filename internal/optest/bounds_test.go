@@ -40,6 +40,7 @@ var bare = map[string]testCase{
 	"HannWindow":      {in: []input{index(nil, 7)}},
 	"HammingWindow":   {in: []input{index(nil, 7)}},
 	"BlackmanWindow":  {in: []input{index(nil, 7)}},
+	"MaxRoiPool":      {in: []input{data(1, 2, 6, 4), f32(2, 5)}, attrs: attrs{"pooled_shape": []int64{2, 3}, "spatial_scale": float32(0.5)}},
 	"LabelEncoder":    {in: []input{ints(1, 2, 3)}, attrs: attrs{"keys_int64s": []int64{1, 2}, "values_int64s": []int64{5, 6}, "default_int64": int64(-1)}},
 }
 

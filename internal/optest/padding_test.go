@@ -135,6 +135,7 @@ var onPage = map[string]testCase{
 	"QuantizeLinear":                   {in: []input{data(14, 28), f32(28)}},
 	"RNN":                              {in: []input{data(1, 14, 28), data(1, 2, 28), data(1, 2, 2)}},
 	"RMSNormalization":                 {in: []input{data(14, 28), data(28)}},
+	"GlobalLpPool":                     {in: []input{data(1, 2, 14, 28)}},
 	"RoiAlign":                         {in: []input{data(1, 2, 14, 28), data(3, 4), ints(0, 0, 0)}, attrs: attrs{"sampling_ratio": int64(2)}},
 	"ConvInteger":                      {in: []input{data(1, 2, 14, 28), data(3, 2, 3, 3)}},
 	"ConvTranspose":                    {in: []input{data(1, 2, 14, 28), data(2, 3, 3, 3)}, attrs: attrs{"pads": []int64{1, 1, 1, 1}}},
