@@ -189,12 +189,13 @@ func Parse(name string) (DType, error) {
 }
 
 // Of returns the DType of T.
-func Of[T num.Elem]() DType { return of((*T)(nil)) }
+func Of[T num.Elem]() DType { return At((*T)(nil)) }
 
-// of is apart from Of so that there is one switch, not one wherever Of is used.
+// At returns the DType of the element that p points to, Invalid for what is no pointer to
+// one. p may be a nil *T. There is one switch over element types, this one.
 //
 //go:noinline
-func of(p any) DType {
+func At(p any) DType {
 	switch p.(type) {
 	case *bool:
 		return Bool

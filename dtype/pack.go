@@ -6,14 +6,14 @@ package dtype
 
 // Packed returns the bytes of n elements in a file.
 func (d DType) Packed(n int) int {
-	if per := d.perByte(); per > 1 {
+	if per := d.PerByte(); per > 1 {
 		return n/per + (n%per+per-1)/per
 	}
 	return n * d.Size()
 }
 
-// perByte is how many elements a byte of a file holds; 1 for those of whole bytes.
-func (d DType) perByte() int {
+// PerByte returns how many elements a byte of a file holds; 1 for those of whole bytes.
+func (d DType) PerByte() int {
 	if bits := d.Bits(); bits > 0 && bits < 8 {
 		return 8 / bits
 	}
@@ -23,7 +23,7 @@ func (d DType) perByte() int {
 // Pack sets dst, of Packed(n) bytes, to the form in a file of the n elements whose bytes in
 // memory are src. Bits of src that belong to no element don't count.
 func (d DType) Pack(dst, src []byte) {
-	per, bits := d.perByte(), d.Bits()
+	per, bits := d.PerByte(), d.Bits()
 	if per == 1 {
 		copy(dst, src)
 		return
@@ -40,7 +40,7 @@ func (d DType) Pack(dst, src []byte) {
 // Unpack is the inverse of Pack. src has Packed(len(dst)) bytes where the elements have no
 // whole bytes; the bits after the last element don't count.
 func (d DType) Unpack(dst, src []byte) {
-	per, bits := d.perByte(), d.Bits()
+	per, bits := d.PerByte(), d.Bits()
 	if per == 1 {
 		copy(dst, src)
 		return
@@ -53,7 +53,7 @@ func (d DType) Unpack(dst, src []byte) {
 
 // IsPartial reports whether some bytes in memory are no element: for bool, and for types
 // of 2 and 4 bits.
-func (d DType) IsPartial() bool { return d == Bool || d.perByte() > 1 }
+func (d DType) IsPartial() bool { return d == Bool || d.PerByte() > 1 }
 
 // Misfit returns the index of the first byte that is no element, -1 when there is none.
 func (d DType) Misfit(b []byte) int {
