@@ -41,7 +41,7 @@ var parameters = [...]struct {
 	FormatF8E4M3:     {8, 3, 7, oneNaN, 0x7e, CanonF8E4M3},
 	FormatF16:        {16, 10, 15, ieee, 0x7bff, CanonF16},
 	FormatBF16:       {16, 7, 127, ieee, 0x7f7f, CanonBF16},
-	FormatF4E2M1:     {4, 1, 1, finite, 7, 7},
+	FormatF4E2M1:     {4, 1, 1, finite, 7, CanonF4E2M1},
 	FormatF8E4M3FNUZ: {8, 3, 8, unsignedZero, 0x7f, CanonFNUZ},
 	FormatF8E5M2FNUZ: {8, 2, 16, unsignedZero, 0x7f, CanonFNUZ},
 	FormatF8E8M0:     {8, 0, 127, scales, 0xfe, CanonF8E8M0},
@@ -76,7 +76,7 @@ func (f Format) Value(bits uint16) float64 {
 }
 
 // Round returns the bits of the number nearest to v, on a tie the even one. What is too large becomes infinity, and NaN where there
-// is none. A NaN becomes the canonical one. F4E2M1 has neither infinity nor NaN: what is too large becomes ±6, and NaN 6. F8E8M0 has
+// is none. A NaN becomes the canonical one. F4E2M1 has neither infinity nor NaN: what is too large becomes ±6, and NaN -0. F8E8M0 has
 // its own rule, that of [F8E8M0FromFloat64] with [Nearest].
 func (f Format) Round(v float64) uint16 { return f.round(v, false) }
 

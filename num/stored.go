@@ -87,7 +87,8 @@ type F4E2M1 struct{ bits uint8 }
 // F4E2M1FromBits returns the F4E2M1 of the low 4 bits of b; the others don't count.
 func F4E2M1FromBits(b uint8) F4E2M1 { return F4E2M1{b & 0xf} }
 
-// F4E2M1FromFloat64 rounds f to nearest, ties to even, once; what is too large, infinities included, becomes ±6, and NaN 6.
+// F4E2M1FromFloat64 rounds f to nearest, ties to even, once; what is too large, infinities included, becomes ±6, and NaN -0, as ONNX's node
+// tests have it; ONNX's page on the format has 6.
 func F4E2M1FromFloat64(f float64) F4E2M1 { return F4E2M1{uint8(FormatF4E2M1.Round(f))} }
 
 // Bits returns the 4 bits of x.

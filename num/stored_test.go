@@ -21,7 +21,7 @@ var definitions = []definition{
 	{f: FormatBF16, bits: 16, mbits: 7, bias: 127, most: 0x7f7f, inf: 0x7f80, nan: 0x7fc0},
 	{f: FormatF8E4M3, bits: 8, mbits: 3, bias: 7, most: 0x7e, nan: 0x7f},
 	{f: FormatF8E5M2, bits: 8, mbits: 2, bias: 15, most: 0x7b, inf: 0x7c, nan: 0x7e},
-	{f: FormatF4E2M1, bits: 4, mbits: 1, bias: 1, most: 7, small: true},
+	{f: FormatF4E2M1, bits: 4, mbits: 1, bias: 1, most: 7, nan: 8, small: true},
 	{f: FormatF8E4M3FNUZ, bits: 8, mbits: 3, bias: 8, most: 0x7f, nan: 0x80, unsignedZero: true},
 	{f: FormatF8E5M2FNUZ, bits: 8, mbits: 2, bias: 16, most: 0x7f, nan: 0x80, unsignedZero: true},
 }
@@ -57,9 +57,6 @@ func (d *definition) value(code uint16) float64 {
 // round looks for the nearest number, exactly.
 func (d *definition) round(v float64, saturate bool) uint16 {
 	if v != v {
-		if d.small {
-			return d.most
-		}
 		return d.nan
 	}
 	sign, best := uint16(0), d.most+1

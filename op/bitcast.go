@@ -18,10 +18,14 @@ func BitCast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor
 }
 
 func bitsOf(a tensor.Any, d dtype.DType) *transfer {
-	if d == dtype.Bool && a.DType() != d || d.Size() != a.DType().Size() {
-		panic(fail("BitCast", tensor.ErrDType, "the bits of %v, of %d bytes, are no %v, of %d", a.DType(), a.DType().Size(), d, d.Size()))
+	if d == dtype.Bool && a.DType() != d || d.Bits() != a.DType().Bits() {
+		panic(fail("BitCast", tensor.ErrDType, "the %d bits of %v are no %v, of %d", a.DType().Bits(), a.DType(), d, d.Bits()))
 	}
-	return &transfer{name: "BitCast", d: d, shape: a.Shape(), in: operandsOf(a), fill: func(_ context.Context, dst words, in []words) { copy(dst.mem, in[0].mem) }}
+	return &transfer{name: "BitCast", d: d, shape: a.Shape(), in: operandsOf(a), fill: func(_ context.Context, dst words, in []words) {
+		if copy(dst.mem, in[0].mem); d.Bits() < 8 {
+			d.Mend(dst.mem) // a byte in memory is more than the bits
+		}
+	}}
 }
 
 var bitCast = opN{about: about{name: "BitCast", onnx: []int{26}, attrs: []string{"to"}}, least: 1,
