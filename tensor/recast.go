@@ -138,11 +138,11 @@ func recastStorage(op string, from *storage, to dtype.DType) *storage {
 // as another type.
 func checkRecast(op string, from, to dtype.DType, p unsafe.Pointer, n int) {
 	if to.IsPartial() && from != to {
-		way := "op.Cast converts numbers, and op.BitCast those of as many bits"
+		way := "op.Cast converts numbers, op.BitCast those of as many bits"
 		if to == dtype.Bool {
 			way = "compare with 0 instead"
 		}
-		panic(&Error{op, sprintf("%v as %v, which not every byte is; %s", from, to, way), ErrDType})
+		panic(&Error{op, sprintf("%v as %v; %s", from, to, way), ErrDType})
 	}
 	if n > 0 && uintptr(p)%uintptr(alignOf(to)) != 0 {
 		panic(&Error{op, sprintf("the storage isn't aligned for %v; Clone has one that is", to), ErrAlign})

@@ -164,7 +164,7 @@ func (p *parser) void(at int, h *Header, order byte, kind string) error {
 	}
 	var perhaps []string
 	for _, d := range dtype.All() {
-		if isRaw(d) && d.Size() == size {
+		if isRaw(d) && d.IsNarrow() && d.Size() == size {
 			perhaps = append(perhaps, d.String())
 		}
 	}
