@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/pack"
@@ -422,10 +421,8 @@ func (d *side) queue(q Queue, moves []Move) (Event, error) {
 		for i := range moves {
 			to := &moves[i].To
 			part := b[to.Offset : to.Offset+moves[i].N]
-			if copy(part, to.Host[to.Offset:]); d.spec.DType() == dtype.Bool {
-				for k, v := range part { // no Go program can hold another bool
-					part[k] = min(v, 1)
-				}
+			if copy(part, to.Host[to.Offset:]); d.spec.DType().IsPartial() {
+				d.spec.DType().Mend(part) // no Go program can hold another bool
 			}
 		}
 		runtime.KeepAlive(d)

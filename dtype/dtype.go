@@ -36,23 +36,69 @@ const (
 	FP16x16
 	FP32x32
 	FP64x64
+	Int2
+	Int4
+	Uint2
+	Uint4
+	Float4E2M1
+	Float8E4M3FNUZ
+	Float8E5M2FNUZ
+	Float8E8M0
 	count
 )
 
 // Count is one more than the largest DType, the length of a table indexed by it.
 const Count = int(count)
 
+// A kind is a set of properties.
+type kind uint8
+
+const (
+	integer kind = 1 << iota
+	float
+	signed
+	complexes
+	fixed
+	narrow // computed in float32
+	stored // not computed with
+)
+
 var table = [Count]struct {
-	name string
-	size int
+	name, short string
+	size, bits  uint8
+	kind        kind
+	format      num.Format
 }{
-	Invalid: {"invalid", 0}, Bool: {"bool", 1},
-	Int8: {"int8", 1}, Int16: {"int16", 2}, Int32: {"int32", 4}, Int64: {"int64", 8},
-	Uint8: {"uint8", 1}, Uint16: {"uint16", 2}, Uint32: {"uint32", 4}, Uint64: {"uint64", 8},
-	Float8E4M3: {"float8_e4m3", 1}, Float8E5M2: {"float8_e5m2", 1},
-	Float16: {"float16", 2}, BFloat16: {"bfloat16", 2}, Float32: {"float32", 4}, Float64: {"float64", 8},
-	Complex64: {"complex64", 8}, Complex128: {"complex128", 16},
-	FP8x23: {"fp8x23", 4}, FP16x16: {"fp16x16", 4}, FP32x32: {"fp32x32", 8}, FP64x64: {"fp64x64", 16},
+	Invalid:        {name: "invalid"},
+	Bool:           {"bool", "bool", 1, 8, 0, 0},
+	Int8:           {"int8", "i8", 1, 8, integer | signed, 0},
+	Int16:          {"int16", "i16", 2, 16, integer | signed, 0},
+	Int32:          {"int32", "i32", 4, 32, integer | signed, 0},
+	Int64:          {"int64", "i64", 8, 64, integer | signed, 0},
+	Uint8:          {"uint8", "u8", 1, 8, integer, 0},
+	Uint16:         {"uint16", "u16", 2, 16, integer, 0},
+	Uint32:         {"uint32", "u32", 4, 32, integer, 0},
+	Uint64:         {"uint64", "u64", 8, 64, integer, 0},
+	Float8E4M3:     {"float8_e4m3", "f8e4", 1, 8, float | signed | narrow, num.FormatF8E4M3},
+	Float8E5M2:     {"float8_e5m2", "f8e5", 1, 8, float | signed | narrow, num.FormatF8E5M2},
+	Float16:        {"float16", "f16", 2, 16, float | signed | narrow, num.FormatF16},
+	BFloat16:       {"bfloat16", "bf16", 2, 16, float | signed | narrow, num.FormatBF16},
+	Float32:        {"float32", "f32", 4, 32, float | signed, 0},
+	Float64:        {"float64", "f64", 8, 64, float | signed, 0},
+	Complex64:      {"complex64", "c64", 8, 64, complexes | signed, 0},
+	Complex128:     {"complex128", "c128", 16, 128, complexes | signed, 0},
+	FP8x23:         {"fp8x23", "8x23", 4, 32, fixed | signed, 0},
+	FP16x16:        {"fp16x16", "16x16", 4, 32, fixed | signed, 0},
+	FP32x32:        {"fp32x32", "32x32", 8, 64, fixed | signed, 0},
+	FP64x64:        {"fp64x64", "64x64", 16, 128, fixed | signed, 0},
+	Int2:           {"int2", "i2", 1, 2, integer | signed | stored, 0},
+	Int4:           {"int4", "i4", 1, 4, integer | signed | stored, 0},
+	Uint2:          {"uint2", "u2", 1, 2, integer | stored, 0},
+	Uint4:          {"uint4", "u4", 1, 4, integer | stored, 0},
+	Float4E2M1:     {"float4_e2m1", "f4", 1, 4, float | signed | stored, num.FormatF4E2M1},
+	Float8E4M3FNUZ: {"float8_e4m3fnuz", "f8e4z", 1, 8, float | signed | stored, num.FormatF8E4M3FNUZ},
+	Float8E5M2FNUZ: {"float8_e5m2fnuz", "f8e5z", 1, 8, float | signed | stored, num.FormatF8E5M2FNUZ},
+	Float8E8M0:     {"float8_e8m0", "f8e8", 1, 8, float | stored, num.FormatF8E8M0},
 }
 
 // All returns every element type in the order of the constants.
@@ -72,57 +118,84 @@ func (d DType) String() string {
 	return table[d].name
 }
 
-// Size returns the bytes of one element; 0 for Invalid.
+// Short returns a name of five letters at most: f32, bf16, f8e4, 16x16. Parse knows it.
+func (d DType) Short() string {
+	if d >= count {
+		return d.String()
+	}
+	return table[d].short
+}
+
+// Size returns the bytes of one element in memory; 0 for Invalid.
 func (d DType) Size() int {
 	if d >= count {
 		return 0
 	}
-	return table[d].size
+	return int(table[d].size)
 }
 
+// Bits returns the bits of one element in a file: 8 for each byte of Size, but 4 and 2
+// for the types of so many, which files hold packed. See Pack.
+func (d DType) Bits() int {
+	if d >= count {
+		return 0
+	}
+	return int(table[d].bits)
+}
+
+// Format returns the format of a float of 16 bits or less, which converts its elements; 0
+// for other types.
+func (d DType) Format() num.Format {
+	if d >= count {
+		return 0
+	}
+	return table[d].format
+}
+
+func (d DType) is(k kind) bool { return d < count && table[d].kind&k != 0 }
+
 // IsFloat reports whether d is a real floating-point type of any width.
-func (d DType) IsFloat() bool { return d >= Float8E4M3 && d <= Float64 }
+func (d DType) IsFloat() bool { return d.is(float) }
 
 // IsNarrow reports whether d is a floating-point type that is computed in
-// float32 and rounded once: float16, bfloat16 and the two float8.
-func (d DType) IsNarrow() bool { return d >= Float8E4M3 && d <= BFloat16 }
+// float32 and rounded once: float16, bfloat16, float8_e4m3 and float8_e5m2.
+func (d DType) IsNarrow() bool { return d.is(narrow) }
+
+// IsStored reports whether d is a type that is stored, moved and converted, and not
+// computed with: those of 2 and 4 bits, float8_e4m3fnuz, float8_e5m2fnuz and float8_e8m0.
+func (d DType) IsStored() bool { return d.is(stored) }
 
 // IsInteger reports whether d is an integer, signed or not; bool is none.
-func (d DType) IsInteger() bool { return d >= Int8 && d <= Uint64 }
+func (d DType) IsInteger() bool { return d.is(integer) }
 
 // IsSigned reports whether d has negative values.
-func (d DType) IsSigned() bool { return d >= Int8 && d <= Int64 || d >= Float8E4M3 && d < count }
+func (d DType) IsSigned() bool { return d.is(signed) }
 
 // IsComplex reports whether d is complex64 or complex128.
-func (d DType) IsComplex() bool { return d == Complex64 || d == Complex128 }
+func (d DType) IsComplex() bool { return d.is(complexes) }
 
 // IsFixed reports whether d is a fixed-point type: fp8x23, fp16x16, fp32x32 or fp64x64.
-func (d DType) IsFixed() bool { return d >= FP8x23 && d <= FP64x64 }
+func (d DType) IsFixed() bool { return d.is(fixed) }
 
-// Parse returns the type with the given name, as String writes it, or one of
-// the short names f16 bf16 f32 f64 i8 … u64, or the names FP8x23 … FP64x64 of package num.
+// Parse returns the type with the given name, as String and Short write it, or as
+// package num calls fixed point: FP8x23 … FP64x64.
 func Parse(name string) (DType, error) {
 	for d := Bool; d < count; d++ {
-		if table[d].name == name {
+		if t := &table[d]; t.name == name || t.short == name || d.IsFixed() && "FP"+t.short == name {
 			return d, nil
 		}
-	}
-	short := map[string]DType{"f16": Float16, "bf16": BFloat16, "f32": Float32, "f64": Float64,
-		"i8": Int8, "i16": Int16, "i32": Int32, "i64": Int64, "u8": Uint8, "u16": Uint16, "u32": Uint32, "u64": Uint64,
-		"FP8x23": FP8x23, "FP16x16": FP16x16, "FP32x32": FP32x32, "FP64x64": FP64x64}
-	if d, ok := short[name]; ok {
-		return d, nil
 	}
 	return Invalid, fmt.Errorf("dtype.Parse: no element type is called %q; there are %v", name, All())
 }
 
 // Of returns the DType of T.
-func Of[T num.Elem]() DType { return of((*T)(nil)) }
+func Of[T num.Elem]() DType { return At((*T)(nil)) }
 
-// of is apart from Of so that there is one switch, not one wherever Of is used.
+// At returns the DType of the element that p points to, Invalid for what is no pointer to
+// one. p may be a nil *T. There is one switch over element types, this one.
 //
 //go:noinline
-func of(p any) DType {
+func At(p any) DType {
 	switch p.(type) {
 	case *bool:
 		return Bool
@@ -166,6 +239,22 @@ func of(p any) DType {
 		return FP32x32
 	case *num.FP64x64:
 		return FP64x64
+	case *num.Int2:
+		return Int2
+	case *num.Int4:
+		return Int4
+	case *num.Uint2:
+		return Uint2
+	case *num.Uint4:
+		return Uint4
+	case *num.F4E2M1:
+		return Float4E2M1
+	case *num.F8E4M3FNUZ:
+		return Float8E4M3FNUZ
+	case *num.F8E5M2FNUZ:
+		return Float8E5M2FNUZ
+	case *num.F8E8M0:
+		return Float8E8M0
 	}
 	return Invalid
 }

@@ -52,6 +52,14 @@ func TestOf(t *testing.T) {
 	check[num.FP16x16](t, "fp16x16")
 	check[num.FP32x32](t, "fp32x32")
 	check[num.FP64x64](t, "fp64x64")
+	check[num.Int2](t, "int2")
+	check[num.Int4](t, "int4")
+	check[num.Uint2](t, "uint2")
+	check[num.Uint4](t, "uint4")
+	check[num.F4E2M1](t, "float4_e2m1")
+	check[num.F8E4M3FNUZ](t, "float8_e4m3fnuz")
+	check[num.F8E5M2FNUZ](t, "float8_e5m2fnuz")
+	check[num.F8E8M0](t, "float8_e8m0")
 	for _, d := range dtype.All() {
 		if seen[d] != 1 {
 			t.Errorf("%v is the type of %d Go types, want 1", d, seen[d])
@@ -69,6 +77,15 @@ func TestClasses(t *testing.T) {
 		}
 		if n != 1 {
 			t.Errorf("%v is in %d classes", d, n)
+		}
+		if p, err := dtype.Parse(d.Short()); err != nil || p != d || len(d.Short()) > 5 {
+			t.Errorf("Parse(%q) = %v, %v", d.Short(), p, err)
+		}
+		if packed := d.Bits() < 8; packed != (d.Packed(8) < 8) || !packed && d.Bits() != 8*d.Size() {
+			t.Errorf("%v has %d bits, and 8 of them %d bytes in a file", d, d.Bits(), d.Packed(8))
+		}
+		if f := d.Format(); (f != 0) != (d.IsFloat() && d.Size() <= 2) || f != 0 && f.Bits() != d.Bits() {
+			t.Errorf("%v has format %d", d, f)
 		}
 	}
 	if dtype.Uint8.IsSigned() || !dtype.Int8.IsSigned() || !dtype.Float16.IsSigned() || dtype.Bool.IsSigned() {

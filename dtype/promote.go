@@ -4,7 +4,7 @@ package dtype
 // the smallest that holds both exactly, but float64 for 64-bit integers beside
 // floats, and for uint64 beside signed integers. It is false for bfloat16 and
 // float8 beside another float of 16 bits or less and beside integers, and for fixed point
-// beside any other number, of which NumPy says nothing. Operators of this module don't promote: a program converts with
+// and types that are only stored beside any other number, of which NumPy says nothing. Operators of this module don't promote: a program converts with
 // op.Cast.
 //
 // Source: NumPy's documentation, "Data type promotion in NumPy", without its rules
@@ -18,7 +18,7 @@ func Promote(a, b DType) (DType, bool) {
 		return Invalid, false
 	case a == b, a == Bool:
 		return b, true
-	case a.IsFixed() || b.IsFixed(): // NumPy has none
+	case a.IsFixed() || b.IsFixed() || a.IsStored() || b.IsStored(): // NumPy has none
 		return Invalid, false
 	case b.IsInteger():
 		return promoteIntegers(a, b), true

@@ -31,5 +31,10 @@ type Number interface {
 	Native | Narrow | Complex | Fixed
 }
 
+// Stored is the numbers that are stored, moved and converted, and not computed with.
+type Stored interface {
+	Int2 | Int4 | Uint2 | Uint4 | F4E2M1 | F8E4M3FNUZ | F8E5M2FNUZ | F8E8M0
+}
+
 // Elem is everything a tensor may hold.
-type Elem interface{ bool | Number }
+type Elem interface{ bool | Number | Stored }

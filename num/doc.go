@@ -12,6 +12,11 @@
 // F8E4M3, which has no infinity. A NaN becomes the canonical NaN of the target, without sign or payload. Whole rows are converted by the
 // Widen and Narrow functions, which give the same bits for everything but the payload of a NaN when widening.
 //
+// # Formats that are only stored
+//
+// [Int4], [Uint4], [Int2], [Uint2], [F4E2M1], [F8E4M3FNUZ], [F8E5M2FNUZ] and [F8E8M0] are stored, moved and converted, and not computed
+// in. Each is a byte in memory, whatever its bits. A [Format] converts any float of 16 bits or less where the type shows at run time.
+//
 // # Fixed point
 //
 // [FP8x23], [FP16x16], [FP32x32] and [FP64x64] are integers in units of a power of two, structs as well. Their arithmetic and functions work for

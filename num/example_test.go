@@ -52,3 +52,31 @@ func ExamplePow64() {
 	fmt.Println(num.Pow64(2, 0.5), num.Pow64(-8, 3), num.Pow64(-8, 1.0/3))
 	// Output: 1.4142135623730951 -512 NaN
 }
+
+func ExampleFormat() {
+	f := num.FormatF8E4M3FNUZ
+	bits := f.Round(0.3)
+	fmt.Printf("%#x is %v; of %d bits\n", bits, f.Value(bits), f.Bits())
+	fmt.Println(f.Value(f.Saturate(1e9)), f.Value(f.Round(1e9)))
+	// Output:
+	// 0x32 is 0.3125; of 8 bits
+	// 240 NaN
+}
+
+func ExampleInt4() {
+	fmt.Println(num.Int4FromInt64(7), num.Int4FromInt64(8), num.Int4FromBits(0xff))
+	// Output: 7 -8 -1
+}
+
+func ExampleF4E2M1() {
+	for b := range uint8(8) {
+		fmt.Print(num.F4E2M1FromBits(b), " ")
+	}
+	fmt.Println(num.F4E2M1FromFloat64(-100))
+	// Output: 0 0.5 1 1.5 2 3 4 6 -6
+}
+
+func ExampleF8E8M0() {
+	fmt.Println(num.F8E8M0FromFloat64(3, num.Up), num.F8E8M0FromFloat64(3, num.Down), num.F8E8M0FromFloat64(0, num.Up), num.F8E8M0Saturate(1e99, num.Up))
+	// Output: 4 2 NaN 1.7014118e+38
+}

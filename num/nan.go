@@ -7,6 +7,9 @@ import "math"
 const (
 	CanonF8E4M3 = 0x7f
 	CanonF8E5M2 = 0x7e
+	CanonF4E2M1 = 0x8  // which has no NaN: -0
+	CanonFNUZ   = 0x80 // of F8E4M3FNUZ and F8E5M2FNUZ
+	CanonF8E8M0 = 0xff
 	CanonF16    = 0x7e00
 	CanonBF16   = 0x7fc0
 	Canon32     = 0x7fc00000

@@ -118,7 +118,6 @@ func TestCheckLists(t *testing.T) {
 	want := []string{
 		`input "names": its type is string[2]`,
 		`input "list": its type is sequence(string[])`,
-		`initializer "quarter": element type int4`,
 		`initializer "far": elements in another file ("w.bin")`,
 		`sparse initializer "thin": weights in sparse form`,
 		`node 0 "f" (Frobnicate, opset 13): the operator isn't implemented`,

@@ -63,15 +63,15 @@ var elems = [...]struct {
 	ElemComplex128:     {"complex128", dtype.Complex128},
 	ElemBFloat16:       {"bfloat16", dtype.BFloat16},
 	ElemFloat8E4M3:     {"float8_e4m3", dtype.Float8E4M3},
-	ElemFloat8E4M3FNUZ: {"float8_e4m3fnuz", dtype.Invalid},
+	ElemFloat8E4M3FNUZ: {"float8_e4m3fnuz", dtype.Float8E4M3FNUZ},
 	ElemFloat8E5M2:     {"float8_e5m2", dtype.Float8E5M2},
-	ElemFloat8E5M2FNUZ: {"float8_e5m2fnuz", dtype.Invalid},
-	ElemUint4:          {"uint4", dtype.Invalid},
-	ElemInt4:           {"int4", dtype.Invalid},
-	ElemFloat4E2M1:     {"float4_e2m1", dtype.Invalid},
-	ElemFloat8E8M0:     {"float8_e8m0", dtype.Invalid},
-	ElemUint2:          {"uint2", dtype.Invalid},
-	ElemInt2:           {"int2", dtype.Invalid},
+	ElemFloat8E5M2FNUZ: {"float8_e5m2fnuz", dtype.Float8E5M2FNUZ},
+	ElemUint4:          {"uint4", dtype.Uint4},
+	ElemInt4:           {"int4", dtype.Int4},
+	ElemFloat4E2M1:     {"float4_e2m1", dtype.Float4E2M1},
+	ElemFloat8E8M0:     {"float8_e8m0", dtype.Float8E8M0},
+	ElemUint2:          {"uint2", dtype.Uint2},
+	ElemInt2:           {"int2", dtype.Int2},
 }
 
 // String returns the name, as dtype writes it where both know the type.
@@ -82,8 +82,7 @@ func (e ElemType) String() string {
 	return elems[e].name
 }
 
-// DType returns the element type of a tensor of these elements; false for strings, for types narrower than a byte and
-// for the float8 variants that dtype doesn't have.
+// DType returns the element type of a tensor of these elements; false for strings.
 func (e ElemType) DType() (dtype.DType, bool) {
 	if e < 0 || int(e) >= len(elems) {
 		return dtype.Invalid, false

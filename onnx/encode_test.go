@@ -272,3 +272,53 @@ func allocated() uint64 {
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
+
+// A tensor of each type comes back from a file, packed or not, and from a list of bytes.
+func TestStoredTypes(t *testing.T) {
+	for _, d := range dtype.All() {
+		if d.IsFixed() {
+			continue
+		}
+		for n := range 10 {
+			a, err := tensor.Make(d, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, _ := tensor.Bytes(a)
+			for i := range b {
+				b[i] = byte(37*i + 201)
+			}
+			d.Mend(b)
+			p, err := NewTensorProto("x", a)
+			if err != nil || len(p.Raw) != d.Packed(n) {
+				t.Fatalf("%v: %d bytes for %d elements, %v", d, len(p.Raw), n, err)
+			}
+			got, err := (&Model{}).load(&p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c, _ := tensor.Bytes(got); !bytes.Equal(b, c) {
+				t.Errorf("%v: % x comes back as % x", d, b, c)
+			}
+			if d.Bits() < 8 && n > 0 {
+				var list []int64
+				for i, v := range p.Raw {
+					if list = append(list, int64(v)); i%2 == 1 {
+						list[i] = int64(int8(v)) // some writers have a sign
+					}
+				}
+				got, err := DecodeTensor(pb{}.packed(1, int64(n)).int(2, int64(ElemOf(d))).packed(5, list...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c, _ := tensor.Bytes(got); !bytes.Equal(b, c) {
+					t.Errorf("%v: in int32_data % x comes back as % x", d, b, c)
+				}
+				p.Raw = append(p.Raw, 0)
+				if _, err := (&Model{}).load(&p); err == nil {
+					t.Errorf("%v: a byte too much passes", d)
+				}
+			}
+		}
+	}
+}

@@ -188,7 +188,7 @@ func (m *Model) inPlace(t *TensorProto) bool {
 	b := m.buf.Bytes() // nil once closed; compared here, not read
 	d, _ := t.Type.DType()
 	align := unit(d)
-	return t.from == m.buf && t.rawAt+len(t.Raw) <= len(b) && &b[t.rawAt] == &t.Raw[0] && t.rawAt%align == 0 && m.buf.Align() >= align
+	return d.PerByte() == 1 && t.from == m.buf && t.rawAt+len(t.Raw) <= len(b) && &b[t.rawAt] == &t.Raw[0] && t.rawAt%align == 0 && m.buf.Align() >= align
 }
 
 // unit is the size of the numbers an element consists of: a complex one of two.
@@ -252,10 +252,17 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 	if !ok {
 		return tensor.Any{}, failf("a new tensor of shape %v isn't contiguous", shape)
 	}
+	file := b
+	if d.PerByte() > 1 {
+		file = make([]byte, d.Packed(len(b)))
+	}
 	if t.list != 0 {
-		err = t.unlist(b, size)
+		err = t.unlist(file, size)
 	} else {
-		copy(b, t.Raw)
+		copy(file, t.Raw)
+	}
+	if d.PerByte() > 1 {
+		d.Unpack(b, file)
 	}
 	if !littleEndian {
 		for u := unit(d); len(b) > 0; b = b[u:] {
@@ -292,7 +299,8 @@ func NewTensorProto(name string, a tensor.Any) (TensorProto, error) {
 	if e == ElemUndefined || !ok {
 		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), failf("%v can't be written", a.DType()))
 	}
-	raw := append([]byte{}, b...)
+	raw := make([]byte, a.DType().Packed(c.Len()))
+	a.DType().Pack(raw, b)
 	runtime.KeepAlive(c) // its memory may be outside the collector's sight
 	if !littleEndian {
 		for u, r := unit(a.DType()), raw; len(r) > 0; r = r[u:] {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -188,7 +189,7 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 	}
 	// Loading allocates no more than this, by check.
 	dt, _ := t.Type.DType()
-	return d.spend(int64(len(t.Raw)) + int64(t.count)*int64(dt.Size()))
+	return d.spend(int64(len(t.Raw))*int64(dt.PerByte()) + int64(t.count)*int64(dt.PerByte()*dt.Size()))
 }
 
 // counted notes the list num of m as the one that holds the elements, unless it is empty.
@@ -266,8 +267,6 @@ func listOf(e ElemType) (num protowire.Number, per int) {
 		return 4, 1
 	case ElemComplex64:
 		return 4, 2
-	case ElemInt32, ElemInt16, ElemInt8, ElemUint16, ElemUint8, ElemBool, ElemFloat16, ElemBFloat16, ElemFloat8E4M3, ElemFloat8E5M2:
-		return 5, 1
 	case ElemString:
 		return 6, 1
 	case ElemInt64:
@@ -279,6 +278,9 @@ func listOf(e ElemType) (num protowire.Number, per int) {
 	case ElemUint32, ElemUint64:
 		return 11, 1
 	}
+	if d, ok := e.DType(); ok && d.Size() <= 4 { // those of less than 8 bits as the bytes of raw_data
+		return 5, 1
+	}
 	return 0, 0
 }
 
@@ -286,12 +288,15 @@ func listOf(e ElemType) (num protowire.Number, per int) {
 func (t *TensorProto) unlist(dst []byte, size int) error {
 	lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
 	if t.list == 5 {
-		lo, hi = 0, 1<<(8*size)-1 // the types that are bits: float16 and its like
+		lo, hi = 0, 1<<(8*size)-1 // the types that are bits: float16 and its like, and packed ones
 		switch t.Type {
 		case ElemInt8, ElemInt16, ElemInt32:
 			lo, hi = -1<<(8*size-1), 1<<(8*size-1)-1
 		case ElemBool:
 			hi = 1
+		}
+		if d, _ := t.Type.DType(); d.PerByte() > 1 {
+			lo = -1 << 7 // a byte of several elements, with a sign or without
 		}
 	}
 	width := lists[t.list].width
@@ -348,6 +353,9 @@ func (t *TensorProto) check() (n, size int, err error) {
 	}
 	d, _ := t.Type.DType()
 	size = d.Size()
+	if d.PerByte() > 1 {
+		return n, size, t.checkPacked(d, n)
+	}
 	if t.list != 0 {
 		num, per := listOf(t.Type)
 		switch {
@@ -362,4 +370,18 @@ func (t *TensorProto) check() (n, size int, err error) {
 		return 0, 0, failf("raw_data has %d bytes; %v needs %d for each of %d elements", len(t.Raw), t, size, n)
 	}
 	return n, size, nil
+}
+
+// checkPacked is the last part of check for elements that have no whole bytes.
+func (t *TensorProto) checkPacked(d dtype.DType, n int) error {
+	where, have := "raw_data", len(t.Raw)
+	if t.list != 0 {
+		if where, have = lists[t.list].name, t.count; t.list != 5 {
+			return failf("elements of type %v stand in %s; their place is %s", t.Type, where, lists[5].name)
+		}
+	}
+	if want := d.Packed(n); have != want {
+		return failf("%s has %d bytes; %v needs %d, %d elements in each", where, have, t, want, d.PerByte())
+	}
+	return nil
 }

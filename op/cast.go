@@ -15,14 +15,30 @@ import (
 // of the format instead of failing on a result beyond it.
 func Saturate() Option { return Option{flags: saturate} }
 
+// RoundScales makes Cast to float8_e8m0 round to the power of two that r says; without it,
+// or with num.Up, to the one above. ONNX's attribute round_mode.
+func RoundScales(r num.Rounding) Option {
+	switch r {
+	case num.Down:
+		return Option{flags: roundDown}
+	case num.Nearest:
+		return Option{flags: roundNear}
+	}
+	return Option{}
+}
+
 // Cast returns a with every element converted to To:
 //
 //   - a float to an integer toward zero, what is too large or too small to the
 //     largest or smallest integer, NaN to 0;
 //   - an integer to an integer of fewer bits, or of another sign, by its low bits;
+//     To a type of 2 or 4 bits the low bits of what is rounded to nearest, ties to even;
 //   - to a float with one rounding, to nearest, ties to even; what is too large
-//     becomes an infinity (NaN in float8_e4m3), unless Saturate; every NaN the
-//     canonical one;
+//     becomes an infinity (NaN where there is none), unless Saturate; every NaN the
+//     canonical one. To float4_e2m1, without infinity and NaN, it saturates, and NaN
+//     becomes -0;
+//   - to float8_e8m0 with one rounding, see RoundScales; 0, what is too large and what is
+//     too small become NaN, unless Saturate, and what is below 0 NaN always;
 //   - to fixed point with one rounding, to nearest, ties to even; NaN is an error that
 //     names its index, and so is what is beyond the format, unless Saturate or, but for
 //     infinities, Wrap; from fixed point as from a float;
@@ -54,10 +70,7 @@ func convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []O
 	from := a.DType()
 	j := exec.Job{Name: name, Cost: 2}
 	heed(&j, opts)
-	k := exec.Kernel{Via: conversion{}, Operand: from, Result: to, Past: from == dtype.Float32 || from == dtype.Float64} // others look at NaNs again
-	if read(opts).saturate {
-		k.Via = saturation{}
-	}
+	k := exec.Kernel{Via: howTo(opts), Operand: from, Result: to, Past: from == dtype.Float32 || from == dtype.Float64} // others look at NaNs again
 	ins := [3]*tensor.Any{a}
 	if t := ready(opts, to); t != nil && !to.IsFixed() && from != dtype.Invalid && exec.Dense(&j, t, &ins, 1, &k) {
 		*r = *t
@@ -102,17 +115,44 @@ func generalConvert(r *tensor.Any, j *exec.Job, to dtype.DType, ins *[3]*tensor.
 
 // The rows of Cast. What they convert is in the kernel.
 type (
-	conversion struct{}
-	saturation struct{}
-	fixing     struct{ s *fixedState }
+	how    uint8 // a num.Rounding, and whether to saturate
+	fixing struct{ s *fixedState }
 )
 
-func (conversion) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
-	convertRow(dst, to, in[0], from, false)
+const saturating how = 1 << 7
+
+func howTo(opts []Option) (h how) {
+	var f flags
+	for i := range opts {
+		f |= opts[i].flags
+	}
+	switch {
+	case f&roundNear != 0:
+		h = how(num.Nearest)
+	case f&roundDown != 0:
+		h = how(num.Down)
+	}
+	if f&saturate != 0 {
+		h |= saturating
+	}
+	return h
 }
 
-func (saturation) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
-	convertRow(dst, to, in[0], from, true)
+func (h how) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
+	convertRow(dst, to, in[0], from, h)
+}
+
+// bits returns the number of a narrow format that v becomes.
+func (h how) bits(f num.Format, v float64) uint16 {
+	switch r := num.Rounding(h &^ saturating); {
+	case f == num.FormatF8E8M0 && h&saturating != 0:
+		return uint16(num.F8E8M0Saturate(v, r).Bits())
+	case f == num.FormatF8E8M0:
+		return uint16(num.F8E8M0FromFloat64(v, r).Bits())
+	case h&saturating != 0:
+		return f.Saturate(v)
+	}
+	return f.Round(v)
 }
 
 func (f *fixing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DType) {
@@ -122,7 +162,7 @@ func (f *fixing) Row(dst exec.Run, to dtype.DType, in [3]exec.Run, from dtype.DT
 // convertRow defines Cast. src is no shorter than dst. Numbers pass through the widest
 // type of their kind, which holds them all, so that no pair of types needs a loop of its
 // own; a few pairs have one.
-func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, saturate bool) {
+func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, h how) {
 	if to == from && !to.IsInteger() && to != dtype.Bool && !to.IsFixed() {
 		exec.Move(dst, src, to)
 		return
@@ -137,35 +177,35 @@ func convertRow(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DType, sa
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadInts(w[:m], src, from, at)
-			storeInts(dst, to, at, w[:m], saturate)
+			storeInts(dst, to, at, w[:m], h)
 		}
 	case from.IsInteger() || from == dtype.Bool:
 		var w [256]uint64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadUints(w[:m], src, from, at)
-			storeUints(dst, to, at, w[:m], saturate)
+			storeUints(dst, to, at, w[:m], h)
 		}
 	case from.IsFixed():
 		var w [256]num.FP64x64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadFixed(w[:m], src, from, at)
-			storeFixed(dst, to, at, w[:m], saturate)
+			storeFixed(dst, to, at, w[:m], h)
 		}
 	case from.IsComplex():
 		var w [256]complex128
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadComplex(w[:m], src, from, at)
-			storeComplex(dst, to, at, w[:m], saturate)
+			storeComplex(dst, to, at, w[:m], h)
 		}
 	default:
 		var w [256]float64
 		for at := 0; at < n; at += len(w) {
 			m := min(n-at, len(w))
 			loadFloats(w[:m], src, from, at)
-			storeFloats(dst, to, at, w[:m], saturate)
+			storeFloats(dst, to, at, w[:m], h)
 		}
 	}
 }
@@ -189,25 +229,25 @@ func convertDirectly(dst exec.Run, to dtype.DType, src exec.Run, from dtype.DTyp
 	return true
 }
 
-var cast = opN{about: about{name: "Cast", onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate"}}, least: 1,
+var cast = opN{about: about{name: "Cast", onnx: []int{6, 9, 13, 19, 21, 23, 24, 25}, attrs: []string{"to", "saturate", "round_mode"}}, least: 1,
 	run: func(c *Call) []tensor.Any { return one(castAny("Cast", c, *c.with("Cast", 0), castTo(c))) },
 	infer: func(c *Call) []tensor.Any {
 		return one(spec("Cast", castTo(c), c.in(0).Shape()...))
 	}}
 
 // castTypes is the meaning of the attribute to: the codes of
-// TensorProto.DataType in onnx.proto, as far as there are types for them. The
-// missing ones are 0, undefined, 8, strings, and 18 and 20, float8 of the FNUZ kind.
+// TensorProto.DataType in onnx.proto. The missing ones are 0, undefined, and 8, strings.
 var castTypes = [...]dtype.DType{1: dtype.Float32, 2: dtype.Uint8, 3: dtype.Int8, 4: dtype.Uint16, 5: dtype.Int16, 6: dtype.Int32,
 	7: dtype.Int64, 9: dtype.Bool, 10: dtype.Float16, 11: dtype.Float64, 12: dtype.Uint32, 13: dtype.Uint64, 14: dtype.Complex64,
-	15: dtype.Complex128, 16: dtype.BFloat16, 17: dtype.Float8E4M3, 19: dtype.Float8E5M2}
+	15: dtype.Complex128, 16: dtype.BFloat16, 17: dtype.Float8E4M3, 18: dtype.Float8E4M3FNUZ, 19: dtype.Float8E5M2,
+	20: dtype.Float8E5M2FNUZ, 21: dtype.Uint4, 22: dtype.Int4, 23: dtype.Float4E2M1, 24: dtype.Float8E8M0, 25: dtype.Uint2, 26: dtype.Int2}
 
 func castTo(c *Call) dtype.DType { return typeOf("Cast", c.Attrs.Int("to", 0)) }
 
 // typeOf returns the element type of an ONNX code.
 func typeOf(name string, code int64) dtype.DType {
 	if code < 0 || code >= int64(len(castTypes)) || castTypes[code] == dtype.Invalid {
-		panic(fail(name, tensor.ErrDType, "the code of an element type is %d; those that can be had are 1 to 7, 9 to 17 and 19", code))
+		panic(fail(name, tensor.ErrDType, "the code of an element type is %d; those that can be had are 1 to 7 and 9 to 26", code))
 	}
 	return castTypes[code]
 }
@@ -237,6 +277,17 @@ func castAny(name string, c *Call, a tensor.Any, to dtype.DType) (r tensor.Any) 
 	if !to.IsFixed() && c.Attrs.Int("saturate", 1) != 0 {
 		opts = append(opts, Saturate())
 	}
+	if to == dtype.Float8E8M0 {
+		switch mode := c.Attrs.Str("round_mode", "up"); mode {
+		case "up":
+		case "down":
+			opts = append(opts, RoundScales(num.Down))
+		case "nearest":
+			opts = append(opts, RoundScales(num.Nearest))
+		default:
+			panic(fail(name, tensor.ErrValue, "round_mode is %.40q; want up, down or nearest", mode))
+		}
+	}
 	convert(&r, name, to, &a, opts)
 	return r
 }
@@ -253,6 +304,14 @@ func toInt[T num.Integer](v float64, least, most T, beyond float64) T {
 		return 0
 	}
 	return least
+}
+
+// lowByte returns the low bits of v rounded to nearest, ties to even; 0 for infinities and NaN.
+func lowByte(v float64) byte {
+	if v = math.RoundToEven(v); v-v != 0 {
+		return 0
+	}
+	return byte(int64(math.Mod(v, 256)))
 }
 
 // oddFloat returns v as a float64 that every narrower float rounds to as it would

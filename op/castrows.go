@@ -14,7 +14,7 @@ import (
 
 func loadInts(w []int64, src exec.Run, from dtype.DType, at int) {
 	switch from {
-	case dtype.Int8:
+	case dtype.Int8, dtype.Int4, dtype.Int2:
 		s := exec.Of[int8](src)
 		integerRows(w, s[at:])
 	case dtype.Int16:
@@ -39,7 +39,7 @@ func loadUints(w []uint64, src exec.Run, from dtype.DType, at int) {
 				w[i] = 1
 			}
 		}
-	case dtype.Uint8:
+	case dtype.Uint8, dtype.Uint4, dtype.Uint2:
 		s := exec.Of[uint8](src)
 		integerRows(w, s[at:])
 	case dtype.Uint16:
@@ -56,16 +56,6 @@ func loadUints(w []uint64, src exec.Run, from dtype.DType, at int) {
 
 func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
 	switch from {
-	case dtype.Float8E4M3:
-		s := exec.Of[num.F8E4M3](src)
-		for i, v := range s[at : at+len(w)] {
-			w[i] = v.Float64()
-		}
-	case dtype.Float8E5M2:
-		s := exec.Of[num.F8E5M2](src)
-		for i, v := range s[at : at+len(w)] {
-			w[i] = v.Float64()
-		}
 	case dtype.Float16:
 		s := exec.Of[num.F16](src)
 		for i, v := range s[at : at+len(w)] {
@@ -84,6 +74,11 @@ func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
 	case dtype.Float64:
 		s := exec.Of[float64](src)
 		copy(w, s[at:])
+	default: // a byte each
+		f := from.Format()
+		for i, v := range exec.Of[uint8](src)[at : at+len(w)] {
+			w[i] = f.Value(uint16(v))
+		}
 	}
 }
 
@@ -145,6 +140,10 @@ func storeIntegers[From int64 | uint64](dst exec.Run, to dtype.DType, at int, w 
 	case dtype.Uint64:
 		d := exec.Of[uint64](dst)
 		integerRows(d[at:at+len(w)], w)
+	case dtype.Int4, dtype.Int2, dtype.Uint4, dtype.Uint2:
+		d := exec.Of[uint8](dst)[at : at+len(w)]
+		integerRows(d, w)
+		to.Mend(d)
 	case dtype.Float32:
 		d := exec.Of[float32](dst)
 		// the conversions round once
@@ -172,18 +171,18 @@ func storeIntegers[From int64 | uint64](dst exec.Run, to dtype.DType, at int, w 
 	return true
 }
 
-func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, saturate bool) {
+func storeInts(dst exec.Run, to dtype.DType, at int, w []int64, h how) {
 	if storeIntegers(dst, to, at, w) {
 		return
 	}
-	var f [256]float64 // only narrow floats are left
+	var f [256]float64 // only floats of 16 bits or less are left
 	for i, v := range w {
 		f[i] = oddSigned(v)
 	}
-	storeFloats(dst, to, at, f[:len(w)], saturate)
+	storeFloats(dst, to, at, f[:len(w)], h)
 }
 
-func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, saturate bool) {
+func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, h how) {
 	if storeIntegers(dst, to, at, w) {
 		return
 	}
@@ -191,10 +190,10 @@ func storeUints(dst exec.Run, to dtype.DType, at int, w []uint64, saturate bool)
 	for i, v := range w {
 		f[i] = oddFloat(v)
 	}
-	storeFloats(dst, to, at, f[:len(w)], saturate)
+	storeFloats(dst, to, at, f[:len(w)], h)
 }
 
-func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, saturate bool) {
+func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, h how) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)
@@ -223,24 +222,12 @@ func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, saturate boo
 	case dtype.Uint64:
 		d := exec.Of[uint64](dst)
 		truncated(d[at:], w, 0, math.MaxUint64, beyond64)
-	case dtype.Float8E4M3:
-		d := exec.Of[num.F8E4M3](dst)
+	case dtype.Int4, dtype.Int2, dtype.Uint4, dtype.Uint2:
+		d := exec.Of[uint8](dst)[at : at+len(w)]
 		for i, v := range w {
-			if saturate {
-				d[at+i] = num.F8E4M3Saturate(v)
-			} else {
-				d[at+i] = num.F8E4M3FromFloat64(v)
-			}
+			d[i] = lowByte(v)
 		}
-	case dtype.Float8E5M2:
-		d := exec.Of[num.F8E5M2](dst)
-		for i, v := range w {
-			if saturate {
-				d[at+i] = num.F8E5M2Saturate(v)
-			} else {
-				d[at+i] = num.F8E5M2FromFloat64(v)
-			}
-		}
+		to.Mend(d)
 	case dtype.Float16:
 		d := exec.Of[num.F16](dst)
 		for i, v := range w {
@@ -271,6 +258,12 @@ func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, saturate boo
 		for i, v := range w {
 			d[at+i] = canonComplex(complex(v, 0))
 		}
+	default: // a byte each
+		f := to.Format()
+		d := exec.Of[uint8](dst)[at : at+len(w)]
+		for i, v := range w {
+			d[i] = uint8(h.bits(f, v))
+		}
 	}
 }
 
@@ -281,7 +274,7 @@ func truncated[T num.Integer](dst []T, w []float64, least, most T, beyond float6
 	}
 }
 
-func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, saturate bool) {
+func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, h how) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)
@@ -301,6 +294,6 @@ func storeComplex(dst exec.Run, to dtype.DType, at int, w []complex128, saturate
 		for i, v := range w {
 			re[i] = real(v)
 		}
-		storeFloats(dst, to, at, re[:len(w)], saturate)
+		storeFloats(dst, to, at, re[:len(w)], h)
 	}
 }

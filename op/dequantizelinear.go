@@ -45,7 +45,7 @@ var dequantizeLinear = opN{about: about{name: "DequantizeLinear", orion: &inOrio
 		d := c.in(1).DType()
 		if code := c.Attrs.Int("output_dtype", 0); code != 0 {
 			d = typeOf("DequantizeLinear", code)
-			must("DequantizeLinear", reals.has(d), d)
 		}
+		must("DequantizeLinear", reals.has(d), d) // also of the scale: float8_e8m0 needs output_dtype
 		return dequantized(c.in(0), c.in(1), c.in(2), d, attrInt(c, "axis", 1), attrInt(c, "block_size", 0))
 	}}

@@ -3,6 +3,7 @@ package op_test
 import (
 	"fmt"
 
+	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -24,6 +25,25 @@ func ExampleDequantizeLinear() {
 	// Output:
 	// [[ 0.5  1. ]
 	//  [30.  40. ]]
+}
+
+func ExampleQuantizeLinear_fourBits() {
+	x := tensor.FromSlice([]float32{-9, -0.6, 0.25, 3})
+	q := op.QuantizeLinear(x, op.Quantization[float32, num.Int4]{Scale: op.Scalar[float32](0.5)})
+	fmt.Println(q, q.DType())
+	// Output:
+	// [-8 -1  0  6] int4
+}
+
+func ExampleRoundScales() {
+	x := tensor.FromSlice([]float32{1.25, 1.5, 0.375, 0})
+	fmt.Println(op.Cast[num.F8E8M0](x))
+	fmt.Println(op.Cast[num.F8E8M0](x, op.RoundScales(num.Down)))
+	fmt.Println(op.Cast[num.F8E8M0](x, op.RoundScales(num.Nearest)))
+	// Output:
+	// [2.  2.  0.5 nan]
+	// [1.   1.   0.25  nan]
+	// [1.  2.  0.5 nan]
 }
 
 func ExampleDynamicQuantizeLinear() {

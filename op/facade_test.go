@@ -115,4 +115,6 @@ func elementTypes(c *gotypes.Interface) map[dtype.DType]bool {
 var named = map[string]dtype.DType{"bool": dtype.Bool, "int8": dtype.Int8, "int16": dtype.Int16, "int32": dtype.Int32, "int64": dtype.Int64,
 	"uint8": dtype.Uint8, "uint16": dtype.Uint16, "uint32": dtype.Uint32, "uint64": dtype.Uint64,
 	"F8E4M3": dtype.Float8E4M3, "F8E5M2": dtype.Float8E5M2, "F16": dtype.Float16, "BF16": dtype.BFloat16, "float32": dtype.Float32, "float64": dtype.Float64,
-	"complex64": dtype.Complex64, "complex128": dtype.Complex128, "FP8x23": dtype.FP8x23, "FP16x16": dtype.FP16x16, "FP32x32": dtype.FP32x32, "FP64x64": dtype.FP64x64}
+	"complex64": dtype.Complex64, "complex128": dtype.Complex128, "FP8x23": dtype.FP8x23, "FP16x16": dtype.FP16x16, "FP32x32": dtype.FP32x32, "FP64x64": dtype.FP64x64,
+	"Int2": dtype.Int2, "Int4": dtype.Int4, "Uint2": dtype.Uint2, "Uint4": dtype.Uint4, "F4E2M1": dtype.Float4E2M1,
+	"F8E4M3FNUZ": dtype.Float8E4M3FNUZ, "F8E5M2FNUZ": dtype.Float8E5M2FNUZ, "F8E8M0": dtype.Float8E8M0}

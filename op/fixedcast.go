@@ -37,7 +37,7 @@ func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *fixedSta
 		n := min(256, len(dst)-at)
 		d := dst[at : at+n]
 		switch from {
-		case dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64:
+		case dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64, dtype.Int4, dtype.Int2:
 			var w [256]int64
 			loadInts(w[:n], src, from, at)
 			for i, v := range w[:n] {
@@ -46,7 +46,7 @@ func castFixed[T num.Fixed](dst []T, src exec.Run, from dtype.DType, s *fixedSta
 					s.fail(err)
 				}
 			}
-		case dtype.Bool, dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64:
+		case dtype.Bool, dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64, dtype.Uint4, dtype.Uint2:
 			var w [256]uint64
 			loadUints(w[:n], src, from, at)
 			for i, v := range w[:n] {
@@ -126,7 +126,7 @@ func loadFixed(w []num.FP64x64, src exec.Run, from dtype.DType, at int) {
 
 // storeFixed converts to types that aren't fixed point: to integers toward zero,
 // saturating, and to floats rounded once.
-func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, saturate bool) {
+func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, h how) {
 	switch to {
 	case dtype.Bool:
 		d := exec.Of[bool](dst)
@@ -157,6 +157,16 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, saturate 
 	case dtype.Uint64:
 		d := exec.Of[uint64](dst)
 		wholes(d[at:], w, 0, math.MaxInt64)
+	case dtype.Int4, dtype.Int2, dtype.Uint4, dtype.Uint2:
+		d := exec.Of[uint8](dst)[at : at+len(w)]
+		for i, v := range w { // to nearest, ties to even, and of that the low bits
+			b := v.Bits()
+			d[i] = uint8(b.Hi)
+			if b.Lo > 1<<63 || b.Lo == 1<<63 && b.Hi&1 == 1 {
+				d[i]++
+			}
+		}
+		to.Mend(d)
 	case dtype.Float64:
 		d := exec.Of[float64](dst)
 		for i, v := range w {
@@ -172,7 +182,7 @@ func storeFixed(dst exec.Run, to dtype.DType, at int, w []num.FP64x64, saturate 
 		for i, v := range w {
 			f[i] = oddFixed(v)
 		}
-		storeFloats(dst, to, at, f[:len(w)], saturate)
+		storeFloats(dst, to, at, f[:len(w)], h)
 	}
 }
 

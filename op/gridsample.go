@@ -39,7 +39,7 @@ func sampled(a, grid tensor.Any, how Sampling) *transfer {
 	if rank < 1 || grid.Rank() != a.Rank() || grid.Dim(0) != a.Dim(0) || grid.Dim(-1) != rank {
 		panic(fail(name, tensor.ErrShape, "%s at the points %s; want (n, c, axes...) and (n, out..., number of axes)", tensor.Describe(a), tensor.Describe(grid)))
 	}
-	if !grid.DType().IsFloat() {
+	if !floats.has(grid.DType()) {
 		panic(fail(name, tensor.ErrDType, "the points hold %v, want floats", grid.DType()))
 	}
 	shape := a.Shape()

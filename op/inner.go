@@ -27,7 +27,7 @@ func innerProduct(r, a, b *tensor.Any, opts []Option) {
 	}
 }
 
-var innerOp = opN{about: about{name: "Inner"}, least: 2,
+var innerOp = opN{about: about{name: "Inner"}, least: 2, takes: every,
 	infer: func(c *Call) []tensor.Any {
 		oneType("Inner", c.Inputs[:2]...)
 		if c.in(0).Rank() == 0 || c.in(1).Rank() == 0 {

@@ -169,7 +169,7 @@ func forward(lay *layout.Layout) bool {
 	return true
 }
 
-var matMul = opN{about: about{name: "MatMul", orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, fast: productFast,
+var matMul = opN{about: about{name: "MatMul", orion: &orionVector, onnx: []int{1, 9, 13}}, least: 2, takes: every, fast: productFast,
 	infer: func(c *Call) []tensor.Any {
 		oneType("MatMul", c.Inputs...)
 		la, lb := c.in(0).Layout(), c.in(1).Layout()

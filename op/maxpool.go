@@ -96,7 +96,7 @@ func bitOrderOf(d dtype.DType) bitOrder {
 	sign := uint64(1) << (8*d.Size() - 1)
 	switch {
 	case d.IsFloat():
-		return bitOrder{true, sign, largest[d]}
+		return bitOrder{true, sign, largest(d)}
 	case d.IsSigned():
 		return bitOrder{sign: sign}
 	}

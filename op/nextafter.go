@@ -108,7 +108,7 @@ func nextAfterRowBF16(dst, a, b []num.BF16) {
 }
 
 var nextAfterOp = opN{about: about{name: "NextAfter", why: "of floats of 16 bits and more, as in NumPy"}, least: 2,
-	takes: floats &^ (1<<dtype.Float8E4M3 | 1<<dtype.Float8E5M2),
+	takes: floats &^ float8s,
 	run: func(c *Call) []tensor.Any {
 		a, b := c.with("NextAfter", 0), c.with("NextAfter", 1)
 		if d := a.DType(); b.DType() != d {

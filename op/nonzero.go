@@ -55,6 +55,14 @@ func nonzeros(a tensor.Any) *transfer {
 // truths returns which elements aren't zero.
 func truths(w words) []bool {
 	d := w.of.DType()
+	if d.IsFloat() && d.IsStored() { // the sign, where there is one, is at another place
+		out, v := make([]bool, w.len()), numericOf(w)
+		for i := range out {
+			out[i] = v.float(i) != 0
+		}
+		runtime.KeepAlive(w.of)
+		return out
+	}
 	size := w.size
 	if d.IsComplex() {
 		size /= 2

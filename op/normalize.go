@@ -167,5 +167,5 @@ func standardize(line []float64, epsilon float64) (mean, factor float64) {
 // type of floats.
 func checkFloats(name string, ins ...tensor.Any) {
 	oneType(name, ins...)
-	must(name, ins[0].DType().IsFloat() || ins[0].DType().IsFixed(), ins[0].DType())
+	must(name, floats.has(ins[0].DType()) || ins[0].DType().IsFixed(), ins[0].DType())
 }

@@ -48,14 +48,8 @@ func (w numeric) float(i int) float64 {
 		return math.Float64frombits(v)
 	case dtype.Float32:
 		return float64(math.Float32frombits(uint32(v)))
-	case dtype.Float16:
-		return float64(num.F16FromBits(uint16(v)).Float32())
-	case dtype.BFloat16:
-		return float64(num.BF16FromBits(uint16(v)).Float32())
-	case dtype.Float8E4M3:
-		return float64(num.F8E4M3FromBits(uint8(v)).Float32())
 	}
-	return float64(num.F8E5M2FromBits(uint8(v)).Float32())
+	return w.d.Format().Value(uint16(v))
 }
 
 // setFloat sets element i of a float type to v, rounded once; NaN is canonical.
@@ -70,14 +64,8 @@ func (w numeric) setFloat(i int, v float64) {
 		if b = uint64(math.Float32bits(float32(v))); v != v {
 			b = uint64(math.Float32bits(num.NaN32()))
 		}
-	case dtype.Float16:
-		b = uint64(num.F16FromFloat64(v).Bits())
-	case dtype.BFloat16:
-		b = uint64(num.BF16FromFloat64(v).Bits())
-	case dtype.Float8E4M3:
-		b = uint64(num.F8E4M3FromFloat64(v).Bits())
 	default:
-		b = uint64(num.F8E5M2FromFloat64(v).Bits())
+		b = uint64(w.d.Format().Round(v))
 	}
 	w.setBits(i, b)
 }
@@ -139,7 +127,7 @@ func (w numeric) key(i int) uint64 {
 	switch mag := v &^ sign; {
 	case mag == 0:
 		return sign
-	case mag > largest[w.d]:
+	case mag > largest(w.d):
 		return all
 	}
 	if v&sign != 0 {
@@ -157,10 +145,18 @@ func (w numeric) pair(i int) [2]uint64 {
 	return [2]uint64{w.key(i)}
 }
 
-// largest is the bits of the largest number of each float type, infinity where
-// there is one; above it are NaNs.
-var largest = [dtype.Count]uint64{dtype.Float8E4M3: 0x7e, dtype.Float8E5M2: 0x7c, dtype.Float16: 0x7c00, dtype.BFloat16: 0x7f80,
-	dtype.Float32: 0x7f800000, dtype.Float64: 0x7ff << 52}
+// largest returns the bits of the largest number of a float type, infinity where there is
+// one; above it are NaNs.
+func largest(d dtype.DType) uint64 {
+	switch d {
+	case dtype.Float64:
+		return 0x7ff << 52
+	case dtype.Float32:
+		return 0x7f800000
+	}
+	_, most := d.Format().Ends()
+	return uint64(most)
+}
 
 // real returns element i of any real type; an int64 is rounded to float64.
 func (w numeric) real(i int) float64 {
@@ -183,7 +179,7 @@ func (w numeric) setReal(i int, v float64) {
 		return
 	}
 	v = math.RoundToEven(v)
-	n := 8 * w.size
+	n := w.d.Bits()
 	if w.d.IsSigned() {
 		w.setBits(i, uint64(toInt(v, int64(math.MinInt64)>>(64-n), int64(math.MaxInt64)>>(64-n), math.Ldexp(1, n-1))))
 		return

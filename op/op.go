@@ -41,7 +41,7 @@ type Option struct {
 	flags flags
 }
 
-type flags uint16
+type flags uint32
 
 const (
 	keepDims flags = 1 << iota
@@ -51,8 +51,10 @@ const (
 	wrap
 	rectify
 	past // the Into target is part of a tensor that is too large for the caches
+	roundDown
+	roundNear
 
-	ahead = 8 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
+	ahead = 16 // from this bit on a simd.Fetch: what the row that writes the Into target fetches
 )
 
 // heed notes what the options say of an Into target besides where it is.

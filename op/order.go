@@ -41,6 +41,13 @@ func lessFixed[T num.Fixed](v, best T) bool    { return num.CompareFixed(v, best
 
 // endsOf returns −∞ and +∞, or the smallest and the largest value of a type without them.
 func endsOf(d dtype.DType) (lo, hi exec.Word) {
+	if f := d.Format(); f != 0 {
+		least, most := f.Ends()
+		if d.Size() == 1 {
+			return exec.WordOf(uint8(least)), exec.WordOf(uint8(most))
+		}
+		return exec.WordOf(least), exec.WordOf(most)
+	}
 	switch d {
 	case dtype.Bool:
 		return exec.WordOf(false), exec.WordOf(true)
@@ -60,14 +67,6 @@ func endsOf(d dtype.DType) (lo, hi exec.Word) {
 		return exec.WordOf[uint32](0), exec.WordOf[uint32](math.MaxUint32)
 	case dtype.Uint64:
 		return exec.WordOf[uint64](0), exec.WordOf[uint64](math.MaxUint64)
-	case dtype.Float8E4M3:
-		return exec.WordOf(num.F8E4M3FromBits(0xfe)), exec.WordOf(num.F8E4M3FromBits(0x7e))
-	case dtype.Float8E5M2:
-		return exec.WordOf(num.F8E5M2FromBits(0xfc)), exec.WordOf(num.F8E5M2FromBits(0x7c))
-	case dtype.Float16:
-		return exec.WordOf(num.F16FromBits(0xfc00)), exec.WordOf(num.F16FromBits(0x7c00))
-	case dtype.BFloat16:
-		return exec.WordOf(num.BF16FromBits(0xff80)), exec.WordOf(num.BF16FromBits(0x7f80))
 	case dtype.Float32:
 		return exec.WordOf(float32(math.Inf(-1))), exec.WordOf(float32(math.Inf(1)))
 	case dtype.Float64:

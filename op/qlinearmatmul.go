@@ -45,7 +45,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 // checkScales panics unless a scale, input i, is one number or has one for each index
 // along axis of a, and the zero point after it too.
 func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
-	if !scale.DType().IsFloat() {
+	if !floats.has(scale.DType()) {
 		panic(fail(name, tensor.ErrDType, "the scale, input %d, holds %v; want floats", i, scale.DType()))
 	}
 	if scale.Len() != 1 && (axis < 0 || scale.Rank() != 1 || scale.Dim(0) != a.Dim(axis)) {

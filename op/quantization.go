@@ -12,7 +12,8 @@ import (
 // Quantized is the element types that stand for real numbers by a scale and a zero
 // point.
 type Quantized interface {
-	int8 | uint8 | int16 | uint16 | int32 | num.F8E4M3 | num.F8E5M2
+	int8 | uint8 | int16 | uint16 | int32 | num.F8E4M3 | num.F8E5M2 |
+		num.Int2 | num.Int4 | num.Uint2 | num.Uint4 | num.F4E2M1 | num.F8E4M3FNUZ | num.F8E5M2FNUZ
 }
 
 // Quantization says which real number an element q stands for: (q − Zero)·Scale. Zero
@@ -83,7 +84,7 @@ func grainOf(name string, a, scale, zero tensor.Any, axis, block int) grain {
 			panic(fail(name, tensor.ErrShape, "the scale has shape %s, the zero point %s", ls.ShapeString(), lz.ShapeString()))
 		}
 	}
-	if !reals.has(scale.DType()) {
+	if d := scale.DType(); !reals.has(d) && d != dtype.Float8E8M0 {
 		panic(fail(name, tensor.ErrDType, "the scale holds %v; want numbers", scale.DType()))
 	}
 	if block < 0 {
@@ -126,14 +127,9 @@ func roundedTo(d dtype.DType) func(v float64) float64 {
 	switch d {
 	case dtype.Float32:
 		return func(v float64) float64 { return float64(float32(v)) }
-	case dtype.Float16:
-		return func(v float64) float64 { return num.F16FromFloat64(v).Float64() }
-	case dtype.BFloat16:
-		return func(v float64) float64 { return num.BF16FromFloat64(v).Float64() }
-	case dtype.Float8E4M3:
-		return func(v float64) float64 { return num.F8E4M3FromFloat64(v).Float64() }
-	case dtype.Float8E5M2:
-		return func(v float64) float64 { return num.F8E5M2FromFloat64(v).Float64() }
+	}
+	if f := d.Format(); f != 0 {
+		return func(v float64) float64 { return f.Value(f.Round(v)) }
 	}
 	return func(v float64) float64 { return v }
 }
@@ -149,10 +145,8 @@ func (w numeric) setQuantized(i int, v, zero float64, saturate bool) {
 		w.setReal(i, math.Trunc(v+zero))
 	case !w.d.IsFloat():
 		w.setReal(i, math.RoundToEven(v)+zero)
-	case saturate && w.d == dtype.Float8E4M3:
-		w.setBits(i, uint64(num.F8E4M3Saturate(v+zero).Bits()))
 	case saturate:
-		w.setBits(i, uint64(num.F8E5M2Saturate(v+zero).Bits()))
+		w.setBits(i, uint64(w.d.Format().Saturate(v+zero)))
 	default:
 		w.setFloat(i, v+zero)
 	}

@@ -52,6 +52,9 @@ var quantizeLinear = opN{about: about{name: "QuantizeLinear", orion: &inOrion{al
 	move: func(c *Call) *transfer {
 		const name = "QuantizeLinear"
 		d, precision := dtype.Uint8, c.in(1).DType()
+		if precision == dtype.Float8E8M0 { // powers of two; quotients have more digits
+			precision = c.in(0).DType()
+		}
 		if code := c.Attrs.Int("output_dtype", 0); code != 0 {
 			d = typeOf(name, code)
 		}
@@ -64,7 +67,7 @@ var quantizeLinear = opN{about: about{name: "QuantizeLinear", orion: &inOrion{al
 		must(name, quantized.has(d), d)
 		if code := c.Attrs.Int("precision", 0); code != 0 {
 			precision = typeOf(name, code)
-			must(name, precision.IsFloat(), precision)
+			must(name, floats.has(precision), precision)
 		}
 		return quantizing(c.in(0), c.in(1), c.in(2), d, precision, attrInt(c, "axis", 1), attrInt(c, "block_size", 0), c.Attrs.Int("saturate", 1) != 0)
 	}}

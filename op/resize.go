@@ -401,7 +401,7 @@ func floatsOf(name string, c *Call, i int) []float64 {
 	if a.IsSpec() {
 		panic(unknown(name, i))
 	}
-	if !a.DType().IsFloat() {
+	if !floats.has(a.DType()) {
 		panic(fail(name, tensor.ErrDType, "input %d holds %v, want floats", i, a.DType()))
 	}
 	w := numericOf(wordsOf(a))

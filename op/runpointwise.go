@@ -163,7 +163,7 @@ func (o *cmp2) Run(c *Call) ([]tensor.Any, error) {
 }
 
 // Supports reports whether the operand may hold d.
-func (o *test1) Supports(d dtype.DType) bool { return d.IsFloat() }
+func (o *test1) Supports(d dtype.DType) bool { return floats.has(d) }
 
 // Infer returns bool and the operand's shape.
 func (o *test1) Infer(c *Call) ([]tensor.Any, error) {
@@ -182,7 +182,7 @@ func (o *test1) Run(c *Call) ([]tensor.Any, error) {
 }
 
 // Supports reports whether the operand may hold d.
-func (o *opP) Supports(d dtype.DType) bool { return d.IsFloat() || d.IsFixed() && o.fixed != nil }
+func (o *opP) Supports(d dtype.DType) bool { return floats.has(d) || d.IsFixed() && o.fixed != nil }
 
 // Infer returns the operand's type and shape.
 func (o *opP) Infer(c *Call) ([]tensor.Any, error) {

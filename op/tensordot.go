@@ -69,7 +69,7 @@ func dotOf(name string, a, b *tensor.Any, axesA, axesB []int) dot {
 	return x
 }
 
-var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", "axes_b"}}, least: 2,
+var tensorDotOp = opN{about: about{name: "TensorDot", attrs: []string{"axes_a", "axes_b"}}, least: 2, takes: every,
 	infer: func(c *Call) []tensor.Any {
 		oneType("TensorDot", c.Inputs[:2]...)
 		axesA, axesB := pairedAxes(c)

@@ -11,7 +11,7 @@ import (
 )
 
 // widened returns x as float32 if that is exact.
-func widened(op string, x tensor.Any) (tensor.Any, error) {
+func widened(op string, x tensor.Any) (out tensor.Any, err error) {
 	if x.IsSpec() || x.Foreign() != nil {
 		return x, fail(op, tensor.ErrDType, "%s has no elements to encode", kind(x))
 	}
@@ -26,6 +26,19 @@ func widened(op string, x tensor.Any) (tensor.Any, error) {
 		return widen(x, num.WidenF8E4M3)
 	case dtype.Float8E5M2:
 		return widen(x, num.WidenF8E5M2)
+	}
+	if f := x.DType().Format(); f != 0 { // a byte each
+		err = tensor.Try(func() {
+			dense := x.Contiguous()
+			wide := tensor.Empty[float32](x.Shape()...)
+			to := run(wide)
+			for i, v := range dense.Run(dense.LayoutRef()) {
+				to[i] = float32(f.Value(uint16(v)))
+			}
+			runtime.KeepAlive(&dense)
+			out = wide.Any()
+		})
+		return out, err
 	}
 	return tensor.Any{}, fail(op, tensor.ErrDType, "formats encode float32 and narrower floats, not %v; convert it with op.Cast", x.DType())
 }

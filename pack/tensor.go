@@ -72,8 +72,8 @@ func PackPadded(x tensor.Any, o Options, padding tensor.Any) (Tensor, error) {
 		return Tensor{}, fail(op, tensor.Wrap(op, err).Err, "the padding: %s", tensor.Wrap(op, err).Text)
 	}
 	alloc := mem.AllocDirty
-	if s.DType() == dtype.Bool {
-		alloc = mem.Alloc // not any byte is a bool
+	if s.DType().IsPartial() {
+		alloc = mem.Alloc // not any byte is an element
 	}
 	buf, err := alloc(s.Bytes())
 	if err != nil {

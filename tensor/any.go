@@ -209,7 +209,8 @@ func EmptyLikeOf(d dtype.DType, a *Any) Any {
 // order: offset 0 of the layout is at byte off. Closing buf or the tensor closes
 // both. It fails with ErrShape when the layout reaches outside buf, with ErrView
 // when the elements aren't aligned for their type, and with ErrValue when a byte
-// of a bool is neither 0 nor 1, which no Go program can hold.
+// of a bool is neither 0 nor 1, which no Go program can hold, or a byte is no element of a
+// type of 2 or 4 bits.
 func FromBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout) (Any, error) {
 	if d.Size() == 0 {
 		return Any{}, &Error{"tensor.FromBytes", sprintf("no tensor holds %v", d), ErrDType}
@@ -256,12 +257,8 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 	if int(uintptr(unsafe.Pointer(unsafe.SliceData(view)))%uintptr(align)) != 0 {
 		return nil, where{}, &Error{op, sprintf("byte %d is not aligned for %v; copy the bytes to a tensor of its own", off, d), ErrView}
 	}
-	if d == dtype.Bool {
-		for i, v := range view {
-			if v > 1 {
-				return nil, where{}, &Error{op, sprintf("byte %d is %d, no bool", from+i, v), ErrValue}
-			}
-		}
+	if i := d.Misfit(view); i >= 0 {
+		return nil, where{}, &Error{op, sprintf("byte %d is %d, no %v", from+i, view[i], d), ErrValue}
 	}
 	runtime.KeepAlive(buf)
 	return view, where{-lo, lay}, nil
@@ -272,7 +269,7 @@ func bytesAt(op string, d dtype.DType, align int, buf *mem.Buffer, off int, lay 
 // shares memory with buf, as FromBytes, where it can; then shared is true. Else it is a
 // copy: of elements that are not aligned for their type or, as swapped says, in the
 // other byte order than the machine's, and of a bool with other bytes than 0 and 1,
-// which count as true, or with holes between its elements. Nothing but the part is read.
+// which count as true, of a type of 2 or 4 bits with bytes beyond it, whose low bits count, or with holes between its elements. Nothing but the part is read.
 // It fails with the error of Slice for idx, and as FromBytes for the rest; with an error
 // that wraps mem.ErrShrunk when buf is a mapped file that became shorter.
 func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swapped bool, idx ...Index) (a Any, shared bool, err error) {
@@ -295,7 +292,7 @@ func SliceBytes(d dtype.DType, buf *mem.Buffer, off int, lay layout.Layout, swap
 		off += from * d.Size()
 	}
 	err = mem.Guard(func() (err error) {
-		if (!swapped || conv.Unit(d) == 1) && (d != dtype.Bool || part.IsCompact()) {
+		if (!swapped || conv.Unit(d) == 1) && (!d.IsPartial() || part.IsCompact()) {
 			if a, err = place(d, buf, off, part); err == nil {
 				shared = true
 				return nil
@@ -338,11 +335,7 @@ func copyBytes(d dtype.DType, b []byte, off int, lay layout.Layout, swapped bool
 	if swapped {
 		conv.Reverse(to, conv.Unit(d))
 	}
-	if d == dtype.Bool {
-		for i, v := range to {
-			to[i] = min(v, 1)
-		}
-	}
+	d.Mend(to)
 	return place(d, own, 0, lay)
 }
 

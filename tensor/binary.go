@@ -112,8 +112,8 @@ func unmarshalBinary(op string, b []byte, d dtype.DType) (shape []int, elems []b
 	if size := d.Size(); len(b)%size != 0 || len(b)/size != lay.Size() {
 		return syntax("%d bytes for %d elements of %d", len(b), lay.Size(), size)
 	}
-	if d == dtype.Bool && !conv.IsBool(b) {
-		return nil, nil, &Error{op, "a bool is neither 0 nor 1", ErrValue}
+	if i := d.Misfit(b); i >= 0 {
+		return nil, nil, &Error{op, sprintf("element %d is the byte %d, which is no %v", i, b[i], d), ErrValue}
 	}
 	return shape, b, nil
 }

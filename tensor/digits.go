@@ -20,10 +20,12 @@ var (
 	double = kind{bits: 64, ratio: divide}
 	single = kind{bits: 32, ratio: func(a, b float64) float64 { return float64(float32(a) / float32(b)) }}
 	half   = kind{64, roundHalf, func(a, b float64) float64 { return roundHalf(a / b) }} // as NumPy, which has this type
-	bfloat = kind{64, func(x float64) float64 { return num.BF16FromFloat64(x).Float64() }, divide}
-	e4m3   = kind{64, func(x float64) float64 { return num.F8E4M3FromFloat64(x).Float64() }, divide}
-	e5m2   = kind{64, func(x float64) float64 { return num.F8E5M2FromFloat64(x).Float64() }, divide}
 )
+
+// kindOf returns the kind of a float of 16 bits or less but F16.
+func kindOf(f num.Format) kind {
+	return kind{64, func(x float64) float64 { return f.Value(f.Round(x)) }, divide}
+}
 
 func divide(a, b float64) float64 { return a / b }
 

@@ -65,6 +65,22 @@ func (m *storage) boxed() boxed {
 		return sliceOf[num.FP32x32](elems[num.FP32x32](m))
 	case dtype.FP64x64:
 		return sliceOf[num.FP64x64](elems[num.FP64x64](m))
+	case dtype.Int2:
+		return sliceOf[num.Int2](elems[num.Int2](m))
+	case dtype.Int4:
+		return sliceOf[num.Int4](elems[num.Int4](m))
+	case dtype.Uint2:
+		return sliceOf[num.Uint2](elems[num.Uint2](m))
+	case dtype.Uint4:
+		return sliceOf[num.Uint4](elems[num.Uint4](m))
+	case dtype.Float4E2M1:
+		return sliceOf[num.F4E2M1](elems[num.F4E2M1](m))
+	case dtype.Float8E4M3FNUZ:
+		return sliceOf[num.F8E4M3FNUZ](elems[num.F8E4M3FNUZ](m))
+	case dtype.Float8E5M2FNUZ:
+		return sliceOf[num.F8E5M2FNUZ](elems[num.F8E5M2FNUZ](m))
+	case dtype.Float8E8M0:
+		return sliceOf[num.F8E8M0](elems[num.F8E8M0](m))
 	}
 	panic(noType("tensor", m.dtype))
 }

@@ -2,7 +2,10 @@ package tensor
 
 import (
 	"math/big"
+	"reflect"
+	"unsafe"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/num"
 )
 
@@ -77,14 +80,10 @@ func exactly(v any) (re, im exact, ok bool) {
 	case complex128:
 		re.setFloat(real(v))
 		im.setFloat(imag(v))
-	case num.F16:
-		re.setFloat(v.Float64())
-	case num.BF16:
-		re.setFloat(v.Float64())
-	case num.F8E4M3:
-		re.setFloat(v.Float64())
-	case num.F8E5M2:
-		re.setFloat(v.Float64())
+	case num.F16, num.BF16, num.F8E4M3, num.F8E5M2, num.F4E2M1, num.F8E4M3FNUZ, num.F8E5M2FNUZ, num.F8E8M0:
+		re.setFloat(v.(interface{ Float64() float64 }).Float64())
+	case num.Int2, num.Int4, num.Uint2, num.Uint4:
+		re.SetInt64(v.(interface{ Int64() int64 }).Int64())
 	case num.FP8x23:
 		re.setFixed(num.FixedBits(v), 23)
 	case num.FP16x16:
@@ -133,14 +132,6 @@ func setNumber(p any, re, im *exact) {
 		*p = complex(re.float32(), im.float32())
 	case *complex128:
 		*p = complex(re.float(), im.float())
-	case *num.F16:
-		*p = num.F16FromFloat64(re.float())
-	case *num.BF16:
-		*p = num.BF16FromFloat64(re.float())
-	case *num.F8E4M3:
-		*p = num.F8E4M3FromFloat64(re.float())
-	case *num.F8E5M2:
-		*p = num.F8E5M2FromFloat64(re.float())
 	case *num.FP8x23:
 		*p = fixedOf[num.FP8x23](re, 23)
 	case *num.FP16x16:
@@ -149,7 +140,27 @@ func setNumber(p any, re, im *exact) {
 		*p = fixedOf[num.FP32x32](re, 32)
 	case *num.FP64x64:
 		*p = fixedOf[num.FP64x64](re, 64)
+	default:
+		if f := dtype.At(p).Format(); f != 0 {
+			setBits(p, f.Round(re.float()))
+			return
+		}
+		i, _ := re.Int64()
+		setBits(p, uint16(i))
 	}
+}
+
+// setBits sets the element that p points to, a float of 16 bits or less or an integer of
+// less than 8, to the one with these bits. Bits beyond its type don't count.
+func setBits(p any, bits uint16) {
+	d, at := dtype.At(p), reflect.ValueOf(p).UnsafePointer()
+	if d.Size() == 2 {
+		*(*uint16)(at) = bits
+		return
+	}
+	b := unsafe.Slice((*byte)(at), 1)
+	b[0] = byte(bits)
+	d.Mend(b)
 }
 
 // fixedOf returns x cut off to a whole number of units of 2^-frac; 0 where there is none.

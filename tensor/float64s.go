@@ -59,6 +59,8 @@ func number(p any) float64 {
 		return magnitude(complex128(*p))
 	case *complex128:
 		return magnitude(*p)
+	case interface{ Int64() int64 }:
+		return float64(p.Int64())
 	}
 	return p.(interface{ Float64() float64 }).Float64()
 }

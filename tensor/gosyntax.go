@@ -52,14 +52,10 @@ func goValue(v any) string {
 		return "complex(" + goFloat("float32", float64(real(v)), fmt.Sprint(real(v))) + ", " + goFloat("float32", float64(imag(v)), fmt.Sprint(imag(v))) + ")"
 	case complex128:
 		return "complex(" + goFloat("", real(v), fmt.Sprint(real(v))) + ", " + goFloat("", imag(v), fmt.Sprint(imag(v))) + ")"
-	case num.F16:
-		return fmt.Sprintf("num.F16FromBits(%#04x)", v.Bits())
-	case num.BF16:
-		return fmt.Sprintf("num.BF16FromBits(%#04x)", v.Bits())
-	case num.F8E4M3:
-		return fmt.Sprintf("num.F8E4M3FromBits(%#02x)", v.Bits())
-	case num.F8E5M2:
-		return fmt.Sprintf("num.F8E5M2FromBits(%#02x)", v.Bits())
+	case interface{ Bits() uint16 }:
+		return fmt.Sprintf("%TFromBits(%#04x)", v, v.Bits())
+	case interface{ Bits() uint8 }:
+		return fmt.Sprintf("%TFromBits(%#02x)", v, v.Bits())
 	case num.FP8x23:
 		return fmt.Sprintf("num.FP8x23FromBits(%d)", v.Bits())
 	case num.FP16x16:

@@ -287,10 +287,6 @@ func parseElement(word string, v any) (ok bool) {
 		ok = err == nil
 		return c
 	}
-	// narrow refuses a number that became an infinity, or NaN where there is none.
-	narrow := func(f, rounded float64) {
-		ok = ok && (rounded-rounded == 0) == (f-f == 0) && (rounded != rounded) == (f != f)
-	}
 	switch p := v.(type) {
 	case *bool:
 		*p, ok = word == "true", word == "true" || word == "false"
@@ -321,22 +317,6 @@ func parseElement(word string, v any) (ok bool) {
 		*p = complex64(complex(64))
 	case *complex128:
 		*p = complex(128)
-	case *num.F16:
-		f := float(64)
-		*p = num.F16FromFloat64(f)
-		narrow(f, p.Float64())
-	case *num.BF16:
-		f := float(64)
-		*p = num.BF16FromFloat64(f)
-		narrow(f, p.Float64())
-	case *num.F8E4M3:
-		f := float(64)
-		*p = num.F8E4M3FromFloat64(f)
-		narrow(f, p.Float64())
-	case *num.F8E5M2:
-		f := float(64)
-		*p = num.F8E5M2FromFloat64(f)
-		narrow(f, p.Float64())
 	case *num.FP8x23:
 		ok = parseFixed(word, p)
 	case *num.FP16x16:
@@ -345,6 +325,22 @@ func parseElement(word string, v any) (ok bool) {
 		ok = parseFixed(word, p)
 	case *num.FP64x64:
 		ok = parseFixed(word, p)
+	default:
+		switch d := dtype.At(p); {
+		case d.Format() != 0:
+			f := float(64)
+			bits := d.Format().Round(f)
+			rounded := d.Format().Value(bits)
+			ok = ok && (rounded-rounded == 0) == (f-f == 0) && (rounded != rounded) == (f != f) // no number became an infinity, or NaN where there is none
+			if least, most := d.Format().Ends(); d.Bits() < 8 && (f > d.Format().Value(most) || f < d.Format().Value(least)) {
+				ok = false
+			}
+			setBits(p, bits)
+		case d.IsSigned():
+			setBits(p, uint16(integer(d.Bits())))
+		default:
+			setBits(p, uint16(natural(d.Bits())))
+		}
 	}
 	return ok
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -267,4 +268,45 @@ func FuzzUnmarshal(f *testing.F) {
 			t.Errorf("%q becomes %q, %v", b, text, err)
 		}
 	})
+}
+
+// The types that are only stored print, and are read again, as their numbers.
+func TestStoredText(t *testing.T) {
+	four := tensor.FromSlice([]num.Int4{num.Int4FromInt64(-8), num.Int4FromInt64(7)}, 2)
+	text, err := json.Marshal(four)
+	if err != nil || string(text) != "[-8,7]" {
+		t.Errorf("got %s, %v", text, err)
+	}
+	var back tensor.Tensor[num.Int4]
+	if err := json.Unmarshal(text, &back); err != nil || fmt.Sprint(back) != "[-8  7]" {
+		t.Errorf("got %v, %v", back, err)
+	}
+	for _, wrong := range []string{"[8]", "[-9]", "[0.5]"} {
+		if err := json.Unmarshal([]byte(wrong), &back); err == nil {
+			t.Errorf("%s is read as %v", wrong, back)
+		}
+	}
+	var u tensor.Tensor[num.Uint2]
+	if err := json.Unmarshal([]byte("[3,0]"), &u); err != nil || fmt.Sprint(u) != "[3 0]" {
+		t.Errorf("got %v, %v", u, err)
+	}
+	var f tensor.Tensor[num.F4E2M1]
+	if err := json.Unmarshal([]byte("[0.5,-6,2.4]"), &f); err != nil || fmt.Sprint(f) != "[ 0.5 -6.   2. ]" {
+		t.Errorf("got %v, %v", f, err)
+	}
+	for _, wrong := range []string{"[7]", `["NaN"]`, `["Infinity"]`} {
+		if err := json.Unmarshal([]byte(wrong), &f); err == nil {
+			t.Errorf("%s is read as %v", wrong, f)
+		}
+	}
+	e := tensor.FromNested[num.F8E8M0]([]float64{0.5, 4})
+	if got := fmt.Sprintf("%v %#v", e, e); got != "[0.5 4. ] tensor.FromSlice([]num.F8E8M0{num.F8E8M0FromBits(0x7e), num.F8E8M0FromBits(0x81)}, 2)" {
+		t.Errorf("got %s", got)
+	}
+	if err := tensor.Try(func() { tensor.FromNested[num.F8E8M0]([]float64{3}) }); err == nil {
+		t.Error("3 is no power of two")
+	}
+	if got := fmt.Sprintf("%d", four); got != "[-8  7]" {
+		t.Errorf("got %s", got)
+	}
 }

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"io/fs"
+	"reflect"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -208,7 +209,8 @@ func hasVerb(d dtype.DType, verb rune) bool {
 	return strings.ContainsRune("beEfFgGxX", verb)
 }
 
-// native turns a narrow float into a float32 and fixed point into a float64, which fmt knows.
+// native turns a narrow float into a float32, an integer of less than 8 bits into an int64
+// and fixed point into a float64, which fmt knows.
 func native(v any) any {
 	switch v := v.(type) {
 	case num.FP8x23:
@@ -220,8 +222,11 @@ func native(v any) any {
 	case num.FP64x64:
 		return v.Float64()
 	}
-	if n, ok := v.(interface{ Float32() float32 }); ok {
+	switch n := v.(type) {
+	case interface{ Float32() float32 }:
 		return n.Float32()
+	case interface{ Int64() int64 }:
+		return n.Int64()
 	}
 	return v
 }
@@ -270,11 +275,27 @@ func words(data any, offs []int, o *PrintOptions, rank int) func(i int) string {
 	case []num.F16:
 		return newColumn(half, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
 	case []num.BF16:
-		return newColumn(bfloat, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+		return narrowWords(d, offs, o)
 	case []num.F8E4M3:
-		return newColumn(e4m3, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+		return narrowWords(d, offs, o)
 	case []num.F8E5M2:
-		return newColumn(e5m2, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+		return narrowWords(d, offs, o)
+	case []num.F4E2M1:
+		return narrowWords(d, offs, o)
+	case []num.F8E4M3FNUZ:
+		return narrowWords(d, offs, o)
+	case []num.F8E5M2FNUZ:
+		return narrowWords(d, offs, o)
+	case []num.F8E8M0:
+		return narrowWords(d, offs, o)
+	case []num.Int2:
+		return smallWords(d, offs)
+	case []num.Int4:
+		return smallWords(d, offs)
+	case []num.Uint2:
+		return smallWords(d, offs)
+	case []num.Uint4:
+		return smallWords(d, offs)
 	case []complex64:
 		return complexWords(single, o, len(offs), func(i int) complex128 { return complex128(d[offs[i]]) })
 	case []complex128:
@@ -289,6 +310,18 @@ func words(data any, offs []int, o *PrintOptions, rank int) func(i int) string {
 		return fixedWords(d, offs, o)
 	}
 	panic("tensor: an element type without a printed form")
+}
+
+func narrowWords[T interface{ Float64() float64 }](d []T, offs []int, o *PrintOptions) func(i int) string {
+	return newColumn(kindOf(dtype.At(&d[offs[0]]).Format()), o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
+}
+
+func smallWords[T interface{ Int64() int64 }](d []T, offs []int) func(i int) string {
+	wide, all := make([]int64, len(offs)), make([]int, len(offs))
+	for i, off := range offs {
+		wide[i], all[i] = d[off].Int64(), i
+	}
+	return intWords(wide, all)
 }
 
 func intWords[T num.Integer](d []T, offs []int) func(i int) string {
@@ -351,12 +384,8 @@ func scalarText(v any) (string, bool) {
 		return double.scalar(v), true
 	case num.F16:
 		return half.scalar(v.Float64()), true
-	case num.BF16:
-		return bfloat.scalar(v.Float64()), true
-	case num.F8E4M3:
-		return e4m3.scalar(v.Float64()), true
-	case num.F8E5M2:
-		return e5m2.scalar(v.Float64()), true
+	case num.BF16, num.F8E4M3, num.F8E5M2, num.F4E2M1, num.F8E4M3FNUZ, num.F8E5M2FNUZ, num.F8E8M0:
+		return kindOf(dtype.At(reflect.New(reflect.TypeOf(v)).Interface()).Format()).scalar(v.(interface{ Float64() float64 }).Float64()), true
 	case complex64:
 		return single.complex(complex128(v)), true
 	case complex128:

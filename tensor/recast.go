@@ -10,7 +10,7 @@ import (
 // Bitcast returns a view of the bits of t's elements as another type of the same
 // size: element (i, j, …) has the bits of t's element (i, j, …). The two share their
 // memory; closing one closes both. It panics when the sizes differ, where Recast
-// is meant, when To is bool and From isn't, as most bits are no bool, or the elements
+// is meant, when To is bool, or has 2 or 4 bits, and isn't From, as most bytes are no element then, or the elements
 // aren't aligned for To.
 func Bitcast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	bitcast("tensor.Bitcast", &t.a, dtype.Of[To]())
@@ -31,7 +31,7 @@ func bitcast(op string, a *Any, to dtype.DType) {
 // ones multiply the extent of the last axis of stride 1, wider ones divide it. The
 // view is of the same bytes, no other. The two share their memory; closing one closes
 // both. It panics when there is no such layout (a wide element that t's don't fill or
-// straddle, no axis of stride 1), when To is bool and From isn't, or the elements
+// straddle, no axis of stride 1), when To is bool or has 2 or 4 bits and isn't From, or the elements
 // aren't aligned for To.
 func Recast[To, From num.Elem](t Tensor[From]) Tensor[To] {
 	recastTo("tensor.Recast", &t.a, dtype.Of[To]())
@@ -137,8 +137,12 @@ func recastStorage(op string, from *storage, to dtype.DType) *storage {
 // checkRecast panics unless memory of n > 0 or no elements that begins at p may be seen
 // as another type.
 func checkRecast(op string, from, to dtype.DType, p unsafe.Pointer, n int) {
-	if to == dtype.Bool && from != dtype.Bool {
-		panic(&Error{op, sprintf("%v as bool; compare with 0 instead", from), ErrDType})
+	if to.IsPartial() && from != to {
+		way := "op.Cast converts numbers, op.BitCast those of as many bits"
+		if to == dtype.Bool {
+			way = "compare with 0 instead"
+		}
+		panic(&Error{op, sprintf("%v as %v; %s", from, to, way), ErrDType})
 	}
 	if n > 0 && uintptr(p)%uintptr(alignOf(to)) != 0 {
 		panic(&Error{op, sprintf("the storage isn't aligned for %v; Clone has one that is", to), ErrAlign})

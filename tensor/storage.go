@@ -146,7 +146,7 @@ const heapMax = mem.Large - 1
 
 // allocate makes a storage of n elements, zeroed unless dirty.
 func allocate(d dtype.DType, n int, dirty bool) (*storage, error) {
-	block, buf, err := room(n, d.Size(), dirty)
+	block, buf, err := room(n, d.Size(), dirty && (d == dtype.Bool || !d.IsPartial()))
 	switch {
 	case err != nil:
 		return nil, err

@@ -61,21 +61,19 @@ func (r *reader) at(idx []int) element {
 func decode(d dtype.DType, b []byte) element {
 	w, unused := word(b), max(64-8*len(b), 0)
 	units := int64(w<<unused) >> unused // as two's complement
-	switch d {
-	case dtype.Bool:
+	switch {
+	case d == dtype.Bool:
 		return element{bits: [2]uint64{w}, order: [2]uint64{w}, value: [2]float64{float64(w)}, integer: true, boolean: true}
-	case dtype.Int8, dtype.Int16, dtype.Int32, dtype.Int64:
+	case d.IsInteger() && d.IsSigned():
 		return element{bits: [2]uint64{w}, order: [2]uint64{uint64(units) ^ 1<<63}, value: [2]float64{float64(units)}, integer: true}
-	case dtype.Uint8, dtype.Uint16, dtype.Uint32, dtype.Uint64:
+	case d.IsInteger():
 		return element{bits: [2]uint64{w}, order: [2]uint64{w}, value: [2]float64{float64(w)}, integer: true}
-	case dtype.Float8E4M3:
-		return float(w, 8, num.F8E4M3FromBits(uint8(w)).Float64())
-	case dtype.Float8E5M2:
-		return float(w, 8, num.F8E5M2FromBits(uint8(w)).Float64())
-	case dtype.Float16:
-		return float(w, 16, num.F16FromBits(uint16(w)).Float64())
-	case dtype.BFloat16:
-		return float(w, 16, num.BF16FromBits(uint16(w)).Float64())
+	case d.IsFloat() && !d.IsSigned():
+		return element{bits: [2]uint64{w}, order: [2]uint64{w}, value: [2]float64{d.Format().Value(uint16(w))}}
+	case d.Format() != 0:
+		return float(w, d.Bits(), d.Format().Value(uint16(w)))
+	}
+	switch d {
 	case dtype.Float32:
 		return float(w, 32, float64(math.Float32frombits(uint32(w))))
 	case dtype.Float64:

@@ -54,12 +54,6 @@ computes them.`,
 	return c
 }
 
-// shortTypes are the heads of the grid's columns.
-var shortTypes = map[dtype.DType]string{dtype.Bool: "bool", dtype.Int8: "i8", dtype.Int16: "i16", dtype.Int32: "i32", dtype.Int64: "i64",
-	dtype.Uint8: "u8", dtype.Uint16: "u16", dtype.Uint32: "u32", dtype.Uint64: "u64", dtype.Float8E4M3: "f8e4", dtype.Float8E5M2: "f8e5",
-	dtype.Float16: "f16", dtype.BFloat16: "bf16", dtype.Float32: "f32", dtype.Float64: "f64", dtype.Complex64: "c64", dtype.Complex128: "c128",
-	dtype.FP8x23: "8x23", dtype.FP16x16: "16x16", dtype.FP32x32: "32x32", dtype.FP64x64: "64x64"}
-
 // cell says what an operator is computed with.
 func cell(o op.Op, d dtype.DType) string {
 	if !o.Supports(d) {
@@ -86,7 +80,7 @@ func (p *program) opsGrid() error {
 	w := tabwriter.NewWriter(p.out, 0, 0, 1, ' ', 0)
 	fmt.Fprint(w, "operator\topsets")
 	for _, d := range dtype.All() {
-		fmt.Fprint(w, "\t", shortTypes[d])
+		fmt.Fprint(w, "\t", d.Short())
 	}
 	fmt.Fprintln(w)
 	for _, o := range op.All() {
@@ -131,7 +125,7 @@ NumPy's or an extension.
 
 | operator | opsets |`, len(all), filled, len(all)*len(dtype.All()))
 	for _, d := range dtype.All() {
-		fmt.Fprintf(p.out, " %s |", shortTypes[d])
+		fmt.Fprintf(p.out, " %s |", d.Short())
 	}
 	fmt.Fprint(p.out, "\n|---|---|", strings.Repeat("---|", len(dtype.All())), "\n")
 	for _, o := range all {
@@ -180,7 +174,7 @@ func reasonsOf(o op.Op) (rs []reason) {
 			rs = append(rs, reason{why: why})
 			i = len(rs) - 1
 		}
-		rs[i].types = append(rs[i].types, shortTypes[d])
+		rs[i].types = append(rs[i].types, d.Short())
 	}
 	return rs
 }

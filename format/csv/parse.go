@@ -100,26 +100,45 @@ func parseComplex(cell string, bits int) (complex128, string) {
 }
 
 // narrow parses a float of fewer bits than a float32, rounded once.
-func narrow[T interface {
-	num.Elem
-	Float64() float64
-	IsNaN() bool
-}](round func(float64) T) func(cell string) (T, string) {
-	name := dtype.Of[T]().String()
+func narrow[T any](d dtype.DType, of func(bits uint16) T) func(cell string) (T, string) {
+	f := d.Format()
+	value := func(v float64) float64 { return f.Value(f.Round(v)) }
+	least, most := f.Ends()
 	return func(cell string) (T, string) {
 		v, why := parseFloat(cell, 64)
 		if why != "" {
-			return round(0), strings.Replace(why, "float64", name, 1)
+			return of(f.Round(0)), strings.Replace(why, "float64", d.String(), 1)
 		}
-		x := round(onOneSide(cell, v, func(a, b float64) bool { return round(a).Float64() == round(b).Float64() }))
+		bits := f.Round(onOneSide(cell, v, func(a, b float64) bool { return value(a) == value(b) }))
+		x := f.Value(bits)
 		switch {
-		case math.IsInf(v, 0) && x.IsNaN():
-			return x, "is no " + name + ", which has no infinity"
-		case v == v && !math.IsInf(v, 0) && (x.IsNaN() || math.IsInf(x.Float64(), 0)):
-			return x, "is out of the range of " + name
+		case v != v && x == x:
+			return of(bits), "is no " + d.String() + ", which has no NaN"
+		case math.IsInf(v, 0) && !math.IsInf(x, 0):
+			return of(bits), "is no " + d.String() + ", which has no infinity"
+		case v == v && !math.IsInf(v, 0) && (x-x != 0 || d.Bits() < 8 && (v < f.Value(least) || v > f.Value(most))):
+			return of(bits), "is out of the range of " + d.String()
 		}
-		return x, ""
+		return of(bits), ""
 	}
+}
+
+// parseSmall parses an integer of less than 8 bits.
+func parseSmall(d dtype.DType, cell string) (byte, string) {
+	parse, least, most := parseInt[int8], -1<<(d.Bits()-1), 1<<(d.Bits()-1)-1
+	if !d.IsSigned() {
+		least, most = 0, 1<<d.Bits()-1
+	}
+	v, why := parse(cell)
+	switch {
+	case why != "":
+		why = strings.Replace(why, "int8", d.String(), 1)
+	case int(v) < least && least == 0:
+		why = "is no " + d.String() + ", which has no sign"
+	case int(v) < least || int(v) > most:
+		why = "is out of the range of " + d.String()
+	}
+	return byte(v), why
 }
 
 // onOneSide returns v, the float64 nearest to a number in a cell, or its

@@ -60,6 +60,9 @@ func Read(r io.Reader, o Options) (t tensor.Any, names []string, err error) {
 		o.DType = dtype.Float64
 	}
 	read, ok := readers[o.DType]
+	if o.DType.Size() == 1 && (o.DType.Format() != 0 || o.DType.IsStored()) {
+		read, ok = byteReader(o.DType), true
+	}
 	if !ok {
 		return tensor.Any{}, nil, fail(0, 0, ErrType, "%v has no text; read another type", o.DType)
 	}
@@ -159,7 +162,7 @@ func (l *limited) Read(b []byte) (int, error) {
 	return len(kept), err
 }
 
-// readers read the rows of a table as one element type.
+// readers read the rows of a table as one element type; byteReader knows more.
 var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 	dtype.Bool:       reader(parseBool),
 	dtype.Int8:       reader(parseInt[int8]),
@@ -170,10 +173,8 @@ var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 	dtype.Uint16:     reader(parseUint[uint16]),
 	dtype.Uint32:     reader(parseUint[uint32]),
 	dtype.Uint64:     reader(parseUint[uint64]),
-	dtype.Float8E4M3: reader(narrow(num.F8E4M3FromFloat64)),
-	dtype.Float8E5M2: reader(narrow(num.F8E5M2FromFloat64)),
-	dtype.Float16:    reader(narrow(num.F16FromFloat64)),
-	dtype.BFloat16:   reader(narrow(num.BF16FromFloat64)),
+	dtype.Float16:    reader(narrow(dtype.Float16, num.F16FromBits)),
+	dtype.BFloat16:   reader(narrow(dtype.BFloat16, num.BF16FromBits)),
 	dtype.Float32:    reader(func(s string) (float32, string) { v, why := parseFloat(s, 32); return float32(v), why }),
 	dtype.Float64:    reader(func(s string) (float64, string) { return parseFloat(s, 64) }),
 	dtype.Complex64:  reader(func(s string) (complex64, string) { v, why := parseComplex(s, 64); return complex64(v), why }),
@@ -188,40 +189,64 @@ var readers = map[dtype.DType]func(in *table) (tensor.Any, error){
 // with it.
 func reader[T num.Elem](parse func(cell string) (v T, why string)) func(in *table) (tensor.Any, error) {
 	return func(in *table) (tensor.Any, error) {
-		const piece = 1 << 16
-		var pieces [][]T // one slice, grown, would hold twice what it has
-		var elems []T
-		rows := 0
-		for ; ; rows++ {
-			row, err := in.next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				return tensor.Any{}, err
-			}
-			for i, cell := range row {
-				cell = strings.TrimSpace(cell)
-				v, why := parse(cell)
-				if why != "" {
-					line, _ := in.rows.FieldPos(i)
-					return tensor.Any{}, fail(line, i+1, ErrValue, "%s", describe(cell, why))
-				}
-				if len(elems) == piece {
-					pieces, elems = append(pieces, elems), make([]T, 0, piece)
-				}
-				elems = append(elems, v)
-			}
-		}
-		t, err := tensor.Make(dtype.Of[T](), rows, in.columns)
-		if err != nil {
-			return t, fail(0, 0, err, "%v", err)
-		}
-		all, _ := tensor.MutableOf[T](&t)
-		for _, p := range append(pieces, elems) {
-			all = all[copy(all, p):]
-		}
-		runtime.KeepAlive(t)
-		return t, nil
+		return gather(in, dtype.Of[T](), parse, func(t *tensor.Any) []T {
+			all, _ := tensor.MutableOf[T](t)
+			return all
+		})
 	}
+}
+
+// byteReader is reader for floats of 8 bits and less and integers of less than 8, which
+// are a byte each.
+func byteReader(d dtype.DType) func(in *table) (tensor.Any, error) {
+	parse := func(cell string) (byte, string) { return parseSmall(d, cell) }
+	if d.Format() != 0 {
+		parse = narrow(d, func(bits uint16) byte { return byte(bits) })
+	}
+	return func(in *table) (tensor.Any, error) {
+		return gather(in, d, parse, func(t *tensor.Any) []byte {
+			b, _ := tensor.Bytes(*t)
+			return b
+		})
+	}
+}
+
+// gather reads a table of elements of type d, each as a T. place returns the memory of a
+// new tensor of them.
+func gather[T any](in *table, d dtype.DType, parse func(cell string) (v T, why string), place func(t *tensor.Any) []T) (tensor.Any, error) {
+	const piece = 1 << 16
+	var pieces [][]T // one slice, grown, would hold twice what it has
+	var elems []T
+	rows := 0
+	for ; ; rows++ {
+		row, err := in.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return tensor.Any{}, err
+		}
+		for i, cell := range row {
+			cell = strings.TrimSpace(cell)
+			v, why := parse(cell)
+			if why != "" {
+				line, _ := in.rows.FieldPos(i)
+				return tensor.Any{}, fail(line, i+1, ErrValue, "%s", describe(cell, why))
+			}
+			if len(elems) == piece {
+				pieces, elems = append(pieces, elems), make([]T, 0, piece)
+			}
+			elems = append(elems, v)
+		}
+	}
+	t, err := tensor.Make(d, rows, in.columns)
+	if err != nil {
+		return t, fail(0, 0, err, "%v", err)
+	}
+	all := place(&t)
+	for _, p := range append(pieces, elems) {
+		all = all[copy(all, p):]
+	}
+	runtime.KeepAlive(t)
+	return t, nil
 }

@@ -3,7 +3,9 @@ package csv
 import (
 	"bufio"
 	stdcsv "encoding/csv"
+	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -83,7 +85,7 @@ type body func(out *bufio.Writer, columns int, comma rune) error
 
 // writerOf returns what writes the elements of t, nil if they have no text.
 func writerOf(t tensor.Any) body {
-	if t.IsSpec() || t.Foreign() != nil {
+	if t.IsSpec() || t.Foreign() != nil || t.DType() == dtype.Invalid {
 		return nil
 	}
 	switch t.DType() {
@@ -105,10 +107,6 @@ func writerOf(t tensor.Any) body {
 		return writer(t, appendUint[uint32])
 	case dtype.Uint64:
 		return writer(t, appendUint[uint64])
-	case dtype.Float8E4M3:
-		return writer(t, appendNarrow[num.F8E4M3])
-	case dtype.Float8E5M2:
-		return writer(t, appendNarrow[num.F8E5M2])
 	case dtype.Float16:
 		return writer(t, appendNarrow[num.F16])
 	case dtype.BFloat16:
@@ -130,15 +128,24 @@ func writerOf(t tensor.Any) body {
 	case dtype.FP64x64:
 		return writer(t, appendFixed[num.FP64x64])
 	}
-	return nil
+	return rows(t.Values(), func(b []byte, v any) []byte {
+		if x, ok := v.(float); ok {
+			return appendNarrow(b, x)
+		}
+		return append(b, v.(fmt.Stringer).String()...)
+	})
 }
 
 func appendFixed[T num.Fixed](b []byte, v T) []byte { return append(b, num.FormatFixed(v, -1)...) }
 
 func writer[T num.Elem](t tensor.Any, put func(b []byte, v T) []byte) body {
+	return rows(tensor.ValuesOf[T](t), put)
+}
+
+func rows[T any](all iter.Seq[T], put func(b []byte, v T) []byte) body {
 	return func(out *bufio.Writer, columns int, comma rune) error {
 		column := 0
-		for v := range tensor.ValuesOf[T](t) {
+		for v := range all {
 			b := put(out.AvailableBuffer(), v)
 			if column++; column < columns {
 				b = append(b, string(comma)...)
@@ -156,10 +163,13 @@ func writer[T num.Elem](t tensor.Any, put func(b []byte, v T) []byte) body {
 func appendInt[T num.Int](b []byte, v T) []byte   { return strconv.AppendInt(b, int64(v), 10) }
 func appendUint[T num.Uint](b []byte, v T) []byte { return strconv.AppendUint(b, uint64(v), 10) }
 
-func appendNarrow[T interface {
+// float is the floats of 16 bits and less.
+type float interface {
 	Float64() float64
 	String() string
-}](b []byte, v T) []byte {
+}
+
+func appendNarrow[T float](b []byte, v T) []byte {
 	if x := v.Float64(); x != x || math.IsInf(x, 0) {
 		return appendFloat(b, x, 64)
 	}

@@ -1,7 +1,6 @@
 package npy
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,8 +17,9 @@ var codes = [dtype.Count]string{
 	dtype.Complex64: "c8", dtype.Complex128: "c16",
 }
 
-// rawTypes are the types that Write stores as raw bytes; ml_dtypes does too.
-var rawTypes = []dtype.DType{dtype.Float8E4M3, dtype.Float8E5M2, dtype.BFloat16}
+// isRaw reports whether Write stores d as raw bytes, as ml_dtypes does: also types of 2
+// and 4 bits, a byte each.
+func isRaw(d dtype.DType) bool { return codes[d] == "" && structured[d] == "" && d.Size() > 0 }
 
 // structured are the descriptors of fixed point, as Python lists of one field.
 var structured = [dtype.Count]string{
@@ -129,6 +129,10 @@ func named(name string) (dtype.DType, bool) {
 	switch name {
 	case "float8_e4m3fn":
 		return dtype.Float8E4M3, true
+	case "float8_e8m0fnu":
+		return dtype.Float8E8M0, true
+	case "float4_e2m1fn":
+		return dtype.Float4E2M1, true
 	case "float8_e4m3": // another type than the one of this name here: with infinities
 		return dtype.Invalid, false
 	}
@@ -159,8 +163,8 @@ func (p *parser) void(at int, h *Header, order byte, kind string) error {
 		return p.fail(at, ErrType, "descr %q: raw bytes, %d an element; they can't be read as %v, which has %d", h.Descr, size, p.as, p.as.Size())
 	}
 	var perhaps []string
-	for _, d := range rawTypes {
-		if d.Size() == size {
+	for _, d := range dtype.All() {
+		if isRaw(d) && d.IsNarrow() && d.Size() == size {
 			perhaps = append(perhaps, d.String())
 		}
 	}
@@ -187,11 +191,10 @@ func descrOf(d dtype.DType) string {
 
 func code(d dtype.DType) string {
 	switch {
-	case slices.Contains(rawTypes, d):
-		if d == dtype.BFloat16 {
-			return "<V2"
-		}
+	case isRaw(d) && d.Size() == 1:
 		return "|V1"
+	case isRaw(d):
+		return "<V2"
 	case d.Size() == 0:
 		return ""
 	case d.Size() == 1:

@@ -153,11 +153,7 @@ func finish(buf *mem.Buffer, h Header) (tensor.Any, error) {
 	if h.BigEndian != conv.BigEndian {
 		conv.Reverse(b, conv.Unit(h.DType))
 	}
-	if h.DType == dtype.Bool {
-		for i, v := range b {
-			b[i] = min(v, 1) // any other byte would be no bool in Go
-		}
-	}
+	h.DType.Mend(b) // not any byte is a bool in Go
 	lay, err := h.Layout()
 	if err == nil {
 		var a tensor.Any

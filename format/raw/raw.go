@@ -79,7 +79,8 @@ func size(path string, d dtype.DType, lay layout.Layout) (int, error) {
 
 // Open returns the elements of a file. The file is mapped and they are used where
 // they lie, read-only; they are copied on a big-endian machine, and where a bool is
-// a byte other than 0 and 1, which counts as true. tensor.Close gives the mapping
+// a byte other than 0 and 1, which counts as true, or a byte is beyond a type of 2 or 4
+// bits, whose elements are a byte each here, too, and the low bits count. tensor.Close gives the mapping
 // back. A mapped file must not be truncated while the tensor is in use: an access
 // beyond its new end is an error inside tensor.Try, and ends the program outside.
 // What can't be mapped, a pipe, is read.
@@ -166,10 +167,8 @@ func place(path string, buf *mem.Buffer, d dtype.DType, lay layout.Layout) (tens
 	if conv.BigEndian {
 		conv.Reverse(b, conv.Unit(d))
 	}
-	if d == dtype.Bool && !conv.IsBool(b) {
-		for i, v := range b {
-			b[i] = min(v, 1)
-		}
+	if d.Misfit(b) >= 0 {
+		d.Mend(b)
 	}
 	a, err := tensor.FromBytes(d, buf, 0, lay)
 	if err != nil {

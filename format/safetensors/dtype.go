@@ -10,14 +10,16 @@ var types = []struct {
 	d    dtype.DType // Invalid: no tensor holds it
 }{
 	{"BOOL", 8, dtype.Bool},
-	{"F4", 4, dtype.Invalid},
+	{"F4", 4, dtype.Float4E2M1},
 	{"F6_E2M3", 6, dtype.Invalid},
 	{"F6_E3M2", 6, dtype.Invalid},
 	{"U8", 8, dtype.Uint8},
 	{"I8", 8, dtype.Int8},
 	{"F8_E5M2", 8, dtype.Float8E5M2},
 	{"F8_E4M3", 8, dtype.Float8E4M3},
-	{"F8_E8M0", 8, dtype.Invalid},
+	{"F8_E8M0", 8, dtype.Float8E8M0},
+	{"F8_E4M3FNUZ", 8, dtype.Float8E4M3FNUZ},
+	{"F8_E5M2FNUZ", 8, dtype.Float8E5M2FNUZ},
 	{"I16", 16, dtype.Int16},
 	{"U16", 16, dtype.Uint16},
 	{"F16", 16, dtype.Float16},

@@ -119,7 +119,7 @@ func (f *File) find(name string) (int, error) {
 // describes one, and read-only: its elements are the file's own memory. They are copied, and writable, only where they can't be
 // used in place: when they aren't aligned for their type, which files of old
 // writers may have, on a big-endian machine, and for a BOOL with bytes other
-// than 0 and 1, which count as true.
+// than 0 and 1, which count as true. Of an F4 each element becomes a byte.
 func (f *File) Tensor(name string) (tensor.Any, error) {
 	i, err := f.find(name)
 	if err != nil {
@@ -139,7 +139,7 @@ func (f *File) Tensor(name string) (tensor.Any, error) {
 
 // Slice returns the part of a tensor that idx selects, as [tensor.Slice] does. It is
 // a view of the file's memory or a copy, as Tensor's, and no other elements are read;
-// but a pack.Tensor is unpacked in full for it.
+// but a pack.Tensor and an F4 are unpacked in full for it.
 // An index that doesn't fit gives the error of tensor.Slice.
 func (f *File) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
 	i, err := f.find(name)
@@ -206,6 +206,12 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 	case f.buf.Closed():
 		return tensor.Any{}, false, f.fail(e, tensor.ErrClosed, "the file is closed")
 	}
+	if e.d.Bits() < 8 {
+		if a, err = f.unpacked(e); err == nil {
+			a, err = tensor.Slice(a, idx...)
+		}
+		return a, false, err
+	}
 	lay, err := layout.RowMajor(e.shape...)
 	if err == nil {
 		a, shared, err = tensor.SliceBytes(e.d, f.buf, f.header.start+e.begin, lay, conv.BigEndian, idx...)
@@ -215,6 +221,24 @@ func (f *File) part(e entry, idx []tensor.Index) (a tensor.Any, shared bool, err
 		err = f.fail(e, err, "%v", cause(err))
 	}
 	return a, shared, err
+}
+
+// unpacked makes a tensor of an entry whose elements have no whole bytes.
+func (f *File) unpacked(e entry) (tensor.Any, error) {
+	a, err := tensor.Make(e.d, e.shape...)
+	if err != nil {
+		return a, f.fail(e, err, "%v", cause(err))
+	}
+	b, _ := tensor.Bytes(a)
+	err = mem.Guard(func() error {
+		e.d.Unpack(b, f.buf.Bytes()[f.header.start+e.begin:f.header.start+e.end])
+		return nil
+	})
+	runtime.KeepAlive(a)
+	if err != nil {
+		return tensor.Any{}, f.fail(e, err, "%v", cause(err))
+	}
+	return a, nil
 }
 
 func (f *File) fail(e entry, err error, format string, args ...any) error {

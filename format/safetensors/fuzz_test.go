@@ -64,7 +64,7 @@ func FuzzOpen(f *testing.F) {
 					if s == nil || !scaled && !p.Identical(*s) || p.String() != s.String() || s.Bytes()+s.ScaleBytes() != info.Bytes {
 						t.Fatalf("%+v, but the tensor is %v", info, p.Spec)
 					}
-				} else if !slices.Equal(a.Shape(), info.Shape) || a.DType() != info.DType || a.Len()*a.DType().Size() != info.Bytes {
+				} else if !slices.Equal(a.Shape(), info.Shape) || a.DType() != info.DType || a.DType().Packed(a.Len()) != info.Bytes {
 					t.Fatalf("%+v, but the tensor is %s", info, tensor.Describe(a))
 				}
 				names, ts = append(names, name), append(ts, a)

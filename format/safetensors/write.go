@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +79,7 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 	}
 	for _, i := range order {
 		var err error
-		if e := tensor.Try(func() { err = tensor.Encode(out, ts[i]) }); e != nil {
+		if e := tensor.Try(func() { err = encode(out, ts[i]) }); e != nil {
 			err = e // the tensor is closed, or the zero value
 		}
 		if err != nil {
@@ -89,6 +90,24 @@ func Write(w io.Writer, names []string, ts []tensor.Any, metadata map[string]str
 		return fail(-1, "", err, "writing: %v", err)
 	}
 	return nil
+}
+
+// encode writes the elements of a tensor in row-major order, packed where they have no
+// whole bytes.
+func encode(w io.Writer, t tensor.Any) error {
+	if t.DType().Bits() >= 8 {
+		return tensor.Encode(w, t)
+	}
+	t, err := tensor.Contiguous(t)
+	if err != nil {
+		return err
+	}
+	b, _ := tensor.Bytes(t)
+	file := make([]byte, t.DType().Packed(len(b)))
+	t.DType().Pack(file, b)
+	runtime.KeepAlive(t)
+	_, err = w.Write(file)
+	return err
 }
 
 // shapeOf returns the shape of an entry: a number of fp64x64 is two words.
@@ -131,6 +150,9 @@ func headerText(order []int, names []string, ts []tensor.Any, metadata map[strin
 			b = strconv.AppendInt(b, int64(extent), 10)
 		}
 		bits, ok := size(shape, typ.bits)
+		if bits%8 != 0 {
+			return nil, fail(-1, names[i], ErrFormat, "shape %v of %s is no whole number of bytes, which the format wants; pad the tensor", shape, typ.name)
+		}
 		if !ok || at > int(^uint(0)>>1)-bits/8 {
 			return nil, fail(-1, names[i], ErrLimit, "the file would be larger than the address space")
 		}

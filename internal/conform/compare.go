@@ -73,20 +73,16 @@ func values(a tensor.Any) (out []any, err error) {
 			switch v := v.(type) {
 			case float32:
 				out = append(out, float64(v))
-			case num.F16:
-				out = append(out, v.Float64())
-			case num.BF16:
-				out = append(out, v.Float64())
-			case num.F8E4M3:
-				out = append(out, v.Float64())
-			case num.F8E5M2:
-				out = append(out, v.Float64())
 			case complex64:
 				out = append(out, float64(real(v)), float64(imag(v)))
 			case complex128:
 				out = append(out, real(v), imag(v))
 			default:
-				out = append(out, v)
+				if f, ok := v.(interface{ Float64() float64 }); ok && a.DType().Format() != 0 {
+					out = append(out, f.Float64())
+				} else {
+					out = append(out, v)
+				}
 			}
 		}
 	})

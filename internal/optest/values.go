@@ -79,6 +79,16 @@ func fill(rng *rand.Rand, a tensor.Any, special int, nonzero bool) {
 		fillFloat32(rng, parts[float32](&a), special)
 	case dtype.Complex128:
 		fillFloat64(rng, parts[float64](&a), special)
+	default: // a byte each
+		b := a.Run(a.LayoutRef())
+		for i := range b {
+			b[i] = byte(rng.Uint64())
+		}
+		if a.DType().Mend(b); nonzero {
+			for i := range b {
+				b[i] = max(b[i], 1)
+			}
+		}
 	}
 	runtime.KeepAlive(a)
 }
@@ -156,6 +166,7 @@ func poison(b []byte, d dtype.DType) {
 	for i := range b {
 		b[i] = word[i%len(word)]
 	}
+	d.Mend(b)
 }
 
 // content returns a copy of the bits of a's elements in row-major order.

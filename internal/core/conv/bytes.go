@@ -36,13 +36,3 @@ func Reverse(b []byte, n int) {
 		}
 	}
 }
-
-// IsBool reports whether all bytes are 0 or 1, as Go's bool must be.
-func IsBool(b []byte) bool {
-	for _, v := range b {
-		if v > 1 {
-			return false
-		}
-	}
-	return true
-}

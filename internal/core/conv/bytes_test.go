@@ -21,11 +21,8 @@ func TestReverse(t *testing.T) {
 	}
 }
 
-func TestUnitAndBool(t *testing.T) {
+func TestUnit(t *testing.T) {
 	if Unit(dtype.Complex128) != 8 || Unit(dtype.Complex64) != 4 || Unit(dtype.BFloat16) != 2 {
 		t.Error("Unit")
-	}
-	if !IsBool([]byte{0, 1, 1}) || IsBool([]byte{0, 2}) || !IsBool(nil) {
-		t.Error("IsBool")
 	}
 }

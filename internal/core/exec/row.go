@@ -45,22 +45,19 @@ func Recall[F any, R Row0 | Row1 | Row2 | Row3](row R) F {
 	return *(*F)(unsafe.Pointer(&row))
 }
 
-// slots has the field of a table of package simd that each element type uses.
-var slots = [dtype.Count]uint8{dtype.Bool: 0, dtype.Int8: 1, dtype.Int16: 2, dtype.Int32: 3, dtype.Int64: 4,
-	dtype.Uint8: 5, dtype.Uint16: 6, dtype.Uint32: 7, dtype.Uint64: 8, dtype.Float32: 9, dtype.Float64: 10,
-	dtype.Complex64: 11, dtype.Complex128: 12,
-	dtype.Float8E4M3: none, dtype.Float8E5M2: none, dtype.Float16: none, dtype.BFloat16: none,
-	dtype.FP8x23: none, dtype.FP16x16: none, dtype.FP32x32: none, dtype.FP64x64: none, dtype.Invalid: none}
-
-const none = 0xff
+// slots has the field of a table of package simd that each element type uses, counted
+// from 1 on; 0 is none.
+var slots = [dtype.Count]uint8{dtype.Bool: 1, dtype.Int8: 2, dtype.Int16: 3, dtype.Int32: 4, dtype.Int64: 5,
+	dtype.Uint8: 6, dtype.Uint16: 7, dtype.Uint32: 8, dtype.Uint64: 9, dtype.Float32: 10, dtype.Float64: 11,
+	dtype.Complex64: 12, dtype.Complex128: 13}
 
 // rows is a table of package simd as an array: all its first fields are functions, in the
 // order of slots.
 func rows[R any](table unsafe.Pointer, d dtype.DType) (row R) {
-	if table == nil || int(d) >= dtype.Count || slots[d] == none {
+	if table == nil || int(d) >= dtype.Count || slots[d] == 0 {
 		return row
 	}
-	return (*[13]R)(table)[slots[d]]
+	return (*[13]R)(table)[slots[d]-1]
 }
 
 // One returns the row of an element type; nil when the table is nil or has none.
@@ -80,8 +77,8 @@ type Formula struct {
 
 // With returns the row of an element type; its Row is nil when the table has none.
 func With(t *simd.RowsP, d dtype.DType) (f Formula) {
-	if t != nil && (d.IsInteger() || d == dtype.Float32 || d == dtype.Float64) {
-		f = Formula{(*[10]Row1)(unsafe.Pointer(t))[slots[d]-1], d}
+	if t != nil && int(d) < dtype.Count && slots[d] >= 2 && slots[d] <= 11 { // real numbers
+		f = Formula{(*[10]Row1)(unsafe.Pointer(t))[slots[d]-2], d}
 	}
 	return f
 }

@@ -1,0 +1,89 @@
+package dtype
+
+// Files hold elements of 2 and 4 bits packed: the first one in the low bits of a byte, and
+// zeros after the last. In memory each is a byte: an integer that byte as int8 or uint8, a
+// float4_e2m1 its code.
+
+// Packed returns the bytes of n elements in a file.
+func (d DType) Packed(n int) int {
+	if per := d.PerByte(); per > 1 {
+		return n/per + (n%per+per-1)/per
+	}
+	return n * d.Size()
+}
+
+// PerByte returns how many elements a byte of a file holds; 1 for those of whole bytes.
+func (d DType) PerByte() int {
+	if bits := d.Bits(); bits > 0 && bits < 8 {
+		return 8 / bits
+	}
+	return 1
+}
+
+// Pack sets dst, of Packed(n) bytes, to the form in a file of the n elements whose bytes in
+// memory are src. Bits of src that belong to no element don't count.
+func (d DType) Pack(dst, src []byte) {
+	per, bits := d.PerByte(), d.Bits()
+	if per == 1 {
+		copy(dst, src)
+		return
+	}
+	for i := range dst {
+		var b byte
+		for k, v := range src[i*per : min(i*per+per, len(src))] {
+			b |= v & (1<<bits - 1) << (k * bits)
+		}
+		dst[i] = b
+	}
+}
+
+// Unpack is the inverse of Pack. src has Packed(len(dst)) bytes where the elements have no
+// whole bytes; the bits after the last element don't count.
+func (d DType) Unpack(dst, src []byte) {
+	per, bits := d.PerByte(), d.Bits()
+	if per == 1 {
+		copy(dst, src)
+		return
+	}
+	for i := range dst {
+		dst[i] = src[i/per] >> (i % per * bits)
+	}
+	d.Mend(dst)
+}
+
+// IsPartial reports whether some bytes in memory are no element: for bool, and for types
+// of 2 and 4 bits.
+func (d DType) IsPartial() bool { return d == Bool || d.PerByte() > 1 }
+
+// Misfit returns the index of the first byte that is no element, -1 when there is none.
+func (d DType) Misfit(b []byte) int {
+	if d.IsPartial() {
+		for i, v := range b {
+			if d.mended(v) != v {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Mend makes all bytes elements: a bool other than 0 and 1 becomes 1, and of the types of
+// 2 and 4 bits the low bits count.
+func (d DType) Mend(b []byte) {
+	if d.IsPartial() {
+		for i, v := range b {
+			b[i] = d.mended(v)
+		}
+	}
+}
+
+func (d DType) mended(v byte) byte {
+	switch up := 8 - d.Bits(); {
+	case d == Bool:
+		return min(v, 1)
+	case d.IsInteger() && d.IsSigned():
+		return byte(int8(v<<up) >> up)
+	default:
+		return v << up >> up
+	}
+}

@@ -1,0 +1,206 @@
+package num
+
+import "strconv"
+
+// The formats of [Stored]: each is a byte in memory, whatever its bits.
+
+// Int4 is an integer of 4 bits in two's complement, from -8 to 7. It is a byte in memory, the int8 of its value, and half a byte in
+// files. The zero value is 0.
+type Int4 struct{ v int8 }
+
+// Int4FromBits returns the Int4 of the low 4 bits of b; the others don't count.
+func Int4FromBits(b uint8) Int4 { return Int4{int8(b<<4) >> 4} }
+
+// Int4FromInt64 returns the Int4 of the low 4 bits of v: 8 becomes -8.
+func Int4FromInt64(v int64) Int4 { return Int4FromBits(uint8(v)) }
+
+// Bits returns the 4 bits of x.
+func (x Int4) Bits() uint8 { return uint8(x.v) & 0xf }
+
+// Int64 returns the value of x.
+func (x Int4) Int64() int64 { return int64(x.v) }
+
+// String returns the value of x in decimal.
+func (x Int4) String() string { return strconv.Itoa(int(x.v)) }
+
+// Uint4 is an integer of 4 bits, from 0 to 15. It is a byte in memory and half a byte in files. The zero value is 0.
+type Uint4 struct{ v uint8 }
+
+// Uint4FromBits returns the Uint4 of the low 4 bits of b; the others don't count.
+func Uint4FromBits(b uint8) Uint4 { return Uint4{b & 0xf} }
+
+// Uint4FromInt64 returns the Uint4 of the low 4 bits of v: 16 becomes 0.
+func Uint4FromInt64(v int64) Uint4 { return Uint4FromBits(uint8(v)) }
+
+// Bits returns the 4 bits of x.
+func (x Uint4) Bits() uint8 { return x.v }
+
+// Int64 returns the value of x.
+func (x Uint4) Int64() int64 { return int64(x.v) }
+
+// String returns the value of x in decimal.
+func (x Uint4) String() string { return strconv.Itoa(int(x.v)) }
+
+// Int2 is an integer of 2 bits in two's complement, from -2 to 1. It is a byte in memory, the int8 of its value, and a quarter of one
+// in files. The zero value is 0.
+type Int2 struct{ v int8 }
+
+// Int2FromBits returns the Int2 of the low 2 bits of b; the others don't count.
+func Int2FromBits(b uint8) Int2 { return Int2{int8(b<<6) >> 6} }
+
+// Int2FromInt64 returns the Int2 of the low 2 bits of v: 2 becomes -2.
+func Int2FromInt64(v int64) Int2 { return Int2FromBits(uint8(v)) }
+
+// Bits returns the 2 bits of x.
+func (x Int2) Bits() uint8 { return uint8(x.v) & 3 }
+
+// Int64 returns the value of x.
+func (x Int2) Int64() int64 { return int64(x.v) }
+
+// String returns the value of x in decimal.
+func (x Int2) String() string { return strconv.Itoa(int(x.v)) }
+
+// Uint2 is an integer of 2 bits, from 0 to 3. It is a byte in memory and a quarter of one in files. The zero value is 0.
+type Uint2 struct{ v uint8 }
+
+// Uint2FromBits returns the Uint2 of the low 2 bits of b; the others don't count.
+func Uint2FromBits(b uint8) Uint2 { return Uint2{b & 3} }
+
+// Uint2FromInt64 returns the Uint2 of the low 2 bits of v: 4 becomes 0.
+func Uint2FromInt64(v int64) Uint2 { return Uint2FromBits(uint8(v)) }
+
+// Bits returns the 2 bits of x.
+func (x Uint2) Bits() uint8 { return x.v }
+
+// Int64 returns the value of x.
+func (x Uint2) Int64() int64 { return int64(x.v) }
+
+// String returns the value of x in decimal.
+func (x Uint2) String() string { return strconv.Itoa(int(x.v)) }
+
+// F4E2M1 is the OCP 4-bit format E2M1: 2 bits of exponent, 1 of fraction, neither infinity nor NaN. Its numbers are 0, 0.5, 1, 1.5, 2,
+// 3, 4 and 6, and those with a minus. It is a byte in memory and half a byte in files. The zero value is +0.
+//
+// Source: OCP Microscaling Formats (MX) Specification, version 1.0.
+type F4E2M1 struct{ bits uint8 }
+
+// F4E2M1FromBits returns the F4E2M1 of the low 4 bits of b; the others don't count.
+func F4E2M1FromBits(b uint8) F4E2M1 { return F4E2M1{b & 0xf} }
+
+// F4E2M1FromFloat64 rounds f to nearest, ties to even, once; what is too large, infinities included, becomes ±6, and NaN -0, as ONNX's node
+// tests have it; ONNX's page on the format has 6.
+func F4E2M1FromFloat64(f float64) F4E2M1 { return F4E2M1{uint8(FormatF4E2M1.Round(f))} }
+
+// Bits returns the 4 bits of x.
+func (x F4E2M1) Bits() uint8 { return x.bits }
+
+// Float64 returns the value of x, exactly.
+func (x F4E2M1) Float64() float64 { return FormatF4E2M1.Value(uint16(x.bits)) }
+
+// Float32 returns the value of x, exactly.
+func (x F4E2M1) Float32() float32 { return float32(x.Float64()) }
+
+// String returns the value of x as a float32 prints.
+func (x F4E2M1) String() string { return format(x.Float64(), 32) }
+
+// F8E4M3FNUZ is a float of 8 bits with 4 of exponent and 3 of fraction, subnormal numbers, no infinity, one zero and one NaN, 80. The
+// largest value is 240, the smallest positive one 2^-10. The zero value is 0.
+//
+// Source: B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022.
+type F8E4M3FNUZ struct{ bits uint8 }
+
+// F8E4M3FNUZFromBits returns the F8E4M3FNUZ with these bits, NaN included.
+func F8E4M3FNUZFromBits(b uint8) F8E4M3FNUZ { return F8E4M3FNUZ{b} }
+
+// F8E4M3FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and everything from ±248 on give NaN, and what rounds
+// to -0 gives 0.
+func F8E4M3FNUZFromFloat64(f float64) F8E4M3FNUZ { return F8E4M3FNUZ{uint8(FormatF8E4M3FNUZ.Round(f))} }
+
+// F8E4M3FNUZSaturate is [F8E4M3FNUZFromFloat64], but what is too large, infinities included, becomes ±240.
+func F8E4M3FNUZSaturate(f float64) F8E4M3FNUZ { return F8E4M3FNUZ{uint8(FormatF8E4M3FNUZ.Saturate(f))} }
+
+// Bits returns the bits of x.
+func (x F8E4M3FNUZ) Bits() uint8 { return x.bits }
+
+// IsNaN reports whether x is NaN.
+func (x F8E4M3FNUZ) IsNaN() bool { return x.bits == CanonFNUZ }
+
+// Float64 returns the value of x, exactly; of NaN the canonical one.
+func (x F8E4M3FNUZ) Float64() float64 { return FormatF8E4M3FNUZ.Value(uint16(x.bits)) }
+
+// Float32 returns the value of x, exactly; of NaN the canonical one.
+func (x F8E4M3FNUZ) Float32() float32 { return single(x.Float64()) }
+
+// String returns the value of x as a float32 prints.
+func (x F8E4M3FNUZ) String() string { return format(x.Float64(), 32) }
+
+// F8E5M2FNUZ is a float of 8 bits with 5 of exponent and 2 of fraction, subnormal numbers, no infinity, one zero and one NaN, 80. The
+// largest value is 57344, the smallest positive one 2^-17. The zero value is 0.
+//
+// Source: B. Noune et al., "8-bit Numerical Formats for Deep Neural Networks", 2022.
+type F8E5M2FNUZ struct{ bits uint8 }
+
+// F8E5M2FNUZFromBits returns the F8E5M2FNUZ with these bits, NaN included.
+func F8E5M2FNUZFromBits(b uint8) F8E5M2FNUZ { return F8E5M2FNUZ{b} }
+
+// F8E5M2FNUZFromFloat64 rounds f to nearest, ties to even, once. NaN, infinities and everything from ±61440 on give NaN, and what
+// rounds to -0 gives 0.
+func F8E5M2FNUZFromFloat64(f float64) F8E5M2FNUZ { return F8E5M2FNUZ{uint8(FormatF8E5M2FNUZ.Round(f))} }
+
+// F8E5M2FNUZSaturate is [F8E5M2FNUZFromFloat64], but what is too large, infinities included, becomes ±57344.
+func F8E5M2FNUZSaturate(f float64) F8E5M2FNUZ { return F8E5M2FNUZ{uint8(FormatF8E5M2FNUZ.Saturate(f))} }
+
+// Bits returns the bits of x.
+func (x F8E5M2FNUZ) Bits() uint8 { return x.bits }
+
+// IsNaN reports whether x is NaN.
+func (x F8E5M2FNUZ) IsNaN() bool { return x.bits == CanonFNUZ }
+
+// Float64 returns the value of x, exactly; of NaN the canonical one.
+func (x F8E5M2FNUZ) Float64() float64 { return FormatF8E5M2FNUZ.Value(uint16(x.bits)) }
+
+// Float32 returns the value of x, exactly; of NaN the canonical one.
+func (x F8E5M2FNUZ) Float32() float32 { return single(x.Float64()) }
+
+// String returns the value of x as a float32 prints.
+func (x F8E5M2FNUZ) String() string { return format(x.Float64(), 32) }
+
+// F8E8M0 is the OCP format E8M0, of scales: the powers of two from 2^-127 to 2^127, and NaN, ff. There is no sign, no zero and no
+// infinity. The zero value is 2^-127.
+//
+// Source: OCP Microscaling Formats (MX) Specification, version 1.0.
+type F8E8M0 struct{ bits uint8 }
+
+// F8E8M0FromBits returns the F8E8M0 with these bits, NaN included.
+func F8E8M0FromBits(b uint8) F8E8M0 { return F8E8M0{b} }
+
+// F8E8M0FromFloat64 rounds f to a power of two, once. NaN, numbers below 0, 0, infinity and what rounds to a power that the format
+// lacks give NaN.
+func F8E8M0FromFloat64(f float64, r Rounding) F8E8M0 { return F8E8M0{scaleOf(f, r, false)} }
+
+// F8E8M0Saturate is [F8E8M0FromFloat64], but what is too large, infinity included, becomes 2^127, and what is too small, 0 and -0
+// included, 2^-127.
+func F8E8M0Saturate(f float64, r Rounding) F8E8M0 { return F8E8M0{scaleOf(f, r, true)} }
+
+// Bits returns the bits of x.
+func (x F8E8M0) Bits() uint8 { return x.bits }
+
+// IsNaN reports whether x is NaN.
+func (x F8E8M0) IsNaN() bool { return x.bits == CanonF8E8M0 }
+
+// Float64 returns the value of x, exactly; of NaN the canonical one.
+func (x F8E8M0) Float64() float64 { return FormatF8E8M0.Value(uint16(x.bits)) }
+
+// Float32 returns the value of x, exactly; of NaN the canonical one.
+func (x F8E8M0) Float32() float32 { return single(x.Float64()) }
+
+// String returns the value of x as a float32 prints.
+func (x F8E8M0) String() string { return format(x.Float64(), 32) }
+
+// single returns v, which fits, as a float32, and the canonical NaN for one.
+func single(v float64) float32 {
+	if v != v {
+		return NaN32()
+	}
+	return float32(v)
+}
