@@ -10,7 +10,7 @@ import (
 // counts as absent, and is noted in wrong.
 type attrs struct {
 	node    *Node
-	tensors map[string]tensor.Any // the values of the attributes that are tensors
+	tensors map[string]Value // the values of the attributes that are tensors
 	wrong   error
 }
 
@@ -58,5 +58,20 @@ func (a *attrs) Tensor(name string) (tensor.Any, bool) {
 	if _, ok := value[*TensorProto](a, name, "tensor"); !ok {
 		return tensor.Any{}, false
 	}
-	return a.tensors[name], true
+	v := a.tensors[name]
+	return v.Tensor(), v.text == nil
+}
+
+// stringsIn returns the strings that an attribute holds, one or several.
+func stringsIn(a *Attribute) ([]string, bool) {
+	if a == nil {
+		return nil, false
+	}
+	switch v := a.Value.(type) {
+	case string:
+		return []string{v}, true
+	case []string:
+		return v, true
+	}
+	return nil, false
 }

@@ -38,6 +38,8 @@ type step struct {
 	drop   []int // values that nothing reads after this step, none of them an output of the graph
 	bodies []*compiled
 	flow   *flow // what runs the step, if no operator of package op does
+	text   *flow // what runs it in place of such an operator, if an input holds strings
+	read   *once // what was made of the attributes
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.

@@ -186,6 +186,9 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 			}
 		}
 	}
+	if t.list == stringField {
+		return d.spend(int64(len(m.b)) + int64(t.count)*24)
+	}
 	// Loading allocates no more than this, by check.
 	dt, _ := t.Type.DType()
 	return d.spend(int64(len(t.Raw)) + int64(t.count)*int64(dt.Size()))
@@ -322,6 +325,9 @@ func (t *TensorProto) unlist(dst []byte, size int) error {
 
 // unsupported says why the tensor can't be read even if the file is right; "" if it can.
 func (t *TensorProto) unsupported() string {
+	if t.Type == ElemString {
+		return ""
+	}
 	if _, ok := t.Type.DType(); !ok {
 		return fmt.Sprintf("element type %v", t.Type)
 	}
@@ -332,6 +338,15 @@ func (t *TensorProto) unsupported() string {
 		return "elements in several pieces"
 	}
 	return ""
+}
+
+// checkElems is check for tensors of all types.
+func (t *TensorProto) checkElems() error {
+	if t.Type == ElemString {
+		return t.checkStrings()
+	}
+	_, _, err := t.check()
+	return err
 }
 
 // check compares the stored elements with type and shape, and returns the number of elements and the bytes of one. After
@@ -346,7 +361,10 @@ func (t *TensorProto) check() (n, size int, err error) {
 	if why := t.unsupported(); why != "" {
 		return 0, 0, failf("%w: %s", ErrUnsupported, why)
 	}
-	d, _ := t.Type.DType()
+	d, ok := t.Type.DType()
+	if !ok {
+		return 0, 0, failf("%w: element type %v is held by no tensor; a Value holds it", ErrUnsupported, t.Type)
+	}
 	size = d.Size()
 	if t.list != 0 {
 		num, per := listOf(t.Type)
