@@ -11,6 +11,7 @@ import (
 type attrs struct {
 	node    *Node
 	tensors map[string]Value // the values of the attributes that are tensors
+	kept    *memory          // what the operator made of the attributes; nil: nothing stays
 	wrong   error
 }
 
@@ -23,6 +24,19 @@ func value[T any](a *attrs, name, want string) (v T, ok bool) {
 		a.wrong = in(fmt.Sprintf("attribute %q", name), failf("it holds %v, the operator asks for %s", at.Type, want))
 	}
 	return v, ok
+}
+
+// Keep returns what the operator made of the attributes in an earlier call, and makes it in the first one.
+func (a *attrs) Keep(make func() any) any {
+	if a.kept == nil {
+		return make()
+	}
+	a.kept.Lock()
+	defer a.kept.Unlock()
+	if a.kept.v == nil {
+		a.kept.v = make()
+	}
+	return a.kept.v
 }
 
 func (a *attrs) Has(name string) bool { return a.node.Attr(name) != nil }

@@ -32,17 +32,17 @@ type compiled struct {
 	*program
 	g      *Graph
 	m      *Model
-	attr   string                  // the attribute that holds the graph, if it is inside a node
-	place  string                  // what stands before a step's label in a list: the nodes around
-	opset  int64                   // of ONNX's own operators
-	others map[string]int64        // of other domains
-	ops    []op.Op                 // by step; nil for a Constant, and where step.flow runs it
-	attrs  []map[string]Value // by step: the attributes that are tensors
-	consts []constant              // what doesn't depend on inputs: initializers and the outputs of Constants
-	vals   []Value                 // by value: what is known of the constants; in a session, they themselves
-	text   *table                  // the strings of the model
-	fixed  dtype.DType             // see NewFixedSession; Invalid for others
-	recent atomic.Pointer[kept]    // of a graph inside a node: the plan made last
+	attr   string               // the attribute that holds the graph, if it is inside a node
+	place  string               // what stands before a step's label in a list: the nodes around
+	opset  int64                // of ONNX's own operators
+	others map[string]int64     // of other domains
+	ops    []op.Op              // by step; nil for a Constant, and where step.flow runs it
+	attrs  []map[string]Value   // by step: the attributes that are tensors
+	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
+	vals   []Value              // by value: what is known of the constants; in a session, they themselves
+	text   *table               // the strings of the model
+	fixed  dtype.DType          // see NewFixedSession; Invalid for others
+	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
 }
 
 // A constant is the value of an initializer or of a Constant node.
@@ -219,7 +219,7 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 // checkNode looks for what step i needs, and keeps it; missing takes note of what there isn't.
 func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format string, args ...any)) error {
 	n := c.steps[i].node
-	c.steps[i].read = new(once)
+	c.steps[i].read, c.steps[i].kept = new(once), new(memory)
 	seen := make(map[string]bool, len(n.Attributes))
 	for j := range n.Attributes {
 		a := &n.Attributes[j]

@@ -88,7 +88,7 @@ func checkRanks(outs []tensor.Any) error {
 // call is step i applied to values, of which an absent input is the zero Any.
 func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *attrs, error) {
 	s := &c.steps[i]
-	a := &attrs{node: s.node, tensors: c.attrs[i]}
+	a := &attrs{node: s.node, tensors: c.attrs[i], kept: s.kept}
 	call := &op.Call{Attrs: a, Opset: int(c.opsetOf(s.node)), Outputs: len(s.out), Context: ctx, Inputs: make([]tensor.Any, len(s.in))}
 	for j, id := range s.in {
 		if id < 0 {

@@ -20,6 +20,12 @@ type once struct {
 	err error
 }
 
+// memory is what an operator made of the attributes of its node.
+type memory struct {
+	sync.Mutex
+	v any
+}
+
 // keep returns what make made of the step's attributes, the first time or before.
 func keep[T any](k *flowCall, make func() (T, error)) (v T, err error) {
 	k.s.read.Do(func() { k.s.read.v, k.s.read.err = make() })
@@ -101,7 +107,7 @@ func (k *flowCall) apply(inputs []tensor.Any) ([]tensor.Any, error) {
 
 // applyAs is apply for an operator with the attributes of a node.
 func (k *flowCall) applyAs(o op.Op, node *Node, opset int, inputs []tensor.Any) ([]tensor.Any, error) {
-	a := &attrs{node: node, tensors: k.attrs.tensors}
+	a := &attrs{node: node, tensors: k.attrs.tensors, kept: k.s.kept}
 	call := &op.Call{Attrs: a, Opset: opset, Outputs: len(k.s.out), Inputs: inputs}
 	if err := checkAxes(node, inputs); err != nil {
 		return nil, err
@@ -297,4 +303,3 @@ func (k *flowCall) inferred(e elem, shape []int) (Value, error) {
 	}
 	return v, nil
 }
-
