@@ -450,8 +450,8 @@ func castMap(k *flowCall) (Value, error) {
 			return Value{}, err
 		}
 		for key := range tensor.ValuesOf[int64](keys.a) {
-			if key < 0 {
-				return Value{}, input(0, failf("%w: key %d is no place", tensor.ErrIndex, key))
+			if key < 0 || key >= most {
+				return Value{}, input(0, failf("%w: key %d; max_map allows 0 to %d", tensor.ErrIndex, key, most-1))
 			}
 		}
 		for key := range most {
