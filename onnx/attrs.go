@@ -10,7 +10,8 @@ import (
 // counts as absent, and is noted in wrong.
 type attrs struct {
 	node    *Node
-	tensors map[string]tensor.Any // the values of the attributes that are tensors
+	tensors map[string]Value // the values of the attributes that are tensors
+	kept    *memory          // what the operator made of the attributes; nil: nothing stays
 	wrong   error
 }
 
@@ -23,6 +24,19 @@ func value[T any](a *attrs, name, want string) (v T, ok bool) {
 		a.wrong = in(fmt.Sprintf("attribute %q", name), failf("it holds %v, the operator asks for %s", at.Type, want))
 	}
 	return v, ok
+}
+
+// Keep returns what the operator made of the attributes in an earlier call, and makes it in the first one.
+func (a *attrs) Keep(make func() any) any {
+	if a.kept == nil {
+		return make()
+	}
+	a.kept.Lock()
+	defer a.kept.Unlock()
+	if a.kept.v == nil {
+		a.kept.v = make()
+	}
+	return a.kept.v
 }
 
 func (a *attrs) Has(name string) bool { return a.node.Attr(name) != nil }
@@ -58,5 +72,20 @@ func (a *attrs) Tensor(name string) (tensor.Any, bool) {
 	if _, ok := value[*TensorProto](a, name, "tensor"); !ok {
 		return tensor.Any{}, false
 	}
-	return a.tensors[name], true
+	v := a.tensors[name]
+	return v.Tensor(), v.text == nil
+}
+
+// stringsIn returns the strings that an attribute holds, one or several.
+func stringsIn(a *Attribute) ([]string, bool) {
+	if a == nil {
+		return nil, false
+	}
+	switch v := a.Value.(type) {
+	case string:
+		return []string{v}, true
+	case []string:
+		return v, true
+	}
+	return nil, false
 }

@@ -21,6 +21,7 @@ import (
 // The first mistake is kept and returned by Model.
 type Builder struct {
 	g    Graph
+	sets []Opset         // of other domains
 	used map[string]bool // names, of all graphs inside each other
 	err  error
 	top  *Builder // of the model, if this one is of a graph inside a node
@@ -129,7 +130,21 @@ func (b *Builder) Weight(name string, a tensor.Any) string {
 	return name
 }
 
-// Node adds a node and returns the name of its output. An empty name among the inputs leaves an optional one out.
+// Strings adds a constant that is a tensor of strings; an empty shape makes it one string.
+func (b *Builder) Strings(name string, shape []int, list ...string) string {
+	b.ready()
+	t, err := NewStringsProto(name, shape, list...)
+	b.fail(fmt.Sprintf("weight %q", name), err)
+	b.g.Initializers = append(b.g.Initializers, t)
+	b.used[name] = true
+	return name
+}
+
+// Import says which opset of a domain the nodes of the model mean. Of ONNX's own domain Model says it.
+func (b *Builder) Import(domain string, opset int64) { b.sets = append(b.sets, Opset{domain, opset}) }
+
+// Node adds a node and returns the name of its output. An empty name among the inputs leaves an optional one out. An
+// operator of another domain has that before its name, as in "ai.onnx.ml.ZipMap"; see Import.
 func (b *Builder) Node(op string, inputs []string, attrs ...Attribute) string {
 	return b.Nodes(op, 1, inputs, attrs...)[0]
 }
@@ -140,12 +155,16 @@ const mostOutputs = 1 << 16
 // Nodes adds a node with several outputs and returns their names.
 func (b *Builder) Nodes(op string, outputs int, inputs []string, attrs ...Attribute) []string {
 	b.ready()
+	domain := ""
+	if i := strings.LastIndexByte(op, '.'); i >= 0 {
+		domain, op = op[:i], op[i+1:]
+	}
 	name := b.fresh(strings.ToLower(op))
 	if outputs < 1 || outputs > mostOutputs {
 		b.fail(fmt.Sprintf("node %q", name), failf("%w: %d outputs; a node has 1 to %d", tensor.ErrValue, outputs, mostOutputs))
 		outputs = 1
 	}
-	n := Node{Name: name, Op: op, Inputs: slices.Clone(inputs), Attributes: attrs}
+	n := Node{Name: name, Op: op, Domain: domain, Inputs: slices.Clone(inputs), Attributes: attrs}
 	for i := range outputs {
 		out := name
 		if i > 0 {
@@ -215,7 +234,7 @@ func (b *Builder) Model(opset int64) (*Model, error) {
 	if err != nil {
 		return nil, inFile("", err)
 	}
-	m := &Model{IR: irOf(opset), Producer: "ashlar", Opsets: []Opset{{"", opset}}, Graph: &b.g}
+	m := &Model{IR: irOf(opset), Producer: "ashlar", Opsets: append([]Opset{{"", opset}}, b.sets...), Graph: &b.g}
 	if _, err := resolve(m.Graph); err != nil {
 		return nil, inFile("", in(fmt.Sprintf("graph %q", b.g.Name), err))
 	}
@@ -250,6 +269,11 @@ func Floats(name string, v ...float32) Attribute {
 
 // String is an attribute that holds a string.
 func String(name, v string) Attribute { return Attribute{Name: name, Type: AttrString, Value: v} }
+
+// Strings is an attribute that holds a list of strings.
+func Strings(name string, v ...string) Attribute {
+	return Attribute{Name: name, Type: AttrStrings, Value: v}
+}
 
 // TensorAttr is an attribute that holds a tensor, a copy of a. It fails for what can't be written, see NewTensorProto.
 func TensorAttr(name string, a tensor.Any) (Attribute, error) {

@@ -32,23 +32,24 @@ type compiled struct {
 	*program
 	g      *Graph
 	m      *Model
-	attr   string                  // the attribute that holds the graph, if it is inside a node
-	place  string                  // what stands before a step's label in a list: the nodes around
-	opset  int64                   // of ONNX's own operators
-	others map[string]int64        // of other domains
-	ops    []op.Op                 // by step; nil for a Constant, and where step.flow runs it
-	attrs  []map[string]tensor.Any // by step: the attributes that are tensors
-	consts []constant              // what doesn't depend on inputs: initializers and the outputs of Constants
-	vals   []Value                 // by value: what is known of the constants; in a session, they themselves
-	fixed  dtype.DType             // see NewFixedSession; Invalid for others
-	recent atomic.Pointer[kept]    // of a graph inside a node: the plan made last
+	attr   string               // the attribute that holds the graph, if it is inside a node
+	place  string               // what stands before a step's label in a list: the nodes around
+	opset  int64                // of ONNX's own operators
+	others map[string]int64     // of other domains
+	ops    []op.Op              // by step; nil for a Constant, and where step.flow runs it
+	attrs  []map[string]Value   // by step: the attributes that are tensors
+	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
+	vals   []Value              // by value: what is known of the constants; in a session, they themselves
+	text   *table               // the strings of the model
+	fixed  dtype.DType          // see NewFixedSession; Invalid for others
+	recent atomic.Pointer[kept] // of a graph inside a node: the plan made last
 }
 
 // A constant is the value of an initializer or of a Constant node.
 type constant struct {
 	id    int
 	proto *TensorProto // nil: value
-	value tensor.Any
+	value Value
 	outer bool // it is one of a graph around, too
 }
 
@@ -72,7 +73,7 @@ func (m *Model) compile() (*compiled, error) {
 	if g == nil {
 		return nil, failf("the model has no graph")
 	}
-	c := &compiled{g: g, m: m, opset: m.Opset(""), others: make(map[string]int64, len(m.Opsets))}
+	c := &compiled{g: g, m: m, opset: m.Opset(""), others: make(map[string]int64, len(m.Opsets)), text: newTable(nil)}
 	for _, o := range m.Opsets {
 		c.others[o.Domain] = max(c.others[o.Domain], o.Version)
 	}
@@ -115,7 +116,7 @@ func (c *compiled) checkGraph(known map[string]op.Op) (list []Unsupported, err e
 		return nil, failf("the model doesn't say which opset its nodes are of")
 	}
 	c.ops = make([]op.Op, len(c.steps))
-	c.attrs = make([]map[string]tensor.Any, len(c.steps))
+	c.attrs = make([]map[string]Value, len(c.steps))
 	for i := range c.steps {
 		s := &c.steps[i]
 		missing := func(format string, args ...any) {
@@ -125,7 +126,7 @@ func (c *compiled) checkGraph(known map[string]op.Op) (list []Unsupported, err e
 			return nil, in(c.label(s), err)
 		}
 		for _, b := range s.bodies {
-			b.m, b.opset, b.others, b.place = c.m, c.opset, c.others, c.place+c.label(s)+": "+b.attr+": "
+			b.m, b.opset, b.others, b.text, b.place = c.m, c.opset, c.others, c.text, c.place+c.label(s)+": "+b.attr+": "
 			inner, err := b.checkGraph(known)
 			if err != nil {
 				return nil, in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
@@ -187,7 +188,7 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 			if v.Type.Kind == KindNone && (l.kind == "output" || c.inner || c.given[c.inputs[i]]) {
 				continue // the type follows from the rest
 			}
-			if _, ok := t.Elem.DType(); t.Kind != KindTensor || !ok && (!c.inner || t.Elem != ElemUndefined) {
+			if t.elem() == noElem && !(c.inner && t.Kind == KindTensor && t.Elem == ElemUndefined) {
 				list = append(list, Unsupported{Place: c.place + named(l.kind, v.Name, i), Reason: "its type is " + v.Type.String()})
 			}
 		}
@@ -204,7 +205,7 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 			list = append(list, Unsupported{Place: c.place + place, Reason: why})
 			continue
 		}
-		if _, _, err := t.check(); err != nil {
+		if err := t.checkElems(); err != nil {
 			return nil, in(place, err)
 		}
 		c.consts = append(c.consts, constant{id: c.inits[i], proto: t})
@@ -218,6 +219,7 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 // checkNode looks for what step i needs, and keeps it; missing takes note of what there isn't.
 func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format string, args ...any)) error {
 	n := c.steps[i].node
+	c.steps[i].read, c.steps[i].kept = new(once), new(memory)
 	seen := make(map[string]bool, len(n.Attributes))
 	for j := range n.Attributes {
 		a := &n.Attributes[j]
@@ -229,8 +231,9 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 		}
 		seen[a.Name] = true
 	}
-	if f := flows[n.Op]; f != nil && isDefault(n.Domain) {
-		return c.checkFlow(&c.steps[i], f, missing)
+	f := flows[opName(n.Domain, n.Op)]
+	if f != nil && (f.asks == nil || f.asks(n)) {
+		return c.checkFlow(i, f, missing)
 	}
 	c.steps[i].bodies = nil
 	if c.opsetOf(n) == 0 {
@@ -249,33 +252,48 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 	if n.Op == "Constant" && isDefault(n.Domain) {
 		return c.checkConstant(i, o, missing)
 	}
-	c.ops[i] = o
+	c.ops[i], c.steps[i].text = o, f
+	attrs := o.Attributes()
+	if f != nil {
+		attrs = slices.Concat(attrs, f.attrs)
+	}
+	ok, err := c.checkAttrs(i, attrs, missing)
+	if !ok {
+		c.ops[i] = nil
+	}
+	return err
+}
+
+// checkAttrs loads the attributes of step i that are tensors. It reports whether all attributes are known.
+func (c *compiled) checkAttrs(i int, known []string, missing func(format string, args ...any)) (ok bool, err error) {
+	n := c.steps[i].node
+	ok = true
 	for j := range n.Attributes {
 		a := &n.Attributes[j]
-		if !slices.Contains(o.Attributes(), a.Name) {
+		if !slices.Contains(known, a.Name) {
 			missing("attribute %q isn't known", a.Name)
-			c.ops[i] = nil
+			ok = false
 			continue
 		}
-		t, ok := a.Value.(*TensorProto)
-		if !ok {
+		t, is := a.Value.(*TensorProto)
+		if !is {
 			continue
 		}
-		v, err := c.m.load(t)
+		v, err := c.m.loadValue(t, c.text)
 		if errors.Is(err, ErrUnsupported) {
 			missing("attribute %q: %s", a.Name, t.unsupported())
-			c.ops[i] = nil
+			ok = false
 			continue
 		}
 		if err != nil {
-			return in(fmt.Sprintf("attribute %q", a.Name), err)
+			return ok, in(fmt.Sprintf("attribute %q", a.Name), err)
 		}
 		if c.attrs[i] == nil {
-			c.attrs[i] = make(map[string]tensor.Any)
+			c.attrs[i] = make(map[string]Value)
 		}
 		c.attrs[i][a.Name] = v
 	}
-	return nil
+	return ok, nil
 }
 
 // checkConstant makes the output of a Constant node a constant.
@@ -291,10 +309,20 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 			missing("%s", why)
 			return nil
 		}
-		if _, _, err := t.check(); err != nil {
+		if err := t.checkElems(); err != nil {
 			return err
 		}
 		k.proto = t
+	} else if list, ok := stringsIn(a); ok && (a.Name == "value_string" || a.Name == "value_strings") {
+		var shape []int
+		if a.Type == AttrStrings {
+			shape = []int{len(list)}
+		}
+		v, err := c.text.value(shape, list)
+		if err != nil {
+			return err
+		}
+		k.value = v
 	} else {
 		if !slices.Contains(o.Attributes(), a.Name) {
 			missing("attribute %q isn't known", a.Name)
@@ -311,7 +339,7 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 		if err != nil {
 			return err
 		}
-		k.value = out[0]
+		k.value.a = out[0]
 	}
 	c.consts = append(c.consts, k)
 	return nil
@@ -324,7 +352,7 @@ func (c *compiled) checkTypes() (list []Unsupported) {
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
 			if v, err := c.described(k); err == nil {
-				b.vals[k.id].a = v
+				b.vals[k.id] = v
 			}
 		}
 		return true
@@ -367,8 +395,8 @@ func refuses(err error) bool {
 
 // guess describes a value of type t, the zero Value if it isn't a tensor, or the rank or the element type is open.
 func guess(t *Type) Value {
-	d, ok := t.Elem.DType()
-	if t.Kind != KindTensor || !ok || !t.HasShape {
+	e := t.elem()
+	if t.Kind != KindTensor || e == noElem || !t.HasShape {
 		return Value{}
 	}
 	shape := make([]int, len(t.Shape))
@@ -378,26 +406,21 @@ func guess(t *Type) Value {
 			shape[i] = int(min(dim.Value, 1<<30))
 		}
 	}
-	s, err := tensor.NewSpec(d, shape...)
-	if err != nil {
-		return Value{}
-	}
-	return Value{a: s.Any()}
+	return describedAs(e, shape...)
 }
 
 // described returns the value of a constant that is small, and of a large one its type and shape.
-func (c *compiled) described(k constant) (tensor.Any, error) {
+func (c *compiled) described(k constant) (Value, error) {
 	if k.proto == nil {
 		return k.value, nil
 	}
-	d, _ := k.proto.Type.DType()
 	shape, err := k.proto.Shape()
 	if err != nil {
-		return tensor.Any{}, err
+		return Value{}, err
 	}
-	s, err := tensor.NewSpec(d, shape...)
-	if err == nil && reach(s.Any()) <= small {
-		return c.m.load(k.proto)
+	v := describedAs((&Type{Kind: KindTensor, Elem: k.proto.Type}).elem(), shape...)
+	if v.known() && reach(v.a) <= small {
+		return c.m.loadValue(k.proto, c.text)
 	}
-	return s.Any(), err
+	return v, nil
 }

@@ -91,12 +91,12 @@ func TestLifetimes(t *testing.T) {
 
 // Everything that is missing is in one list, with where, what and why.
 func TestCheckLists(t *testing.T) {
-	str := pb{}.packed(1, 1).int(2, 8).str(6, "a")
+	str := pb{}.packed(1, 1).int(2, 99).str(6, "a")
 	branch := func(op, in string) pb {
 		return pb{}.bytes(1, nodeOf(op, in, "inner")).bytes(12, valueOf("inner", nil))
 	}
 	graph := pb{}.str(2, "g").
-		bytes(11, valueOf("x", tensorType(1, 2))).bytes(11, valueOf("names", tensorType(8, 2))).bytes(11, valueOf("list", pb{}.bytes(4, pb{}.bytes(1, tensorType(8))))).
+		bytes(11, valueOf("x", tensorType(1, 2))).bytes(11, valueOf("names", tensorType(99, 2))).bytes(11, valueOf("list", pb{}.bytes(4, pb{}.bytes(1, tensorType(99))))).
 		bytes(5, pb{}.packed(1, 2).int(2, 22).packed(5, 0x21).str(8, "quarter")).
 		bytes(5, pb{}.packed(1, 2).int(2, 1).int(14, 1).bytes(13, pb{}.str(1, "location").str(2, "w.bin")).str(8, "far")).
 		bytes(15, pb{}.bytes(1, pb{}.packed(1, 1).int(2, 1).f32(4, 1).str(8, "thin")).int(3, 9)).
@@ -116,15 +116,15 @@ func TestCheckLists(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	want := []string{
-		`input "names": its type is string[2]`,
-		`input "list": its type is sequence(string[])`,
+		`input "names": its type is element type 99[2]`,
+		`input "list": its type is sequence(element type 99[])`,
 		`initializer "far": elements in another file ("w.bin")`,
 		`sparse initializer "thin": weights in sparse form`,
 		`node 0 "f" (Frobnicate, opset 13): the operator isn't implemented`,
 		`node 1 (If, opset 13): else_branch: node 0 (Frobnicate, opset 13): the operator isn't implemented`,
 		`node 2 (com.microsoft.FusedGelu): the model imports no opset of the domain "com.microsoft"`,
 		`node 3 (Relu, opset 13): attribute "leak" isn't known`,
-		`node 6 (Constant, opset 13): element type string`,
+		`node 6 (Constant, opset 13): element type element type 99`,
 		`node 7 (Frobnicate, opset 13): the operator isn't implemented`,
 		`node 1 (If, opset 13): input 0: dtype: it is float32[2]; a condition is one bool`,
 		`node 5 (Relu, opset 13): op.Relu: is not defined for bool; convert the operand with op.Cast`,

@@ -33,8 +33,8 @@ func checkIf(s *step) error {
 }
 
 // sameBranches refuses branches of which one gives other elements than the other, or a sequence where that gives a tensor.
-func sameBranches(k int, then, other dtype.DType, kinds bool, a, b any) error {
-	if kinds || then != other && then != dtype.Invalid && other != dtype.Invalid {
+func sameBranches(k int, then, other elem, kinds bool, a, b any) error {
+	if kinds || then != other && then != noElem && other != noElem {
 		return failf("%w: output %d is %v by then_branch and %v by else_branch; both must give one type", tensor.ErrDType, k, a, b)
 	}
 	return nil
@@ -114,7 +114,7 @@ func checkLoop(s *step) error {
 			return input(j, failf("it is left out; a value that the loop carries has a start"))
 		}
 	}
-	if d := b.declared(0); d != dtype.Invalid && d != dtype.Bool || b.g.Outputs[0].Type.Kind == KindSequence {
+	if d := b.declared(0); d != noElem && d != elem(dtype.Bool) || b.g.Outputs[0].Type.Kind == KindSequence {
 		return b.wants("%s is %v; a condition is one bool", b.output(0), b.g.Outputs[0].Type)
 	}
 	return nil
@@ -231,11 +231,7 @@ func stackedSpec(v *Value, axis, n int) Value {
 		return Value{}
 	}
 	shape := append(v.a.Shape()[:axis:axis], n)
-	s, err := tensor.NewSpec(v.a.DType(), append(shape, v.a.Shape()[axis:]...)...)
-	if err != nil {
-		return Value{}
-	}
-	return Value{a: s.Any()}
+	return describedAs(v.elem(), append(shape, v.a.Shape()[axis:]...)...)
 }
 
 // scalarFor is the scalar v, or, where the body declares a rank of 1 for its input, a list of it: exporters write both.
@@ -283,8 +279,8 @@ func (fr *frame) iterate(i int64, around, args []Value) ([]Value, error) {
 }
 
 // changed refuses a value that a loop carries when its type changes.
-func (b *compiled) changed(k int, from dtype.DType, to *Value) error {
-	if d := to.elem(); from != dtype.Invalid && d != dtype.Invalid && d != from {
+func (b *compiled) changed(k int, from elem, to *Value) error {
+	if d := to.elem(); from != noElem && d != noElem && d != from {
 		return b.wants("%w: %s is %v, it began as %v; a value that a loop carries keeps its type", tensor.ErrDType, b.output(k), *to, from)
 	}
 	return nil
@@ -439,11 +435,11 @@ func runMap(k *flowCall) (all []Value, err error) {
 	}
 	all = make([]Value, len(b.outputs))
 	for j := range all {
-		elem := b.declared(j)
+		of := b.declared(j)
 		if n > 0 {
-			elem = lists[j][0].elem()
+			of = lists[j][0].elem()
 		}
-		all[j] = sequenceOf(elem, lists[j])
+		all[j] = sequenceOf(of, lists[j])
 	}
 	return all, nil
 }

@@ -10,8 +10,8 @@
 // attributes, element types, and the meanings of operators at the opset that the model imports (7 to 17; newer ones where
 // the operator still means the same). A Builder writes models from Go.
 //
-// A graph may hold graphs: branches of If, bodies of Loop, Scan and SequenceMap. Values are tensors, sequences of them and
-// optionals; RunValues takes and gives all of these.
+// A graph may hold graphs: branches of If, bodies of Loop, Scan and SequenceMap. Values are tensors of numbers and of
+// strings, maps, sequences of these, and optionals; RunValues takes and gives all of them.
 //
 // Files are not trusted. Whatever the bytes are, decoding and checking end with a model or an error that names the place,
 // allocate no more than 64 MiB and 8 times the file's size, and follow no path to another file: tensors whose elements

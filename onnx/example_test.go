@@ -204,3 +204,82 @@ func ExampleSession_Plan() {
 	// Output:
 	// 24576000 bytes at node 1 "relu1" (Relu, opset 17)
 }
+
+// Strings go in and come out as a Value.
+func ExampleStringsValue() {
+	b := onnx.NewBuilder("greeting")
+	name := b.InputOf("name", onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemString})
+	hello := b.Node("StringConcat", []string{b.Strings("hello", nil, "Hello, "), name})
+	b.OutputOf(b.Rename(hello, "greeting"), onnx.Type{})
+	m, err := b.Model(20)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	in := map[string]onnx.Value{"name": onnx.StringsValue([]int{2}, "world", "Go")}
+	out, err := s.RunValues(context.Background(), in, onnx.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%v %q\n", out["greeting"], out["greeting"].Strings())
+	// Output:
+	// string[2] ["Hello, world" "Hello, Go"]
+}
+
+// A classifier gives a map of each row, from its labels to their scores.
+func ExampleMapOf() {
+	b := onnx.NewBuilder("classifier")
+	b.Import("ai.onnx.ml", 1)
+	x := b.Input("x", dtype.Float32, nil, 2)
+	out := b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, onnx.Floats("coefficients", 1, 0, 0, 1), onnx.Strings("classlabels_strings", "cat", "dog"))
+	maps := b.Node("ai.onnx.ml.ZipMap", []string{out[1]}, onnx.Strings("classlabels_strings", "cat", "dog"))
+	b.OutputOf(b.Rename(out[0], "label"), onnx.Type{})
+	b.OutputOf(b.Rename(maps, "scores"), onnx.Type{})
+	m, err := b.Model(17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	in := map[string]onnx.Value{"x": onnx.TensorValue(tensor.FromSlice([]float32{3, 1, 0, 2}, 2, 2).Any())}
+	values, err := s.RunValues(context.Background(), in, onnx.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(values["label"].Strings(), values["scores"])
+	for _, row := range values["scores"].Items() {
+		scores, _ := onnx.MapOf[string, float32](row)
+		fmt.Println(scores)
+	}
+	// Output:
+	// [cat dog] sequence of 2: map of 2: string to float32, map of 2: string to float32
+	// map[cat:3 dog:1]
+	// map[cat:0 dog:2]
+}
+
+func ExampleMapValue() {
+	v := onnx.MapValue(map[string]float32{"a": 1, "b": 2})
+	fmt.Println(v)
+	m, ok := onnx.MapOf[string, float32](v)
+	fmt.Println(m, ok)
+	// Output:
+	// map of 2: string to float32
+	// map[a:1 b:2] true
+}
+
+func ExampleSequenceOf() {
+	v := onnx.SequenceOf(onnx.StringsValue(nil, "a"), onnx.StringsValue([]int{2}, "b", "c"))
+	fmt.Println(v)
+	for _, item := range v.Items() {
+		fmt.Println(item.Shape(), item.Strings())
+	}
+	// Output:
+	// sequence of 2: string[], string[2]
+	// [] [a]
+	// [2] [b c]
+}

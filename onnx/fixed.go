@@ -64,26 +64,26 @@ func toFixed(a tensor.Any, d dtype.DType) (tensor.Any, error) {
 // valueToFixed is toFixed for the tensors of a value.
 func valueToFixed(v Value, d dtype.DType) (Value, error) {
 	var err error
+	if v.seq == nothing {
+		return v, nil
+	}
 	if v.seq == nil {
 		v.a, err = toFixed(v.a, d)
 		return v, err
 	}
-	if v.seq.kind != KindSequence {
-		return v, nil
-	}
 	items := make([]*Value, len(v.seq.items))
 	for i, item := range v.seq.items {
-		a, err := toFixed(item.a, d)
+		w, err := valueToFixed(*item, d)
 		if err != nil {
 			return v, in(fmt.Sprintf("element %d", i), err)
 		}
-		items[i] = &Value{a: a}
+		items[i] = &w
 	}
-	elem := v.seq.elem
-	if elem.IsFloat() {
-		elem = d
+	of := v.seq.elem
+	if dtype.DType(of).IsFloat() {
+		of = elem(d)
 	}
-	return sequenceOf(elem, items), nil
+	return Value{seq: &sequence{v.seq.kind, items, of}}, nil
 }
 
 // reaches are the formats, where their numbers end on both sides, and half of their units. Next

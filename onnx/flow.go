@@ -9,15 +9,18 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A flow is an operator that package op doesn't have, because it runs graphs or takes what is no tensor.
+// A flow is an operator that package op doesn't have, because it runs graphs or takes what is no tensor of numbers; or the
+// form for strings of one that it has.
 type flow struct {
 	name     string
+	domain   string
 	versions []int
 	graphs   []string // the attributes that hold graphs; all are needed
 	attrs    []string // the others
 	least    int      // how many inputs it needs
 	most     int      // how many it takes; any number if negative
 	bodies   func(s *step) error
+	asks     func(n *Node) bool // of a form for strings: whether a node has it whatever its inputs are; an input of strings has it, too
 	infer    func(f *inference, k *flowCall) ([]Value, account, error)
 	run      func(k *flowCall) ([]Value, error) // the values are held for the caller
 }
@@ -25,8 +28,8 @@ type flow struct {
 // Name returns the operator's name.
 func (f *flow) Name() string { return f.name }
 
-// Domain returns that of ONNX's own operators.
-func (f *flow) Domain() string { return "" }
+// Domain returns the domain that defines the operator.
+func (f *flow) Domain() string { return f.domain }
 
 // Versions returns the opsets that define it.
 func (f *flow) Versions() []int { return f.versions }
@@ -34,6 +37,7 @@ func (f *flow) Versions() []int { return f.versions }
 // A flowCall is one use of a flow, in a run or while inferring.
 type flowCall struct {
 	c      *compiled
+	i      int // of the step
 	s      *step
 	attrs  *attrs
 	in     []Value // the inputs; the zero Value where one is absent, or unknown while inferring
@@ -69,11 +73,22 @@ func init() {
 	} {
 		flows[f.name] = f
 	}
+	for _, f := range textFlows() {
+		flows[opName(f.domain, f.name)] = f
+	}
 }
 
-// simple is a flow without graphs: compute gives the results, in which new tensors are marked fresh. While inferring its
-// inputs hold Specs, and it fails with op.ErrUnknown where it needs more.
+// simple is computed for one result.
 func simple(name string, least, most int, compute func(k *flowCall) (Value, error), attrs []string, versions ...int) *flow {
+	return computed(name, least, most, func(k *flowCall) ([]Value, error) {
+		v, err := compute(k)
+		return []Value{v}, err
+	}, attrs, versions...)
+}
+
+// computed is a flow without graphs: compute gives the results, in which new tensors are marked fresh. While inferring its
+// inputs hold Specs, and it fails with op.ErrUnknown where it needs more.
+func computed(name string, least, most int, compute func(k *flowCall) ([]Value, error), attrs []string, versions ...int) *flow {
 	return &flow{name: name, versions: versions, attrs: attrs, least: least, most: most,
 		infer: func(_ *inference, k *flowCall) ([]Value, account, error) {
 			for j, id := range k.s.in {
@@ -81,16 +96,18 @@ func simple(name string, least, most int, compute func(k *flowCall) (Value, erro
 					return nil, account{}, nil
 				}
 			}
-			v, err := compute(k)
-			return []Value{v}, account{}, err
+			vals, err := compute(k)
+			return vals, account{}, err
 		},
 		run: func(k *flowCall) ([]Value, error) {
-			v, err := compute(k)
+			vals, err := compute(k)
 			if err != nil {
 				return nil, err
 			}
-			k.own(&v)
-			return []Value{v}, nil
+			for j := range vals {
+				k.own(&vals[j])
+			}
+			return vals, nil
 		}}
 }
 
@@ -102,28 +119,37 @@ func (k *flowCall) tensors(yield func(*Value) bool) {
 			if !yield(v) {
 				return
 			}
-			continue
-		}
-		for _, item := range v.seq.items {
-			if !yield(item) {
-				return
-			}
+		} else if !v.seq.tensors(yield) {
+			return
 		}
 	}
 }
 
+// tensors goes over the tensors that the items are or hold. It reports whether yield asked for all.
+func (q *sequence) tensors(yield func(*Value) bool) bool {
+	for _, item := range q.items {
+		if item.seq == nil && !yield(item) || item.seq != nil && !item.seq.tensors(yield) {
+			return false
+		}
+	}
+	return true
+}
+
 // checkFlow finds and keeps everything that a step of a flow needs. It reports to missing.
-func (c *compiled) checkFlow(s *step, f *flow, missing func(format string, args ...any)) error {
+func (c *compiled) checkFlow(i int, f *flow, missing func(format string, args ...any)) error {
+	s := &c.steps[i]
 	bodies := s.bodies
 	s.bodies = nil
-	if why := meaning(f, c.opset); why != "" {
+	if c.opsetOf(s.node) == 0 {
+		missing("the model imports no opset of the domain %q", s.node.Domain)
+		return nil
+	}
+	if why := meaning(f, c.opsetOf(s.node)); why != "" {
 		missing("%s", why)
 		return nil
 	}
-	for j := range s.node.Attributes {
-		if name := s.node.Attributes[j].Name; !slices.Contains(f.attrs, name) && !slices.Contains(f.graphs, name) {
-			missing("attribute %q isn't known", name)
-		}
+	if _, err := c.checkAttrs(i, slices.Concat(f.attrs, f.graphs), missing); err != nil {
+		return err
 	}
 	for _, name := range f.graphs {
 		a := s.node.Attr(name)
@@ -173,14 +199,13 @@ func (b *compiled) at(k int, err error) error {
 	return in(fmt.Sprintf("attribute %q", b.attr), in(b.output(k), err))
 }
 
-// declared is the element type that the graph declares for output k, Invalid if it doesn't.
-func (b *compiled) declared(k int) dtype.DType {
-	t := b.g.Outputs[k].Type.tensor()
-	d, _ := t.Elem.DType()
-	if d.IsFloat() && b.fixed != dtype.Invalid {
-		return b.fixed
+// declared is the element type that the graph declares for output k, noElem if it doesn't.
+func (b *compiled) declared(k int) elem {
+	e := b.g.Outputs[k].Type.elem()
+	if dtype.DType(e).IsFloat() && b.fixed != dtype.Invalid {
+		return elem(b.fixed)
 	}
-	return d
+	return e
 }
 
 // truth returns the only element of a tensor of bool.
@@ -199,7 +224,7 @@ func truth(v *Value) (bool, error) {
 
 // whole returns the only element of a tensor of int64 or int32.
 func whole(v *Value) (int64, error) {
-	if !v.isTensor() || v.a.DType() != dtype.Int64 && v.a.DType() != dtype.Int32 || v.a.Len() != 1 {
+	if !v.isTensor() || v.text != nil || v.a.DType() != dtype.Int64 && v.a.DType() != dtype.Int32 || v.a.Len() != 1 {
 		return 0, failf("%w: it is %v; it must be one int64", tensor.ErrDType, *v)
 	}
 	if v.a.IsSpec() {

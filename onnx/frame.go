@@ -26,6 +26,7 @@ var fresh = new(storage)
 type run struct {
 	*Session
 	ctx   context.Context
+	text  *table
 	live  int64 // bytes of results
 	limit int64
 	left  int64 // iterations that loops may still do
@@ -56,7 +57,7 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (
 			return nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
-	r := &run{Session: s, ctx: ctx, limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe}
+	r := &run{Session: s, ctx: ctx, text: newTable(s.c.text), limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe}
 	if r.observe != nil {
 		r.start = time.Now()
 	}
@@ -76,6 +77,13 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (
 	if r.limit > 0 {
 		if err := fr.plan.admits(r.limit); err != nil {
 			return nil, err
+		}
+	}
+	for i, id := range s.c.inputs {
+		if _, ok := inputs[s.c.g.Inputs[i].Name]; ok {
+			if vals[id], err = r.text.addAll(vals[id]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := fr.steps(o.Progress); err != nil {
@@ -177,13 +185,16 @@ func (fr *frame) tell(s *step, start time.Duration, outs []Value) {
 // results runs step i and returns what it gives, held.
 func (fr *frame) results(i int) ([]Value, error) {
 	s := &fr.c.steps[i]
-	if s.flow != nil {
-		a := attrs{node: s.node}
-		outs, err := s.flow.run(&flowCall{c: fr.c, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
+	if f := s.form(fr.vals); f != nil {
+		a := attrs{node: s.node, tensors: fr.c.attrs[i]}
+		outs, err := f.run(&flowCall{c: fr.c, i: i, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
 		if err == nil {
 			err = a.wrong
 		}
 		return outs, err
+	}
+	if err := s.noStrings(fr.vals); err != nil {
+		return nil, err
 	}
 	if s.passes(fr.vals) {
 		v := fr.vals[s.in[0]]
@@ -283,17 +294,12 @@ func (k *flowCall) own(v *Value) {
 		one(v, nil)
 		return
 	}
-	for i, item := range v.seq.items {
-		one(item, last(v.seq.items[:i]))
-	}
-}
-
-// last returns the last item, nil if there is none.
-func last(items []*Value) *Value {
-	if len(items) == 0 {
-		return nil
-	}
-	return items[len(items)-1]
+	var before *Value
+	v.seq.tensors(func(item *Value) bool {
+		one(item, before)
+		before = item
+		return true
+	})
 }
 
 // hold counts one more value that needs the memory of v.
@@ -336,8 +342,8 @@ func (fr *frame) clear() { fr.releaseAll(fr.vals) }
 
 // room fails if the results would take more than the limit with need bytes more.
 func (r *run) room(need int64) error {
-	if total := add(add(r.weights, r.live), need); r.limit > 0 && total > r.limit {
-		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(r.live), amount(need))
+	if total := add(add(add(r.weights, r.live), r.text.bytes), need); r.limit > 0 && total > r.limit {
+		what := fmt.Sprintf("weights %s, results so far %s, this node's %s", amount(r.weights), amount(add(r.live, r.text.bytes)), amount(need))
 		return &MemoryError{total, r.limit, what}
 	}
 	return nil
@@ -357,7 +363,24 @@ func (fr *frame) outputs() (map[string]Value, error) {
 				v.own.refs--
 			}
 		}
-		return &Value{a: a}, nil
+		return &Value{a: a, text: v.text}, nil
+	}
+	var owned func(v *Value) (*Value, error)
+	owned = func(v *Value) (*Value, error) {
+		switch {
+		case v.isTensor():
+			return own(v)
+		case v.seq == nil || v.seq == nothing:
+			return v, nil
+		}
+		items := make([]*Value, len(v.seq.items))
+		for i, item := range v.seq.items {
+			var err error
+			if items[i], err = owned(item); err != nil {
+				return v, err
+			}
+		}
+		return &Value{seq: &sequence{v.seq.kind, items, v.seq.elem}}, nil
 	}
 	for _, id := range fr.c.outputs {
 		name := fr.c.names[id]
@@ -365,19 +388,7 @@ func (fr *frame) outputs() (map[string]Value, error) {
 			continue
 		}
 		v := fr.vals[id]
-		w, err := &v, error(nil)
-		switch v.Kind() {
-		case KindTensor:
-			w, err = own(&v)
-		case KindSequence:
-			items := make([]*Value, len(v.seq.items))
-			for i, item := range v.seq.items {
-				if items[i], err = own(item); err != nil {
-					break
-				}
-			}
-			*w = sequenceOf(v.seq.elem, items)
-		}
+		w, err := owned(&v)
 		if err != nil {
 			return nil, in(fmt.Sprintf("output %q", name), err)
 		}

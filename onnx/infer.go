@@ -88,7 +88,7 @@ func checkRanks(outs []tensor.Any) error {
 // call is step i applied to values, of which an absent input is the zero Any.
 func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *attrs, error) {
 	s := &c.steps[i]
-	a := &attrs{node: s.node, tensors: c.attrs[i]}
+	a := &attrs{node: s.node, tensors: c.attrs[i], kept: s.kept}
 	call := &op.Call{Attrs: a, Opset: int(c.opsetOf(s.node)), Outputs: len(s.out), Context: ctx, Inputs: make([]tensor.Any, len(s.in))}
 	for j, id := range s.in {
 		if id < 0 {
@@ -104,6 +104,29 @@ func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *at
 // passes reports whether a step gives its input on that is no tensor.
 func (s *step) passes(vals []Value) bool {
 	return s.node.Op == "Identity" && len(s.in) == 1 && len(s.out) == 1 && s.in[0] >= 0 && vals[s.in[0]].seq != nil
+}
+
+// form returns the flow that runs a step: its own, or if an input holds strings its form for them. nil stands for the
+// operator of package op.
+func (s *step) form(vals []Value) *flow {
+	if s.flow == nil && s.text != nil {
+		for _, id := range s.in {
+			if id >= 0 && vals[id].text != nil {
+				return s.text
+			}
+		}
+	}
+	return s.flow
+}
+
+// noStrings refuses strings for an operator of package op, which would compute with their numbers.
+func (s *step) noStrings(vals []Value) error {
+	for j, id := range s.in {
+		if id >= 0 && vals[id].text != nil {
+			return input(j, failf("%w: it is %v; the operator takes no strings", tensor.ErrDType, vals[id]))
+		}
+	}
+	return nil
 }
 
 // An inference goes over a graph and those inside its nodes, and follows what is known before a run.
@@ -254,13 +277,16 @@ func (f *inference) body(b *compiled, around, args []Value) ([]Value, account) {
 // its node need.
 func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside account, err error) {
 	s := &c.steps[i]
-	if s.flow != nil {
-		a := attrs{node: s.node}
-		outs, inside, err = s.flow.infer(f, &flowCall{c: c, s: s, attrs: &a, in: s.values(vals), around: vals})
+	if form := s.form(vals); form != nil {
+		a := attrs{node: s.node, tensors: c.attrs[i]}
+		outs, inside, err = form.infer(f, &flowCall{c: c, i: i, s: s, attrs: &a, in: s.values(vals), around: vals})
 		if a.wrong != nil {
 			err = a.wrong
 		}
 		return outs, inside, err
+	}
+	if err := s.noStrings(vals); err != nil {
+		return nil, inside, err
 	}
 	if s.passes(vals) {
 		return []Value{vals[s.in[0]]}, inside, nil

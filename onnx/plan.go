@@ -62,7 +62,7 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 	vals := slices.Clone(bound)
 	for _, id := range c.inputs {
 		v := &vals[id]
-		if c.given[id] || v.isTensor() && isShapeLike(v.a) {
+		if c.given[id] || v.isTensor() && v.text == nil && isShapeLike(v.a) {
 			continue
 		}
 		var err error
@@ -71,8 +71,10 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 		} else if v.seq.kind == KindSequence {
 			items := make([]*Value, len(v.seq.items))
 			for k, item := range v.seq.items {
-				var d Value
-				d, err = item.spec()
+				d := *item
+				if d.seq == nil {
+					d, err = item.spec()
+				}
 				if items[k] = &d; err != nil {
 					break
 				}
@@ -108,6 +110,7 @@ func (s *Session) planKey(inputs map[string]Value, vals []Value, limit int64) (s
 		byDefault = iota
 		described
 		valued
+		strings
 	)
 	key := binary.AppendUvarint(nil, uint64(budget(limit)))
 	for i, id := range s.c.inputs {
@@ -122,9 +125,11 @@ func (s *Session) planKey(inputs map[string]Value, vals []Value, limit int64) (s
 		kind := byte(described)
 		if !a.IsSpec() {
 			kind = valued
+		} else if vals[id].text != nil {
+			kind = strings
 		}
 		key = appendType(append(key, kind), a)
-		if kind == described {
+		if kind != valued {
 			continue
 		}
 		if !hasValue(a) {
@@ -183,7 +188,7 @@ func (fr *frame) planned() *Plan {
 	describe := func(id int) {
 		switch v := &fr.vals[id]; {
 		case v.isTensor():
-			fr.key = appendType(append(fr.key, byte(KindTensor)), v.a)
+			fr.key = appendType(binary.AppendUvarint(append(fr.key, byte(KindTensor)), uint64(v.elem())), v.a)
 		default:
 			fr.key = append(fr.key, byte(v.Kind()))
 		}

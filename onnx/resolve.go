@@ -37,7 +37,10 @@ type step struct {
 	out    []int // values written; -1 where an output isn't wanted
 	drop   []int // values that nothing reads after this step, none of them an output of the graph
 	bodies []*compiled
-	flow   *flow // what runs the step, if no operator of package op does
+	flow   *flow   // what runs the step, if no operator of package op does
+	text   *flow   // what runs it in place of such an operator, if an input holds strings
+	read   *once   // what the flow made of the attributes
+	kept   *memory // what the operator of package op did
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.

@@ -96,7 +96,9 @@ func (fr *frame) grow(st *stack, n int) error {
 		}
 	}
 	fr.release(&st.v)
-	st.v = Value{a: a}
+	if st.v = (Value{a: a}); st.single.text != nil {
+		st.v.text = fr.text
+	}
 	fr.store(&st.v)
 	return nil
 }
@@ -161,18 +163,14 @@ func (fr *frame) described(around, args []Value) (outs []Value) {
 // emptyOutput describes output k by its declaration, with 0 for every size that isn't fixed.
 func (b *compiled) emptyOutput(k int) Value {
 	d, t := b.declared(k), &b.g.Outputs[k].Type
-	if d == dtype.Invalid || t.Kind != KindTensor {
+	if d == noElem || t.Kind != KindTensor {
 		return Value{}
 	}
 	shape := make([]int, len(t.Shape))
 	for i, dim := range t.Shape {
 		shape[i] = int(min(max(dim.Value, 0), 1<<30))
 	}
-	s, err := tensor.NewSpec(d, shape...)
-	if err != nil {
-		return Value{}
-	}
-	return Value{a: s.Any()}
+	return describedAs(d, shape...)
 }
 
 // A scan is what a Scan's attributes and inputs say.
@@ -350,11 +348,7 @@ func inferScan(f *inference, k *flowCall) ([]Value, account, error) {
 
 // entrySpec describes v without an axis.
 func entrySpec(v *Value, axis int) Value {
-	s, err := tensor.NewSpec(v.a.DType(), slices.Delete(v.a.Shape(), axis, axis+1)...)
-	if err != nil {
-		return Value{}
-	}
-	return Value{a: s.Any()}
+	return describedAs(v.elem(), slices.Delete(v.a.Shape(), axis, axis+1)...)
 }
 
 func runScan(k *flowCall) ([]Value, error) {
@@ -392,7 +386,7 @@ func (k *flowCall) scanOnce(sc *scan, fr *frame, state, scanned []Value, n, most
 			k.fr.abandon(stacks)
 		}
 	}()
-	starts := make([]dtype.DType, len(state))
+	starts := make([]elem, len(state))
 	for j := range state {
 		starts[j] = state[j].elem()
 	}
@@ -411,7 +405,7 @@ func (k *flowCall) scanOnce(sc *scan, fr *frame, state, scanned []Value, n, most
 			if err != nil {
 				return nil, err
 			}
-			v := Value{a: a}
+			v := Value{a: a, text: scanned[j].text}
 			if a.SameData(scanned[j].a) {
 				v.own = scanned[j].own
 			}
@@ -510,7 +504,7 @@ func (k *flowCall) scanBatch(sc *scan, fr *frame, ins []Value) (all []Value, err
 			if err != nil {
 				return nil, err
 			}
-			if one[j].a = a; a.SameData(ins[j].a) {
+			if one[j].a, one[j].text = a, ins[j].text; a.SameData(ins[j].a) {
 				one[j].own = ins[j].own
 			}
 		}

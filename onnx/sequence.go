@@ -51,13 +51,22 @@ func (k *flowCall) place(j, n, def int) (int, error) {
 // fresh is a new tensor as a result.
 func (k *flowCall) fresh(a tensor.Any) Value { return Value{a: a, own: fresh} }
 
+// like is a new tensor that holds strings if v does.
+func (k *flowCall) like(a tensor.Any, v *Value) Value {
+	out := k.fresh(a)
+	if v.text != nil {
+		out.text = k.table()
+	}
+	return out
+}
+
 func emptySequence(k *flowCall) (Value, error) {
-	d, ok := ElemType(k.attrs.Int("dtype", int64(ElemFloat32))).DType()
-	if !ok {
+	d := (&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("dtype", int64(ElemFloat32)))}).elem()
+	if d == noElem {
 		return Value{}, in(`attribute "dtype"`, failf("%w: sequences of %v", ErrUnsupported, ElemType(k.attrs.Int("dtype", 1))))
 	}
-	if d.IsFloat() && k.c.fixed != dtype.Invalid {
-		d = k.c.fixed
+	if dtype.DType(d).IsFloat() && k.c.fixed != dtype.Invalid {
+		d = elem(k.c.fixed)
 	}
 	return sequenceOf(d, nil), nil
 }
@@ -97,7 +106,7 @@ func insert(k *flowCall) (Value, error) {
 		return Value{}, err
 	}
 	v := k.in[1]
-	if d := seq.elem; d != dtype.Invalid && d != v.elem() {
+	if d := seq.elem; d != noElem && d != v.elem() {
 		return Value{}, input(1, failf("%w: it holds %v, the sequence is of %v", tensor.ErrDType, v.elem(), d))
 	}
 	at, err := k.place(2, len(seq.items)+1, len(seq.items))
@@ -190,15 +199,15 @@ func splitToSequence(k *flowCall) (Value, error) {
 	}
 	items := make([]*Value, len(list))
 	for i, part := range list {
-		v := k.fresh(part)
+		v := k.like(part, &k.in[0])
 		items[i] = &v
 	}
-	return sequenceOf(a.DType(), items), nil
+	return sequenceOf(k.in[0].elem(), items), nil
 }
 
 // sizes returns what input 1 of SplitToSequence says about an axis of n: one size, or all.
 func (k *flowCall) sizes(n int) (each int, sizes []int, err error) {
-	split, err := k.tensor(1)
+	split, err := k.numbers(1)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -248,6 +257,9 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	if len(seq.items) == 0 {
 		return Value{}, input(0, failf("%w: the sequence is empty, so that the result has no shape", tensor.ErrShape))
 	}
+	if seq.elem == ofMap {
+		return Value{}, input(0, failf("%w: it is %v; the operator joins tensors", tensor.ErrDType, k.in[0]))
+	}
 	if k.node().Attr("axis") == nil {
 		return Value{}, failf(`it has no attribute "axis"`)
 	}
@@ -287,7 +299,7 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return k.fresh(outs[0]), nil
+	return k.like(outs[0], seq.items[0]), nil
 }
 
 func (k *flowCall) node() *Node { return k.s.node }

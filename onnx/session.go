@@ -110,7 +110,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{c: c, fixed: fixed}
-	loaded := make(map[loading]tensor.Any)
+	loaded := make(map[loading]Value)
 	c.all(func(b *compiled) bool {
 		b.rectify()
 		if b.fixed = fixed; fixed != dtype.Invalid {
@@ -122,7 +122,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		}
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
-			if b.vals[k.id].a, err = s.load(b, k, loaded); err != nil {
+			if b.vals[k.id], err = s.load(b, k, loaded); err != nil {
 				err = in(fmt.Sprintf("tensor %q", b.names[k.id]), err)
 				return false
 			}
@@ -132,6 +132,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.weights = add(s.weights, c.text.bytes)
 	return s, nil
 }
 
@@ -142,7 +143,7 @@ type loading struct {
 }
 
 // load returns the tensor of a constant, which graphs share.
-func (s *Session) load(c *compiled, k constant, loaded map[loading]tensor.Any) (v tensor.Any, err error) {
+func (s *Session) load(c *compiled, k constant, loaded map[loading]Value) (v Value, err error) {
 	as := s.fixed
 	if as != dtype.Invalid && c.onlySizes(k.id) {
 		as = dtype.Invalid
@@ -151,19 +152,19 @@ func (s *Session) load(c *compiled, k constant, loaded map[loading]tensor.Any) (
 		return v, nil
 	}
 	if v = k.value; k.proto != nil {
-		v, err = c.m.load(k.proto)
+		v, err = c.m.loadValue(k.proto, c.text)
 	}
 	if err == nil && as != dtype.Invalid {
-		v, err = toFixed(v, as)
+		v, err = valueToFixed(v, as)
 	}
 	if err != nil {
-		return tensor.Any{}, err
+		return Value{}, err
 	}
 	if k.proto != nil {
 		loaded[loading{k.proto, as}] = v
 	}
 	if k.proto != nil || !k.outer {
-		s.weights = add(s.weights, size(v))
+		s.weights = add(s.weights, v.size())
 	}
 	return v, nil
 }
@@ -225,8 +226,7 @@ func (s *Session) bind(inputs map[string]Value) ([]Value, error) {
 		}
 		err := s.fits(v, &v.Type, &a, bound)
 		if a.Kind() == KindSequence { // of an empty one the declaration alone says it
-			d, _ := v.Type.tensor().Elem.DType()
-			a = sequenceOf(d, a.seq.items)
+			a = sequenceOf(v.Type.elem(), a.seq.items)
 		}
 		if err == nil && s.fixed != dtype.Invalid {
 			a, err = valueToFixed(a, s.fixed)
@@ -270,12 +270,21 @@ func (s *Session) fits(v *ValueInfo, t *Type, val *Value, bound map[string]bindi
 		}
 		for i, item := range val.seq.items {
 			err := failf("it is nil")
-			if item.isTensor() {
+			if item.known() {
 				err = s.fits(v, t.Of, item, make(map[string]binding))
 			}
 			if err != nil {
 				return in(fmt.Sprintf("element %d", i), err)
 			}
+		}
+		return nil
+	case t.isMap():
+		if val.Kind() != KindMap {
+			return clash("onnx.MapValue makes a map")
+		}
+		key := Type{Kind: KindTensor, Elem: t.Elem}
+		if keys, vals := val.seq.items[0], val.seq.items[1]; keys.elem() != key.elem() || vals.elem() != t.Of.elem() {
+			return clash("convert its keys or values")
 		}
 		return nil
 	case t.Kind != KindTensor:
@@ -284,7 +293,10 @@ func (s *Session) fits(v *ValueInfo, t *Type, val *Value, bound map[string]bindi
 		return clash("onnx.TensorValue makes it of a tensor")
 	}
 	a := val.a
-	if d, _ := t.Elem.DType(); a.DType() != d && !(a.DType() == s.fixed && d.IsFloat()) {
+	if d, _ := t.Elem.DType(); val.elem() != t.elem() && !(val.text == nil && a.DType() == s.fixed && d.IsFloat()) {
+		if t.Elem == ElemString {
+			return clash("onnx.StringsValue makes strings")
+		}
 		return clash("convert it with op.Cast, or by astype in NumPy")
 	}
 	if a.Rank() > maxRank {
@@ -328,12 +340,12 @@ func valuesOf(tensors map[string]tensor.Any) map[string]Value {
 // caller's own, shared with neither inputs nor model.
 //
 // Before the first node runs everything is planned and checked as Plan does, or the plan that the session keeps is used.
-// An error of a node names it; one that comes from ctx wraps ctx.Err(). An output that is no tensor is an error, too:
-// RunValues gives it.
+// An error of a node names it; one that comes from ctx wraps ctx.Err(). An output that is no tensor of numbers is an
+// error, too: RunValues gives it.
 func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Options) (map[string]tensor.Any, error) {
 	if s != nil && s.c != nil {
 		for i := range s.c.g.Outputs {
-			if v := &s.c.g.Outputs[i]; v.Type.Kind == KindSequence || v.Type.Kind == KindOptional {
+			if v := &s.c.g.Outputs[i]; v.Type.Kind != KindTensor && v.Type.Kind != KindNone || v.Type.Elem == ElemString {
 				return nil, inFile(s.c.m.file, in(fmt.Sprintf("output %q", v.Name), noTensor(v.Type)))
 			}
 		}
@@ -344,7 +356,7 @@ func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 	}
 	out := make(map[string]tensor.Any, len(vals))
 	for name, v := range vals {
-		if !v.isTensor() {
+		if !v.isTensor() || v.text != nil {
 			return nil, inFile(s.c.m.file, in(fmt.Sprintf("output %q", name), noTensor(v)))
 		}
 		out[name] = v.a
@@ -353,7 +365,7 @@ func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 }
 
 func noTensor(what any) error {
-	return failf("%w: it is %v, no tensor; RunValues gives it", tensor.ErrValue, what)
+	return failf("%w: it is %v, no tensor of numbers; RunValues gives it", tensor.ErrValue, what)
 }
 
 // RunValues is Run for inputs and outputs of any kind.

@@ -486,7 +486,7 @@ func TestWeightsInPlace(t *testing.T) {
 
 func TestAttributeKinds(t *testing.T) {
 	a := &attrs{node: &Node{Attributes: []Attribute{Int("i", 3), Ints("is", 1, 2), Float("f", 2.5), Floats("fs", 1), String("s", "x"),
-		{Name: "t", Type: AttrTensor, Value: &TensorProto{}}}}, tensors: vals{"t": vec(1)}}
+		{Name: "t", Type: AttrTensor, Value: &TensorProto{}}}}, tensors: map[string]Value{"t": {a: vec(1)}}}
 	if !a.Has("i") || a.Has("none") || a.Int("i", 0) != 3 || a.Int("none", 9) != 9 || a.Float("f", 0) != 2.5 || a.Float("none", 1) != 1 || a.Str("s", "") != "x" || a.Str("none", "d") != "d" {
 		t.Error("a scalar is read wrong")
 	}

@@ -187,6 +187,9 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 			}
 		}
 	}
+	if t.list == stringField {
+		return d.spend(int64(len(m.b)) + int64(t.count)*24)
+	}
 	// Loading allocates no more than this, by check.
 	dt, _ := t.Type.DType()
 	return d.spend(int64(len(t.Raw))*int64(dt.PerByte()) + int64(t.count)*int64(dt.PerByte()*dt.Size()))
@@ -327,6 +330,9 @@ func (t *TensorProto) unlist(dst []byte, size int) error {
 
 // unsupported says why the tensor can't be read even if the file is right; "" if it can.
 func (t *TensorProto) unsupported() string {
+	if t.Type == ElemString {
+		return ""
+	}
 	if _, ok := t.Type.DType(); !ok {
 		return fmt.Sprintf("element type %v", t.Type)
 	}
@@ -337,6 +343,15 @@ func (t *TensorProto) unsupported() string {
 		return "elements in several pieces"
 	}
 	return ""
+}
+
+// checkElems is check for tensors of all types.
+func (t *TensorProto) checkElems() error {
+	if t.Type == ElemString {
+		return t.checkStrings()
+	}
+	_, _, err := t.check()
+	return err
 }
 
 // check compares the stored elements with type and shape, and returns the number of elements and the bytes of one. After
@@ -351,7 +366,10 @@ func (t *TensorProto) check() (n, size int, err error) {
 	if why := t.unsupported(); why != "" {
 		return 0, 0, failf("%w: %s", ErrUnsupported, why)
 	}
-	d, _ := t.Type.DType()
+	d, ok := t.Type.DType()
+	if !ok {
+		return 0, 0, failf("%w: element type %v is held by no tensor; a Value holds it", ErrUnsupported, t.Type)
+	}
 	size = d.Size()
 	if d.PerByte() > 1 {
 		return n, size, t.checkPacked(d, n)

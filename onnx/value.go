@@ -7,22 +7,25 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A Value is what a graph computes with: a tensor, a sequence of tensors, or nothing, which an optional may hold. The
-// zero Value is none of them.
+// A Value is what a graph computes with: a tensor of numbers or of strings, a sequence of tensors or of maps, a map, or
+// nothing, which an optional may hold. The zero Value is none of them.
 type Value struct {
-	a   tensor.Any
-	own *storage  // what holds the memory of a, a result of the run; nil for the caller's and the model's own
-	seq *sequence // of every value that is no tensor
+	a    tensor.Any
+	own  *storage  // what holds the memory of a, a result of the run; nil for the caller's and the model's own
+	seq  *sequence // of every value that is no tensor
+	text *table    // of a tensor of strings: a holds their numbers there
 }
 
 // A sequence is what a Value refers to that is no tensor. It doesn't change once it is made.
 type sequence struct {
-	kind  Kind // KindSequence, or KindOptional for nothing
+	kind  Kind // KindSequence, KindMap, whose items are the keys and the values, or KindOptional for nothing
 	items []*Value
-	elem  dtype.DType // of the items; Invalid where nothing says it
+	elem  elem // of the items; noElem where nothing says it
 }
 
 // nothing is an optional without a value.
@@ -37,18 +40,30 @@ func SequenceValue(d dtype.DType, list ...tensor.Any) Value {
 	for i, a := range list {
 		items[i] = &Value{a: a}
 	}
-	return sequenceOf(d, items)
+	return sequenceOf(elem(d), items)
 }
 
-func sequenceOf(d dtype.DType, items []*Value) Value {
+// SequenceOf returns a sequence of tensors or maps, also of strings. A run refuses one of values of different types.
+func SequenceOf(list ...Value) Value {
+	items := make([]*Value, len(list))
+	var of elem
+	for i := range list {
+		if items[i] = &list[i]; i == 0 {
+			of = list[i].itemElem()
+		}
+	}
+	return sequenceOf(of, items)
+}
+
+func sequenceOf(d elem, items []*Value) Value {
 	return Value{seq: &sequence{KindSequence, items, d}}
 }
 
 // Nothing returns the value of an optional that holds none.
 func Nothing() Value { return Value{seq: nothing} }
 
-// Kind returns KindTensor, KindSequence, KindOptional for Nothing, or KindNone for the zero Value. An optional that holds
-// a value is that value.
+// Kind returns KindTensor, KindSequence, KindMap, KindOptional for Nothing, or KindNone for the zero Value. An optional that
+// holds a value is that value.
 func (v Value) Kind() Kind {
 	switch {
 	case v.seq != nil:
@@ -62,29 +77,54 @@ func (v Value) Kind() Kind {
 // known reports whether v is not the zero Value, which stands for an absent input, or one that isn't known before the run.
 func (v *Value) known() bool { return v.seq != nil || !v.a.IsZero() }
 
-// isTensor reports whether v is a tensor.
+// isTensor reports whether v is a tensor, of numbers or of strings.
 func (v *Value) isTensor() bool { return v.seq == nil && !v.a.IsZero() }
 
-// Tensor returns the tensor that v is, the zero Any if it is something else.
-func (v Value) Tensor() tensor.Any { return v.a }
+// Tensor returns the tensor of numbers that v is, the zero Any if it is something else.
+func (v Value) Tensor() tensor.Any {
+	if v.text != nil {
+		return tensor.Any{}
+	}
+	return v.a
+}
 
-// List returns the tensors of a sequence, nil for other values.
+// List returns the tensors of a sequence, nil for other values. In place of what is no tensor of numbers it has the zero
+// Any: see Items.
 func (v Value) List() []tensor.Any {
 	if v.Kind() != KindSequence {
 		return nil
 	}
 	list := make([]tensor.Any, len(v.seq.items))
 	for i, item := range v.seq.items {
-		list[i] = item.a
+		list[i] = item.Tensor()
 	}
 	return list
 }
 
-// String describes the value: float32[2,3], sequence of 2: int64[], int64[4]; nothing. A long sequence is cut.
+// Items returns the elements of a sequence, nil for other values.
+func (v Value) Items() []Value {
+	if v.Kind() != KindSequence {
+		return nil
+	}
+	list := make([]Value, len(v.seq.items))
+	for i, item := range v.seq.items {
+		list[i] = *item
+	}
+	return list
+}
+
+// String describes the value: float32[2,3], string[4], sequence of 2: int64[], int64[4]; map of 3: string to float32;
+// nothing. A long sequence is cut.
 func (v Value) String() string {
 	switch v.Kind() {
 	case KindTensor:
-		return tensor.Describe(v.a)
+		s := tensor.Describe(v.a)
+		if v.text != nil {
+			s = "string" + strings.TrimPrefix(s, dtype.Int32.String())
+		}
+		return s
+	case KindMap:
+		return fmt.Sprintf("map of %d: %v to %v", v.seq.items[0].a.Len(), v.seq.items[0].elem(), v.seq.elem)
 	case KindSequence:
 		const most = 8
 		var parts []string
@@ -111,30 +151,43 @@ func (v Value) Close() error {
 		errs = append(errs, v.a.Close())
 	} else if v.seq != nil {
 		for _, item := range v.seq.items {
-			errs = append(errs, item.a.Close())
+			errs = append(errs, item.Close())
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// elem returns the element type of a tensor, or of those of a sequence; Invalid where it isn't known.
-func (v *Value) elem() dtype.DType {
+// elem returns the element type of a tensor, or of those of a sequence; noElem where it isn't known.
+func (v *Value) elem() elem {
 	switch {
+	case v.text != nil:
+		return ofString
 	case v.isTensor():
-		return v.a.DType()
+		return elem(v.a.DType())
 	case v.seq != nil:
 		return v.seq.elem
 	}
-	return dtype.Invalid
+	return noElem
+}
+
+// itemElem returns what v is as an item of a sequence.
+func (v *Value) itemElem() elem {
+	switch v.Kind() {
+	case KindMap:
+		return ofMap
+	case KindTensor:
+		return v.elem()
+	}
+	return noElem
 }
 
 // spec returns what is known of v's type, without elements; of what is no tensor that is nothing.
 func (v *Value) spec() (Value, error) {
 	if !v.isTensor() || v.a.IsSpec() {
-		return Value{a: v.a}, nil
+		return Value{a: v.a, text: v.text}, nil
 	}
 	s, err := tensor.NewSpec(v.a.DType(), v.a.Shape()...)
-	return Value{a: s.Any()}, err
+	return Value{a: s.Any(), text: v.text}, err
 }
 
 // axes is how many axes the tensors of v have together, and one for each.
@@ -144,7 +197,7 @@ func (v *Value) axes() int {
 	}
 	n := len(v.seq.items)
 	for _, item := range v.seq.items {
-		n += item.a.Rank()
+		n += item.axes()
 	}
 	return n
 }
@@ -156,20 +209,21 @@ func (v *Value) size() int64 {
 	}
 	var n int64
 	for _, item := range v.seq.items {
-		n = add(n, max(size(item.a), 0))
+		n = add(n, max(item.size(), 0))
 	}
 	return n
 }
 
 // sameType reports whether two tensors hold the same type in the same shape.
 func sameType(v, w *Value) bool {
-	return v.isTensor() && w.isTensor() && v.a.DType() == w.a.DType() && slices.Equal(v.a.Shape(), w.a.Shape())
+	return v.isTensor() && w.isTensor() && v.elem() == w.elem() && v.a.DType() == w.a.DType() && slices.Equal(v.a.Shape(), w.a.Shape())
 }
 
 // DecodeValue decodes a file that holds one value of type t, as in the data sets beside ONNX models: a TensorProto, a
-// SequenceProto or an OptionalProto. Tensors are copies. The error wraps ErrUnsupported for types that no Value holds.
+// SequenceProto, a MapProto or an OptionalProto. Tensors are copies. The error wraps ErrUnsupported for types that no Value holds.
 func DecodeValue(b []byte, t Type) (Value, error) {
 	d := newDecoder(len(b))
+	d.strings = newTable(nil)
 	v, err := d.anyValue(msg{b, 0}, &t)
 	return v, inFile("", err)
 }
@@ -180,14 +234,19 @@ func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
 	case t.Kind == KindTensor:
 		var p TensorProto
 		if err = d.tensor(m, &p); err == nil {
-			v.a, err = (&Model{}).load(&p)
+			v, err = (&Model{}).loadValue(&p, d.strings)
 		}
 		return v, err
-	case t.Kind == KindSequence && of != nil && of.Kind == KindTensor:
-		elem, _ := of.Elem.DType()
+	case t.isMap():
+		return d.mapValue(m, t)
+	case t.Kind == KindSequence && of != nil && (of.Kind == KindTensor || of.isMap()):
+		num := protowire.Number(3) // tensor_values
+		if of.Kind == KindMap {
+			num = 6
+		}
 		var items []*Value
 		err = d.each(m, func(f field) error {
-			if f.num != 3 {
+			if f.num != num {
 				return nil
 			}
 			body, err := f.message()
@@ -197,14 +256,15 @@ func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
 			if err == nil {
 				v, err = d.anyValue(body, of)
 			}
-			items = append(items, &Value{a: v.a})
+			item := v
+			items = append(items, &item)
 			return in(fmt.Sprintf("element %d", len(items)-1), err)
 		})
-		return sequenceOf(elem, items), err
+		return sequenceOf(of.elem(), items), err
 	case t.Kind == KindOptional && of != nil:
 		v = Nothing()
 		err = d.each(m, func(f field) error {
-			if f.num != 3 && f.num != 5 {
+			if f.num != 3 && f.num != 5 && f.num != 6 {
 				return nil
 			}
 			body, err := f.message()
@@ -216,4 +276,75 @@ func (d *decoder) anyValue(m msg, t *Type) (v Value, err error) {
 		return v, err
 	}
 	return v, failf("%w: values of type %v", ErrUnsupported, *t)
+}
+
+// mapValue decodes a MapProto, whose values are a SequenceProto of tensors of one element.
+func (d *decoder) mapValue(m msg, t *Type) (v Value, err error) {
+	numbers, err := d.int64s(m, 3)
+	if err != nil {
+		return v, err
+	}
+	var names []string
+	vals := sequenceOf(t.Of.elem(), nil)
+	err = d.each(m, func(f field) error {
+		switch f.num {
+		case 4:
+			s, err := d.text(f)
+			names = append(names, s)
+			return err
+		case 5:
+			body, err := f.message()
+			if err == nil {
+				vals, err = d.anyValue(body, &Type{Kind: KindSequence, Of: t.Of})
+			}
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return v, err
+	}
+	keys := listValue(numbers)
+	if t.Elem == ElemString {
+		if keys, err = d.strings.value([]int{len(names)}, names); err != nil {
+			return v, err
+		}
+	}
+	list, err := joined(vals.seq, t.Of.elem())
+	if err == nil && list.a.Len() != keys.a.Len() {
+		err = failf("a map of %d keys has %d values", keys.a.Len(), list.a.Len())
+	}
+	if err != nil {
+		return v, err
+	}
+	list.text = nil
+	if t.Of.Elem == ElemString {
+		list.text = d.strings
+	}
+	return mapOf(keys, list), nil
+}
+
+// joined returns a list of the elements of tensors that have one each.
+func joined(seq *sequence, e elem) (Value, error) {
+	list := make([]tensor.Any, len(seq.items))
+	for i, item := range seq.items {
+		if item.a.Len() != 1 || item.elem() != e {
+			return Value{}, in(fmt.Sprintf("value %d", i), failf("it is %v; want one %v", *item, e))
+		}
+		list[i] = item.a.Reshape(1)
+	}
+	if len(list) == 0 {
+		d := dtype.DType(e)
+		if e == ofString {
+			d = dtype.Int32
+		}
+		a, err := tensor.Make(d, 0)
+		return Value{a: a}, err
+	}
+	o, _ := op.Lookup("Concat")
+	outs, err := o.Run(&op.Call{Inputs: list, Attrs: op.AttrMap{"axis": int64(0)}, Opset: 13})
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{a: outs[0]}, nil
 }

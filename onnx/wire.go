@@ -40,6 +40,8 @@ type decoder struct {
 	depth  int
 	graphs int         // how many graphs stand around what is decoded
 	from   *mem.Buffer // what the bytes are of; nil for a program's own
+
+	strings *table // of the values that are decoded
 }
 
 func newDecoder(size int) *decoder {

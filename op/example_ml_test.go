@@ -51,6 +51,70 @@ func ExampleLinearClassifier() {
 	//  [4. 3.]]
 }
 
+func ExampleSVMRegressor() {
+	x := tensor.FromSlice([]float32{0, 0, 1, 1}, 2, 2)
+	m := op.SVM{Kernel: "RBF", Gamma: 0.5, SupportVectors: []float32{0, 0, 1, 1}, Coefficients: []float32{1, -1}, Rho: []float32{0.5}}
+	fmt.Println(op.SVMRegressor(x, m, false))
+	fmt.Println(op.SVMRegressor(x, m, true))
+	// Output:
+	// [[ 1.1321206 ]
+	//  [-0.13212056]]
+	// [[ 1.]
+	//  [-1.]]
+}
+
+func ExampleSVMClassifier() {
+	x := tensor.FromSlice([]float32{0, 0, 1, 1}, 2, 2)
+	m := op.SVM{SupportVectors: []float32{0, 1, 1, 1}, Coefficients: []float32{1, -1}, Rho: []float32{0.25}}
+	label, scores := op.SVMClassifier(x, []int64{7, 8}, op.SVC{SVM: m, VectorsPerClass: []int64{1, 1}})
+	fmt.Println(label)
+	fmt.Println(scores)
+	label, scores = op.SVMClassifier(x, []int64{7, 8}, op.SVC{SVM: m, VectorsPerClass: []int64{1, 1}, ProbA: []float32{-2}, ProbB: []float32{0}})
+	fmt.Println(label)
+	fmt.Printf("%.4f\n", scores)
+	// Output:
+	// [7 8]
+	// [[-0.25  0.25]
+	//  [ 0.75 -0.75]]
+	// [7 8]
+	// [[0.6213 0.3787]
+	//  [0.1824 0.8176]]
+}
+
+func ExampleFeatureVectorizer() {
+	a, b := tensor.FromSlice([]int64{1, 2, 3, 4}, 2, 2), tensor.FromSlice([]int64{5, 6}, 2, 1)
+	fmt.Println(op.FeatureVectorizer([]tensor.Tensor[int64]{a, b}, nil))
+	// Output:
+	// [[1. 2. 5.]
+	//  [3. 4. 6.]]
+}
+
+func ExampleOneHotEncoder() {
+	fmt.Println(op.OneHotEncoder(tensor.FromSlice([]int64{2, 5, 1}), []int64{1, 2}, true))
+	// Output:
+	// [[0. 1.]
+	//  [0. 0.]
+	//  [1. 0.]]
+}
+
+func ExampleTfIdfVectorizer() {
+	x := tensor.FromSlice([]int64{1, 1, 3, 3, 3, 7, 8, 6, 7, 5, 6, 8}, 2, 6)
+	grams := op.NGrams{Pool: []int64{2, 3, 5, 4, 5, 6, 7, 8, 6, 7}, Starts: []int{0, 4}, Outputs: []int{0, 1, 2, 3, 4, 5, 6}, Mode: "TF", Least: 2, Most: 2}
+	fmt.Println(op.TfIdfVectorizer(x, grams))
+	// Output:
+	// [[0. 0. 0. 0. 0. 0. 0.]
+	//  [0. 0. 0. 0. 1. 0. 1.]]
+}
+
+func ExampleTreeEnsembleScores() {
+	x := tensor.FromSlice([]float64{0, 1}, 2, 1)
+	votes := []op.TreeVote{{Node: 1, Weight: 10}, {Node: 2, Weight: 20}}
+	fmt.Println(op.TreeEnsembleScores(x, 1, op.TreeEnsemble{Nodes: stump, Votes: votes}))
+	// Output:
+	// [[10.]
+	//  [20.]]
+}
+
 // stump is a tree of one comparison: feature 0 is at most 0.5.
 var stump = []op.TreeNode{
 	{ID: 0, Mode: "BRANCH_LEQ", Feature: 0, Value: 0.5, True: 1, False: 2},

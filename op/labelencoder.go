@@ -14,7 +14,7 @@ import (
 // LabelEncoder returns for each element of x the value at the position of the key that it
 // equals, and def where there is none. Of equal keys the last counts; NaN equals NaN,
 // and −0 equals +0. It panics unless there is a value for each key. LabelEncoder of the
-// domain ai.onnx.ml, without its strings.
+// domain ai.onnx.ml. Package onnx runs it with strings, too.
 func LabelEncoder[K num.Native | num.Fixed, V num.Elem](x tensor.Tensor[K], keys []K, values []V, def V) (r tensor.Tensor[V]) {
 	labelled(x.Any(), tensor.FromSlice(keys).Any(), tensor.FromSlice(values).Any(), tensor.Scalar(def).Any()).into(exec.Ref(&r), nil)
 	return r

@@ -13,7 +13,7 @@ import (
 // label it is that of scores from 0 on, or after a PostTransform from 0.5 on; else 0. Without
 // labels the classes are 0, 1, …. It panics when the numbers of coefficients, intercepts
 // and labels don't fit. An Into target takes the scores. LinearClassifier of the domain
-// ai.onnx.ml, without its strings.
+// ai.onnx.ml. Package onnx runs it with labels that are strings, too.
 func LinearClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, m Linear, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
 	*exec.Ref(&label) = m.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
@@ -102,9 +102,9 @@ func labelOf(labels []int64, v []float64) int64 {
 }
 
 // labelsOf reads the labels of a node.
-func labelsOf(name string, c *Call, attr string) []int64 {
-	if c.Attrs.Has("classlabels_strings") && len(texts(name, c, "classlabels_strings")) > 0 {
-		panic(fail(name, ErrUnsupported, "labels that are strings aren't supported yet; give %s, and look the strings up by them", attr))
+func labelsOf(name string, c *Call, attr, strings string) []int64 {
+	if c.Attrs.Has(strings) && len(texts(name, c, strings)) > 0 {
+		panic(fail(name, ErrUnsupported, "strings are for package onnx; give %s, and look the strings up by them", attr))
 	}
 	v, _ := c.Attrs.Ints(attr)
 	return v
@@ -112,7 +112,7 @@ func labelsOf(name string, c *Call, attr string) []int64 {
 
 func linearClasses(c *Call) *classification {
 	m := linearOf(c)
-	return m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints"))
+	return m.classes(c.in(0), labelsOf("LinearClassifier", c, "classlabels_ints", "classlabels_strings"))
 }
 
 // multi_class doesn't change the scores.

@@ -12,23 +12,22 @@ import (
 // score is s, and that of the first 1 − s if no weight is negative and the PostTransform is
 // NONE or PROBIT, else −s; Base may have one number. An Into target takes the scores. It
 // panics as TreeEnsembleRegressor does, and for less than two labels. TreeEnsembleClassifier
-// of the domain ai.onnx.ml, without its strings.
+// of the domain ai.onnx.ml. Package onnx runs it with labels that are strings, too.
 func TreeEnsembleClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labels []int64, e TreeEnsemble, opts ...Option) (label tensor.Tensor[int64], scores tensor.Tensor[float32]) {
-	*exec.Ref(&label) = e.classes(x.Any(), labels).both(exec.Ref(&scores), opts)
+	*exec.Ref(&label) = (&planted{e: e}).classes(x.Any(), labels).both(exec.Ref(&scores), opts)
 	return label, scores
 }
 
-func (e *TreeEnsemble) classes(x tensor.Any, labels []int64) *classification {
+func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	const name = "TreeEnsembleClassifier"
+	e := &p.e
 	rows, features := tableOf(name, x)
 	n := len(labels)
-	if n < 2 {
-		panic(fail(name, ErrUnsupported, "it has %d labels; give two or more", n))
-	}
+	severalLabels(name, n)
 	if e.Aggregate != "" && e.Aggregate != "SUM" {
 		panic(fail(name, tensor.ErrValue, "Aggregate is %.40q; the votes for classes are summed", e.Aggregate))
 	}
-	f := e.forest(name, features, n)
+	f := p.forest(name, features, n)
 	one, positive := n == 2 && len(e.Votes) > 0, true
 	for _, v := range e.Votes {
 		one = one && v.Target == e.Votes[0].Target
@@ -65,10 +64,18 @@ func (e *TreeEnsemble) classes(x tensor.Any, labels []int64) *classification {
 	return k
 }
 
+func severalLabels(name string, n int) {
+	if n < 2 {
+		panic(fail(name, ErrUnsupported, "it has %d labels; give two or more", n))
+	}
+}
+
 func treeClasses(c *Call) *classification {
 	const name = "TreeEnsembleClassifier"
-	e := ensembleOf(name, c, "class_")
-	return e.classes(c.in(0), labelsOf(name, c, "classlabels_int64s"))
+	labels := labelsOf(name, c, "classlabels_int64s", "classlabels_strings")
+	severalLabels(name, len(labels))
+	p := plant(name, c, len(labels), func() TreeEnsemble { return ensembleOf(name, c, "class_") })
+	return p.classes(c.in(0), labels)
 }
 
 var treeEnsembleClassifier = opN{about: about{name: "TreeEnsembleClassifier", domain: mlDomain, onnx: []int{1, 3}, why: mlWhy,

@@ -21,11 +21,12 @@ type TreeEnsemble struct {
 // TreeNode is a leaf, or compares a feature with a value.
 type TreeNode struct {
 	Tree, ID    int64
-	Mode        string // "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ" or "LEAF"
+	Mode        string // "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER" or "LEAF"
 	Feature     int
 	Value       float64
-	True, False int64 // the nodes of the tree that come next
-	MissingTrue bool  // NaN goes to True; else it compares as NaN does
+	Members     []float64 // of BRANCH_MEMBER, in place of Value: the numbers that compare as true
+	True, False int64     // the nodes of the tree that come next
+	MissingTrue bool      // NaN goes to True; else it compares as NaN does
 }
 
 // TreeVote is what a leaf adds to a target or class. A vote of a branch counts nothing.
@@ -43,19 +44,19 @@ type TreeVote struct {
 // when a tree has two nodes of one number, two roots or a cycle, and for an unknown mode.
 // TreeEnsembleRegressor of the domain ai.onnx.ml.
 func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], targets int, e TreeEnsemble, opts ...Option) (r tensor.Tensor[float32]) {
-	e.regressed(x.Any(), targets).into(exec.Ref(&r), opts)
+	(&planted{e: e}).regressed("TreeEnsembleRegressor", x.Any(), targets).into(exec.Ref(&r), opts)
 	return r
 }
 
-func (e *TreeEnsemble) regressed(x tensor.Any, targets int) *transfer {
-	const name = "TreeEnsembleRegressor"
+func (p *planted) regressed(name string, x tensor.Any, targets int) *transfer {
+	e := &p.e
 	rows, features := tableOf(name, x)
 	switch e.Aggregate {
 	case "", "SUM", "AVERAGE", "MIN", "MAX":
 	default:
 		panic(fail(name, tensor.ErrValue, "aggregate_function is %.40q; want SUM, AVERAGE, MIN or MAX", e.Aggregate))
 	}
-	f := e.forest(name, features, targets)
+	f := p.forest(name, features, targets)
 	if n := len(e.Base); n != 0 && n != targets {
 		panic(fail(name, tensor.ErrShape, "%d base values for %d targets; give one for each, or none", n, targets))
 	}
@@ -79,6 +80,7 @@ type treeNode struct {
 	mode    string
 	feature int
 	value   float64
+	members []float64
 	next    [2]int // where the comparison is false, and true
 	missing bool
 	votes   []TreeVote
@@ -113,8 +115,10 @@ func (e *TreeEnsemble) forest(name string, features, targets int) *forest {
 		case "LEAF":
 			continue
 		case "BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ":
+		case "BRANCH_MEMBER":
+			f.nodes[i].members = slices.Sorted(slices.Values(n.Members))
 		default:
-			panic(fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ or LEAF", n.ID, n.Tree, n.Mode))
+			panic(fail(name, tensor.ErrValue, "node %d of tree %d has mode %.40q; want BRANCH_LEQ, BRANCH_LT, BRANCH_GTE, BRANCH_GT, BRANCH_EQ, BRANCH_NEQ, BRANCH_MEMBER or LEAF", n.ID, n.Tree, n.Mode))
 		}
 		if n.Feature < 0 || n.Feature >= features {
 			panic(fail(name, tensor.ErrIndex, "node %d of tree %d compares feature %d; input 0 has %d features", n.ID, n.Tree, n.Feature, features))
@@ -192,6 +196,8 @@ func (f *forest) leaf(root int, src numeric, first int) *treeNode {
 			yes = x > n.value
 		case "BRANCH_EQ":
 			yes = x == n.value
+		case "BRANCH_MEMBER":
+			yes = contains(n.members, x)
 		default:
 			yes = x != n.value
 		}
@@ -288,7 +294,12 @@ var treeEnsembleRegressor = opN{about: about{name: "TreeEnsembleRegressor", doma
 		"nodes_hitrates_as_tensor", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values",
 		"nodes_values_as_tensor", "post_transform", "target_ids", "target_nodeids", "target_treeids", "target_weights", "target_weights_as_tensor"}}, least: 1, takes: tabular,
 	move: func(c *Call) *transfer {
-		e := ensembleOf("TreeEnsembleRegressor", c, "target_")
-		e.Aggregate = c.Attrs.Str("aggregate_function", "SUM")
-		return e.regressed(c.in(0), attrInt(c, "n_targets", 1))
+		const name = "TreeEnsembleRegressor"
+		targets := attrInt(c, "n_targets", 1)
+		p := plant(name, c, targets, func() TreeEnsemble {
+			e := ensembleOf(name, c, "target_")
+			e.Aggregate = c.Attrs.Str("aggregate_function", "SUM")
+			return e
+		})
+		return p.regressed(name, c.in(0), targets)
 	}}

@@ -145,6 +145,9 @@ func (p *program) print(r *result, f *runFlags) {
 	for i := range r.m.Graph.Outputs {
 		if name := r.m.Graph.Outputs[i].Name; r.parts[name] == nil {
 			fmt.Fprintf(p.out, "%s %s\n", label(name), r.empty[name])
+			if v, ok := r.text[name]; ok {
+				p.printText(v)
+			}
 		}
 	}
 }

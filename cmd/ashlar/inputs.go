@@ -19,12 +19,14 @@ type inputs struct {
 	values map[string]*value
 }
 
-// A value is what one input is given: a tensor, pictures that become one, or a list of tensors for a sequence.
+// A value is what one input is given: a tensor, pictures that become one, a list of tensors for a sequence, or strings or
+// maps, one or the elements of a sequence.
 type value struct {
 	files    []string
 	tensor   tensor.Any
 	pictures []*source
 	list     []tensor.Any
+	text     []onnx.Value
 }
 
 // gather reads the inputs of a run: named ones given as name=file, and others in the order of the graph's inputs.
@@ -164,6 +166,9 @@ func (in *inputs) place(i int, s *source) (int, error) {
 
 // give makes s the value of an input, or a picture more of it.
 func (in *inputs) give(name string, s *source, file string) error {
+	if t := in.textType(name); t != nil {
+		return in.giveText(name, t, s, file)
+	}
 	if s.kind == pictureKind && s.array == "" && !in.isSequence(name) {
 		v := in.values[name]
 		if v == nil {
@@ -234,8 +239,15 @@ func (in *inputs) isSequence(name string) bool {
 func (in *inputs) given() map[string]onnx.Value {
 	out := make(map[string]onnx.Value, len(in.values))
 	for name, v := range in.values {
-		if out[name] = onnx.TensorValue(v.tensor); v.list != nil {
+		switch {
+		case v.text != nil && in.isSequence(name):
+			out[name] = onnx.SequenceOf(v.text...)
+		case v.text != nil:
+			out[name] = v.text[0]
+		case v.list != nil:
 			out[name] = onnx.SequenceValue(v.list[0].DType(), v.list...)
+		default:
+			out[name] = onnx.TensorValue(v.tensor)
 		}
 	}
 	return out

@@ -52,6 +52,13 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 		}
 		seen[filepath.Clean(t.file)] = true
 		for _, name := range t.names {
+			out := outputOf(m, name).Type
+			for out.Of != nil && (out.Kind == onnx.KindSequence || out.Kind == onnx.KindOptional) {
+				out = *out.Of
+			}
+			if out.Kind == onnx.KindMap || out.Elem == onnx.ElemString {
+				return nil, fmt.Errorf("%s: the output %s is of strings or maps, which the file can't hold: --json prints them", t.file, label(name))
+			}
 			if !t.zip && outputOf(m, name).Type.Kind == onnx.KindSequence {
 				return nil, fmt.Errorf("%s: the output %s is a sequence: write it to a file that ends in .npz", t.file, label(name))
 			}

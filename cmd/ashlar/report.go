@@ -49,7 +49,7 @@ type reportOutput struct {
 	Name    string `json:"name"`
 	DType   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
-	Values  []any  `json:"values"`
+	Values  []any  `json:"values"`  // strings, or the maps of a sequence, too
 	Omitted int    `json:"omitted"` // how many values there are beyond those
 
 	// Of an output that scores classes.
@@ -75,6 +75,10 @@ func (p *program) printJSON(r *result, f *runFlags) error {
 				rep.Inputs = append(rep.Inputs, reportInput{fmt.Sprintf("%s.%d", name, i), t.DType().String(), t.Shape(), v.files[i : i+1]})
 			}
 		} else if v != nil {
+			if v.text != nil {
+				rep.Inputs = append(rep.Inputs, reportInput{name, r.inputs.info(name).Type.String(), v.text[0].Shape(), v.files})
+				continue
+			}
 			rep.Inputs = append(rep.Inputs, reportInput{name, v.tensor.DType().String(), v.tensor.Shape(), v.files})
 		}
 	}
@@ -94,6 +98,28 @@ func (p *program) printJSON(r *result, f *runFlags) error {
 					list = append(list, reportClass{c, r.labels.name(c, len(row)), value(row[c])})
 				}
 				o.Top = append(o.Top, list)
+			}
+		}
+		rep.Outputs = append(rep.Outputs, o)
+	}
+	for i := range r.m.Graph.Outputs {
+		name := r.m.Graph.Outputs[i].Name
+		v, ok := r.text[name]
+		if !ok {
+			continue
+		}
+		o := reportOutput{Name: name, DType: "string", Shape: v.Shape(), Values: []any{}}
+		if list := v.Strings(); list != nil {
+			for _, s := range list[:min(len(list), mostValues)] {
+				o.Values = append(o.Values, s)
+			}
+			o.Omitted = len(list) - len(o.Values)
+		} else {
+			o.DType, o.Shape = v.String(), []int{}
+			if list, ok := textOf(v, mostValues).([]any); ok {
+				o.Values, o.Omitted = list, len(v.Items())-len(list)
+			} else {
+				o.Values = []any{textOf(v, mostValues)}
 			}
 		}
 		rep.Outputs = append(rep.Outputs, o)

@@ -73,6 +73,10 @@ The tensors of a sequence are given one by one: -i NAME=FILE as often as there a
 any. Those of an output NAME that is a sequence are called NAME.0, NAME.1 and so
 on. An input of an optional type may be left out.
 
+An input of strings is a file of JSON: a string, or lists of strings, or lists of
+such lists, by its shape. An input that is a map is an object of JSON. Outputs of
+strings and maps are printed as JSON, a line for each element of a sequence.
+
 With -o an output is written to a file, which is there in full or not at all:
 NAME=FILE for one output, FILE for all; FILE ends in .npy, for one, or .npz, or
 is - for standard output, and then nothing else is printed there.
@@ -158,6 +162,7 @@ type result struct {
 	outputs map[string]tensor.Any // of a sequence each element
 	parts   map[string][]string   // the names under which outputs has a graph's output
 	empty   map[string]string     // what an output without tensors is
+	text    map[string]onnx.Value // the outputs that are strings or maps, or sequences of them
 	ranks   map[string]*ranking   // of the outputs that score classes
 	plan    *onnx.Plan
 	profile *profile
@@ -295,8 +300,13 @@ func (p *program) repeat(ctx context.Context, s *onnx.Session, given map[string]
 // take names the tensors of the outputs.
 func (r *result) take(outputs map[string]onnx.Value) {
 	r.outputs, r.parts, r.empty = make(map[string]tensor.Any), make(map[string][]string), make(map[string]string)
+	r.text = make(map[string]onnx.Value)
 	for name, v := range outputs {
 		r.empty[name] = v.String()
+		if holdsText(v) {
+			r.text[name] = v
+			continue
+		}
 		if v.Kind() == onnx.KindTensor {
 			r.outputs[name], r.parts[name] = v.Tensor(), []string{name}
 		}

@@ -129,10 +129,27 @@ func nodeTest(folder fs.FS, name string, model *onnx.Model, sets []string) error
 	return nil
 }
 
-// compareValues compares tensors, and sequences item by item.
+// compareValues compares tensors, strings, and sequences of both item by item.
 func compareValues(got, want onnx.Value, random bool) error {
 	if got.Kind() != want.Kind() {
 		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	if g, w := got.Strings(), want.Strings(); g != nil || w != nil {
+		if got.String() != want.String() || !slices.Equal(g, w) {
+			return fmt.Errorf("got %v %.20q, want %v %.20q", got, g, want, w)
+		}
+		return nil
+	}
+	if g, w := got.Items(), want.Items(); len(w) > 0 && w[0].Strings() != nil {
+		if len(g) != len(w) {
+			return fmt.Errorf("got %v, want %v", got, want)
+		}
+		for i := range w {
+			if err := compareValues(g[i], w[i], random); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+		}
+		return nil
 	}
 	g, w := got.List(), want.List()
 	if got.Kind() == onnx.KindTensor {
@@ -164,7 +181,7 @@ func compareValues(got, want onnx.Value, random bool) error {
 
 // readValue reads a value of the type that the graph declares.
 func readValue(folder fs.FS, file string, v onnx.ValueInfo) (onnx.Value, error) {
-	if v.Type.Kind != onnx.KindSequence && v.Type.Kind != onnx.KindOptional {
+	if v.Type.Kind != onnx.KindSequence && v.Type.Kind != onnx.KindOptional && v.Type.Elem != onnx.ElemString {
 		t, err := readTensor(folder, file)
 		if err != nil {
 			return onnx.Value{}, err

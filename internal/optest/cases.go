@@ -1,11 +1,13 @@
 package optest
 
 import (
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A testCase is one call of an operator for every element type it supports.
@@ -284,6 +286,23 @@ func cases(name string) []testCase {
 	case "Imputer":
 		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"imputed_value_floats": []float32{1.5}, "imputed_value_int64s": []int64{7}, "replaced_value_float": float32(math.NaN())}},
 			{in: []input{data(2, 3, 4)}, attrs: attrs{"imputed_value_floats": []float32{1, 2, 3, 4}, "imputed_value_int64s": []int64{1, 2, 3, 4}}}}
+	case "FeatureVectorizer":
+		return []testCase{{in: []input{data(4, 6), data(4, 2)}}, {in: []input{data(6), data(1, 3)}, attrs: attrs{"inputdimensions": []int64{7, 1}}}}
+	case "OneHotEncoder":
+		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"cats_int64s": []int64{0, 1, 2, -3}}}, {in: []input{data(2, 3, 4)}, attrs: attrs{"cats_int64s": []int64{1}}}}
+	case "TfIdfVectorizer":
+		grams := attrs{"pool_int64s": []int64{0, 1, 2, 0, 0, 0, 1}, "ngram_counts": []int64{0, 3}, "ngram_indexes": []int64{0, 4, 2, 1, 3}, "min_gram_length": int64(1), "max_gram_length": int64(2), "max_skip_count": int64(2), "mode": "TF"}
+		idf := maps.Clone(grams)
+		idf["mode"], idf["weights"] = "TFIDF", []float32{0.5, 2, 3, -1, 0.1}
+		return []testCase{{in: []input{data(4, 6)}, attrs: grams}, {in: []input{data(9)}, attrs: idf}}
+	case "SVMRegressor", "SVMClassifier":
+		var cs []testCase
+		for i, kernel := range []string{"LINEAR", "POLY", "RBF", "SIGMOID", ""} {
+			cs = append(cs, vectors(name, 6, kernel, []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}[i]))
+		}
+		return cs
+	case "TreeEnsemble":
+		return []testCase{forest(6), forest(6)}
 	case "LinearRegressor", "LinearClassifier", "TreeEnsembleRegressor", "TreeEnsembleClassifier":
 		var cs []testCase
 		for _, post := range []string{"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"} {
@@ -330,6 +349,45 @@ func model(name string, features int, post string) testCase {
 		c.outputs = 2
 	}
 	return c
+}
+
+// vectors is a case of a support vector machine of three classes, or one target; without a kernel it has no vectors.
+func vectors(name string, features int, kernel, post string) testCase {
+	list := func(n int, step float32) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(i%7)*step - 0.5
+		}
+		return v
+	}
+	c := testCase{in: []input{data(4, features)}, calm: true, outputs: 2}
+	a := attrs{"kernel_params": []float32{0.25, 0.5, 3}, "rho": []float32{0.5, -0.25, 0.125}, "post_transform": post, "classlabels_ints": []int64{4, 9, 2}}
+	if name == "SVMRegressor" {
+		c.outputs, a["rho"], a["n_supports"], a["post_transform"] = 1, []float32{0.5}, int64(5), "NONE"
+		a["coefficients"], a["support_vectors"], a["kernel_type"] = list(5, 0.25), list(5*features, 0.5), kernel
+		if kernel == "" {
+			a["coefficients"], a["n_supports"] = list(features, 0.25), int64(0)
+			delete(a, "support_vectors")
+		}
+		c.attrs = a
+		return c
+	}
+	if a["coefficients"] = list(3*features, 0.25); kernel != "" {
+		a["coefficients"], a["support_vectors"], a["kernel_type"], a["vectors_per_class"] = list(2*5, 0.25), list(5*features, 0.5), kernel, []int64{2, 0, 3}
+	}
+	if kernel == "RBF" {
+		a["prob_a"], a["prob_b"] = []float32{-1, -2, 0.5}, []float32{0, 0.25, -0.5}
+	}
+	c.attrs = a
+	return c
+}
+
+// forest is a case of TreeEnsemble, of two trees and three targets.
+func forest(features int) testCase {
+	return testCase{in: []input{data(4, features)}, attrs: attrs{"n_targets": int64(3), "tree_roots": []int64{0, 2}, "nodes_featureids": []int64{0, 3, 1}, "nodes_modes": tensor.FromSlice([]uint8{0, 6, 3}),
+		"nodes_splits": tensor.FromSlice([]float32{0.5, 0, 1}), "nodes_truenodeids": []int64{1, 0, 3}, "nodes_trueleafs": []int64{0, 1, 1}, "nodes_falsenodeids": []int64{2, 1, 4},
+		"nodes_falseleafs": []int64{1, 1, 1}, "leaf_targetids": []int64{0, 1, 2, 0, 1}, "leaf_weights": tensor.FromSlice([]float32{0.5, -1, 2, 0.25, 8}),
+		"membership_values": tensor.FromSlice([]float32{0, 1, 2, float32(math.NaN())})}}
 }
 
 // recurrent is the cases of LSTM, GRU and RNN: of both layouts, all directions and all activations.

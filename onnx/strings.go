@@ -1,0 +1,378 @@
+package onnx
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// A table numbers distinct strings from 0, the number of the empty one. A tensor of strings is one of int32 that holds
+// such numbers: operators that move elements, or compare them for equality, work on them. A run has one table, which
+// continues that of the session, so that equal strings have equal numbers.
+type table struct {
+	base  *table // its numbers come first; it doesn't grow any more
+	start int    // how many those are
+	list  []string
+	ids   map[string]int32
+	bytes int64 // about what list and ids take
+}
+
+// perString is about what a string takes in a table besides its bytes.
+const perString = 64
+
+// someStrings is the table of descriptions, whose strings aren't known.
+var someStrings = newTable(nil)
+
+func newTable(base *table) *table {
+	t := &table{base: base, ids: make(map[string]int32)}
+	if base == nil {
+		t.add("")
+		t.bytes = 0
+		return t
+	}
+	t.start = base.start + len(base.list)
+	return t
+}
+
+// at returns the string of a number.
+func (t *table) at(i int32) string {
+	for int(i) < t.start {
+		t = t.base
+	}
+	return t.list[int(i)-t.start]
+}
+
+// find returns the number of a string.
+func (t *table) find(s string) (int32, bool) {
+	for ; t != nil; t = t.base {
+		if i, ok := t.ids[s]; ok {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// add returns the number of a string, which it may add.
+func (t *table) add(s string) int32 {
+	i, ok := t.find(s)
+	if !ok {
+		i = int32(t.start + len(t.list))
+		t.list, t.ids[s] = append(t.list, s), i
+		t.bytes = add(t.bytes, int64(len(s))+perString)
+	}
+	return i
+}
+
+// addAll adds the strings of a value to t, and returns the value with their numbers there.
+func (t *table) addAll(v Value) (Value, error) {
+	switch {
+	case v.seq != nil && v.seq.kind != KindOptional:
+		items := make([]*Value, len(v.seq.items))
+		for i, item := range v.seq.items {
+			w, err := t.addAll(*item)
+			if err != nil {
+				return v, err
+			}
+			items[i] = &w
+		}
+		return Value{seq: &sequence{v.seq.kind, items, v.seq.elem}}, nil
+	case v.text == nil || v.text == t || v.a.IsSpec():
+		return v, nil
+	}
+	renumbered := make(map[int32]int32)
+	a, err := tensor.Make(dtype.Int32, v.a.Shape()...)
+	if err != nil {
+		return v, err
+	}
+	to, at := tensor.Run[int32](&a, a.LayoutRef()), 0
+	for i := range tensor.ValuesOf[int32](v.a) {
+		j, ok := renumbered[i]
+		if !ok {
+			j = t.add(v.text.at(i))
+			renumbered[i] = j
+		}
+		to[at] = j
+		at++
+	}
+	return Value{a: a, text: t}, nil
+}
+
+// StringsValue returns a tensor of strings as a Value; an empty shape makes it one string. Strings may hold any bytes.
+// It panics, as tensor.FromSlice does, when the shape isn't of as many elements.
+func StringsValue(shape []int, list ...string) Value {
+	t := newTable(nil)
+	v := make([]int32, len(list))
+	for i, s := range list {
+		v[i] = t.add(s)
+	}
+	if len(shape) == 0 && len(list) == 1 {
+		return Value{a: tensor.Scalar(v[0]).Any(), text: t}
+	}
+	if len(shape) == 0 {
+		panic(&tensor.Error{Op: "onnx.StringsValue", Text: fmt.Sprintf("%d strings for a shape without axes, which holds one", len(list)), Err: tensor.ErrShape})
+	}
+	return Value{a: tensor.FromSlice(v, shape...).Any(), text: t}
+}
+
+// Strings returns the elements of a tensor of strings in row-major order, nil for other values.
+func (v Value) Strings() []string {
+	if v.text == nil || v.a.IsSpec() {
+		return nil
+	}
+	list := make([]string, 0, v.a.Len())
+	for i := range tensor.ValuesOf[int32](v.a) {
+		list = append(list, v.text.at(i))
+	}
+	return list
+}
+
+// Shape returns the shape of a tensor, also of one of strings; nil for other values.
+func (v Value) Shape() []int {
+	if !v.isTensor() {
+		return nil
+	}
+	return v.a.Shape()
+}
+
+// An elem is the element type of a value: a dtype.DType, or one of those below.
+type elem uint16
+
+const (
+	noElem   elem = elem(dtype.Invalid) // it isn't known
+	ofString elem = 1 << 8
+	ofMap    elem = 1 << 9
+)
+
+func (e elem) String() string {
+	switch e {
+	case ofString:
+		return "string"
+	case ofMap:
+		return "map"
+	}
+	return dtype.DType(e).String()
+}
+
+// elem returns the element type of the values of a type, noElem if it isn't known or no Value holds it.
+func (t *Type) elem() elem {
+	t = t.tensor()
+	switch {
+	case t.Kind == KindMap && t.isMap():
+		return ofMap
+	case t.Kind != KindTensor:
+		return noElem
+	case t.Elem == ElemString:
+		return ofString
+	}
+	d, _ := t.Elem.DType()
+	return elem(d)
+}
+
+// describedAs describes a tensor without elements, the zero Value if the shape is too large.
+func describedAs(e elem, shape ...int) Value {
+	var text *table
+	if e == ofString {
+		e, text = elem(dtype.Int32), someStrings
+	}
+	s, err := tensor.NewSpec(dtype.DType(e), shape...)
+	if err != nil {
+		return Value{}
+	}
+	return Value{a: s.Any(), text: text}
+}
+
+// NewStringsProto describes a tensor of strings under a name, for a model to be written.
+func NewStringsProto(name string, shape []int, list ...string) (TensorProto, error) {
+	t := TensorProto{Name: name, Type: ElemString}
+	for _, n := range shape {
+		t.Dims = append(t.Dims, int64(n))
+	}
+	n, err := t.Len()
+	if err == nil && n != len(list) {
+		err = failf("%w: %d strings for %v", tensor.ErrShape, len(list), &t)
+	}
+	if err != nil {
+		return TensorProto{}, in(fmt.Sprintf("tensor %q", name), err)
+	}
+	if n > 0 {
+		t.body, t.list, t.count = msg{encoder{}.texts(nil, stringField, list), 0}, stringField, n
+	}
+	return t, nil
+}
+
+const stringField protowire.Number = 6
+
+// checkStrings is check for a tensor of strings.
+func (t *TensorProto) checkStrings() error {
+	n, err := t.Len()
+	switch {
+	case err != nil:
+		return err
+	case len(t.Dims) > maxRank:
+		return tooManyAxes(len(t.Dims))
+	case t.External != nil || t.Segment || len(t.Raw) > 0 || t.list != 0 && t.list != stringField:
+		return failf("strings stand elsewhere than in string_data, their place")
+	case n > math.MaxInt32 || n != t.count:
+		return failf("string_data has %d entries; %v needs %d", t.count, t, n)
+	}
+	return nil
+}
+
+// strings returns the elements of a tensor of strings, for callers that hold the model's bytes.
+func (m *Model) strings(t *TensorProto) (list []string, err error) {
+	if t.from != m.buf {
+		release, err := held(t.from)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	if err := t.checkStrings(); err != nil {
+		return nil, err
+	}
+	var f field
+	list = make([]string, 0, t.count)
+	for body := t.body; t.list != 0; {
+		ok, err := body.next(&f)
+		if err != nil || !ok {
+			return list, err
+		}
+		if f.num != stringField {
+			continue
+		}
+		if f.typ != protowire.BytesType {
+			return nil, f.wrongType("a string")
+		}
+		list = append(list, string(f.body.b))
+	}
+	return list, nil
+}
+
+// Strings returns the elements of the tensor of strings that t describes, in row-major order.
+func (m *Model) Strings(t *TensorProto) (list []string, err error) {
+	err = m.use(func() (err error) {
+		if t == nil || t.Type != ElemString {
+			return failf("%w: %v isn't a tensor of strings", tensor.ErrValue, t)
+		}
+		list, err = m.strings(t)
+		return in(fmt.Sprintf("tensor %q", t.Name), err)
+	})
+	return list, err
+}
+
+// loadValue is load for tensors of all types. Strings get their numbers from a table.
+func (m *Model) loadValue(t *TensorProto, to *table) (v Value, err error) {
+	if t.Type != ElemString {
+		v.a, err = m.load(t)
+		return v, err
+	}
+	list, err := m.strings(t)
+	if err != nil {
+		return v, err
+	}
+	shape, err := t.Shape()
+	if err != nil {
+		return v, err
+	}
+	return to.value(shape, list)
+}
+
+// value returns a tensor of strings, as many as the shape asks for, which it adds to the table.
+func (t *table) value(shape []int, list []string) (Value, error) {
+	a, err := tensor.Make(dtype.Int32, shape...)
+	if err != nil {
+		return Value{}, err
+	}
+	to := tensor.Run[int32](&a, a.LayoutRef())
+	for i, s := range list {
+		to[i] = t.add(s)
+	}
+	return Value{a: a, text: t}, nil
+}
+
+// MapValue returns a map as a Value, with its keys in ascending order.
+func MapValue[K int64 | string, V int64 | float32 | float64 | string](m map[K]V) Value {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	vals := make([]V, len(keys))
+	for i, k := range keys {
+		vals[i] = m[k]
+	}
+	return mapOf(listValue(keys), listValue(vals))
+}
+
+// listValue returns a list as a tensor of one axis.
+func listValue[T int64 | float32 | float64 | string](list []T) Value {
+	switch list := any(list).(type) {
+	case []string:
+		return StringsValue([]int{len(list)}, list...)
+	case []int64:
+		return Value{a: tensor.FromSlice(list, len(list)).Any()}
+	case []float32:
+		return Value{a: tensor.FromSlice(list, len(list)).Any()}
+	case []float64:
+		return Value{a: tensor.FromSlice(list, len(list)).Any()}
+	}
+	return Value{}
+}
+
+// mapOf returns a map of keys to values, two tensors of one axis.
+func mapOf(keys, vals Value) Value {
+	return Value{seq: &sequence{KindMap, []*Value{&keys, &vals}, vals.elem()}}
+}
+
+// MapOf returns the map that v is. It reports false unless v is a map of these types.
+func MapOf[K int64 | string, V int64 | float32 | float64 | string](v Value) (map[K]V, bool) {
+	if v.Kind() != KindMap {
+		return nil, false
+	}
+	keys, ok := elemsOf[K](v.seq.items[0])
+	vals, ok2 := elemsOf[V](v.seq.items[1])
+	if !ok || !ok2 {
+		return nil, false
+	}
+	m := make(map[K]V, len(keys))
+	for i, k := range keys {
+		m[k] = vals[i]
+	}
+	return m, true
+}
+
+// elemsOf returns the elements of a tensor of T.
+func elemsOf[T int64 | float32 | float64 | string](v *Value) (list []T, ok bool) {
+	switch list := any(&list).(type) {
+	case *[]string:
+		if *list = v.Strings(); v.text == nil {
+			return nil, false
+		}
+	case *[]int64:
+		if v.elem() != elem(dtype.Int64) {
+			return nil, false
+		}
+		*list = slices.Collect(tensor.ValuesOf[int64](v.a))
+	case *[]float32:
+		if v.elem() != elem(dtype.Float32) {
+			return nil, false
+		}
+		*list = slices.Collect(tensor.ValuesOf[float32](v.a))
+	case *[]float64:
+		if v.elem() != elem(dtype.Float64) {
+			return nil, false
+		}
+		*list = slices.Collect(tensor.ValuesOf[float64](v.a))
+	}
+	return list, true
+}
+
+// isMap reports whether a Value holds maps of a type.
+func (t *Type) isMap() bool {
+	return t.Kind == KindMap && (t.Elem == ElemInt64 || t.Elem == ElemString) && t.Of != nil && t.Of.Kind == KindTensor &&
+		slices.Contains([]ElemType{ElemInt64, ElemFloat32, ElemFloat64, ElemString}, t.Of.Elem)
+}

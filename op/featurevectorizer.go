@@ -1,0 +1,73 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// FeatureVectorizer returns the rows of all x side by side, as float32. Each of them is [rows, features], or one row
+// [features]. sizes says how many columns of the result each takes: further features are left out, and missing ones are
+// 0; without sizes it is as many as there are. Elements are rounded once. It panics when numbers of rows differ, or
+// sizes are of another number. FeatureVectorizer of the domain ai.onnx.ml.
+func FeatureVectorizer[T float32 | float64 | int32 | int64](xs []tensor.Tensor[T], sizes []int, opts ...Option) (r tensor.Tensor[float32]) {
+	list := make([]tensor.Any, len(xs))
+	for i := range xs {
+		list[i] = xs[i].Any()
+	}
+	besides(list, sizes).into(exec.Ref(&r), opts)
+	return r
+}
+
+func besides(xs []tensor.Any, sizes []int) *transfer {
+	const name = "FeatureVectorizer"
+	if len(xs) == 0 {
+		panic(fail(name, tensor.ErrShape, "it has no operands; give one or more"))
+	}
+	if sizes != nil && len(sizes) != len(xs) {
+		panic(fail(name, tensor.ErrShape, "%d sizes for %d operands; give one for each", len(sizes), len(xs)))
+	}
+	rows, wide := 0, 0
+	columns, size := make([]int, len(xs)), make([]int, len(xs))
+	for i, x := range xs {
+		n, m := tableOf(name, x)
+		if i > 0 && n != rows {
+			panic(fail(name, tensor.ErrShape, "operand %d is %s, and operand 0 has %d rows; give as many", i, tensor.Describe(x), rows))
+		}
+		rows, columns[i], size[i] = n, m, m
+		if sizes != nil {
+			size[i] = sizes[i]
+		}
+		if size[i] < 0 || wide+size[i] < wide {
+			panic(fail(name, tensor.ErrShape, "size %d of operand %d can't be had", size[i], i))
+		}
+		wide += size[i]
+	}
+	oneType(name, xs...)
+	return &transfer{name: name, d: dtype.Float32, shape: []int{rows, wide}, in: xs, fill: func(ctx context.Context, dst words, in []words) {
+		to := numericOf(dst)
+		exec.Split(name, ctx, rows, 10*min(wide, 1<<20)+1, func(from, till int) {
+			for row := from; row < till; row++ {
+				at := row * wide
+				for i := range in {
+					src := numericOf(in[i])
+					for k := range min(size[i], columns[i]) {
+						to.setReal(at+k, src.real(row*columns[i]+k))
+					}
+					for k := columns[i]; k < size[i]; k++ {
+						to.setReal(at+k, 0)
+					}
+					at += size[i]
+				}
+			}
+		})
+	}}
+}
+
+var featureVectorizer = opN{about: about{name: "FeatureVectorizer", domain: mlDomain, onnx: []int{1}, attrs: []string{"inputdimensions"}, why: mlWhy},
+	least: 1, most: -1, takes: tabular, move: func(c *Call) *transfer {
+		sizes, _ := attrInts(c, "inputdimensions")
+		return besides(c.Inputs, sizes)
+	}}
