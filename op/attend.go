@@ -1,10 +1,12 @@
 package op
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,6 +17,16 @@ import (
 const attended = types(1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 | 1<<dtype.Float64)
 
 const whyAttended = "of floats of 16 bits or more alone: Cast first"
+
+// sliceable returns a, or a copy where an axis has more than one stride, of which not any part is a view.
+func sliceable(a tensor.Any) tensor.Any {
+	if a.LayoutRef().Flat() {
+		return a
+	}
+	c := tensor.EmptyOf(a.DType(), a.Shape()...)
+	c.CopyFrom(a)
+	return c
+}
 
 // heads is the geometry of attention. Each head of the keys belongs to a group of heads of the queries.
 type heads struct {
@@ -28,6 +40,7 @@ type attending struct {
 	heads
 	q, k, v    tensor.Any  // [batch, kv, group, queries, width], [batch, kv, 1, keys, width], [batch, kv, 1, keys, wide]
 	bias       *tensor.Any // stretches to [batch, kv, group, queries, keys]; nil is none
+	spans      []visible   // are added to it
 	clear      bool        // a query whose biases are −∞ alone has weights of 0, not NaN
 	root, half float64     // factors of queries and keys before the product
 	scale      float64     // factor of the product
@@ -46,44 +59,90 @@ const (
 	keepWeights
 )
 
+// mostWeights is how many weights are computed at once, unless those of one query of each sequence and head are more: then queries go by
+// a few at a time. The bits don't depend on it.
+const mostWeights = 2 << 20
+
 // into computes r, a view [batch, kv, group, queries, wide] that overlaps nothing else.
-func (a *attending) into(r *tensor.Any, quiet []Option) {
+func (a *attending) into(r *tensor.Any, ctx context.Context, quiet []Option) {
 	d := a.q.DType()
-	q, k := a.q, a.k
+	k := a.k
 	if a.root != 1 {
 		f := numberOf(d, a.root)
-		mul.call(&q, &a.q, &f, quiet)
 		mul.call(&k, &a.k, &f, quiet)
 	}
-	k = k.Permute(0, 1, 2, 4, 3)
+	a.k = k.Permute(0, 1, 2, 4, 3)
+	if a.kept != nil {
+		*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
+	}
+	rows := max(1, mostWeights/max(1, a.batch*a.kv*a.group*max(1, a.keys)))
+	for from := 0; from < a.queries && !exec.Ended(ctx); from += rows {
+		a.some(r, from, min(a.queries, from+rows), quiet)
+	}
+}
+
+// some is into for a few of the queries.
+func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
+	part := func(x *tensor.Any) tensor.Any {
+		if from == 0 && to == a.queries || x.Dim(3) == 1 {
+			return *x
+		}
+		return x.Slice(tensor.Colon, tensor.Colon, tensor.Colon, tensor.R(from, to))
+	}
+	d, q, y := a.q.DType(), part(&a.q), part(r)
+	if a.root != 1 {
+		f, whole := numberOf(d, a.root), q
+		mul.call(&q, &whole, &f, quiet)
+	}
 	more := 0
 	if a.sink != nil {
 		more = 1
 	}
-	all := tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys+more)
+	all := tensor.EmptyOf(d, a.batch, a.kv, a.group, to-from, a.keys+more)
 	w := all
 	if more > 0 {
 		last := all.Slice(tensor.Ellipsis, tensor.R(a.keys, a.keys+1))
 		last.CopyFrom(a.sink.BroadcastTo(last.Shape()...))
 		w = all.Slice(tensor.Ellipsis, tensor.R(0, a.keys))
 	}
-	matrixProduct(&w, &q, &k, onto(&w, quiet))
+	stage := func(n int) {
+		if a.kept != nil && a.keep == n {
+			kept := part(a.kept)
+			kept.CopyFrom(w)
+		}
+	}
+	matrixProduct(&w, &q, &a.k, onto(&w, quiet))
 	if a.scale != 1 {
 		f := numberOf(d, a.scale)
 		mul.call(&w, &w, &f, onto(&w, quiet))
 	}
-	a.stage(keepProducts, &w)
+	stage(keepProducts)
 	if a.softcap > 0 {
 		f := numberOf(d, a.softcap)
 		div.call(&w, &w, &f, onto(&w, quiet))
 		tanh.call(&w, &w, onto(&w, quiet))
 		mul.call(&w, &w, &f, onto(&w, quiet))
 	}
-	a.stage(keepCapped, &w)
+	stage(keepCapped)
+	var bias *tensor.Any
 	if a.bias != nil {
-		add.call(&w, &w, a.bias, onto(&w, quiet))
+		b := part(a.bias)
+		bias = &b
 	}
-	a.stage(keepBiased, &w)
+	for _, s := range a.spans {
+		b := s.of(&a.heads, d, from, to)
+		if bias == nil {
+			bias = &b
+			continue
+		}
+		var sum tensor.Any
+		add.call(&sum, bias, &b, quiet)
+		bias = &sum
+	}
+	if bias != nil {
+		add.call(&w, &w, bias, onto(&w, quiet))
+	}
+	stage(keepBiased)
 	if a.precise != dtype.Invalid && a.precise != d && !(d.IsNarrow() && a.precise == dtype.Float32) { // the softmax of narrow floats is computed in float32
 		var to tensor.Any
 		convert(&to, "Cast", a.precise, &all, quiet)
@@ -92,26 +151,17 @@ func (a *attending) into(r *tensor.Any, quiet []Option) {
 	} else {
 		softmax.along(&all, &all, -1, onto(&all, quiet))
 	}
-	if a.bias != nil && a.clear {
-		a.clearMasked(&w, quiet)
+	if bias != nil && a.clear {
+		clearMasked(&w, bias, quiet)
 	}
-	if a.kept != nil && a.keep == keepWeights {
-		*a.kept = w
-	}
-	matrixProduct(r, &w, &a.v, onto(r, quiet))
-}
-
-// stage keeps a copy of what the weights are at a stage, if that is wanted.
-func (a *attending) stage(n int, w *tensor.Any) {
-	if a.kept != nil && a.keep == n {
-		*a.kept = w.Clone()
-	}
+	stage(keepWeights)
+	matrixProduct(&y, &w, &a.v, onto(&y, quiet))
 }
 
 // clearMasked sets the weights of queries to 0 whose biases are −∞ alone.
-func (a *attending) clearMasked(w *tensor.Any, quiet []Option) {
+func clearMasked(w, bias *tensor.Any, quiet []Option) {
 	var top tensor.Any
-	reduceMax.call(&top, a.bias, []int{-1}, 0, append(slices.Clip(quiet), KeepDims()))
+	reduceMax.call(&top, bias, []int{-1}, 0, append(slices.Clip(quiet), KeepDims()))
 	n := numericOf(wordsOf(top))
 	dead := tensor.New[bool](top.Shape()...)
 	found := false
@@ -137,13 +187,20 @@ func numberOf(d dtype.DType, v float64) tensor.Any {
 	return a
 }
 
-// spans returns a bias [batch, 1, 1, queries, keys]: 0 for the keys in the span that f gives a query of a sequence, outside else.
-func spans(h *heads, d dtype.DType, outside float64, f func(b, i int) (from, to int)) tensor.Any {
-	r := tensor.EmptyOf(d, h.batch, 1, 1, h.queries, h.keys)
-	w, out := wordsOf(r), wordsOf(numberOf(d, outside)).mem
+// A visible is a bias that is 0 for a run of keys, from and to those that f gives a query of a sequence, and outside for the others.
+type visible struct {
+	outside float64
+	f       func(b, i int) (from, to int)
+}
+
+// of returns the bias of some of the queries, [batch, 1, 1, queries, keys].
+func (s *visible) of(h *heads, d dtype.DType, first, last int) tensor.Any {
+	n := last - first
+	r := tensor.EmptyOf(d, h.batch, 1, 1, n, h.keys)
+	w, out := wordsOf(r), wordsOf(numberOf(d, s.outside)).mem
 	zero := make([]byte, len(out))
-	for row := range h.batch * h.queries {
-		from, to := f(row/h.queries, row%h.queries)
+	for row := range h.batch * n {
+		from, to := s.f(row/n, first+row%n)
 		from = max(0, min(from, h.keys))
 		to = max(from, min(to, h.keys))
 		w.fill(row*h.keys, from, out)
@@ -151,16 +208,6 @@ func spans(h *heads, d dtype.DType, outside float64, f func(b, i int) (from, to 
 		w.fill(row*h.keys+to, h.keys-to, out)
 	}
 	return r
-}
-
-// besides returns the sum of a bias, if it is not nil, and another.
-func besides(bias *tensor.Any, more tensor.Any, quiet []Option) *tensor.Any {
-	if bias == nil {
-		return &more
-	}
-	var sum tensor.Any
-	add.call(&sum, bias, &more, quiet)
-	return &sum
 }
 
 // biasFits panics unless a bias or a mask, input i, stretches to the heads, queries and keys; a last axis of fewer keys will do if
@@ -212,6 +259,11 @@ func following(past *tensor.Any, now tensor.Any, quiet []Option) (r tensor.Any) 
 	}
 	concatenated(&r, 2, []tensor.Any{*past, now}, quiet)
 	return r
+}
+
+// empty reports whether the result has no elements. Then neither weights nor biases are computed, which may take memory that it doesn't.
+func (h *heads) empty() bool {
+	return h.batch == 0 || h.kv == 0 || h.group == 0 || h.queries == 0 || h.wide == 0
 }
 
 // result aims r at the shape of a result and returns where to compute it: a view [batch, kv, group, queries, wide], and the tensor that

@@ -175,6 +175,13 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 	}
 	key, value = following(in[4], key, quiet), following(in[5], value, quiet)
 	a.k, a.v = key.Reshape(h.batch, h.kv, 1, h.keys, h.width), value.Reshape(h.batch, h.kv, 1, h.keys, h.wide)
+	if h.empty() && out[3] == nil {
+		aimShape(out[0], name, &s, d, h.shape(flat))
+		if out[1] != nil {
+			*out[1], *out[2] = key, value
+		}
+		return
+	}
 	if !in[3].IsZero() {
 		mask := h.grouped(maskOf(name, in[3], d, h.keys, quiet))
 		a.bias = &mask
@@ -184,7 +191,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 		if !lengths.IsZero() {
 			valid = wordsOf(*lengths).int64s(name)
 		}
-		bias := spans(&h, d, math.Inf(-1), func(b, i int) (from, to int) {
+		a.spans = append(a.spans, visible{math.Inf(-1), func(b, i int) (from, to int) {
 			if valid == nil {
 				return 0, past + i + 1
 			}
@@ -193,8 +200,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 				n = min(n, n+int64(i+1-h.queries))
 			}
 			return 0, asInt(n)
-		})
-		a.bias = besides(a.bias, bias, quiet)
+		}})
 	}
 	var kept tensor.Any
 	if out[3] != nil {
@@ -204,7 +210,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 	if to != out[0] && past == 0 { // the keys may be where the result goes
 		key, value = key.Clone(), value.Clone()
 	}
-	a.into(&view, quiet)
+	a.into(&view, s.ctx(), quiet)
 	put(out[0], to)
 	if out[1] != nil {
 		*out[1], *out[2] = key, value

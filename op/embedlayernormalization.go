@@ -26,7 +26,7 @@ var embedLayerNormalization = opN{about: about{name: "EmbedLayerNormalization", 
 		var sum, at tensor.Any
 		gathered(&sum, c.or(2), c.or(0), 0, opts)
 		if ids := c.or(8); ids.IsZero() {
-			at = c.in(3).Slice(tensor.R(0, long)).Reshape(1, long, width)
+			at = sliceable(c.in(3)).Slice(tensor.R(0, long)).Reshape(1, long, width)
 		} else {
 			gathered(&at, c.or(3), ids, 0, opts)
 		}

@@ -135,15 +135,21 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	q, k, v := c.in(0), c.in(1), c.in(2)
 	n, kv := g.kv*g.group*g.width, g.kv*g.width
 	if g.packed {
-		part := func(from, n int) tensor.Any { return c.in(0).Slice(tensor.Colon, tensor.Colon, tensor.R(from, from+n)) }
+		part := func(from, n int) tensor.Any { return q.Slice(tensor.Colon, tensor.Colon, tensor.R(from, from+n)) }
+		q = sliceable(q)
 		q, k, v = part(0, n), part(n, kv), part(n+kv, kv)
 	}
 	if g.rotated {
 		q, k = g.turned(c, q, g.kv*g.group, opts), g.turned(c, k, g.kv, opts)
 	}
-	k, v = g.cache(c.or(3), apart(k, g.kv)), g.cache(c.or(4), apart(v, g.kv))
+	past, pastValue := sliceable(c.in(3)), sliceable(c.in(4))
+	k, v = g.cache(&past, apart(k, g.kv)), g.cache(&pastValue, apart(v, g.kv))
 	outs := []tensor.Any{{}, k, v}[:min(max(c.Outputs, 1), 3)]
 	wide := d
+	if g.empty() {
+		outs[0] = tensor.EmptyOf(d, g.shape(true)...)
+		return outs
+	}
 	if d.IsNarrow() {
 		q, k, v, wide = inSingle(g.name, &q), inSingle(g.name, &k), inSingle(g.name, &v), dtype.Float32
 	}
@@ -158,7 +164,7 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 		given = g.grouped(maskOf(g.name, &given, wide, g.keys, opts))
 		a.bias = &given
 	}
-	a.bias = besides(a.bias, spans(&g.heads, wide, math.Inf(-1), func(b, i int) (from, to int) {
+	a.spans = append(a.spans, visible{math.Inf(-1), func(b, i int) (from, to int) {
 		if to = int(g.lengths[b]) + 1; g.causal {
 			to = min(to, g.past[b]+i+1)
 			if g.window > 0 {
@@ -166,7 +172,7 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 			}
 		}
 		return from, to
-	}), opts)
+	}})
 	if sink := c.in(11); !sink.IsZero() {
 		s := inType(sink, wide).Reshape(g.kv, g.group, 1, 1)
 		a.sink = &s
@@ -176,7 +182,7 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	}
 	out := tensor.EmptyOf(wide, g.shape(true)...)
 	view := out.Reshape(g.five(true)...).Permute(0, 2, 3, 1, 4)
-	a.into(&view, opts)
+	a.into(&view, c.Context, opts)
 	if outs[0] = out; wide != d {
 		outs[0] = tensor.EmptyOf(d, g.shape(true)...)
 		narrowInto(g.name, &outs[0], &out)
@@ -210,7 +216,9 @@ func (g *groupQuery) cache(past *tensor.Any, now tensor.Any) tensor.Any {
 	r := tensor.EmptyOf(now.DType(), g.batch, g.kv, g.keys, g.width)
 	clear(wordsOf(r).mem)
 	for b, p := range g.past {
-		rows := func(a tensor.Any, from, to int) tensor.Any { return a.Slice(tensor.I(b), tensor.Colon, tensor.R(from, to)) }
+		rows := func(a tensor.Any, from, to int) tensor.Any {
+			return a.Slice(tensor.I(b), tensor.Colon, tensor.R(from, to))
+		}
 		if p > 0 {
 			rows(r, 0, p).CopyFrom(rows(*past, 0, p))
 		}

@@ -74,26 +74,27 @@ func (m *multiHead) fits() {
 	}
 }
 
-// biases returns the sum of the bias and what the mask and the order of the keys add, or nil.
-func (m *multiHead) biases(d dtype.DType, quiet []Option) (sum *tensor.Any) {
+// biases sets the bias of a to the bias and what the mask adds, and the order of the keys.
+func (m *multiHead) biases(a *attending, quiet []Option) {
+	d := a.q.DType()
 	if !m.bias.IsZero() {
-		a := m.grouped(inType(*m.bias, d))
-		sum = &a
+		b := m.grouped(inType(*m.bias, d))
+		a.bias = &b
 	}
-	switch a := m.mask; {
-	case a.IsZero():
-	case a.Rank() == 1:
-		v := wordsOf(*a).int64s(m.name)
-		sum = besides(sum, spans(&m.heads, d, m.filter, func(b, _ int) (from, to int) {
+	switch {
+	case m.mask.IsZero():
+	case m.mask.Rank() == 1:
+		v := wordsOf(*m.mask).int64s(m.name)
+		a.spans = append(a.spans, visible{m.filter, func(b, _ int) (from, to int) {
 			if len(v) == 2*m.batch {
 				from = asInt(v[m.batch+b])
 			}
 			return from, asInt(v[b])
-		}), quiet)
+		}})
 	default:
-		mask := *a
+		mask := *m.mask
 		if mask.Rank() == 4 {
-			mask = mask.Slice(tensor.Colon, tensor.Colon, tensor.R(m.past, m.past+m.queries), tensor.R(0, m.keys))
+			mask = sliceable(mask).Slice(tensor.Colon, tensor.Colon, tensor.R(m.past, m.past+m.queries), tensor.R(0, m.keys))
 		}
 		rows := mask.Len() / max(1, m.batch*m.keys)
 		if m.batch*m.keys == 0 {
@@ -104,27 +105,36 @@ func (m *multiHead) biases(d dtype.DType, quiet []Option) (sum *tensor.Any) {
 		clear(wordsOf(none).mem)
 		greaterOp.call(&seen, &mask, &none, quiet)
 		choose(&r, &seen, &zero, &out, quiet)
-		sum = besides(sum, r.Reshape(m.batch, 1, 1, rows, m.keys), quiet)
+		r = r.Reshape(m.batch, 1, 1, rows, m.keys)
+		if a.bias != nil {
+			var sum tensor.Any
+			add.call(&sum, a.bias, &r, quiet)
+			r = sum
+		}
+		a.bias = &r
 	}
 	if m.causal {
-		sum = besides(sum, spans(&m.heads, d, -math.MaxFloat32, func(_, i int) (from, to int) { return 0, m.past + i + 1 }), quiet)
+		a.spans = append(a.spans, visible{-math.MaxFloat32, func(_, i int) (from, to int) { return 0, m.past + i + 1 }})
 	}
-	return sum
 }
 
 // run computes the result and, if qk isn't nil, the products as the softmax gets them. q is [batch, queries, heads·width], k and v
 // [batch, heads, keys, width].
-func (m *multiHead) run(q, k, v tensor.Any, qk *tensor.Any, quiet []Option) (y tensor.Any) {
+func (m *multiHead) run(c *Call, q, k, v tensor.Any, qk *tensor.Any, quiet []Option) (y tensor.Any) {
 	d := q.DType()
 	wide := d
+	if m.empty() && qk == nil {
+		return tensor.EmptyOf(d, m.shape(true)...)
+	}
 	if d.IsNarrow() {
 		q, k, v, wide = inSingle(m.name, &q), inSingle(m.name, &k), inSingle(m.name, &v), dtype.Float32
 	}
-	a := attending{heads: m.heads, root: 1, scale: m.scale, bias: m.biases(wide, quiet), keep: keepBiased}
+	a := attending{heads: m.heads, root: 1, scale: m.scale, keep: keepBiased}
 	if m.scale == 0 {
 		a.scale = 1 / math.Sqrt(float64(m.width))
 	}
 	a.q = split(q, m.kv, 1)
+	m.biases(&a, quiet)
 	a.k, a.v = k.Reshape(m.batch, m.kv, 1, m.keys, m.width), v.Reshape(m.batch, m.kv, 1, m.keys, m.wide)
 	var kept tensor.Any
 	if qk != nil {
@@ -132,7 +142,7 @@ func (m *multiHead) run(q, k, v tensor.Any, qk *tensor.Any, quiet []Option) (y t
 	}
 	out := tensor.EmptyOf(wide, m.shape(true)...)
 	view := out.Reshape(m.five(true)...).Permute(0, 2, 3, 1, 4)
-	a.into(&view, quiet)
+	a.into(&view, c.Context, quiet)
 	if y = out; wide != d {
 		y = tensor.EmptyOf(d, m.shape(true)...)
 		narrowInto(m.name, &y, &out)
@@ -151,7 +161,7 @@ func biasedBy(a tensor.Any, bias *tensor.Any, from int, quiet []Option) (r tenso
 	if bias.IsZero() {
 		return a
 	}
-	b := bias.Slice(tensor.R(from, from+a.Dim(2)))
+	b := sliceable(*bias).Slice(tensor.R(from, from+a.Dim(2)))
 	add.call(&r, &a, &b, quiet)
 	return r
 }
@@ -165,7 +175,7 @@ var multiHeadAttention = opN{about: about{name: "MultiHeadAttention", domain: "c
 		opts := options(c)
 		q, k, v, bias := c.in(0), c.in(1), c.in(2), c.or(3)
 		last := func(a tensor.Any, i int) tensor.Any { // of packed operands
-			a = a.Slice(tensor.Colon, tensor.Colon, tensor.Colon, tensor.I(i))
+			a = sliceable(a).Slice(tensor.Colon, tensor.Colon, tensor.Colon, tensor.I(i))
 			return a.Reshape(a.Dim(0), a.Dim(1), a.Dim(2)*a.Dim(3))
 		}
 		switch {
@@ -185,7 +195,7 @@ var multiHeadAttention = opN{about: about{name: "MultiHeadAttention", domain: "c
 		if len(outs) > 3 {
 			qk = &outs[3]
 		}
-		outs[0] = m.run(q, k, v, qk, opts)
+		outs[0] = m.run(c, q, k, v, qk, opts)
 		return outs
 	}}
 
@@ -261,7 +271,7 @@ var attentionContributed = opN{about: about{name: "Attention", domain: "com.micr
 			key, value := past.Slice(tensor.I(0)), past.Slice(tensor.I(1))
 			k, v = following(&key, k, opts), following(&value, v, opts)
 		}
-		outs := []tensor.Any{m.run(q, k, v, nil, opts), {}}[:m.wanted(c)]
+		outs := []tensor.Any{m.run(c, q, k, v, nil, opts), {}}[:m.wanted(c)]
 		if len(outs) > 1 {
 			both := []tensor.Any{k.Reshape(append([]int{1}, k.Shape()...)...), v.Reshape(append([]int{1}, v.Shape()...)...)}
 			concatenated(&outs[1], 0, both, opts)

@@ -84,8 +84,8 @@ func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 	if x.Rank() == 3 {
 		apart = []int{batch, long, heads, width}
 	}
-	out := beside(r, !r.CanView(apart...), x, cos, sin)
-	from, to := x.Reshape(apart...), out.Reshape(apart...)
+	out := beside(r, !r.LayoutRef().Flat() || !r.CanView(apart...), x, cos, sin)
+	from, to := sliceable(*x).Reshape(apart...), out.Reshape(apart...)
 	if x.Rank() == 4 {
 		from, to = from.Permute(0, 2, 1, 3), to.Permute(0, 2, 1, 3)
 	}

@@ -51,7 +51,7 @@ func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
 		}
 		dst.copy(0, in[0], 0, dst.len())
 		before, n, after := around(shape, axis)
-		if n == 0 || long == 0 || shape[0] == 0 {
+		if dst.len() == 0 || long == 0 {
 			return
 		}
 		for r := range before {
