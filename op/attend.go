@@ -18,6 +18,14 @@ const attended = types(1<<dtype.Float16 | 1<<dtype.BFloat16 | 1<<dtype.Float32 |
 
 const whyAttended = "of floats of 16 bits or more alone: Cast first"
 
+// operandText describes an operand that may be absent.
+func operandText(a *tensor.Any) string {
+	if a.IsZero() {
+		return "nothing"
+	}
+	return tensor.Describe(*a)
+}
+
 // sliceable returns a, or a copy where an axis has more than one stride, of which not any part is a view.
 func sliceable(a tensor.Any) tensor.Any {
 	if a.LayoutRef().Flat() {
@@ -229,7 +237,7 @@ func (h *heads) biasFits(name string, i int, a *tensor.Any, short bool) {
 		}
 	}
 	if !ok {
-		panic(fail(name, tensor.ErrShape, "input %d, the mask or bias, is %s, which doesn't stretch to %s: sequences, heads, queries and keys", i, tensor.Describe(*a), shapeText(want)))
+		panic(fail(name, tensor.ErrShape, "input %d, the mask or bias, is %s, which doesn't stretch to %s: sequences, heads, queries and keys", i, operandText(a), shapeText(want)))
 	}
 }
 

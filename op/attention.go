@@ -69,7 +69,7 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		}
 	}
 	if r := q.Rank(); r != 3 && r != 4 || k.Rank() != r || v.Rank() != r {
-		panic(fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want all of rank 3 or all of rank 4", tensor.Describe(*q), tensor.Describe(*k), tensor.Describe(*v)))
+		panic(fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want all of rank 3 or all of rank 4", operandText(q), operandText(k), operandText(v)))
 	}
 	flat = q.Rank() == 3
 	n, m := o.heads, o.kvHeads
@@ -77,7 +77,7 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		h.batch, h.queries, h.keys = q.Dim(0), q.Dim(1), k.Dim(1)
 		if n < 1 || m < 1 || q.Dim(2)%n != 0 || k.Dim(2)%m != 0 || v.Dim(2)%m != 0 {
 			panic(fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s, which %d and %d heads don't divide; q_num_heads and kv_num_heads say how many there are",
-				tensor.Describe(*q), tensor.Describe(*k), tensor.Describe(*v), n, m))
+				operandText(q), operandText(k), operandText(v), n, m))
 		}
 		h.width, h.wide = q.Dim(2)/n, v.Dim(2)/m
 		if k.Dim(0) != h.batch || v.Dim(0) != h.batch || v.Dim(1) != h.keys || k.Dim(2)/m != h.width {
@@ -85,7 +85,7 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		}
 	} else {
 		if n != 0 && n != q.Dim(1) || m != 0 && m != k.Dim(1) {
-			panic(fail(name, tensor.ErrShape, "queries %s and keys %s have other numbers of heads than %d and %d", tensor.Describe(*q), tensor.Describe(*k), n, m))
+			panic(fail(name, tensor.ErrShape, "queries %s and keys %s have other numbers of heads than %d and %d", operandText(q), operandText(k), n, m))
 		}
 		n, m = q.Dim(1), k.Dim(1)
 		h.batch, h.queries, h.keys, h.width, h.wide = q.Dim(0), q.Dim(2), k.Dim(2), q.Dim(3), v.Dim(3)
@@ -104,7 +104,7 @@ func attentionOf(in *[7]*tensor.Any, o *attentionAttrs) (h heads, past int, flat
 		}
 		wantInt(name, 6, *lengths)
 		if !sameShape(lengths.LayoutRef(), []int{h.batch}) {
-			panic(fail(name, tensor.ErrShape, "input 6, the numbers of valid keys, is %s; want [%d], one for each sequence", tensor.Describe(*lengths), h.batch))
+			panic(fail(name, tensor.ErrShape, "input 6, the numbers of valid keys, is %s; want [%d], one for each sequence", operandText(lengths), h.batch))
 		}
 	}
 	if !mask.IsZero() {
@@ -139,7 +139,7 @@ func (h *heads) earlier(name string, key, value *tensor.Any, i int) (past int) {
 	}
 	if !sameShape(key.LayoutRef(), []int{h.batch, h.kv, past, h.width}) || !sameShape(value.LayoutRef(), []int{h.batch, h.kv, past, h.wide}) {
 		panic(fail(name, tensor.ErrShape, "the keys and values of earlier calls, inputs %d and %d, are %s and %s; want [%d,%d,earlier,%d] and [%d,%d,earlier,%d]",
-			i, i+1, tensor.Describe(*key), tensor.Describe(*value), h.batch, h.kv, h.width, h.batch, h.kv, h.wide))
+			i, i+1, operandText(key), operandText(value), h.batch, h.kv, h.width, h.batch, h.kv, h.wide))
 	}
 	if h.keys += past; h.keys < 0 {
 		panic(fail(name, tensor.ErrOverflow, "the number of keys doesn't fit an int"))
@@ -149,7 +149,7 @@ func (h *heads) earlier(name string, key, value *tensor.Any, i int) (past int) {
 
 func unfitting(name string, q, k, v *tensor.Any) *tensor.Error {
 	return fail(name, tensor.ErrShape, "queries, keys and values are %s, %s and %s; want the same number of sequences, keys as wide as queries, and as many values as keys",
-		tensor.Describe(*q), tensor.Describe(*k), tensor.Describe(*v))
+		operandText(q), operandText(k), operandText(v))
 }
 
 // attend computes the outputs; those that are nil aren't wanted.

@@ -31,17 +31,17 @@ func causalOf(in *[4]*tensor.Any) []int {
 		}
 	}
 	if x.Rank() != 3 {
-		panic(fail(name, tensor.ErrShape, "input 0 is %s; want [batch, channels, steps]", tensor.Describe(*x)))
+		panic(fail(name, tensor.ErrShape, "input 0 is %s; want [batch, channels, steps]", operandText(x)))
 	}
 	if w.Rank() != 3 || w.Dim(0) != x.Dim(1) || w.Dim(1) != 1 || w.Dim(2) < 1 {
-		panic(fail(name, tensor.ErrShape, "input 1, the weights, is %s; want [%d,1,k], for the channels of %s", tensor.Describe(*w), x.Dim(1), tensor.Describe(*x)))
+		panic(fail(name, tensor.ErrShape, "input 1, the weights, is %s; want [%d,1,k], for the channels of %s", operandText(w), x.Dim(1), operandText(x)))
 	}
 	if !bias.IsZero() && !sameShape(bias.LayoutRef(), []int{x.Dim(1)}) {
-		panic(fail(name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", tensor.Describe(*bias), x.Dim(1)))
+		panic(fail(name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", operandText(bias), x.Dim(1)))
 	}
 	want := []int{x.Dim(0), x.Dim(1), w.Dim(2) - 1}
 	if !state.IsZero() && !sameShape(state.LayoutRef(), want) {
-		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", tensor.Describe(*state), shapeText(want)))
+		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(state), shapeText(want)))
 	}
 	return want
 }

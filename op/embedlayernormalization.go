@@ -57,7 +57,7 @@ func embeddedOf(c *Call) (batch, long, width int) {
 	const name = "EmbedLayerNormalization"
 	ids, words, places := c.in(0), c.in(2), c.in(3)
 	if wantInt(name, 0, ids); ids.Rank() != 2 || words.Rank() != 2 || places.Rank() != 2 || places.Dim(1) != words.Dim(1) {
-		panic(fail(name, tensor.ErrShape, "inputs 0, 2 and 3 are %s, %s and %s; want [batch, sequence], [words, width] and [positions, width]", tensor.Describe(ids), tensor.Describe(words), tensor.Describe(places)))
+		panic(fail(name, tensor.ErrShape, "inputs 0, 2 and 3 are %s, %s and %s; want [batch, sequence], [words, width] and [positions, width]", operandText(&ids), operandText(&words), operandText(&places)))
 	}
 	batch, long, width = ids.Dim(0), ids.Dim(1), words.Dim(1)
 	for i := 3; i < 7; i++ {
@@ -66,7 +66,7 @@ func embeddedOf(c *Call) (batch, long, width int) {
 		}
 	}
 	if c.in(1).IsZero() != c.in(4).IsZero() || !c.in(4).IsZero() && (c.in(4).Rank() != 2 || c.in(4).Dim(1) != width) {
-		panic(fail(name, tensor.ErrShape, "inputs 1 and 4 are %s and %s; want the segments [%d,%d] and a table of rows of %d, or neither", tensor.Describe(c.in(1)), tensor.Describe(c.in(4)), batch, long, width))
+		panic(fail(name, tensor.ErrShape, "inputs 1 and 4 are %s and %s; want the segments [%d,%d] and a table of rows of %d, or neither", operandText(c.or(1)), operandText(c.or(4)), batch, long, width))
 	}
 	for _, i := range []int{1, 7, 8} {
 		a := c.in(i)
@@ -74,7 +74,7 @@ func embeddedOf(c *Call) (batch, long, width int) {
 			continue
 		}
 		if wantInt(name, i, a); !sameShape(a.LayoutRef(), []int{batch, long}) && !(i == 8 && sameShape(a.LayoutRef(), []int{1, long})) {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d]", i, tensor.Describe(a), batch, long))
+			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d]", i, operandText(&a), batch, long))
 		}
 	}
 	if c.in(8).IsZero() && places.Dim(0) < long {
@@ -82,7 +82,7 @@ func embeddedOf(c *Call) (batch, long, width int) {
 	}
 	for i := 5; i < 7; i++ {
 		if a := c.in(i); !sameShape(a.LayoutRef(), []int{width}) {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d], the width of a row", i, tensor.Describe(a), width))
+			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d], the width of a row", i, operandText(&a), width))
 		}
 	}
 	return batch, long, width

@@ -79,23 +79,23 @@ func groupedOf(c *Call) *groupQuery {
 		all += 2 * m
 	}
 	if q.Rank() != 3 || q.Dim(2)%all != 0 {
-		panic(fail(g.name, tensor.ErrShape, "input 0 is %s; want [batch, sequence, width of %d heads]", tensor.Describe(*q), all))
+		panic(fail(g.name, tensor.ErrShape, "input 0 is %s; want [batch, sequence, width of %d heads]", operandText(q), all))
 	}
 	g.heads = heads{batch: q.Dim(0), kv: m, group: n / m, queries: q.Dim(1), width: q.Dim(2) / all, wide: q.Dim(2) / all}
 	if !g.packed {
 		want := []int{g.batch, g.queries, m * g.width}
 		if !sameShape(k.LayoutRef(), want) || !sameShape(v.LayoutRef(), want) {
-			panic(fail(g.name, tensor.ErrShape, "keys and values are %s and %s; want both %s, or neither", tensor.Describe(*k), tensor.Describe(*v), shapeText(want)))
+			panic(fail(g.name, tensor.ErrShape, "keys and values are %s and %s; want both %s, or neither", operandText(k), operandText(v), shapeText(want)))
 		}
 	}
 	g.earlier(g.name, c.or(3), c.or(4), 3)
 	for i := 5; i < 7; i++ {
 		if a := c.in(i); a.IsZero() || i == 5 && a.Len() != g.batch || i == 6 && a.Len() != 1 {
-			panic(fail(g.name, tensor.ErrShape, "inputs 5 and 6 are %s and %s; want [%d], the number of keys of each sequence less 1, and one number, that of the longest", tensor.Describe(c.in(5)), tensor.Describe(c.in(6)), g.batch))
+			panic(fail(g.name, tensor.ErrShape, "inputs 5 and 6 are %s and %s; want [%d], the number of keys of each sequence less 1, and one number, that of the longest", operandText(c.or(5)), operandText(c.or(6)), g.batch))
 		}
 	}
 	if a := c.in(11); !a.IsZero() && !sameShape(a.LayoutRef(), []int{n}) {
-		panic(fail(g.name, tensor.ErrShape, "input 11, the addends of the softmax, is %s; want [%d]", tensor.Describe(a), n))
+		panic(fail(g.name, tensor.ErrShape, "input 11, the addends of the softmax, is %s; want [%d]", operandText(&a), n))
 	}
 	return g
 }
@@ -125,7 +125,7 @@ func (g *groupQuery) totals(c *Call) {
 		h := g.heads
 		h.keys = g.total
 		if h.biasFits(g.name, 10, &a, false); a.Rank() != 4 {
-			panic(fail(g.name, tensor.ErrShape, "input 10, the bias of the products, is %s; want 4 axes", tensor.Describe(a)))
+			panic(fail(g.name, tensor.ErrShape, "input 10, the bias of the products, is %s; want 4 axes", operandText(&a)))
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 func (g *groupQuery) turned(c *Call, x tensor.Any, n int, opts []Option) (r tensor.Any) {
 	cos, sin, at := c.or(7), c.or(8), c.in(9)
 	if cos.Rank() != 2 {
-		panic(fail(g.name, tensor.ErrShape, "do_rotary is set, and input 7, the cosines, is %s; want [positions, half of the width]", tensor.Describe(*cos)))
+		panic(fail(g.name, tensor.ErrShape, "do_rotary is set, and input 7, the cosines, is %s; want [positions, half of the width]", operandText(cos)))
 	}
 	first := g.total == g.queries // of the positions of a first call only the first counts
 	if at.IsZero() || first {

@@ -66,11 +66,11 @@ func linearHeads(in *[7]*tensor.Any, o linearAttrs) (h heads) {
 	}
 	for i, last := range [7][2]int{4: {m * h.width, m}, 5: {m, 1}, 6: {m * h.width, m * h.width}} {
 		if a := in[i]; i > 3 && !a.IsZero() && (a.Rank() != 3 || a.Dim(0) != h.batch || a.Dim(1) != h.keys || a.Dim(2) != last[0] && a.Dim(2) != last[1]) {
-			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d,%d] or [%d,%d,%d]", i, tensor.Describe(*a), h.batch, h.keys, last[0], h.batch, h.keys, last[1]))
+			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d,%d] or [%d,%d,%d]", i, operandText(a), h.batch, h.keys, last[0], h.batch, h.keys, last[1]))
 		}
 	}
 	if s := in[3]; !s.IsZero() && !sameShape(s.LayoutRef(), h.state()) {
-		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", tensor.Describe(*s), shapeText(h.state())))
+		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(s), shapeText(h.state())))
 	}
 	if !in[6].IsZero() && in[5].IsZero() {
 		panic(fail(name, tensor.ErrValue, "input 6 says what of the keys to erase, and input 5, how much, is missing"))

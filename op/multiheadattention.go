@@ -46,7 +46,7 @@ func (m *multiHead) fits() {
 	if a := m.bias; !a.IsZero() {
 		m.biasFits(m.name, m.biasAt, a, false)
 		if a.Rank() != 4 {
-			panic(fail(m.name, tensor.ErrShape, "input %d, the bias of the products, is %s; want 4 axes", m.biasAt, tensor.Describe(*a)))
+			panic(fail(m.name, tensor.ErrShape, "input %d, the bias of the products, is %s; want 4 axes", m.biasAt, operandText(a)))
 		}
 	}
 	a := m.mask
@@ -69,7 +69,7 @@ func (m *multiHead) fits() {
 		ok = a.Dim(0) == b && a.Dim(1) == 1 && a.Dim(2) >= m.past+m.queries && a.Dim(3) >= m.keys
 	}
 	if !ok {
-		panic(fail(m.name, tensor.ErrShape, "input %d, the mask, is %s; want int32[%d,%d], [%d,%d,%d], [%d], [%d] or [%d], of sequences, queries and keys", m.maskAt, tensor.Describe(*a),
+		panic(fail(m.name, tensor.ErrShape, "input %d, the mask, is %s; want int32[%d,%d], [%d,%d,%d], [%d], [%d] or [%d], of sequences, queries and keys", m.maskAt, operandText(a),
 			b, m.keys, b, m.queries, m.keys, b, 2*b, 3*b+2))
 	}
 }
@@ -212,7 +212,7 @@ func multiHeadOf(c *Call) *multiHead {
 	}
 	wrong := func() *tensor.Error {
 		return fail(m.name, tensor.ErrShape, "queries, keys and values are %s, %s and %s, with %d heads; want [batch, queries, hidden] and twice [batch, keys, hidden] or [batch, heads, keys, width], "+
-			"or [batch, queries, hidden] and [batch, keys, heads, 2, width], or [batch, queries, heads, 3, width] alone", tensor.Describe(*q), tensor.Describe(*k), tensor.Describe(*v), n)
+			"or [batch, queries, hidden] and [batch, keys, heads, 2, width], or [batch, queries, heads, 3, width] alone", operandText(q), operandText(k), operandText(v), n)
 	}
 	switch {
 	case q.Rank() == 5 && k.IsZero() && v.IsZero():
@@ -236,7 +236,7 @@ func multiHeadOf(c *Call) *multiHead {
 		panic(wrong())
 	}
 	if want := n * (2*m.width + m.wide); !bias.IsZero() && !sameShape(bias.LayoutRef(), []int{want}) {
-		panic(fail(m.name, tensor.ErrShape, "input 3, the bias, is %s; want [%d], for queries, keys and values", tensor.Describe(*bias), want))
+		panic(fail(m.name, tensor.ErrShape, "input 3, the bias, is %s; want [%d], for queries, keys and values", operandText(bias), want))
 	}
 	m.past = m.earlier(m.name, c.or(6), c.or(7), 6)
 	m.fits()
@@ -301,26 +301,26 @@ func projectedOf(c *Call) *multiHead {
 		}
 	}
 	if x.Rank() != 3 || w.Rank() != 2 || w.Dim(0) != x.Dim(2) {
-		panic(fail(m.name, tensor.ErrShape, "the operand and the weights are %s and %s; want [batch, sequence, input] and [input, hidden of queries, keys and values]", tensor.Describe(*x), tensor.Describe(*w)))
+		panic(fail(m.name, tensor.ErrShape, "the operand and the weights are %s and %s; want [batch, sequence, input] and [input, hidden of queries, keys and values]", operandText(x), operandText(w)))
 	}
 	sizes, ok := attrInts(c, "qkv_hidden_sizes")
 	if !ok {
 		sizes = []int{w.Dim(1) / 3, w.Dim(1) / 3, w.Dim(1) / 3}
 	}
 	if len(sizes) != 3 || sizes[0] < 0 || sizes[0] != sizes[1] || sizes[2] < 0 || sizes[0] > w.Dim(1) || sizes[2] != w.Dim(1)-2*sizes[0] {
-		panic(fail(m.name, tensor.ErrShape, "queries, keys and values have %v elements, and the weights are %s; want three numbers, the first two the same, that add up to their columns", sizes, tensor.Describe(*w)))
+		panic(fail(m.name, tensor.ErrShape, "queries, keys and values have %v elements, and the weights are %s; want three numbers, the first two the same, that add up to their columns", sizes, operandText(w)))
 	}
 	m.batch, m.queries, m.keys = x.Dim(0), x.Dim(1), x.Dim(1)
 	m.width, m.wide = m.divides("a query", sizes[0]), m.divides("a value", sizes[2])
 	if !bias.IsZero() && !sameShape(bias.LayoutRef(), []int{w.Dim(1)}) {
-		panic(fail(m.name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", tensor.Describe(*bias), w.Dim(1)))
+		panic(fail(m.name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", operandText(bias), w.Dim(1)))
 	}
 	if !past.IsZero() {
 		if past.Rank() == 5 {
 			m.past = past.Dim(3)
 		}
 		if !sameShape(past.LayoutRef(), []int{2, m.batch, m.kv, m.past, m.width}) || m.width != m.wide {
-			panic(fail(m.name, tensor.ErrShape, "input 4, the keys and values of earlier calls, is %s; want [2,%d,%d,earlier,%d]", tensor.Describe(*past), m.batch, m.kv, m.width))
+			panic(fail(m.name, tensor.ErrShape, "input 4, the keys and values of earlier calls, is %s; want [2,%d,%d,earlier,%d]", operandText(past), m.batch, m.kv, m.width))
 		}
 		if m.keys += m.past; m.keys < 0 {
 			panic(fail(m.name, tensor.ErrOverflow, "the number of keys doesn't fit an int"))

@@ -43,7 +43,7 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 	case x.Rank() == 3 && o.Heads > 0 && x.Dim(2)%o.Heads == 0:
 		batch, heads, long, width = x.Dim(0), o.Heads, x.Dim(1), x.Dim(2)/o.Heads
 	default:
-		panic(fail(name, tensor.ErrShape, "the operand is %s, with %d heads; want [batch, heads, sequence, width] or [batch, sequence, heads·width]", tensor.Describe(*x), o.Heads))
+		panic(fail(name, tensor.ErrShape, "the operand is %s, with %d heads; want [batch, heads, sequence, width] or [batch, sequence, heads·width]", operandText(x), o.Heads))
 	}
 	if o.Width == 0 {
 		o.Width = width
@@ -55,15 +55,15 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 	if at.IsZero() {
 		want := []int{batch, long, half}
 		if !sameShape(cos.LayoutRef(), want) || !sameShape(sin.LayoutRef(), want) {
-			panic(fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both %s, as there are no positions", tensor.Describe(*cos), tensor.Describe(*sin), shapeText(want)))
+			panic(fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both %s, as there are no positions", operandText(cos), operandText(sin), shapeText(want)))
 		}
 		return batch, heads, long, width
 	}
 	if cos.Rank() != 2 || cos.Dim(1) != half || !sameShape(sin.LayoutRef(), cos.Shape()) {
-		panic(fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both [positions, %d]", tensor.Describe(*cos), tensor.Describe(*sin), half))
+		panic(fail(name, tensor.ErrShape, "the cosines and sines are %s and %s; want both [positions, %d]", operandText(cos), operandText(sin), half))
 	}
 	if !indices.has(at.DType()) || !sameShape(at.LayoutRef(), []int{batch, long}) {
-		panic(fail(name, tensor.ErrShape, "the positions are %s; want int64[%d,%d]", tensor.Describe(*at), batch, long))
+		panic(fail(name, tensor.ErrShape, "the positions are %s; want int64[%d,%d]", operandText(at), batch, long))
 	}
 	return batch, heads, long, width
 }
