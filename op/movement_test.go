@@ -356,16 +356,19 @@ func TestInferAgrees(t *testing.T) {
 						r, _ := tensor.Make(d, 1, 2*gates, 2)
 						attrs, calls = nil, append(calls, []tensor.Any{steps, w, r})
 					}
+					if in, a := attentionCalls(o, d); in != nil {
+						attrs, calls = a, append(calls, in...)
+					}
 					if ml, ok := mlAttrs[o.Name()]; ok {
 						attrs = ml
 					}
 					for _, in := range calls {
-						for _, opset := range []int{7, 10, 13, 18, 26} {
+						for _, opset := range []int{7, 10, 13, 18, 27} {
 							if v := o.Versions(); len(v) > 0 && v[0] > opset {
 								continue
 							}
 							for outs := 1; outs <= 1+opset/18; outs++ {
-								if runs(t, o.Name(), &Call{Inputs: in, Attrs: attrs, Opset: opset, Outputs: outs}) != nil {
+								if runsOp(t, o, &Call{Inputs: in, Attrs: attrs, Opset: opset, Outputs: outs}) != nil {
 									ran++
 								}
 								if t.Failed() {
@@ -381,6 +384,43 @@ func TestInferAgrees(t *testing.T) {
 			}
 		})
 	}
+}
+
+// attentionCalls has calls of the operators of attention, and their attributes.
+func attentionCalls(o Op, d dtype.DType) (calls [][]tensor.Any, a given) {
+	of := func(shape ...int) tensor.Any {
+		x, err := tensor.Make(d, shape...)
+		if err != nil {
+			panic(err)
+		}
+		return x
+	}
+	at := func(shape ...int) tensor.Any { return tensor.New[int64](shape...).Any() }
+	heads := given{"num_heads": int64(2), "q_num_heads": int64(2), "kv_num_heads": int64(2), "update_rule": "linear"}
+	x, y, none := of(2, 3, 8), of(2, 4, 8), tensor.Any{}
+	switch o.Domain() + " " + o.Name() {
+	case " Attention":
+		return [][]tensor.Any{{x, y, y}, {x, y, of(2, 4, 6), of(3, 2)}, {x, y, y, none, of(2, 2, 3, 4), of(2, 2, 3, 4)}, {x, y, y, tensor.New[bool](3, 4).Any(), none, none, at(2)},
+			{of(2, 2, 3, 4), of(2, 2, 0, 4), of(2, 2, 0, 5)}, {x, x, y}, {x, y, y, of(2, 5)}}, heads
+	case " RotaryEmbedding":
+		return [][]tensor.Any{{x, of(2, 3, 2), of(2, 3, 2)}, {x, of(5, 2), of(5, 2), at(2, 3)}, {x, of(5, 2), of(5, 2)}}, heads
+	case "com.microsoft RotaryEmbedding":
+		return [][]tensor.Any{{x, at(1), of(5, 2), of(5, 2)}, {x, at(2, 3), of(5, 2), of(5, 2)}, {x, at(2), of(5, 2), of(5, 2)}}, heads
+	case " LinearAttention":
+		return [][]tensor.Any{{x, x, x}, {x, x, of(2, 3, 6), of(2, 2, 4, 3)}, {x, y, x}, {x, x, x, none, x}}, heads
+	case " CausalConvWithState":
+		return [][]tensor.Any{{x, of(3, 1, 2)}, {x, of(3, 1, 4), of(3), of(2, 3, 3)}, {x, of(3, 2, 4)}}, given{}
+	case "com.microsoft Attention":
+		return [][]tensor.Any{{x, of(8, 24)}, {x, of(8, 24), of(24), at(2), of(2, 2, 2, 5, 4), of(1, 1, 3, 8)}, {x, of(8, 24), none, at(2, 3)}, {x, of(7, 24)}, {x, of(8, 24), of(23)}}, heads
+	case "com.microsoft MultiHeadAttention":
+		return [][]tensor.Any{{x, y, y}, {x, of(2, 2, 4, 4), of(2, 2, 4, 5)}, {of(2, 3, 2, 3, 4)}, {x, of(2, 4, 2, 2, 4), none, of(24)}, {x, y, y, none, at(4), of(2, 2, 3, 4)}, {x, x}}, heads
+	case "com.microsoft GroupQueryAttention":
+		total := tensor.FromSlice([]int64{3}, 1).Any()
+		return [][]tensor.Any{{x, x, x, none, none, at(2), total}, {x, none, none, none, none, at(2), total}, {of(2, 3, 24), none, none, none, none, at(2), total}, {x, x, x, none, none, at(2), at(1)}}, heads
+	case "com.microsoft EmbedLayerNormalization":
+		return [][]tensor.Any{{at(2, 3), at(2, 3), y.Reshape(8, 8), y.Reshape(8, 8), y.Reshape(8, 8), of(8), of(8), at(2, 3)}, {at(2, 3), none, y.Reshape(8, 8), y.Reshape(8, 8), none, of(8), of(8)}, {at(2, 3), at(2, 3), y}}, given{}
+	}
+	return nil, nil
 }
 
 func unitScalar(d dtype.DType) tensor.Any {

@@ -151,10 +151,10 @@ func checkTarget(name string, lay *layout.Layout, readOnly bool, shape []int) {
 }
 
 // beside returns r, or a tensor to be put there later when apart is set or r overlaps an operand.
-// Operands may be nil.
+// Operands may be nil or absent.
 func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) *tensor.Any {
 	for _, a := range ins {
-		apart = apart || a != nil && conv.Overlap(exec.Reach(a), exec.Reach(r))
+		apart = apart || a != nil && !a.IsZero() && conv.Overlap(exec.Reach(a), exec.Reach(r))
 	}
 	if !apart {
 		return r

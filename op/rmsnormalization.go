@@ -26,19 +26,21 @@ func rmsNormal(r, x, scale *tensor.Any, axis int, epsilon float64, opts []Option
 		normalizeFixed(r, "RMSNormalization", x, scale, new(tensor.Any), axis, epsilon, true, opts)
 		return
 	}
-	rmsNormalized(*x, *scale, axis, epsilon).into(r, opts)
+	rmsNormalized(*x, *scale, axis, epsilon, nil).into(r, opts)
 }
 
-func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64) *transfer {
-	return linesNormalized("RMSNormalization", x, scale, tensor.Any{}, axis, func(line []float64, _ int) {
+func rmsNormalized(x, scale tensor.Any, axis int, epsilon float64, also func(k int, factor float64)) *transfer {
+	return linesNormalized("RMSNormalization", x, scale, tensor.Any{}, axis, func(line []float64, k int) {
 		factor := 1 / math.Sqrt(sumSquares(line, 0)/float64(len(line))+epsilon)
-		affine(line, line, 0, factor, math.Copysign(0, -1))
+		if affine(line, line, 0, factor, math.Copysign(0, -1)); also != nil {
+			also(k, factor)
+		}
 	})
 }
 
 var rmsNormalization = opN{about: about{name: "RMSNormalization", onnx: []int{23}, attrs: []string{"axis", "epsilon", "stash_type"}}, least: 2, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
-		t := rmsNormalized(c.in(0), c.in(1), attrInt(c, "axis", -1), 0)
+		t := rmsNormalized(c.in(0), c.in(1), attrInt(c, "axis", -1), 0, nil)
 		return one(spec(t.name, t.d, t.shape...))
 	},
 	run: func(c *Call) []tensor.Any {

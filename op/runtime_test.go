@@ -21,6 +21,13 @@ func runs(t *testing.T, name string, c *Call) []tensor.Any {
 	if !ok {
 		t.Fatalf("no operator %s", name)
 	}
+	return runsOp(t, o, c)
+}
+
+// runsOp is runs for one of several operators of a name.
+func runsOp(t *testing.T, o Op, c *Call) []tensor.Any {
+	t.Helper()
+	name := o.Name()
 	if c.Attrs == nil || c.Attrs.(given) == nil {
 		c.Attrs = given{}
 	}

@@ -325,6 +325,9 @@ func cases(name string) []testCase {
 		return []testCase{{in: []input{data(4, 6), data(6, 8), data(8)}}, {in: []input{data(6, 4), data(8, 6), data(4, 1)}, calm: true,
 			attrs: attrs{"transA": int64(1), "transB": int64(1), "alpha": float32(0.5), "beta": float32(-2)}}, {in: []input{data(9, 300), data(300, 5)}, calm: true}}
 	}
+	if cs := attentions(name); cs != nil {
+		return cs
+	}
 	return moves(name)
 }
 

@@ -70,7 +70,7 @@ func TestPadding(t *testing.T) {
 						t.Fatalf("case %d of %v: %v", i, d, err)
 					}
 					padded += n
-					if own, ok := onPage[o.Name()]; ok && i == 0 {
+					if own, ok := onPage[key(o)]; ok && i == 0 {
 						n, err := newRun(o, 1000, own, d).checkPadding(t)
 						if err != nil {
 							t.Fatalf("%v on 14 by 28: %v", d, err)
@@ -165,6 +165,17 @@ var onPage = map[string]testCase{
 	"FeatureVectorizer":                {in: []input{data(14, 28), data(14, 3)}},
 	"SVMClassifier":                    vectors("SVMClassifier", 28, "RBF", "NONE"),
 	"SVMRegressor":                     vectors("SVMRegressor", 28, "POLY", "NONE"),
+	"Attention":                        {in: []input{data(1, 1, 14, 28), data(1, 1, 14, 28), data(1, 1, 14, 28)}, calm: true},
+	"com.microsoft.Attention":          {in: []input{data(1, 14, 28), data(28, 84)}, attrs: attrs{"num_heads": int64(2)}, calm: true},
+	"MultiHeadAttention":               {in: []input{data(1, 14, 28), data(1, 14, 28), data(1, 14, 28)}, attrs: attrs{"num_heads": int64(2)}, calm: true},
+	"GroupQueryAttention":              {in: []input{data(1, 14, 28), data(1, 14, 28), data(1, 14, 28), {absent: true}, {absent: true}, ints(13), ints(14)}, attrs: attrs{"num_heads": int64(2), "kv_num_heads": int64(2)}, calm: true},
+	"RotaryEmbedding":                  {in: []input{data(1, 1, 14, 28), data(1, 14, 14), data(1, 14, 14)}},
+	"com.microsoft.RotaryEmbedding":    {in: []input{data(1, 1, 14, 28), ints(0), data(14, 14), data(14, 14)}},
+	"TensorScatter":                    {in: []input{data(1, 14, 28), data(1, 14, 28), ints(0)}},
+	"LinearAttention":                  {in: []input{data(1, 14, 28), data(1, 14, 28), data(1, 14, 28)}, attrs: attrs{"q_num_heads": int64(2), "kv_num_heads": int64(2), "update_rule": "linear"}, calm: true},
+	"CausalConvWithState":              {in: []input{data(1, 14, 28), data(14, 1, 4)}},
+	"EmbedLayerNormalization":          {in: []input{index([]int{1, 14}, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), {absent: true}, data(14, 28), data(14, 28), {absent: true}, data(28), data(28)}},
+	"SimplifiedLayerNormalization":     {in: []input{data(14, 28), data(28)}},
 	"LinearClassifier":                 model("LinearClassifier", 28, "NONE"),
 	"LinearRegressor":                  model("LinearRegressor", 28, "NONE"),
 	"TensorDot":                        {in: []input{data(14, 28), data(28, 14)}, attrs: attrs{"axes_a": []int64{1}, "axes_b": []int64{0}}},

@@ -86,7 +86,7 @@ func (r *run) result(in []tensor.Any) (out []tensor.Any, bits [][]byte, err erro
 // casesOf returns the cases of an operator; one that isn't known by name gets those
 // of operators of one, two or three operands, as many as it takes.
 func casesOf(o op.Op) []testCase {
-	if cs := cases(o.Name()); cs != nil || reasons[o.Name()] != "" {
+	if cs := cases(key(o)); cs != nil || reasons[o.Name()] != "" {
 		return cs
 	}
 	for _, d := range dtype.All() {

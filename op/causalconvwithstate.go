@@ -1,0 +1,110 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// CausalConvWithState convolves each channel of x [batch, channels, steps] with its own weights w [channels, 1, k], so that a step sees itself and the
+// k−1 steps before it. Those before the first are state [batch, channels, k−1], 0 where it is the zero Tensor. bias is [channels] or the
+// zero Tensor. It returns the result, of x's shape, and the last k−1 steps of state and x, the state of the next call. silu makes y of the result y·Sigmoid(y). The
+// convolution is rounded as Conv rounds it; then, of float32 and float64, the Sigmoid and the product, of float16 and bfloat16 only the product.
+// An Into target takes the result. It panics when shapes don't fit. ONNX CausalConvWithState.
+func CausalConvWithState[T num.Float | num.F16 | num.BF16](x, w, bias, state tensor.Tensor[T], silu bool, opts ...Option) (y, next tensor.Tensor[T]) {
+	convolvedCausally(exec.Ref(&y), exec.Ref(&next), [4]*tensor.Any{exec.Ref(&x), exec.Ref(&w), exec.Ref(&bias), exec.Ref(&state)}, silu, opts)
+	return y, next
+}
+
+// causalOf checks the shapes and types of a call and returns the shape of the state. Inputs may be Specs.
+func causalOf(in *[4]*tensor.Any) []int {
+	const name = "CausalConvWithState"
+	x, w, bias, state := in[0], in[1], in[2], in[3]
+	d := x.DType()
+	must(name, attended.has(d), d)
+	for i, a := range in {
+		if i < 2 {
+			must(name, !a.IsZero(), a.DType())
+		}
+		if !a.IsZero() && a.DType() != d {
+			panic(notHeld(name, a, i, d))
+		}
+	}
+	if x.Rank() != 3 {
+		panic(fail(name, tensor.ErrShape, "input 0 is %s; want [batch, channels, steps]", operandText(x)))
+	}
+	if w.Rank() != 3 || w.Dim(0) != x.Dim(1) || w.Dim(1) != 1 || w.Dim(2) < 1 {
+		panic(fail(name, tensor.ErrShape, "input 1, the weights, is %s; want [%d,1,k], for the channels of %s", operandText(w), x.Dim(1), operandText(x)))
+	}
+	if !bias.IsZero() && !sameShape(bias.LayoutRef(), []int{x.Dim(1)}) {
+		panic(fail(name, tensor.ErrShape, "input 2, the bias, is %s; want [%d]", operandText(bias), x.Dim(1)))
+	}
+	want := []int{x.Dim(0), x.Dim(1), w.Dim(2) - 1}
+	if !state.IsZero() && !sameShape(state.LayoutRef(), want) {
+		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(state), shapeText(want)))
+	}
+	return want
+}
+
+// convolvedCausally is CausalConvWithState for a run-time element type.
+func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts []Option) {
+	const name = "CausalConvWithState"
+	shape, s := causalOf(&in), read(opts)
+	x, d, quiet := in[0], in[0].DType(), s.quiet()
+	aimShape(y, name, &s, d, x.Shape())
+	before := *in[3]
+	if before.IsZero() {
+		before = numberOf(d, 0).BroadcastTo(shape...)
+	}
+	var all tensor.Any
+	concatenated(&all, 2, []tensor.Any{before, *x}, quiet)
+	*next = all.Slice(tensor.Colon, tensor.Colon, tensor.R(x.Dim(2), all.Dim(2))).Clone()
+	if y.Len() == 0 {
+		return
+	}
+	convolved(y, &all, in[1], in[2], Window{}, x.Dim(1), onto(y, quiet))
+	if !silu {
+		return
+	}
+	v := *y
+	if d.IsNarrow() {
+		v = inSingle(name, y)
+	}
+	var g tensor.Any
+	sigmoid.call(&g, &v, quiet)
+	mul.call(&g, &v, &g, onto(&g, quiet))
+	if d.IsNarrow() {
+		narrowInto(name, y, &g)
+	} else {
+		y.CopyFrom(g)
+	}
+}
+
+var causalConvWithState = opN{about: about{name: "CausalConvWithState", onnx: []int{27}, attrs: []string{"activation"}, why: whyAttended}, least: 2, most: 4, takes: attended, fast: productFast,
+	infer: func(c *Call) []tensor.Any {
+		in, _ := causalCall(c)
+		shape, d := causalOf(&in), in[0].DType()
+		return []tensor.Any{spec("CausalConvWithState", d, in[0].Shape()...), spec("CausalConvWithState", d, shape...)}[:min(max(c.Outputs, 1), 2)]
+	},
+	run: func(c *Call) []tensor.Any {
+		in, silu := causalCall(c)
+		allThere("CausalConvWithState", c)
+		outs := make([]tensor.Any, 2)
+		convolvedCausally(&outs[0], &outs[1], in, silu, options(c))
+		return outs[:min(max(c.Outputs, 1), 2)]
+	}}
+
+// causalCall reads a node.
+func causalCall(c *Call) (in [4]*tensor.Any, silu bool) {
+	for i := range in {
+		in[i] = c.or(i)
+	}
+	switch a := c.Attrs.Str("activation", "none"); a {
+	case "none":
+	case "silu", "swish":
+		silu = true
+	default:
+		panic(fail("CausalConvWithState", tensor.ErrValue, "activation %.40q; want none, silu or swish", a))
+	}
+	return in, silu
+}

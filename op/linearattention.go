@@ -1,0 +1,197 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Recall is what LinearAttention takes besides queries, keys and values. What it has of Decay and Beta decides how the state changes.
+type Recall[T num.Float | num.F16 | num.BF16] struct {
+	State tensor.Tensor[T] // [batch, KVHeads, width, wide]: before the first step; 0 without it
+	Decay tensor.Tensor[T] // [batch, steps, KVHeads·width] or [batch, steps, KVHeads]: logarithms of what the state is multiplied by
+	Beta  tensor.Tensor[T] // [batch, steps, KVHeads] or [batch, steps, 1]: how much of the difference to what the state has for a key is written
+	Erase tensor.Tensor[T] // [batch, steps, KVHeads·width]: multiplies the key that is looked for, not that which is written
+
+	Heads, KVHeads int     // of queries, and of keys and values
+	Scale          float64 // of the result; 0 is 1/√width
+}
+
+// LinearAttention reads and writes a state, a matrix for each head, step by step. Queries are [batch, steps, heads·width], keys
+// [batch, steps, kvHeads·width], values [batch, steps, kvHeads·wide]; kvHeads divides heads. It returns [batch, steps, heads·wide] and the last state.
+// A step takes the state S, the query q, the key k and the value v:
+//
+//	S = Exp(decay)⊙S
+//	v = beta·(v − (erase⊙k)·S)
+//	S = S + kᵀ·v
+//	y = scale·(q·S)
+//
+// Each product of matrices, function, product, sum and difference is rounded as the operator of that name rounds it. float16 and bfloat16 are computed in
+// float32, and only y and the last state rounded. An Into target takes y. It panics when shapes don't fit, or there is an Erase without Beta. ONNX LinearAttention.
+func LinearAttention[T num.Float | num.F16 | num.BF16](q, k, v tensor.Tensor[T], o Recall[T], opts ...Option) (y, state tensor.Tensor[T]) {
+	in := [7]*tensor.Any{exec.Ref(&q), exec.Ref(&k), exec.Ref(&v), exec.Ref(&o.State), exec.Ref(&o.Decay), exec.Ref(&o.Beta), exec.Ref(&o.Erase)}
+	attendLinear(exec.Ref(&y), exec.Ref(&state), in, linearAttrs{o.Heads, o.KVHeads, o.Scale}, opts)
+	return y, state
+}
+
+type linearAttrs struct {
+	heads, kvHeads int
+	scale          float64
+}
+
+// linearHeads checks the shapes and types of a call. Inputs may be Specs.
+func linearHeads(in *[7]*tensor.Any, o linearAttrs) (h heads) {
+	const name = "LinearAttention"
+	q, k, v := in[0], in[1], in[2]
+	d := q.DType()
+	must(name, attended.has(d), d)
+	for i, a := range in {
+		if i > 0 && !a.IsZero() && a.DType() != d {
+			panic(notHeld(name, a, i, d))
+		}
+	}
+	n, m := o.heads, o.kvHeads
+	if n < 1 || m < 1 || n%m != 0 {
+		panic(fail(name, tensor.ErrValue, "q_num_heads is %d and kv_num_heads %d; want a positive multiple of a positive number", n, m))
+	}
+	if q.Rank() != 3 || k.Rank() != 3 || v.Rank() != 3 || q.Dim(2)%n != 0 || v.Dim(2)%m != 0 {
+		panic(unfitting(name, q, k, v))
+	}
+	h = heads{batch: q.Dim(0), kv: m, group: n / m, queries: q.Dim(1), keys: q.Dim(1), width: q.Dim(2) / n, wide: v.Dim(2) / m}
+	if !sameShape(k.LayoutRef(), []int{h.batch, h.keys, m * h.width}) || v.Dim(0) != h.batch || v.Dim(1) != h.keys {
+		panic(unfitting(name, q, k, v))
+	}
+	for i, last := range [7][2]int{4: {m * h.width, m}, 5: {m, 1}, 6: {m * h.width, m * h.width}} {
+		if a := in[i]; i > 3 && !a.IsZero() && (a.Rank() != 3 || a.Dim(0) != h.batch || a.Dim(1) != h.keys || a.Dim(2) != last[0] && a.Dim(2) != last[1]) {
+			panic(fail(name, tensor.ErrShape, "input %d is %s; want [%d,%d,%d] or [%d,%d,%d]", i, operandText(a), h.batch, h.keys, last[0], h.batch, h.keys, last[1]))
+		}
+	}
+	if s := in[3]; !s.IsZero() && !sameShape(s.LayoutRef(), h.state()) {
+		panic(fail(name, tensor.ErrShape, "input 3, the state, is %s; want %s", operandText(s), shapeText(h.state())))
+	}
+	if !in[6].IsZero() && in[5].IsZero() {
+		panic(fail(name, tensor.ErrValue, "input 6 says what of the keys to erase, and input 5, how much, is missing"))
+	}
+	return h
+}
+
+func (h *heads) state() []int { return []int{h.batch, h.kv, h.width, h.wide} }
+
+// attendLinear is LinearAttention for a run-time element type.
+func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts []Option) {
+	const name = "LinearAttention"
+	for _, a := range in[:3] {
+		must(name, !a.IsZero(), a.DType())
+	}
+	h, s := linearHeads(&in, o), read(opts)
+	d, quiet := in[0].DType(), s.quiet()
+	wide := d
+	var held [7]tensor.Any
+	for i, a := range in {
+		if held[i] = *a; d.IsNarrow() && !a.IsZero() {
+			held[i], wide = inSingle(name, a), dtype.Float32
+		}
+	}
+	aimShape(y, name, &s, d, h.shape(true))
+	out := beside(y, d.IsNarrow() || !y.CanView(h.five(true)...), in[:]...)
+	if d.IsNarrow() {
+		f := tensor.EmptyOf(wide, h.shape(true)...)
+		out = &f
+	}
+	apart := out.Reshape(h.five(true)...)
+	now := tensor.EmptyOf(wide, h.batch, h.kv, 1, h.width, h.wide)
+	if in[3].IsZero() {
+		clear(wordsOf(now).mem)
+	} else {
+		now.CopyFrom(held[3].Reshape(now.Shape()...))
+	}
+	scale := o.scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(h.width))
+	}
+	factor := numberOf(wide, scale)
+	// rows returns what of a step and a head is n elements wide, as matrices of one row, of which there may be one for all heads.
+	rows := func(a *tensor.Any, group, t int) tensor.Any {
+		at := a.Slice(tensor.Colon, tensor.I(t))
+		kv := h.kv
+		if at.Dim(1) == 1 && a == &held[5] {
+			kv = 1
+		}
+		return at.Reshape(h.batch, kv, group, 1, at.Dim(1)/(kv*group))
+	}
+	for t := range h.queries {
+		if exec.Ended(s.ctx()) {
+			break
+		}
+		q, k, v := rows(&held[0], h.group, t), rows(&held[1], 1, t), rows(&held[2], 1, t)
+		if !in[4].IsZero() {
+			var by tensor.Any
+			g := rows(&held[4], 1, t)
+			exp.call(&by, &g, quiet)
+			by = by.Permute(0, 1, 2, 4, 3)
+			mul.call(&now, &now, &by, onto(&now, quiet))
+		}
+		if !in[5].IsZero() {
+			erased, beta := k, rows(&held[5], 1, t)
+			if !in[6].IsZero() {
+				e := rows(&held[6], 1, t)
+				mul.call(&erased, &e, &k, quiet)
+			}
+			var had tensor.Any
+			matrixProduct(&had, &erased, &now, quiet)
+			sub.call(&had, &v, &had, onto(&had, quiet))
+			mul.call(&had, &beta, &had, onto(&had, quiet))
+			v = had
+		}
+		var more, read tensor.Any
+		k = k.Permute(0, 1, 2, 4, 3)
+		matrixProduct(&more, &k, &v, quiet)
+		add.call(&now, &now, &more, onto(&now, quiet))
+		matrixProduct(&read, &q, &now, quiet)
+		to := apart.Slice(tensor.Colon, tensor.I(t)).Reshape(h.batch, h.kv, h.group, 1, h.wide)
+		mul.call(&to, &factor, &read, onto(&to, quiet))
+	}
+	*state = now.Reshape(h.state()...)
+	if d.IsNarrow() {
+		small := tensor.EmptyOf(d, h.state()...)
+		narrowInto(name, &small, state)
+		*state = small
+		narrowInto(name, y, out)
+		return
+	}
+	put(y, out)
+}
+
+var linearAttention = opN{about: about{name: "LinearAttention", onnx: []int{27}, attrs: []string{"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"}, why: whyAttended}, least: 3, most: 7, takes: attended, fast: productFast,
+	infer: func(c *Call) []tensor.Any {
+		in, o := linearCall(c)
+		h, d := linearHeads(&in, o), in[0].DType()
+		return []tensor.Any{spec("LinearAttention", d, h.shape(true)...), spec("LinearAttention", d, h.state()...)}[:min(max(c.Outputs, 1), 2)]
+	},
+	run: func(c *Call) []tensor.Any {
+		in, o := linearCall(c)
+		allThere("LinearAttention", c)
+		outs := make([]tensor.Any, 2)
+		attendLinear(&outs[0], &outs[1], in, o, options(c))
+		return outs[:min(max(c.Outputs, 1), 2)]
+	}}
+
+// linearCall reads a node. The rule must be that which the inputs make.
+func linearCall(c *Call) (in [7]*tensor.Any, o linearAttrs) {
+	const name = "LinearAttention"
+	for i := range in {
+		in[i] = c.or(i)
+	}
+	rule := c.Attrs.Str("update_rule", "gated_delta")
+	decay, beta := rule == "gated" || rule == "gated_delta", rule == "delta" || rule == "gated_delta"
+	if !decay && !beta && rule != "linear" {
+		panic(fail(name, tensor.ErrValue, "update_rule %.40q; want linear, gated, delta or gated_delta", rule))
+	}
+	if decay == in[4].IsZero() || beta == in[5].IsZero() {
+		panic(fail(name, tensor.ErrShape, "update_rule %q takes a decay, input 4: %v; and a beta, input 5: %v; there are: %v and %v", rule, decay, beta, !in[4].IsZero(), !in[5].IsZero()))
+	}
+	return in, linearAttrs{attrInt(c, "q_num_heads", 0), attrInt(c, "kv_num_heads", 0), float64(c.Attrs.Float("scale", 0))}
+}

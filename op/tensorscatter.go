@@ -1,0 +1,73 @@
+package op
+
+import (
+	"context"
+
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// TensorScatter returns cache with update written over part of axis: for the sequence b, index b of axis 0, from at[b] on; from 0 where at is
+// the zero Tensor. Their shapes agree elsewhere, and axis, which may be negative, isn't 0. circular goes on at 0 after the end of
+// axis. Elements keep their bits. It panics when shapes don't fit, or an update begins outside the axis or, unless circular, ends there. ONNX TensorScatter.
+func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[int64], axis int, circular bool, opts ...Option) (r tensor.Tensor[T]) {
+	written(cache.Any(), update.Any(), at.Any(), axis, circular).into(exec.Ref(&r), opts)
+	return r
+}
+
+func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
+	const name = "TensorScatter"
+	shape := cache.Shape()
+	if cache.DType() != update.DType() {
+		panic(fail(name, tensor.ErrDType, "the cache holds %v, the update %v; convert one with op.Cast", cache.DType(), update.DType()))
+	}
+	if axis = axisOf(name, axis, len(shape)); axis == 0 {
+		panic(fail(name, tensor.ErrAxis, "axis 0 is that of the sequences; want another"))
+	}
+	fit := update.Rank() == len(shape)
+	for i := 0; fit && i < len(shape); i++ {
+		fit = update.Dim(i) == shape[i] || i == axis && update.Dim(i) < shape[i]
+	}
+	if !fit {
+		panic(fail(name, tensor.ErrShape, "the update %s doesn't fit the cache %s; its shape may differ on axis %d alone, where it is no longer", tensor.Describe(update), tensor.Describe(cache), axis))
+	}
+	if !at.IsZero() {
+		wantInt(name, 2, at)
+		if !sameShape(at.LayoutRef(), shape[:1]) {
+			panic(fail(name, tensor.ErrShape, "input 2, where the updates begin, is %s; want [%d], one for each sequence", tensor.Describe(at), shape[0]))
+		}
+	}
+	long := update.Dim(axis)
+	return &transfer{name: name, d: cache.DType(), shape: shape, in: operandsOf(cache, update, at), picky: true, fill: func(_ context.Context, dst words, in []words) {
+		starts := make([]int, fits(name, shape[0], 8))
+		if !in[2].absent() {
+			for b, v := range in[2].int64s(name) {
+				if v < 0 || v > int64(shape[axis]) || !circular && v > int64(shape[axis]-long) || circular && v == int64(shape[axis]) && v > 0 {
+					panic(fail(name, tensor.ErrIndex, "the update of sequence %d begins at %d of axis %d, of %d, and is %d long", b, v, axis, shape[axis], long))
+				}
+				starts[b] = int(v)
+			}
+		}
+		dst.copy(0, in[0], 0, dst.len())
+		before, n, after := around(shape, axis)
+		if dst.len() == 0 || long == 0 {
+			return
+		}
+		for r := range before {
+			first := starts[r/(before/shape[0])]
+			head := min(long, n-first)
+			dst.copy((r*n+first)*after, in[1], r*long*after, head*after)
+			dst.copy(r*n*after, in[1], (r*long+head)*after, (long-head)*after)
+		}
+	}}
+}
+
+var tensorScatter = opN{about: about{name: "TensorScatter", onnx: []int{24}, attrs: []string{"axis", "mode"}}, least: 2, most: 3,
+	move: func(c *Call) *transfer {
+		mode := c.Attrs.Str("mode", "linear")
+		if mode != "linear" && mode != "circular" {
+			panic(fail("TensorScatter", tensor.ErrValue, "mode %.40q; want linear or circular", mode))
+		}
+		return written(c.in(0), c.in(1), c.in(2), attrInt(c, "axis", -2), mode == "circular")
+	}}
