@@ -42,6 +42,7 @@ var reasons = map[string]string{
 	"HannWindow":      "has no operand but a size",
 	"HammingWindow":   "has no operand but a size",
 	"BlackmanWindow":  "has no operand but a size",
+	"MelWeightMatrix": "has no operands but five numbers",
 	"LabelEncoder":    "its keys, which are attributes, have the type of its operand",
 }
 
@@ -157,6 +158,14 @@ func cases(name string) []testCase {
 		return []testCase{{in: []input{data(2, 3, 4), data(2, 3, 4), data(4), data(4), data(4)}, outputs: 4}, {in: []input{data(3, 40), data(40), data(40)}, calm: true}}
 	case "SkipSimplifiedLayerNormalization":
 		return []testCase{{in: []input{data(2, 3, 4), data(2, 3, 4), data(4), data(4)}}, {in: []input{data(3, 40), data(40), data(40)}, calm: true}}
+	case "DFT":
+		return []testCase{{in: []input{data(4, 6, 1), {absent: true}, index(nil, 1)}, attrs: attrs{"onesided": int64(1)}}, {in: []input{data(2, 30, 2), index(nil, 37), index(nil, -2)}, calm: true},
+			{in: []input{data(16, 3, 2), {absent: true}, index(nil, 0)}, attrs: attrs{"inverse": int64(1)}, calm: true}, {in: []input{data(2, 9, 2), index(nil, 15)}, attrs: attrs{"inverse": int64(1), "onesided": int64(1)}, calm: true},
+			{in: []input{data(3, 12, 1)}, opset: 17, calm: true}}
+	case "STFT":
+		return []testCase{{in: []input{data(2, 40), index(nil, 3), data(16)}, calm: true}, {in: []input{data(2, 20, 2), index(nil, 4), {absent: true}, index(nil, 6)}, attrs: attrs{"onesided": int64(0)}}}
+	case "AffineGrid":
+		return []testCase{{in: []input{data(2, 2, 3), ints(2, 1, 3, 4)}}, {in: []input{data(1, 3, 4), ints(1, 1, 2, 3, 4)}, attrs: attrs{"align_corners": int64(1)}, calm: true}}
 	case "IsInf":
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"detect_negative": int64(0)}})
 	case "Add", "And", "Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual", "Hypot", "Less", "LessOrEqual", "Mul", "Or", "Pow", "Sub", "Xor":
