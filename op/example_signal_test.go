@@ -2,6 +2,7 @@ package op_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -38,6 +39,11 @@ func ExampleSTFT() {
 func ExampleMelWeightMatrix() {
 	fmt.Println(op.MelWeightMatrix[float32](3, 8, 8000, 0, 4000))
 	// Output:
+	// [[1. 1. 0.]
+	//  [0. 0. 1.]
+	//  [0. 0. 0.]
+	//  [0. 0. 0.]
+	//  [0. 0. 0.]]
 }
 
 func ExampleAffineGrid() {
@@ -46,6 +52,63 @@ func ExampleAffineGrid() {
 	image := tensor.FromSlice([]float32{0, 10, 20, 30}, 1, 1, 2, 2)
 	fmt.Println(op.GridSample(image, grid, op.Sampling{}))
 	// Output:
-	// [[[[10. 30.]
-	//    [ 0. 20.]]]]
+	// [[[[20.  0.]
+	//    [30. 10.]]]]
+}
+
+func ExampleBernoulli() {
+	p := tensor.FromSlice([]float32{0, 0.5, 0.5, 0.5, 0.5, 1})
+	fmt.Println(op.Bernoulli[int32](p, 3))
+	// Output:
+}
+
+func ExampleMultinomial() {
+	x := tensor.FromSlice([]float64{0, math.Log(8), math.Inf(-1)}, 1, 3) // weights 1, 8 and 0
+	fmt.Println(op.Multinomial[int32](x, 10, 1))
+	// Output:
+	// [[1 1 1 1 1 1 0 0 1 1]]
+}
+
+func ExampleTrainingDropout() {
+	x := tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6})
+	y, kept := op.TrainingDropout(x, 0.5, 3)
+	fmt.Println(y)
+	fmt.Println(kept)
+	// Output:
+}
+
+func ExampleTrainingBatchNormalization() {
+	x := tensor.FromSlice([]float32{1, 3, 5, 7}, 4, 1) // of mean 4 and variance 5
+	one, zero := tensor.Full[float32](1, 1), tensor.New[float32](1)
+	y, mean, variance := op.TrainingBatchNormalization(x, one, zero, zero, one, 0, 0.9)
+	fmt.Println(y.Reshape(4))
+	fmt.Println(mean, variance)
+	// Output:
+	// [-1.3416408 -0.4472136  0.4472136  1.3416408]
+	// [0.4] [1.4]
+}
+
+func ExampleMomentum() {
+	x, g, v := tensor.Full[float32](1, 1), tensor.Full[float32](0.5, 1), tensor.Full[float32](0.25, 1)
+	x, v = op.Momentum(x, g, v, op.Training{Rate: 0.5, Step: 1}, 0.5, 1, false)
+	fmt.Println(x, v)
+	// Output:
+	// [0.6875] [0.625]
+}
+
+func ExampleAdagrad() {
+	x, g, h := tensor.Full[float32](1, 1), tensor.Full[float32](3, 1), tensor.Full[float32](16, 1)
+	x, h = op.Adagrad(x, g, h, op.Training{Rate: 0.5}, 0, 0)
+	fmt.Println(x, h)
+	// Output:
+	// [0.7] [25.]
+}
+
+func ExampleAdam() {
+	x, g := tensor.Full[float32](1, 1), tensor.Full[float32](4, 1)
+	v, h := tensor.New[float32](1), tensor.New[float32](1)
+	x, v, h = op.Adam(x, g, v, h, op.Training{Rate: 0.5, Step: 1}, op.Moments{Alpha: 0.5, Beta: 0.75})
+	fmt.Println(x, v, h)
+	// Output:
+	// [0.5] [2.] [4.]
 }

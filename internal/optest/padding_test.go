@@ -101,6 +101,9 @@ func TestPadding(t *testing.T) {
 // onPage are calls on matrices of 14 by 28 of the operators whose operands differ in
 // shape, or have other extents before the matrix.
 var onPage = map[string]testCase{
+	"Adagrad":                          {in: []input{f32(), index(nil, 1), data(14, 28), data(14, 28), data(14, 28)}},
+	"Adam":                             {in: []input{f32(), index(nil, 1), data(14, 28), data(14, 28), data(14, 28), data(14, 28)}},
+	"Momentum":                         {in: []input{f32(), index(nil, 1), data(14, 28), data(14, 28), data(14, 28)}},
 	"AffineGrid":                       {in: []input{data(28, 2, 3), ints(28, 1, 2, 2)}},
 	"DFT":                              {in: []input{data(14, 28, 1)}, opset: 20},
 	"STFT":                             {in: []input{data(14, 28), index(nil, 5), data(6)}},
