@@ -112,3 +112,14 @@ func ExampleAdam() {
 	// Output:
 	// [0.5] [2.] [4.]
 }
+
+// Two columns of 16 weights of 4 bits, 0 to 15 and 8 throughout, with zero points 0 and 7.
+func ExampleMatMulNBits() {
+	b := tensor.FromSlice([]uint8{0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88, 0x88}, 2, 1, 8)
+	scales := tensor.FromSlice([]float32{1, 0.5}, 2, 1)
+	zero := tensor.FromSlice([]uint8{0, 7}, 2, 1)
+	a := tensor.Full[float32](1, 1, 16)
+	fmt.Println(op.MatMulNBits(a, b, scales, zero, tensor.Tensor[float32]{}, op.WeightBits{Columns: 2, Bits: 4, Block: 16}))
+	// Output:
+	// [[120.   8.]]
+}

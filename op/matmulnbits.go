@@ -10,8 +10,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Packed says how the weights of MatMulNBits are packed.
-type Packed struct {
+// WeightBits says how the weights of MatMulNBits are packed.
+type WeightBits struct {
 	Columns int // of the product
 	Bits    int // of a weight: 2, 4 or 8
 	Block   int // weights with one scale: a power of two, 16 or more
@@ -33,7 +33,7 @@ type Packed struct {
 // It panics when lengths don't fit, and for bits and blocks that it doesn't know. MatMulNBits of
 // the domain com.microsoft, at every accuracy_level. There zero may have one float for each block.
 // Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p Packed, opts ...Option) (r tensor.Tensor[T]) {
+func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p WeightBits, opts ...Option) (r tensor.Tensor[T]) {
 	if a.Rank() == 0 {
 		panic(fail("MatMulNBits", tensor.ErrShape, "the operand is a single number; want at least one axis"))
 	}
@@ -43,13 +43,13 @@ func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Te
 
 // unpacking is how a part of the weights is unpacked.
 type unpacking struct {
-	Packed
+	WeightBits
 	k, blocks    int // of a column
 	b            []byte
 	scales, zero numeric // zero may be absent
 }
 
-func unpackedProduct(in []tensor.Any, p Packed, k int) *transfer {
+func unpackedProduct(in []tensor.Any, p WeightBits, k int) *transfer {
 	const name = "MatMulNBits"
 	a := in[0]
 	if p.Bits != 2 && p.Bits != 4 && p.Bits != 8 {
@@ -84,7 +84,7 @@ func unpackedProduct(in []tensor.Any, p Packed, k int) *transfer {
 	shape := a.Shape()
 	shape[len(shape)-1] = p.Columns
 	return &transfer{name: name, d: a.DType(), shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
-		u := unpacking{Packed: p, k: k, blocks: blocks, b: in[1].mem, scales: numericOf(in[2]), zero: numericOf(in[3])}
+		u := unpacking{WeightBits: p, k: k, blocks: blocks, b: in[1].mem, scales: numericOf(in[2]), zero: numericOf(in[3])}
 		inFloat(name, dst, []words{in[0], in[4]}, func(r *tensor.Any, ab []*tensor.Any) {
 			u.times(exec.Job{Name: name, Ctx: ctx}, r, ab[0], ab[1])
 		})
@@ -93,7 +93,7 @@ func unpackedProduct(in []tensor.Any, p Packed, k int) *transfer {
 }
 
 // rowBytes returns how many bytes numbers take that are packed like weights.
-func (p *Packed) rowBytes(n int) int { return (n*p.Bits + 7) / 8 }
+func (p *WeightBits) rowBytes(n int) int { return (n*p.Bits + 7) / 8 }
 
 // times sets r to the product of a and the weights, plus a bias that may be nil: a part of the
 // columns after the other.
@@ -166,6 +166,6 @@ var matMulNBits = opN{about: about{name: "MatMulNBits", domain: "com.microsoft",
 		if c.Attrs.Int("weight_prepacked", 0) != 0 {
 			panic(fail(name, ErrUnsupported, "weights that are packed for one processor: weight_prepacked isn't 0"))
 		}
-		p := Packed{Columns: attrInt(c, "N", 0), Bits: attrInt(c, "bits", 4), Block: attrInt(c, "block_size", 0)}
+		p := WeightBits{Columns: attrInt(c, "N", 0), Bits: attrInt(c, "bits", 4), Block: attrInt(c, "block_size", 0)}
 		return unpackedProduct([]tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(5)}, p, attrInt(c, "K", 0))
 	}}
