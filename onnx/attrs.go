@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"hash/fnv"
 
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -45,6 +46,9 @@ func (a *attrs) Int(name string, def int64) int64 {
 	if v, ok := value[int64](a, name, "int"); ok {
 		return v
 	}
+	if name == "seed" {
+		return a.seed()
+	}
 	return def
 }
 
@@ -54,7 +58,20 @@ func (a *attrs) Float(name string, def float32) float32 {
 	if v, ok := value[float32](a, name, "float"); ok {
 		return v
 	}
+	if name == "seed" {
+		return float32(a.seed())
+	}
 	return def
+}
+
+// seed returns a seed for a node that has none: the hash FNV-1a of its first output's name in 24 bits, which a float32
+// holds. So nodes of a graph differ, and all runs of a model are alike.
+func (a *attrs) seed() int64 {
+	h := fnv.New32a()
+	if len(a.node.Outputs) > 0 {
+		h.Write([]byte(a.node.Outputs[0]))
+	}
+	return int64(h.Sum32() >> 8)
 }
 
 func (a *attrs) Floats(name string) ([]float32, bool) { return value[[]float32](a, name, "floats") }

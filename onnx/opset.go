@@ -90,7 +90,7 @@ func meaning(o definition, v int64) string {
 
 // microsoft lists ONNX's operators that the domain com.microsoft has, too, with the same meaning. Source:
 // docs/ContribOperators.md of github.com/microsoft/onnxruntime.
-var microsoft = []string{"CausalConvWithState", "Gelu", "LinearAttention"}
+var microsoft = []string{"CausalConvWithState", "DequantizeLinear", "Gelu", "LinearAttention", "QLinearConv", "QuantizeLinear", "Trilu"}
 
 // contributed is such an operator.
 type contributed struct{ op.Op }

@@ -17,8 +17,7 @@ import (
 // network uses it. Per channel the factor is computed in float64, and so is each
 // element, unfused; the result is rounded once. Fixed point is computed
 // exactly and rounded once; a negative variance is an error, and so is one of 0 with
-// epsilon 0, but where x is the mean. ONNX BatchNormalization with
-// training_mode 0.
+// epsilon 0, but where x is the mean. ONNX BatchNormalization outside of training.
 func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, mean, variance tensor.Tensor[T], epsilon float64, opts ...Option) (r tensor.Tensor[T]) {
 	batchNormalized(exec.Ref(&r), [5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, opts)
 	return r
@@ -57,6 +56,54 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []O
 	runtime.KeepAlive(&c)
 	runtime.KeepAlive(&by)
 	put(r, out)
+}
+
+// TrainingBatchNormalization normalizes x [N, C, …] as BatchNormalization does, with the mean and
+// the variance of each channel of x itself, and returns the running mean and variance updated:
+//
+//	mean' = mean·momentum + (mean of the channel)·(1 − momentum)
+//
+// The mean and the variance of a channel, that of all there is, are those of Mean and Var in
+// float64; each step of the update is rounded to float64, and the result to T. Without elements
+// they are NaN. An Into target takes the first result. It panics when shapes don't fit. ONNX
+// BatchNormalization with training_mode 1.
+func TrainingBatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, variance tensor.Tensor[T], epsilon, momentum float64, opts ...Option) (r, newMean, newVariance tensor.Tensor[T]) {
+	batchTrained([5]*tensor.Any{exec.Ref(&r), exec.Ref(&newMean), exec.Ref(&newVariance)},
+		[5]*tensor.Any{exec.Ref(&x), exec.Ref(&scale), exec.Ref(&bias), exec.Ref(&mean), exec.Ref(&variance)}, epsilon, momentum, opts)
+	return r, newMean, newVariance
+}
+
+// batchTrained is TrainingBatchNormalization for run-time element types. Of outs, the result, the
+// running mean and variance and those of x, any but the first may be nil.
+func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Option) {
+	const name = "BatchNormalization"
+	x, quiet := in[0], withoutInto(opts)
+	checkNorm(name, *x, *in[1], *in[2], *in[3], *in[4])
+	axes := []int{0}
+	for i := 2; i < x.Rank(); i++ {
+		axes = append(axes, i)
+	}
+	var wide tensor.Any
+	var stats [2]tensor.Any
+	convert(&wide, name, dtype.Float64, x, quiet)
+	reduceMean.call(&stats[0], &wide, axes, 0, quiet)
+	varOp.call(&stats[1], &wide, axes, 0, quiet)
+	for i := range stats {
+		if running := in[3+i]; outs[1+i] != nil {
+			was, now := numericOf(wordsOf(*running)), elemsOf[float64](&stats[i])
+			fresh := tensor.EmptyOf(running.DType(), len(now))
+			to := numericOf(wordsOf(fresh))
+			for k, v := range now {
+				to.setFloat(k, float64(was.float(k)*momentum)+float64(v*(1-momentum)))
+			}
+			*outs[1+i] = fresh
+		}
+		if outs[3+i] != nil {
+			convert(outs[3+i], name, in[3+i].DType(), &stats[i], quiet)
+		}
+	}
+	batchNormalized(outs[0], [5]*tensor.Any{x, in[1], in[2], &stats[0], &stats[1]}, epsilon, opts)
+	runtime.KeepAlive(&stats)
 }
 
 // affine sets dst to (src − mean) · factor + bias, each step in float64, rounded once.
@@ -113,30 +160,68 @@ func checkNorm(name string, x tensor.Any, params ...tensor.Any) {
 var batchNormalization = opN{about: about{name: "BatchNormalization", onnx: []int{6, 7, 9, 14, 15},
 	attrs: []string{"epsilon", "is_test", "momentum", "spatial", "training_mode"}}, least: 5, takes: floats | fixeds,
 	infer: func(c *Call) []tensor.Any {
-		inferenceOnly("BatchNormalization", c)
-		oneType("BatchNormalization", c.Inputs...)
-		checkNorm("BatchNormalization", c.in(0), c.Inputs[1:5]...)
-		return one(spec("BatchNormalization", c.in(0).DType(), c.in(0).Shape()...))
+		const name = "BatchNormalization"
+		x := c.in(0)
+		trains := batchCall(name, c)
+		checkNorm(name, x, c.Inputs[1:5]...)
+		outs := one(spec(name, x.DType(), x.Shape()...))
+		for i := 1; trains && i < c.Outputs; i++ {
+			outs = append(outs, spec(name, c.in(3).DType(), x.Dim(1)))
+		}
+		return outs
 	},
 	run: func(c *Call) []tensor.Any {
 		const name = "BatchNormalization"
-		inferenceOnly(name, c)
-		oneType(name, c.Inputs...)
+		trains := batchCall(name, c)
 		var in [5]*tensor.Any
 		for i := range in {
 			in[i] = c.with(name, i)
 		}
-		var r tensor.Any
-		batchNormalized(&r, in, float64(c.Attrs.Float("epsilon", 1e-5)), options(c))
-		return one(r)
+		epsilon := float64(c.Attrs.Float("epsilon", 1e-5))
+		outs := make([]tensor.Any, 1, 5)
+		if !trains {
+			batchNormalized(&outs[0], in, epsilon, options(c))
+			return outs
+		}
+		outs = outs[:max(c.Outputs, 1)]
+		var all [5]*tensor.Any
+		for i := range outs {
+			all[i] = &outs[i]
+		}
+		batchTrained(all, in, epsilon, float64(c.Attrs.Float("momentum", 0.9)), options(c))
+		return outs
 	}}
 
-// inferenceOnly panics when a node asks for the behaviour of training.
-func inferenceOnly(name string, c *Call) {
-	if c.Attrs.Int("training_mode", 0) != 0 || c.Outputs > 1 || c.Opset == 6 && c.Attrs.Int("is_test", 0) == 0 {
-		panic(fail(name, ErrUnsupported, "training is not supported; export the model for inference"))
+// batchCall checks the types and the attributes of a node, and reports whether it trains: before
+// opset 7 unless is_test, then by the number of outputs, and from opset 14 on by training_mode.
+func batchCall(name string, c *Call) bool {
+	trains, most := c.Outputs > 1, 5
+	switch {
+	case c.Opset == 6:
+		trains = c.Attrs.Int("is_test", 0) == 0
+	case c.Opset >= 14:
+		trains, most = c.Attrs.Int("training_mode", 0) != 0, 3
+	}
+	if !trains {
+		most = 1
+	}
+	if c.Outputs > most {
+		panic(fail(name, tensor.ErrShape, "it has %d outputs; want %d at most, more in training alone", c.Outputs, most))
 	}
 	if c.Attrs.Int("spatial", 1) == 0 {
 		panic(fail(name, ErrUnsupported, "spatial 0, a mean for each element of an image, is not supported"))
 	}
+	d := c.in(0).DType()
+	if d.IsFixed() {
+		oneType(name, c.Inputs[:5]...)
+		if trains {
+			panic(fail(name, ErrUnsupported, "training in fixed point; convert the operands with op.Cast"))
+		}
+	}
+	for _, pair := range [2]int{1, 3} {
+		a := c.in(pair)
+		oneType(name, a, c.in(pair+1))
+		must(name, d.IsFixed() || floats.has(a.DType()), a.DType())
+	}
+	return trains
 }

@@ -52,10 +52,11 @@ func (w words) stretched(shape []int) words {
 	return wordsOf(a)
 }
 
-var qLinearAdd = opN{about: about{name: "QLinearAdd", why: "of integers of 8 bits alone"}, least: 7, most: 8, takes: bytes8,
+var qLinearAdd = opN{about: about{name: "QLinearAdd", domain: "com.microsoft", onnx: []int{1}, why: "of integers of 8 bits alone"}, least: 2, most: 8, takes: bytes8,
 	move: func(c *Call) *transfer { return pairOf("QLinearAdd", c, sumOf2) }}
 
 // pairOf reads a node: a, its scale and zero point, b and its, and those of the result.
 func pairOf(name string, c *Call, f func(a, b float64) float64) *transfer {
+	c.must(name, 0, 1, 3, 4, 6)
 	return quantizedPair(name, []tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(4), c.in(5), c.in(6), c.in(7)}, f)
 }

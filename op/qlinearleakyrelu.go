@@ -2,7 +2,9 @@ package op
 
 import (
 	"context"
+	"runtime"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -21,7 +23,17 @@ func QLinearLeakyRelu[S num.Float | num.Narrow, Q int8 | uint8](x tensor.Tensor[
 }
 
 func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
-	const name = "QLinearLeakyRelu"
+	return quantizedMap("QLinearLeakyRelu", in, func(v float64) float64 {
+		if v < 0 {
+			v *= alpha
+		}
+		return v
+	})
+}
+
+// quantizedMap is a function of one quantized operand, element by element: in has it, its scale
+// and zero point, and those of the result.
+func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *transfer {
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
@@ -30,17 +42,44 @@ func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
 		x, to := numericOf(in[0]), numericOf(dst)
 		exec.Split(name, ctx, dst.len(), 20, func(from, till int) {
 			for i := from; i < till; i++ {
-				v := qx.real(x, i)
-				if v < 0 {
-					v *= alpha
-				}
-				to.setQuantized(i, v/qy.scale, qy.zero, true)
+				to.setQuantized(i, f(qx.real(x, i))/qy.scale, qy.zero, true)
 			}
 		})
 	}}
 }
 
-var qLinearLeakyRelu = opN{about: about{name: "QLinearLeakyRelu", attrs: []string{"alpha"}, why: "of integers of 8 bits alone"}, least: 4, most: 5, takes: bytes8,
+// quantizedBy has a transfer from one quantized operand to another by real numbers: f computes y
+// from x, both of float64. in is as for quantizedMap.
+func quantizedBy(name string, in []tensor.Any, shape []int, f func(y, x *tensor.Any, opts []Option)) *transfer {
+	d := in[0].DType()
+	checkQuantum(name, 1, in[1], in[2], d)
+	checkQuantum(name, 3, in[3], in[4], d)
+	return &transfer{name: name, d: d, shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
+		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
+		wide, src := tensor.EmptyOf(dtype.Float64, in[0].of.Shape()...), numericOf(in[0])
+		x := elemsOf[float64](&wide)
+		for i := range x {
+			x[i] = qx.real(src, i)
+		}
+		var y tensor.Any
+		f(&y, &wide, []Option{Context(ctx)})
+		y = y.Contiguous()
+		to := numericOf(dst)
+		for i, v := range elemsOf[float64](&y) {
+			to.setQuantized(i, v/qy.scale, qy.zero, true)
+		}
+		runtime.KeepAlive(&wide)
+		runtime.KeepAlive(&y)
+	}}
+}
+
+// unaryQuantized reads the inputs of a node of one quantized operand.
+func unaryQuantized(name string, c *Call) []tensor.Any {
+	c.must(name, 0, 1, 3)
+	return []tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(4)}
+}
+
+var qLinearLeakyRelu = opN{about: about{name: "QLinearLeakyRelu", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"alpha"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
-		return quantizedLeaky([]tensor.Any{c.in(0), c.in(1), c.in(2), c.in(3), c.in(4)}, float64(c.Attrs.Float("alpha", 0.01)))
+		return quantizedLeaky(unaryQuantized("QLinearLeakyRelu", c), float64(c.Attrs.Float("alpha", 0.01)))
 	}}

@@ -103,6 +103,15 @@ func needs(name string, c *Call, n int) {
 	}
 }
 
+// must panics unless the inputs at those places are there.
+func (c *Call) must(name string, at ...int) {
+	for _, i := range at {
+		if c.in(i).IsZero() {
+			panic(fail(name, tensor.ErrShape, "input %d is missing", i))
+		}
+	}
+}
+
 // takes panics when there are more than n inputs.
 func takes(name string, c *Call, n int) {
 	for i := n; i < len(c.Inputs); i++ {

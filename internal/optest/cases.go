@@ -45,6 +45,9 @@ var reasons = map[string]string{
 	"HannWindow":      "has no operand but a size",
 	"HammingWindow":   "has no operand but a size",
 	"BlackmanWindow":  "has no operand but a size",
+	"RandomNormal":    "has no operand",
+	"RandomUniform":   "has no operand",
+	"MelWeightMatrix": "has no operands but five numbers",
 	"LabelEncoder":    "its keys, which are attributes, have the type of its operand",
 }
 
@@ -160,6 +163,25 @@ func cases(name string) []testCase {
 		return []testCase{{in: []input{data(2, 3, 4), data(2, 3, 4), data(4), data(4), data(4)}, outputs: 4}, {in: []input{data(3, 40), data(40), data(40)}, calm: true}}
 	case "SkipSimplifiedLayerNormalization":
 		return []testCase{{in: []input{data(2, 3, 4), data(2, 3, 4), data(4), data(4)}}, {in: []input{data(3, 40), data(40), data(40)}, calm: true}}
+	case "DFT":
+		return []testCase{{in: []input{data(4, 6, 1), {absent: true}, index(nil, 1)}, attrs: attrs{"onesided": int64(1)}}, {in: []input{data(2, 30, 2), index(nil, 37), index(nil, -2)}, calm: true},
+			{in: []input{data(16, 3, 2), {absent: true}, index(nil, 0)}, attrs: attrs{"inverse": int64(1)}, calm: true}, {in: []input{data(2, 9, 2), index(nil, 15)}, attrs: attrs{"inverse": int64(1), "onesided": int64(1)}, calm: true},
+			{in: []input{data(3, 12, 1)}, opset: 17, calm: true}}
+	case "Bernoulli":
+		return []testCase{{in: []input{data(4, 6)}}, {in: []input{data(33, 40)}, attrs: attrs{"dtype": int64(9), "seed": float32(3)}}}
+	case "Multinomial":
+		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"sample_size": int64(9)}, calm: true}}
+	case "RandomNormalLike", "RandomUniformLike":
+		return []testCase{{in: []input{data(4, 6)}, attrs: attrs{"dtype": int64(1)}}, {in: []input{data(2, 3, 4)}, attrs: attrs{"dtype": int64(10), "seed": float32(3)}}}
+	case "Adagrad", "Momentum":
+		return []testCase{{in: []input{f32(), index(nil, 1), data(4, 6), data(4, 6), data(4, 6)}, outputs: 2, attrs: attrs{"alpha": float32(0.5), "beta": float32(0.25)}},
+			{in: []input{f32(), index(nil, 0), data(33, 40), data(3), data(33, 40), data(3), data(33, 40), data(3)}, outputs: 4, attrs: attrs{"norm_coefficient": float32(0.5)}, calm: true}}
+	case "Adam":
+		return []testCase{{in: []input{f32(), index(nil, 2), data(4, 6), data(4, 6), data(4, 6), data(4, 6)}, outputs: 3}, {in: []input{f32(), index(nil, 0), data(33, 40), data(33, 40), data(33, 40), data(33, 40)}, outputs: 3, calm: true}}
+	case "STFT":
+		return []testCase{{in: []input{data(2, 40), index(nil, 3), data(16)}, calm: true}, {in: []input{data(2, 20, 2), index(nil, 4), {absent: true}, index(nil, 6)}, attrs: attrs{"onesided": int64(0)}}}
+	case "AffineGrid":
+		return []testCase{{in: []input{data(2, 2, 3), ints(2, 1, 3, 4)}}, {in: []input{data(1, 3, 4), ints(1, 1, 2, 3, 4)}, attrs: attrs{"align_corners": int64(1)}, calm: true}}
 	case "IsInf":
 		return append(unary(nil), testCase{in: []input{data(4, 6)}, attrs: attrs{"detect_negative": int64(0)}})
 	case "Add", "And", "Atan2", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater", "GreaterOrEqual", "Hypot", "Less", "LessOrEqual", "Mul", "Or", "Pow", "Sub", "Xor":
@@ -204,7 +226,8 @@ func cases(name string) []testCase {
 	case "LRN":
 		return []testCase{{in: []input{data(2, 5, 4, 3)}, attrs: attrs{"size": int64(3)}}, {in: []input{data(2, 5, 4)}, attrs: attrs{"size": int64(2)}, calm: true}}
 	case "BatchNormalization":
-		return []testCase{{in: []input{data(2, 4, 3, 2), data(4), data(4), data(4), data(4)}}, {in: []input{data(5, 6), data(6), data(6), data(6), data(6)}, calm: true}}
+		return []testCase{{in: []input{data(2, 4, 3, 2), data(4), data(4), data(4), data(4)}}, {in: []input{data(5, 6), data(6), data(6), data(6), data(6)}, calm: true},
+			{in: []input{data(2, 4, 3, 5), data(4), data(4), data(4), data(4)}, attrs: attrs{"training_mode": int64(1)}, outputs: 3, calm: true, only: dtype.DType.IsFloat}}
 	case "GlobalAveragePool", "GlobalMaxPool":
 		return []testCase{{in: []input{data(2, 4, 6, 3)}}, {in: []input{data(2, 4, 70)}, calm: true}}
 	case "AveragePool":

@@ -101,6 +101,12 @@ func TestPadding(t *testing.T) {
 // onPage are calls on matrices of 14 by 28 of the operators whose operands differ in
 // shape, or have other extents before the matrix.
 var onPage = map[string]testCase{
+	"Adagrad":                          {in: []input{f32(), index(nil, 1), data(14, 28), data(14, 28), data(14, 28)}},
+	"Adam":                             {in: []input{f32(), index(nil, 1), data(14, 28), data(14, 28), data(14, 28), data(14, 28)}},
+	"Momentum":                         {in: []input{f32(), index(nil, 1), data(14, 28), data(14, 28), data(14, 28)}},
+	"AffineGrid":                       {in: []input{data(28, 2, 3), ints(28, 1, 2, 2)}},
+	"DFT":                              {in: []input{data(14, 28, 1)}, opset: 20},
+	"STFT":                             {in: []input{data(14, 28), index(nil, 5), data(6)}},
 	"AveragePool":                      {in: []input{data(1, 2, 14, 28)}, attrs: attrs{"kernel_shape": []int64{3, 3}, "pads": []int64{1, 1, 1, 1}}},
 	"BatchNormalization":               {in: []input{data(14, 28), data(28), data(28), data(28), data(28)}, calm: true},
 	"CastLike":                         {in: []input{data(14, 28), {dtype: dtype.Int32}}},

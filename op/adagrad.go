@@ -1,0 +1,40 @@
+package op
+
+import (
+	"math"
+
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Adagrad makes a step along the gradient g of parameters x with sums of squares h, and returns
+// the new parameters and the new sums:
+//
+//	g' = Decay·x + g
+//	h' = h + g'²
+//	x' = x − Rate/(1 + Step·decay)·g'/(√h' + epsilon)
+//
+// Each step, from the left, is rounded to float64, and each result once to T. An Into target
+// takes the parameters. It panics when shapes differ. Adagrad of ONNX's domain
+// ai.onnx.preview.training.
+func Adagrad[T num.Float | num.Narrow](x, g, h tensor.Tensor[T], t Training, decay, epsilon float64, opts ...Option) (newX, newH tensor.Tensor[T]) {
+	u := adagradOf(t, decay, epsilon)
+	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newH)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&h)}, opts)
+	return newX, newH
+}
+
+func adagradOf(t Training, decay, epsilon float64) *update {
+	rate := t.Rate / (1 + float64(float64(t.Step)*decay))
+	return &update{name: "Adagrad", kept: 1, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
+		g += float64(t.Decay * x)
+		h := kept[0] + float64(g*g)
+		return x - float64(rate*g)/(math.Sqrt(h)+epsilon), [2]float64{h}
+	}}
+}
+
+var adagrad = opN{about: about{name: "Adagrad", domain: trainingDomain, onnx: []int{1}, attrs: []string{"decay_factor", "epsilon", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
+	infer: func(c *Call) []tensor.Any { return adagradOf(Training{}, 0, 0).inferred(c) },
+	run: func(c *Call) []tensor.Any {
+		return adagradOf(trainingOf("Adagrad", c), float64(c.Attrs.Float("decay_factor", 0)), float64(c.Attrs.Float("epsilon", 1e-6))).trained(c)
+	}}

@@ -1,0 +1,84 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// MelWeightMatrix returns the matrix that takes a spectrum of length/2 + 1 bins, of a signal of
+// rate samples a second, to bands of the mel scale: the product of the spectrum and it has one
+// number for each band. The edges of the bands, bands + 2 of them, are low, and those after it
+// a (bands + 2)-th of the way to high apart, on the scale
+//
+//	mel = 2595·log10(1 + f/700)
+//
+// An edge is the bin ⌊(length + 1)·f/rate⌋. A band rises from 0 at its first edge to 1 at the
+// second, evenly by bin, and falls to 0 at the third. Where the first two are one bin, it is 1.
+// Each step is rounded to float64, and the weights once to T. It panics unless bands and length
+// aren't negative, rate is 1 or more, 0 ≤ low ≤ high, and every edge is a bin.
+// ONNX MelWeightMatrix.
+func MelWeightMatrix[T num.Native | num.Narrow](bands, length, rate int, low, high float64, opts ...Option) (r tensor.Tensor[T]) {
+	melWeights(dtype.Of[T](), bands, length, rate, low, high).into(exec.Ref(&r), opts)
+	return r
+}
+
+func melWeights(d dtype.DType, bands, length, rate int, low, high float64) *transfer {
+	const name = "MelWeightMatrix"
+	must(name, reals.has(d), d)
+	if bands < 0 || length < 0 || rate < 1 || bands > math.MaxInt-2 {
+		panic(fail(name, tensor.ErrValue, "%d bands, a transform of %d elements, %d samples a second; want none of them negative, and a sample at least", bands, length, rate))
+	}
+	if !(0 <= low && low <= high && high <= math.MaxFloat64) {
+		panic(fail(name, tensor.ErrValue, "the edges are %v and %v Hz; want finite ones, not negative, the lower one first", low, high))
+	}
+	bins := length/2 + 1
+	mel := func(f float64) float64 { return 2595 * num.Log10x64(1+f/700) }
+	first := mel(low)
+	apart := (mel(high) - first) / float64(bands+2)
+	edge := func(i int) int {
+		f := 700 * (num.Pow64(10, (float64(float64(i)*apart)+first)/2595) - 1)
+		return int(min(math.Floor(float64((float64(length)+1)*f)/float64(rate)), float64(bins)))
+	}
+	if last := edge(bands + 1); bands > 0 && last >= bins {
+		panic(fail(name, tensor.ErrValue, "the last band ends past the %d bins of %d samples a second; want an upper edge below %v Hz", bins, rate, float64(rate)/2))
+	}
+	return &transfer{name: name, d: d, shape: []int{bins, bands}, fill: func(ctx context.Context, dst words, _ []words) {
+		clear(dst.mem)
+		to := numericOf(dst)
+		for b := range bands {
+			from, top, end := edge(b), edge(b+1), edge(b+2)
+			if from == top {
+				to.setReal(top*bands+b, 1)
+			}
+			for i := from; i <= top && from < top; i++ {
+				to.setReal(i*bands+b, float64(i-from)/float64(top-from))
+			}
+			for i := top; i < end; i++ {
+				to.setReal(i*bands+b, float64(end-i)/float64(end-top))
+			}
+		}
+	}}
+}
+
+var melWeightMatrix = opN{about: about{name: "MelWeightMatrix", onnx: []int{17}, attrs: []string{"output_datatype"}, why: "the operand is a number, int32 or int64"}, least: 5, takes: indices,
+	move: func(c *Call) *transfer {
+		const name = "MelWeightMatrix"
+		var n [3]int
+		var f [2]float64
+		for i := range n {
+			n[i] = numberOr(name, c, i, 0)
+		}
+		for i := range f {
+			a := c.with(name, 3+i)
+			if a.Len() != 1 || !a.DType().IsFloat() {
+				panic(fail(name, tensor.ErrShape, "input %d is %s; want one float", 3+i, tensor.Describe(*a)))
+			}
+			f[i] = numericOf(wordsOf(*a)).float(0)
+		}
+		return melWeights(typeOf(name, c.Attrs.Int("output_datatype", 1)), n[0], n[1], n[2], f[0], f[1])
+	}}

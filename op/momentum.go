@@ -1,0 +1,160 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Training says how a step of Momentum, Adagrad or Adam goes.
+type Training struct {
+	Rate  float64 // of learning
+	Step  int64   // how many steps were made before
+	Decay float64 // norm_coefficient: how much of a parameter is added to its gradient
+}
+
+// An update moves parameters along their gradients. It works element by element: of the parameter,
+// the gradient and what is kept from step to step, in float64 with every step rounded, and the
+// results are rounded once.
+type update struct {
+	name string
+	kept int // tensors that are kept from step to step, for each parameter
+	new  func(x, g float64, kept [2]float64) (y float64, keep [2]float64)
+}
+
+// apply computes the results for tensors of one parameter: the parameter, and what is kept.
+func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
+	for i, a := range in {
+		if d := in[0].DType(); a.DType() != d {
+			panic(fail(u.name, tensor.ErrDType, "the parameter holds %v, and what belongs to it %v; convert one with op.Cast", d, a.DType()))
+		}
+		if i > 0 && !sameShape(a.LayoutRef(), in[0].Shape()) {
+			panic(fail(u.name, tensor.ErrShape, "the parameter has shape %s, and what belongs to it %s", shapeText(in[0].Shape()), shapeText(a.Shape())))
+		}
+	}
+	s := read(opts)
+	src, to := make([]numeric, len(in)), make([]numeric, len(outs))
+	for i, a := range in {
+		src[i] = numericOf(wordsOf(*a))
+	}
+	for i, r := range outs {
+		*r = tensor.EmptyOf(in[0].DType(), in[0].Shape()...)
+		to[i] = numericOf(wordsOf(*r))
+	}
+	exec.Split(u.name, s.ctx(), src[0].len(), 30, func(from, till int) {
+		for i := from; i < till; i++ {
+			var kept [2]float64
+			for k := range u.kept {
+				kept[k] = src[2+k].float(i)
+			}
+			y, keep := u.new(src[0].float(i), src[1].float(i), kept)
+			to[0].setFloat(i, y)
+			for k := range u.kept {
+				to[1+k].setFloat(i, keep[k])
+			}
+		}
+	})
+	if s.into != nil {
+		aimShape(outs[0], u.name, &s, in[0].DType(), in[0].Shape())
+		outs[0].CopyFrom(*to[0].of)
+	}
+}
+
+// Momentum makes a step along the gradient g of parameters x with momentum v, and returns the new
+// parameters and the new momentum:
+//
+//	g' = Decay·x + g
+//	v' = alpha·v + beta·g'    where beta is 1 in step 0
+//	x' = x − Rate·v'          or, if nesterov, x − Rate·(g' + alpha·v')
+//
+// Each step is rounded to float64, and each result once to T. An Into target takes the
+// parameters. It panics when shapes differ. Momentum of ONNX's domain ai.onnx.preview.training.
+func Momentum[T num.Float | num.Narrow](x, g, v tensor.Tensor[T], t Training, alpha, beta float64, nesterov bool, opts ...Option) (newX, newV tensor.Tensor[T]) {
+	u := momentumOf(t, alpha, beta, nesterov)
+	u.apply([]*tensor.Any{exec.Ref(&newX), exec.Ref(&newV)}, []*tensor.Any{exec.Ref(&x), exec.Ref(&g), exec.Ref(&v)}, opts)
+	return newX, newV
+}
+
+func momentumOf(t Training, alpha, beta float64, nesterov bool) *update {
+	if t.Step <= 0 {
+		beta = 1
+	}
+	return &update{name: "Momentum", kept: 1, new: func(x, g float64, kept [2]float64) (float64, [2]float64) {
+		g += float64(t.Decay * x)
+		v := float64(alpha*kept[0]) + float64(beta*g)
+		move := v
+		if nesterov {
+			move = g + float64(alpha*v)
+		}
+		return x - float64(t.Rate*move), [2]float64{v}
+	}}
+}
+
+// groups returns the inputs of each parameter of a node, whose inputs are the rate, the step, and
+// then all parameters, all gradients, and so on.
+func (u *update) groups(c *Call) [][]*tensor.Any {
+	n, per := len(c.Inputs)-2, 2+u.kept
+	if n%per != 0 {
+		panic(fail(u.name, tensor.ErrShape, "it has %d inputs; want 2, and %d for each parameter", len(c.Inputs), per))
+	}
+	groups := make([][]*tensor.Any, n/per)
+	for i := range groups {
+		for k := range per {
+			a := &c.Inputs[2+k*len(groups)+i]
+			must(u.name, floats.has(a.DType()), a.DType())
+			groups[i] = append(groups[i], a)
+		}
+	}
+	return groups
+}
+
+// inferred is the infer of a node, and trained its run.
+func (u *update) inferred(c *Call) []tensor.Any {
+	groups := u.groups(c)
+	outs := make([]tensor.Any, (1+u.kept)*len(groups))
+	for i, g := range groups {
+		for k := range 1 + u.kept {
+			outs[k*len(groups)+i] = spec(u.name, g[0].DType(), g[0].Shape()...)
+		}
+	}
+	return outs
+}
+
+func (u *update) trained(c *Call) []tensor.Any {
+	groups := u.groups(c)
+	outs := make([]tensor.Any, (1+u.kept)*len(groups))
+	for i := range c.Inputs {
+		c.with(u.name, i)
+	}
+	for i, g := range groups {
+		var to []*tensor.Any
+		for k := range 1 + u.kept {
+			to = append(to, &outs[k*len(groups)+i])
+		}
+		u.apply(to, g, options(c))
+	}
+	return outs
+}
+
+// trainingOf reads the rate, the step and the decay of a node.
+func trainingOf(name string, c *Call) Training {
+	rate := c.with(name, 0)
+	if rate.Len() != 1 || !rate.DType().IsFloat() {
+		panic(fail(name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(*rate)))
+	}
+	step := int64s(name, c, 1)
+	if len(step) != 1 {
+		panic(fail(name, tensor.ErrShape, "the step, input 1, has %d elements; want one", len(step)))
+	}
+	return Training{Rate: numericOf(wordsOf(*rate)).float(0), Step: step[0], Decay: float64(c.Attrs.Float("norm_coefficient", 0))}
+}
+
+var momentum = opN{about: about{name: "Momentum", domain: trainingDomain, onnx: []int{1}, attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
+	infer: func(c *Call) []tensor.Any { return momentumOf(Training{}, 0, 0, false).inferred(c) },
+	run: func(c *Call) []tensor.Any {
+		mode := c.Attrs.Str("mode", "standard")
+		known("Momentum", "mode", mode, "standard", "nesterov")
+		return momentumOf(trainingOf("Momentum", c), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0)), mode == "nesterov").trained(c)
+	}}
+
+const trainingDomain = "ai.onnx.preview.training"

@@ -1,0 +1,78 @@
+package op
+
+import (
+	"context"
+	"math"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Multinomial draws samples from distributions over classes: of x [batch, classes], the
+// logarithms of weights, the result is [batch, samples] of classes. With w the exponentials of a
+// row less its maximum, a sample is the first class up to which they add up to more than u times
+// their sum, from the left in float64; u is the element of tensor.RandomUniform of float64 from 0
+// to 1 with that seed. So the same seed gives the same result always. It panics when x is no
+// matrix, samples is negative, or the maximum of a row isn't finite or an element is NaN.
+// ONNX Multinomial.
+func Multinomial[I int32 | int64, T num.Float | num.Narrow](x tensor.Tensor[T], samples int, seed uint64, opts ...Option) (r tensor.Tensor[I]) {
+	sampledFrom(x.Any(), dtype.Of[I](), samples, seed).into(exec.Ref(&r), opts)
+	return r
+}
+
+func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *transfer {
+	const name = "Multinomial"
+	if !indices.has(d) {
+		panic(fail(name, tensor.ErrDType, "a result of %v; want int32 or int64", d))
+	}
+	if x.Rank() != 2 || samples < 0 {
+		panic(fail(name, tensor.ErrShape, "%d samples of %s; want none or more, of [batch, classes]", samples, tensor.Describe(x)))
+	}
+	batch, classes := x.Dim(0), x.Dim(1)
+	return &transfer{name: name, d: d, shape: []int{batch, samples}, in: operandsOf(x), picky: true, fill: func(ctx context.Context, dst words, in []words) {
+		w := roomFor[float64](name, batch, classes)
+		numericOf(in[0]).floats(w, 0)
+		for b := range batch {
+			weigh(name, b, w[b*classes:(b+1)*classes])
+		}
+		u := tensor.RandomUniform[float64](seed, 0, 1, dst.len())
+		exec.Split(name, ctx, dst.len(), 10+classes, func(from, till int) {
+			for i, v := range u.Elems()[from:till] {
+				b := (from + i) / samples
+				row := w[b*classes : (b+1)*classes]
+				at, most := 0, min(float64(v*row[classes-1]), math.Nextafter(row[classes-1], 0))
+				for at < classes-1 && row[at] <= most {
+					at++
+				}
+				dst.setBits(from+i, uint64(at))
+			}
+		})
+	}}
+}
+
+// weigh makes a row of logarithms sums of weights, the largest of which is 1.
+func weigh(name string, b int, row []float64) {
+	most := math.Inf(-1)
+	for i, v := range row {
+		if v != v {
+			panic(fail(name, tensor.ErrValue, "element %d of row %d is NaN", i, b))
+		}
+		most = max(most, v)
+	}
+	if most-most != 0 {
+		panic(fail(name, tensor.ErrValue, "the largest of the %d elements of row %d is %v; want a finite one", len(row), b, most))
+	}
+	sum := 0.0
+	for i, v := range row {
+		sum += num.Exp64(v - most)
+		row[i] = sum
+	}
+}
+
+// multinomial has the seed of RandomUniform.
+var multinomial = opN{about: about{name: "Multinomial", onnx: []int{7, 22}, attrs: []string{"dtype", "sample_size", "seed"}}, least: 1, takes: floats,
+	move: func(c *Call) *transfer {
+		return sampledFrom(c.in(0), typeOf("Multinomial", c.Attrs.Int("dtype", 6)), attrInt(c, "sample_size", 1), seedOf(c))
+	}}

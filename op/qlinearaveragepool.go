@@ -1,0 +1,56 @@
+package op
+
+import (
+	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// QLinearAveragePool of the domain com.microsoft is AveragePool in float64 of the numbers that a
+// quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. With
+// channels_last the channels are the last axis of the operand and the result, and so they are in
+// QLinearGlobalAveragePool, which is GlobalAveragePool. Typed programs call DequantizeLinear,
+// AveragePool and QuantizeLinear. Source: docs/ContribOperators.md of
+// github.com/microsoft/onnxruntime.
+var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", domain: "com.microsoft", onnx: []int{1},
+	attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+	move: func(c *Call) *transfer {
+		const name = "QLinearAveragePool"
+		win, pad := windowOf(c), c.Attrs.Int("count_include_pad", 0) != 0
+		return quantizedPool(name, c, func(planes tensor.Any) []int {
+			return poolOf(exec.Job{Name: name}, &planes, win).shape
+		}, func(y, x *tensor.Any, opts []Option) { averagePooled(y, x, win, pad, opts) })
+	}}
+
+var qLinearGlobalAveragePool = opN{about: about{name: "QLinearGlobalAveragePool", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"channels_last"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+	move: func(c *Call) *transfer {
+		const name = "QLinearGlobalAveragePool"
+		return quantizedPool(name, c, func(planes tensor.Any) []int {
+			shape := planes.Shape()
+			for _, axis := range planeAxes(name, planes) {
+				shape[axis] = 1
+			}
+			return shape
+		}, func(y, x *tensor.Any, opts []Option) { globalAveragePool.overPlanes(y, x, opts) })
+	}}
+
+// quantizedPool is a pool of a quantized operand: shape is that of the result for an operand whose
+// channels are axis 1, and f the pool of such a one.
+func quantizedPool(name string, c *Call, shape func(planes tensor.Any) []int, f func(y, x *tensor.Any, opts []Option)) *transfer {
+	in := unaryQuantized(name, c)
+	rank := in[0].Rank()
+	if c.Attrs.Int("channels_last", 0) == 0 || rank < 3 {
+		return quantizedBy(name, in, shape(in[0]), f)
+	}
+	first, last := []int{0, rank - 1}, []int{0}
+	extents := []int{in[0].Dim(0), in[0].Dim(rank - 1)}
+	for i := 1; i < rank-1; i++ {
+		first, last, extents = append(first, i), append(last, i+1), append(extents, in[0].Dim(i))
+	}
+	planes := shape(spec(name, in[0].DType(), extents...))
+	out := append(append([]int{planes[0]}, planes[2:]...), planes[1])
+	return quantizedBy(name, in, out, func(y, x *tensor.Any, opts []Option) {
+		turned := x.Permute(first...)
+		f(y, &turned, opts)
+		*y = y.Permute(append(last, 1)...)
+	})
+}

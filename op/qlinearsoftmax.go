@@ -1,0 +1,19 @@
+package op
+
+import "github.com/ashlar-go/ashlar/tensor"
+
+// QLinearSoftmax of the domain com.microsoft is Softmax in float64 of the numbers that a quantized
+// operand stands for, quantized again; the inputs are those of QLinearSigmoid. The attribute opset
+// says whose Softmax it is: one axis since 13, and all axes from that one on before. Typed programs
+// call DequantizeLinear, Softmax and QuantizeLinear. Source: docs/ContribOperators.md of
+// github.com/microsoft/onnxruntime.
+var qLinearSoftmax = opN{about: about{name: "QLinearSoftmax", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis", "opset"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
+	move: func(c *Call) *transfer {
+		const name = "QLinearSoftmax"
+		in, rank := unaryQuantized(name, c), c.in(0).Rank()
+		axis, tail := axisOf(name, attrInt(c, "axis", -1), rank), 1
+		if c.Attrs.Int("opset", 13) < 13 {
+			tail = rank - axis
+		}
+		return quantizedBy(name, in, in[0].Shape(), func(y, x *tensor.Any, opts []Option) { softmax.call(y, x, axis, tail, opts) })
+	}}
