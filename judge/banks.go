@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,8 +150,8 @@ func newModel(op string, l layout.Composed, b Banks, bits int, accesses []Access
 	for _, off := range m.offs {
 		m.most = max(m.most, off)
 	}
-	if m.most > (1<<62)/bits-1 {
-		return nil, fail(op, layout.ErrOverflow, "%v reaches offset %d, whose bits don't fit an int", l, m.most)
+	if m.most > math.MaxInt/2/bits {
+		return nil, fail(op, layout.ErrOverflow, "%s reaches offset %d, whose bits don't fit an int", text(l), m.most)
 	}
 	room := b.Count * b.Width * 8
 	for k, a := range accesses {

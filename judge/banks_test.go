@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-var cases = flag.Int("cases", 3000, "how many random cases the tests of this package run")
+var cases = flag.Int("cases", 2000, "how many random cases the tests of this package run")
 
 func mustAccess(t *testing.T, s string) Access {
 	t.Helper()

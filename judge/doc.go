@@ -107,7 +107,7 @@ func coordOf(shape []int, i int) []int {
 func offsets(op string, l layout.Composed) ([]int, error) {
 	n := l.Size()
 	if n > MaxElements {
-		return nil, fail(op, layout.ErrLimit, "%v has %d elements, more than %d", l, n, MaxElements)
+		return nil, fail(op, layout.ErrLimit, "%s has %d elements, more than %d", text(l), n, MaxElements)
 	}
 	offs := make([]int, n)
 	for i := range offs {
@@ -116,7 +116,7 @@ func offsets(op string, l layout.Composed) ([]int, error) {
 			return nil, err
 		}
 		if off < 0 {
-			return nil, fail(op, layout.ErrRange, "%v: coordinate %d has the offset %d; memory begins at 0, so add a base", l, i, off)
+			return nil, fail(op, layout.ErrRange, "%s: coordinate %d has the offset %d; memory begins at 0, so add a base", text(l), i, off)
 		}
 		offs[i] = off
 	}
@@ -130,6 +130,14 @@ func Plain(l layout.Layout) layout.Composed {
 		panic(err) // nothing is added, so nothing overflows
 	}
 	return c
+}
+
+// text writes a layout without a swizzle and an offset as such.
+func text(c layout.Composed) string {
+	if l, ok := c.Plain(); ok {
+		return l.String()
+	}
+	return c.String()
 }
 
 func isPower(n int) bool { return n > 0 && n&(n-1) == 0 }

@@ -40,7 +40,7 @@ func Relay(from, to layout.Composed, most int) (*Moves, error) {
 		return nil, fail(op, layout.ErrDivide, "vectors of %d elements: want a power of two", most)
 	}
 	if from.Size() != to.Size() {
-		return nil, fail(op, layout.ErrShape, "%v has %d elements, %v has %d", from, from.Size(), to, to.Size())
+		return nil, fail(op, layout.ErrShape, "%s has %d elements, %s has %d", text(from), from.Size(), text(to), to.Size())
 	}
 	source, err := offsets(op, from)
 	if err != nil {

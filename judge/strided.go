@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -86,7 +87,7 @@ func StridedOf(c layout.Composed, item int) (Strided, error) {
 			}
 		}
 	}
-	const most = 1 << 62
+	const most = math.MaxInt / 2
 	for _, str := range append(slices.Clone(s.Strides), s.Offset) {
 		if str > most/item || str < -most/item {
 			return Strided{}, fail(op, layout.ErrOverflow, "a stride of %d elements of %d bytes doesn't fit an int", str, item)
@@ -183,6 +184,9 @@ func (t Tiled) Layout() (layout.Layout, error) {
 	}
 	if err != nil {
 		return layout.Layout{}, err
+	}
+	if t.ShardHeight == t.Height && t.ShardWidth == t.Width {
+		return shard, nil
 	}
 	order := []int{1, 0}
 	if t.ColumnOrder {

@@ -8,7 +8,7 @@ import (
 )
 
 // MaxWork bounds a search: the elements that the candidates look at, all together.
-const MaxWork = 1 << 33
+const MaxWork int64 = 1 << 33
 
 // A SwizzleResult is the answer of SolveSwizzle.
 type SwizzleResult struct {
@@ -41,7 +41,7 @@ func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int,
 	list := swizzles(r.Bits)
 	r.Space = len(list)
 	count := make([]int, b.Count)
-	work, hard := 0, 0 // hard: the phase that refused the last candidate
+	work, hard := int64(0), 0 // hard: the phase that refused the last candidate
 	for i, w := range list {
 		if err := ctx.Err(); err != nil {
 			return r, err
@@ -59,7 +59,7 @@ func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int,
 			case k <= hard:
 				at = k - 1
 			}
-			work += len(m.phases[at].coords)
+			work += int64(len(m.phases[at].coords))
 			if ok = m.clean(&m.phases[at], w.At, count); !ok {
 				hard = at
 			}

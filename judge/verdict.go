@@ -3,6 +3,7 @@ package judge
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -254,11 +255,8 @@ func composed(c *subject, a, b layout.Layout) {
 
 // reaches reports whether an offset of a at a coordinate may not fit an int.
 func reaches(a layout.Layout, hi int) bool {
-	if hi > 1<<40 {
-		return true
-	}
 	for k := range a.Leaves() {
-		if _, s := a.Leaf(k); s > 1<<20 || s < -1<<20 {
+		if _, s := a.Leaf(k); s != 0 && hi >= math.MaxInt/max(s, -s)/(a.Leaves()+1) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -64,8 +65,12 @@ type XORResult struct {
 	Spaces int `json:"spaces"`
 }
 
-// searchNodes bounds each of the two searches of SolveXOR.
-const searchNodes = 1 << 20
+// searchNodes and searchWork bound each of the two searches of SolveXOR: the matrices or
+// vectors, and the differences looked at.
+const (
+	searchNodes = 1 << 20
+	searchWork  = 1 << 30
+)
 
 // SolveXOR returns an XOR matrix of the offsets of the tile with which none of the accesses
 // has a bank conflict, with as few terms as it can prove, or says that none exists.
@@ -77,7 +82,9 @@ const searchNodes = 1 << 20
 // low bits are equal. So only the differences matter. Where the words of a phase are a
 // coset of a linear space V that means: H has full rank on V.
 //
-//  1. If a phase has more words than there are banks, no map of any kind helps.
+//  1. If a phase has more words than there are banks, no map of any kind helps; and if it
+//     has more words at one place in a vector than there are places for vectors in the
+//     banks, no map that keeps vectors whole.
 //  2. Matrices that add other bits to the bits of the bank's number are searched by their
 //     number of terms. Each word that still collides has to be moved by a term of its
 //     difference, so the search visits every matrix that could do; the first is the fewest.
@@ -124,6 +131,7 @@ type xorSearch struct {
 	n      int   // bits of h
 	differ []int // the differences that H must not send to 0
 	nodes  int
+	work   int
 	cut    bool // the depth ended the search
 }
 
@@ -151,7 +159,7 @@ func (x *xorSearch) prepare(op string, m *model) error {
 	per := max(1, word/m.bits) // elements of a word
 	seen := map[int]bool{}
 	spaces, linear := map[string]bool{}, true
-	pairs := 0
+	pairs, known, key := 0, map[string]bool{}, []byte(nil)
 	for i := range m.phases {
 		p := &m.phases[i]
 		if err := x.ctx.Err(); err != nil {
@@ -165,8 +173,8 @@ func (x *xorSearch) prepare(op string, m *model) error {
 			}
 			for v := 0; v < p.n; v += per {
 				off := m.offs[vector[v]]
-				key := off & (1<<x.low - 1) / per
-				groups[key] = append(groups[key], off>>x.low)
+				place := off & (1<<x.low - 1) / per
+				groups[place] = append(groups[place], off>>x.low)
 			}
 		}
 		for _, h := range groups {
@@ -177,11 +185,29 @@ func (x *xorSearch) prepare(op string, m *model) error {
 				return nil
 			}
 			if len(h) > 1<<x.bank {
-				x.decide("a phase of %s has %d words for %d banks; no map of offsets helps", m.names[p.access], len(h), 1<<x.bank)
+				if wide == word {
+					x.decide("a phase of %s has %d words for %d banks; no map of offsets helps", m.names[p.access], len(h), 1<<x.bank)
+				} else {
+					x.decide("a phase of %s has %d words at one place in vectors of %d bytes, which have %d places in the banks; no map that keeps vectors whole helps", m.names[p.access], len(h), wide/8, 1<<x.bank)
+				}
 				return nil
 			}
-			if pairs += len(h) * len(h); pairs > MaxElements*16 {
-				return fail(op, layout.ErrLimit, "more than %d pairs of words", MaxElements*16)
+			// Phases that are moved against each other have the same differences.
+			key = key[:0]
+			first := h[0]
+			for i := range h {
+				h[i] ^= first
+			}
+			slices.Sort(h)
+			for _, v := range h {
+				key = binary.AppendUvarint(key, uint64(v))
+			}
+			if known[string(key)] {
+				continue
+			}
+			known[string(key)] = true
+			if pairs += len(h) * len(h); pairs > 16*MaxElements {
+				return fail(op, layout.ErrLimit, "more than %d pairs of words in phases of different forms", 16*MaxElements)
 			}
 			for i, a := range h {
 				for _, b := range h[:i] {
@@ -203,6 +229,11 @@ func (x *xorSearch) prepare(op string, m *model) error {
 		x.out.Spaces = len(spaces)
 	}
 	return nil
+}
+
+// spent reports whether the search has reached a bound.
+func (x *xorSearch) spent() bool {
+	return x.nodes > searchNodes || x.work > searchWork || x.nodes&1023 == 0 && x.ctx.Err() != nil
 }
 
 func (x *xorSearch) decide(format string, args ...any) {
@@ -247,7 +278,7 @@ func (x *xorSearch) fewest() {
 			x.out.Why = fmt.Sprintf("no matrix that adds fewer than %d bits to those of the bank's number is without conflicts", depth)
 			return
 		}
-		if x.nodes > searchNodes || x.ctx.Err() != nil {
+		if x.spent() || x.ctx.Err() != nil {
 			return
 		}
 		if !x.cut { // all of them were seen
@@ -262,6 +293,7 @@ func (x *xorSearch) add(rows *[64]int, forbidden map[term]bool, depth int) bool 
 	x.nodes++
 	bad := -1
 	for _, d := range x.differ {
+		x.work++
 		if image(rows[:x.bank], d) == 0 {
 			bad = d
 			break
@@ -270,7 +302,7 @@ func (x *xorSearch) add(rows *[64]int, forbidden map[term]bool, depth int) bool 
 	if bad < 0 {
 		return true
 	}
-	if depth == 0 || x.nodes > searchNodes || x.nodes&1023 == 0 && x.ctx.Err() != nil {
+	if depth == 0 || x.spent() {
 		x.cut = true
 		return false
 	}
@@ -311,7 +343,7 @@ func image(rows []int, d int) (y int) {
 // kernels builds the kernel of H: greedily first, then all of them.
 func (x *xorSearch) kernels() {
 	if x.n > 20 {
-		x.out.Why = fmt.Sprintf("not decided: the tile has %d bits of words, more than 20", x.n)
+		x.out.Why = fmt.Sprintf("the tile has %d bits of words, more than the 20 that are searched", x.n)
 		return
 	}
 	whole := x.n - x.bank
@@ -337,7 +369,7 @@ func (x *xorSearch) kernels() {
 			left[i] = reduced(kernel, d)
 		}
 	}
-	x.nodes = 0
+	x.nodes, x.work = 0, 0
 	if len(kernel) < whole {
 		kernel = x.search(nil, slices.Clone(x.differ), x.n, whole)
 	}
@@ -346,8 +378,8 @@ func (x *xorSearch) kernels() {
 		x.out.Found, x.out.Decided = true, true
 		x.out.Matrix = x.matrix(annihilator(kernel, x.n))
 		x.out.Why = "a map from all words onto the banks whose kernel has no difference of a phase"
-	case x.nodes > searchNodes:
-		x.out.Why = fmt.Sprintf("not decided: none among the first %d kernels of the maps from %d bits of words to %d bits of banks", searchNodes, x.n, x.bank)
+	case x.spent() || x.ctx.Err() != nil:
+		x.out.Why = fmt.Sprintf("the search of the maps from %d bits of words to %d bits of banks ended after %d vectors of their kernels", x.n, x.bank, x.nodes)
 	default:
 		x.decide("every linear map from the %d bits of words to the %d bits of banks sends a difference of a phase to 0: all kernels were searched", x.n, x.bank)
 	}
@@ -377,12 +409,13 @@ func (x *xorSearch) search(kernel, left []int, below, more int) []int {
 			continue // the form wants 0 there
 		}
 		for v := 1 << lead; v < 2<<lead; v++ {
-			if x.nodes++; x.nodes > searchNodes || x.nodes&1023 == 0 && x.ctx.Err() != nil {
+			if x.nodes++; x.spent() {
 				return nil
 			}
 			if taken[v] {
 				continue
 			}
+			x.work += 16 * len(left)
 			next := make([]int, 0, len(left))
 			for _, d := range left {
 				if d>>lead&1 == 1 {

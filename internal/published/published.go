@@ -6,6 +6,8 @@ package published
 
 import (
 	"errors"
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -30,7 +32,7 @@ var (
 )
 
 // ErrLimit says that sizes or strides are too large for this package.
-var ErrLimit = errors.New("sizes or strides of 2^30 and more")
+var ErrLimit = errors.New("sizes or strides of 2^30 and more, or of 2^14 where an int has 32 bits")
 
 // A node is a shape with its strides: a leaf, or a list.
 type node struct {
@@ -66,8 +68,8 @@ func (n node) leaves(all []node) []node {
 	return all
 }
 
-// most bounds sizes, so that products of two fit an int.
-const most = 1 << 30
+// most bounds sizes and strides, so that products of two fit an int.
+const most = 1 << (bits.UintSize/2 - 2)
 
 func (n node) size() int {
 	size := 1
@@ -85,7 +87,7 @@ func (n node) layout() (layout.Layout, error) {
 		if l.ext < 1 {
 			return layout.Layout{}, ErrMalformed
 		}
-		if l.ext >= most || abs(l.str) >= 1<<60 {
+		if l.ext >= most || abs(l.str) >= math.MaxInt/4 {
 			return layout.Layout{}, ErrLimit
 		}
 	}
@@ -244,7 +246,7 @@ func (r Rules) complement(a node, n int) (node, error) {
 			return node{}, ErrRefused
 		}
 		out = append(out, leaf(l.str/at, at))
-		if at = l.ext * l.str; at > 1<<40 {
+		if at = l.ext * l.str; at > math.MaxInt/4 {
 			return node{}, ErrRefused
 		}
 	}
@@ -259,7 +261,7 @@ func (r Rules) complement(a node, n int) (node, error) {
 }
 
 // open asks for a complement that ends with an extent of 1 at its reach, as cutegen's does.
-const open = -1 << 62
+const open = math.MinInt
 
 // rightInverse takes the leaves by stride as long as they follow each other.
 func (r Rules) rightInverse(a node) node {
