@@ -80,9 +80,10 @@ func (v *Verdict) String() string {
 //
 // The definitions are those of package layout: compose is A(B(c)); a division is
 // A ∘ (B, B*), a product (A, A* ∘ B); left and right inverse are judged by what they
-// promise, R(A(i)) = i and A(R(i)) = i, and a complement by its offsets, which with those
-// of A reach each number once. An operation on more than MaxElements coordinates is
-// answered by the rules of package layout, and the published answers stand unchecked.
+// promise: R(A(i)) = i, or A(R(A(i))) = A(i) where A repeats offsets, and A(R(i)) = i for
+// the longest R. A complement is judged by its offsets, which with those of A reach each
+// number once at most. An operation on more than MaxElements coordinates is answered by
+// the rules of package layout, and the published answers stand unchecked.
 func Judge(op string, a, b layout.Layout, n int) (*Verdict, error) {
 	v := &Verdict{Op: op, Args: []string{a.String()}}
 	var c subject
@@ -345,24 +346,26 @@ func complement(a layout.Layout, n int) (c subject) {
 func leftInverse(a layout.Layout) (c subject) {
 	c.exact = func() (layout.Layout, error) { return layout.LeftInverse(a) }
 	c.rules = func(r published.Rules) (layout.Layout, error) { return r.LeftInverse(a) }
-	injective := true
-	if n := a.Filter(); n.Size() != a.Size() {
-		injective = false
-	}
 	c.promise = func(l layout.Layout) *Mismatch {
 		if a.Size() > MaxElements {
 			return nil
 		}
 		back, f := along(l), along(a)
+		seen := make(map[int]bool, a.Size())
+		for i := range a.Size() {
+			seen[f(i)] = true
+		}
 		for i := range a.Size() {
 			x := f(i)
 			if x < 0 {
 				return nil
 			}
-			if got := back(x); injective && got != i {
+			got := back(x)
+			switch {
+			case len(seen) == a.Size() && got != i:
 				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d instead of %d", x, got, i)}
-			} else if !injective && (got < 0 || f(got) != x) {
-				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d, which isn't there", x, got)}
+			case got < 0 || got >= a.Size() || f(got) != x:
+				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d, which doesn't have it", x, got)}
 			}
 		}
 		return nil
