@@ -5,6 +5,7 @@
 // bytes and views, in tensor; values computed, in one file of op; a file format, in its own package.
 //
 //	layout/              coordinates to offsets: shapes, strides, nested modes; parsing and printing
+//	judge/               bank conflicts, swizzles, conversions between notations, verdicts on the algebra
 //	num/                 number types as pure bit logic, and their functions: bfloat16, float16, float8, fused multiply-add
 //	mem/                 bytes and who owns them: aligned, borrowed, mapped, pooled; closing them
 //	dtype/               run-time names of element types
@@ -28,6 +29,7 @@
 //	internal/core/conv/  converts rows between element types
 //	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
+//	internal/published/  layouts by the published rules of pycute and cutegen, faults included
 //	internal/optest/     runs every operator × dtype × layout
 //	internal/bench/      measures operators, a JSON line for each case
 //	internal/same/       one digest of all results, the same on every machine

@@ -25,6 +25,18 @@ func TestTiles(t *testing.T) { drawnPage(t, "docs/tiles.md", 8, 4) }
 // TestDevices does the same with the page on devices.
 func TestDevices(t *testing.T) { drawnPage(t, "docs/devices.md", 6, 6) }
 
+// TestBanks runs the page on banks, notations and verdicts, which has no pictures.
+func TestBanks(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "ashlar"), "./cmd/ashlar").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if commands, programs := runPage(t, filepath.FromSlash("docs/banks.md")); commands < 15 || programs != 1 {
+		t.Errorf("ran %d commands and %d programs, want at least 15 and 1", commands, programs)
+	}
+}
+
 // drawnPage runs a page of commands and a program; its pictures, in the folder of its name, are each made by a command
 // that it shows.
 func drawnPage(t *testing.T, page string, leastCommands, leastPictures int) {

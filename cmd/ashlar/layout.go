@@ -45,6 +45,7 @@ of the others. At most %d coordinates are drawn, and %d rows or columns.
              T is a tuple such as (4,6), in slice with holes: (_,1); n a number
   swizzle    Sw<2,0,3> o A, or Sw<2,0,3> o 8 o A, which adds 8 to the offsets first
   slice      A[1:3, ::2], as in NumPy; ( ) group
+  spellings  of CuTe, NumPy, Mojo, Triton and Go, as convert writes them
 
 Colours tell apart the threads of --threads, the tiles of --tile, else the blocks
 of nested modes, else the columns under a swizzle, else the rows. A picture goes
@@ -64,14 +65,15 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 	flags.StringVar(&pictures[1], "png", "", "write the picture to `FILE`")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object instead of the text")
 	p.forceFlag(c)
+	c.AddCommand(p.judgeCommands()...)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		quiet := slices.Contains(pictures[:], "-")
 		if quiet && (asJSON || pictures[0] == pictures[1]) {
 			return usagef(c, "two things want standard output")
 		}
-		lay, err := layout.Eval(args[0])
+		lay, err := readLayout(args[0])
 		if err != nil {
-			return marked(err)
+			return err
 		}
 		if swizzle != "" {
 			if lay, err = swizzled(c, lay, swizzle); err != nil {

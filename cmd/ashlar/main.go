@@ -7,6 +7,7 @@
 //	ashlar convert weights.npz w.safetensors tensors in another format
 //	ashlar diff weights.npz w.safetensors    where tensors differ
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
+//	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
 //	ashlar ops                               the operators and the element types they take
 //	ashlar version                           the build, the processor, the kernels in use

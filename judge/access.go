@@ -1,0 +1,246 @@
+package judge
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// MaxThreads bounds the threads of an Access.
+const MaxThreads = 1024
+
+// An Access says which thread touches which coordinates in which step. In a step, each
+// thread touches a vector of consecutive elements.
+type Access struct {
+	kind            accessKind
+	threads, vector int
+	tv              layout.Layout
+}
+
+type accessKind uint8
+
+const (
+	rowAccess accessKind = iota
+	columnAccess
+	matrixAccess
+	ownAccess
+)
+
+// Rows is the access along rows: of the elements in row-major order, the last mode
+// fastest, thread t takes vector t of each step; the steps follow each other.
+func Rows(threads, vector int) Access {
+	return Access{kind: rowAccess, threads: threads, vector: vector}
+}
+
+// Columns is the access along columns: the last mode but one is fastest, then the last,
+// then those before.
+func Columns(threads, vector int) Access {
+	return Access{kind: columnAccess, threads: threads, vector: vector}
+}
+
+// Matrices is the access of ldmatrix: a step reads 8 rows of 16 bytes, one by each of 8
+// threads. The steps go along the rows. Source: PTX ISA, ldmatrix.
+func Matrices() Access { return Access{kind: matrixAccess, threads: 8} }
+
+// ThreadValues is the access of a thread–value layout: its first mode counts threads, its
+// second the values of a thread, and its offsets are linear coordinates of the tile, the
+// first mode fastest, as in CuTe. A step takes the next vector of values of each thread.
+func ThreadValues(tv layout.Layout, vector int) Access {
+	return Access{kind: ownAccess, threads: 1, vector: vector, tv: tv}
+}
+
+// ParseAccess reads an access as String writes it:
+//
+//	row, column          32 threads, single elements
+//	row:8, column:8      32 threads, vectors of 8 elements
+//	row:8/16             16 threads
+//	ldmatrix             8 rows of 16 bytes
+//	tv:(32,4):(4,1)      a thread–value layout; tv:2:LAYOUT takes 2 values in a step
+func ParseAccess(text string) (Access, error) {
+	const op = "ParseAccess"
+	wrong := func() (Access, error) {
+		return Access{}, fail(op, layout.ErrSyntax, "%q: want row, column, row:VECTOR, row:VECTOR/THREADS, ldmatrix, tv:LAYOUT or tv:VECTOR:LAYOUT", clip(text))
+	}
+	name, rest, more := strings.Cut(strings.TrimSpace(text), ":")
+	switch name {
+	case "ldmatrix":
+		if more {
+			return wrong()
+		}
+		return Matrices(), nil
+	case "tv":
+		vector := 1
+		if first, after, ok := strings.Cut(rest, ":"); ok && strings.Contains(after, ":") {
+			n, err := strconv.Atoi(first)
+			if err != nil {
+				return wrong()
+			}
+			vector, rest = n, after
+		}
+		tv, err := layout.Parse(rest)
+		if err != nil {
+			return Access{}, err
+		}
+		a := ThreadValues(tv, vector)
+		return a, a.check(op)
+	case "row", "column":
+		a := Rows(32, 1)
+		if name == "column" {
+			a = Columns(32, 1)
+		}
+		if more {
+			vector, threads, ok := strings.Cut(rest, "/")
+			var err error
+			if a.vector, err = strconv.Atoi(vector); err == nil && ok {
+				a.threads, err = strconv.Atoi(threads)
+			}
+			if err != nil {
+				return wrong()
+			}
+		}
+		return a, a.check(op)
+	}
+	return wrong()
+}
+
+// String writes the access as ParseAccess reads it.
+func (a Access) String() string {
+	switch a.kind {
+	case matrixAccess:
+		return "ldmatrix"
+	case ownAccess:
+		if a.vector == 1 {
+			return "tv:" + a.tv.String()
+		}
+		return fmt.Sprintf("tv:%d:%v", a.vector, a.tv)
+	}
+	name := "row"
+	if a.kind == columnAccess {
+		name = "column"
+	}
+	switch {
+	case a.threads != 32:
+		return fmt.Sprintf("%s:%d/%d", name, a.vector, a.threads)
+	case a.vector != 1:
+		return fmt.Sprintf("%s:%d", name, a.vector)
+	}
+	return name
+}
+
+func (a Access) check(op string) error {
+	if a.kind == matrixAccess {
+		return nil
+	}
+	if a.vector < 1 || a.vector > 1<<12 || a.threads < 1 || a.threads > MaxThreads {
+		return fail(op, layout.ErrRange, "%v: want 1 to %d threads and vectors of 1 to %d elements", a, MaxThreads, 1<<12)
+	}
+	if a.kind == ownAccess {
+		if a.tv.Rank() != 2 || a.tv.Dim(0) < 1 || a.tv.Dim(0) > MaxThreads || a.tv.Dim(1)%a.vector != 0 {
+			return fail(op, layout.ErrShape, "%v: a thread–value layout has two modes: 1 to %d threads, and values in whole vectors of %d", a, MaxThreads, a.vector)
+		}
+	}
+	return nil
+}
+
+// A plan is an access over a shape: the coordinates of the vectors, step by step. A
+// thread without a vector in a step is left out at its end.
+type plan struct {
+	threads, vector int
+	coords          []int // linear coordinates: vector by vector
+}
+
+// over lays the access over a shape of elements of some bits.
+func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
+	if err := a.check(op); err != nil {
+		return p, err
+	}
+	size := 1
+	for _, e := range shape {
+		size *= e
+	}
+	p.threads, p.vector = a.threads, a.vector
+	switch a.kind {
+	case ownAccess:
+		n := a.tv.Size()
+		if n > MaxElements {
+			return p, fail(op, layout.ErrLimit, "%v touches %d elements, more than %d", a, n, MaxElements)
+		}
+		p.threads = a.tv.Dim(0)
+		if lo, hi := a.tv.Span(); n > 0 && (lo < 0 || hi >= size) {
+			return p, fail(op, layout.ErrRange, "%v: its coordinates are %d to %d, those of the tile 0 to %d", a, lo, hi, size-1)
+		}
+		for step := range a.tv.Dim(1) / a.vector {
+			for t := range p.threads {
+				for v := range a.vector {
+					off, err := a.tv.Offset(t + p.threads*(step*a.vector+v))
+					if err != nil {
+						return p, err
+					}
+					p.coords = append(p.coords, off)
+				}
+			}
+		}
+		return p, nil
+	case matrixAccess:
+		if bits > 128 || 128%bits != 0 {
+			return p, fail(op, layout.ErrShape, "ldmatrix reads rows of 16 bytes; elements of %d bits don't fill them", bits)
+		}
+		p.vector = 128 / bits
+	}
+	rank := len(shape)
+	order := make([]int, 0, rank) // the modes, the fastest first
+	for k := rank - 1; k >= 0; k-- {
+		order = append(order, k)
+	}
+	if a.kind == columnAccess || a.kind == matrixAccess {
+		if rank < 2 {
+			return p, fail(op, layout.ErrShape, "%v wants two modes, the shape is %s", a, tupleText(shape))
+		}
+	}
+	if a.kind == columnAccess {
+		order[0], order[1] = order[1], order[0]
+	}
+	if e := 1; rank > 0 {
+		if e = shape[order[0]]; e%p.vector != 0 {
+			return p, fail(op, layout.ErrShape, "%v: vectors of %d elements don't fill an axis of %d", a, p.vector, e)
+		}
+	} else if p.vector > 1 {
+		return p, fail(op, layout.ErrShape, "%v: one element is no vector of %d", a, p.vector)
+	}
+	if a.kind == matrixAccess && shape[rank-2]%8 != 0 {
+		return p, fail(op, layout.ErrShape, "ldmatrix reads 8 rows, there are %d", shape[rank-2])
+	}
+	weight := make([]int, rank)
+	for k, w := 0, 1; k < rank; k++ {
+		weight[k] = w
+		w *= shape[k]
+	}
+	p.coords = make([]int, 0, size)
+	for n := range size {
+		if a.kind == matrixAccess { // the vector, the row of 8, the matrices of a band, the bands
+			col, row := n%p.vector, n/p.vector%8
+			rest := n / (8 * p.vector)
+			across := shape[rank-1] / p.vector
+			col += rest % across * p.vector
+			rest /= across
+			row += rest % (shape[rank-2] / 8) * 8
+			rest /= shape[rank-2] / 8
+			at := col*weight[rank-1] + row*weight[rank-2]
+			for k := rank - 3; k >= 0; k-- {
+				at += rest % shape[k] * weight[k]
+				rest /= shape[k]
+			}
+			p.coords = append(p.coords, at)
+			continue
+		}
+		at, rest := 0, n
+		for _, k := range order {
+			at += rest % shape[k] * weight[k]
+			rest /= shape[k]
+		}
+		p.coords = append(p.coords, at)
+	}
+	return p, nil
+}

@@ -1,0 +1,101 @@
+package judge
+
+import (
+	"context"
+	"math/bits"
+
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// MaxWork bounds a search: the elements that the candidates look at, all together.
+const MaxWork int64 = 1 << 33
+
+// A SwizzleResult is the answer of SolveSwizzle.
+type SwizzleResult struct {
+	Found    bool           `json:"found"`
+	Swizzle  layout.Swizzle `json:"-"`
+	Bits     int            `json:"tile_bits"` // offsets of the tile have this many
+	Searched int            `json:"searched"`  // candidates looked at, in their order
+	Space    int            `json:"space"`     // candidates in all
+}
+
+// SolveSwizzle returns the smallest swizzle of the offsets with which none of the accesses
+// has a bank conflict or a split vector. If there is none, it has looked at the whole
+// space: every Sw<b,m,s>, s of either sign, that permutes the 2^n offsets of the tile
+// among themselves, b+m+|s| ≤ n, where 2^n exceeds the largest offset of the layout.
+// Sw<b,m,s> with b = 0 all change nothing and count as one.
+//
+// Smaller is: fewer bits b; of these, fewer offsets 2^(b+m+|s|) permuted among each other;
+// then a positive shift; then a smaller base m. A layout that is free of conflicts gets
+// Sw<0,0,0>.
+//
+// It fails as Conflicts does, when the layout has a swizzle already (solve for its inner
+// layout), when ctx ends, and with layout.ErrLimit after looking at MaxWork elements.
+func SolveSwizzle(ctx context.Context, l layout.Composed, b Banks, elemBits int, accesses ...Access) (SwizzleResult, error) {
+	const op = "SolveSwizzle"
+	m, err := solvable(op, l, b, elemBits, accesses)
+	if err != nil {
+		return SwizzleResult{}, err
+	}
+	r := SwizzleResult{Bits: bits.Len(uint(m.most))}
+	list := swizzles(r.Bits)
+	r.Space = len(list)
+	count := make([]int, b.Count)
+	work, hard := int64(0), 0 // hard: the phase that refused the last candidate
+	for i, w := range list {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
+		if work > MaxWork {
+			return r, fail(op, layout.ErrLimit, "%d of %d swizzles have conflicts; the others weren't looked at: more than %d elements", i, len(list), MaxWork)
+		}
+		r.Searched = i + 1
+		ok := true
+		for k := 0; k < len(m.phases) && ok; k++ {
+			at := k
+			switch { // the phase that refused the last candidate comes first
+			case k == 0:
+				at = hard
+			case k <= hard:
+				at = k - 1
+			}
+			work += int64(len(m.phases[at].coords))
+			if ok = m.clean(&m.phases[at], w.At, count); !ok {
+				hard = at
+			}
+		}
+		if ok {
+			r.Found, r.Swizzle = true, w
+			return r, nil
+		}
+	}
+	return r, nil
+}
+
+// solvable makes the model of a layout that has no swizzle.
+func solvable(op string, l layout.Composed, b Banks, elemBits int, accesses []Access) (*model, error) {
+	if w, ok := l.Outer().(layout.Swizzle); !ok || w.Bits() > 0 {
+		return nil, fail(op, layout.ErrShape, "%v has a swizzle or an outer layout already; solve for its inner layout", l)
+	}
+	if len(accesses) == 0 {
+		return nil, fail(op, layout.ErrShape, "no access is given")
+	}
+	return newModel(op, l, b, elemBits, accesses)
+}
+
+// swizzles lists all swizzles of n bits, the smallest first.
+func swizzles(n int) []layout.Swizzle {
+	list := []layout.Swizzle{{}}
+	for b := 1; 2*b <= n; b++ {
+		for total := 2 * b; total <= n; total++ {
+			for _, sign := range []int{1, -1} {
+				for m := 0; total-b-m >= b; m++ {
+					if w, err := layout.NewSwizzle(b, m, sign*(total-b-m)); err == nil {
+						list = append(list, w)
+					}
+				}
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,393 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/internal/published"
+	"github.com/ashlar-go/ashlar/layout"
+)
+
+// Ops are the operations that Judge knows.
+var Ops = []string{"compose", "complement", "coalesce", "left_inverse", "right_inverse",
+	"logical_divide", "zipped_divide", "tiled_divide", "flat_divide",
+	"logical_product", "zipped_product", "tiled_product", "flat_product", "product_by"}
+
+// A Verdict is what an operation gives, exactly, and by the published rules.
+type Verdict struct {
+	Op    string         `json:"op"`
+	Args  []string       `json:"args"`
+	Exact *layout.Layout `json:"-"` // nil when there is none, or none was found
+	Text  string         `json:"exact,omitempty"`
+	// Enumerated says that the exact layout was found by trying its function, where the
+	// rules of package layout refuse.
+	Enumerated bool      `json:"enumerated,omitempty"`
+	Missing    *Mismatch `json:"missing,omitempty"` // the first coordinate that has no layout
+	Refused    string    `json:"refused,omitempty"` // why the operation has no meaning, or wasn't decided
+	Published  []Answer  `json:"published"`
+}
+
+// An Answer is what published rules give.
+type Answer struct {
+	Rules  string    `json:"rules"` // pycute or cutegen
+	Layout string    `json:"layout,omitempty"`
+	Kind   string    `json:"kind"` // right, refused, malformed, smaller, larger, other or unchecked
+	Wrong  *Mismatch `json:"wrong,omitempty"`
+}
+
+// Silent reports whether the rules give a layout that is wrong, without a word.
+func (a *Answer) Silent() bool { return a.Kind == "smaller" || a.Kind == "larger" || a.Kind == "other" }
+
+// String writes the verdict as lines of text.
+func (v *Verdict) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", v.Op, strings.Join(v.Args, " "))
+	switch {
+	case v.Exact != nil && v.Enumerated:
+		fmt.Fprintf(&b, "exact    %v, found by trying every coordinate\n", *v.Exact)
+	case v.Exact != nil:
+		fmt.Fprintf(&b, "exact    %v\n", *v.Exact)
+	case v.Missing != nil:
+		fmt.Fprintf(&b, "exact    none: %s\n", v.Missing.Text())
+	default:
+		fmt.Fprintf(&b, "exact    none: %s\n", v.Refused)
+	}
+	for _, a := range v.Published {
+		switch {
+		case a.Kind == "refused":
+			fmt.Fprintf(&b, "%-8s refuses\n", a.Rules)
+		case a.Kind == "malformed":
+			fmt.Fprintf(&b, "%-8s gives no layout: an extent is below 1\n", a.Rules)
+		case a.Kind == "unchecked":
+			fmt.Fprintf(&b, "%-8s not checked, too large\n", a.Rules)
+		case a.Wrong != nil:
+			fmt.Fprintf(&b, "%-8s %s, wrong %s\n", a.Rules, a.Layout, a.Wrong.Text())
+		default:
+			fmt.Fprintf(&b, "%-8s %s, right\n", a.Rules, a.Layout)
+		}
+	}
+	return b.String()
+}
+
+// Judge applies an operation to layouts: b for those of two, n for complement (its reach)
+// and product_by (the number of copies). The verdict has the exact layout, or the first
+// coordinate for which there is none: no layout with the shape of the result agrees with
+// the operation's defining function from 0 to there. Beside it stand the answers of the
+// published rules, each with the first coordinate at which it is wrong.
+//
+// The definitions are those of package layout: compose is A(B(c)); a division is
+// A ∘ (B, B*), a product (A, A* ∘ B); left and right inverse are judged by what they
+// promise: R(A(i)) = i, or A(R(A(i))) = A(i) where A repeats offsets, and A(R(i)) = i for
+// the longest R. A complement is judged by its offsets, which with those of A reach each
+// number once at most. An operation on more than MaxElements coordinates is answered by
+// the rules of package layout, and the published answers stand unchecked.
+func Judge(op string, a, b layout.Layout, n int) (*Verdict, error) {
+	v := &Verdict{Op: op, Args: []string{a.String()}}
+	var c subject
+	switch {
+	case op == "compose":
+		c = composition(a, b)
+	case op == "complement":
+		c = complement(a, n)
+	case op == "coalesce":
+		c = coalesced(a)
+	case op == "left_inverse":
+		c = leftInverse(a)
+	case op == "right_inverse":
+		c = rightInverse(a)
+	case strings.HasSuffix(op, "_divide") && slices.Contains(Ops, op):
+		c = division(op, a, b)
+	case op == "product_by":
+		by, err := layout.New([]int{n}, []int{1})
+		if err != nil {
+			return nil, err
+		}
+		b = by
+		c = product("logical_product", a, b)
+		c.rules = func(r published.Rules) (layout.Layout, error) { return r.ProductBy(a, n) }
+	case strings.HasSuffix(op, "_product") && slices.Contains(Ops, op):
+		c = product(op, a, b)
+	default:
+		return nil, fail("Judge", layout.ErrSyntax, "no operation %q; there are %s", clip(op), strings.Join(Ops, ", "))
+	}
+	switch op {
+	case "complement", "product_by":
+		v.Args = append(v.Args, fmt.Sprint(n))
+	case "coalesce", "left_inverse", "right_inverse":
+	default:
+		v.Args = append(v.Args, b.String())
+	}
+	exact, err := c.exact()
+	if err == nil {
+		v.Exact = &exact
+	} else {
+		v.Refused = err.Error()
+		if c.defined && c.size() <= MaxElements {
+			l, _, err := Fit(c.shape, c.at)
+			var bad *Mismatch
+			switch {
+			case err == nil:
+				v.Exact, v.Enumerated, v.Refused = &l, true, ""
+			case errors.As(err, &bad):
+				v.Missing, v.Refused = bad, ""
+			}
+		}
+	}
+	if v.Exact != nil {
+		v.Text = v.Exact.String()
+	}
+	for _, r := range []published.Rules{published.PyCute, published.CuteGen} {
+		v.Published = append(v.Published, c.judge(r))
+	}
+	return v, nil
+}
+
+// A subject is an operation at work: what it is by definition, and how to tell an answer.
+type subject struct {
+	exact   func() (layout.Layout, error)
+	rules   func(published.Rules) (layout.Layout, error)
+	defined bool // whether shape and at are known
+	shape   layout.Tuple
+	at      func(i int) int
+	// promise tells what is wrong with an answer, where there is no function to compare with.
+	promise func(l layout.Layout) *Mismatch
+}
+
+func (c *subject) size() int {
+	n, err := c.shape.Product()
+	if err != nil {
+		return MaxElements + 1
+	}
+	return n
+}
+
+func (c *subject) judge(r published.Rules) Answer {
+	l, err := c.rules(r)
+	a := Answer{Rules: r.Name}
+	switch {
+	case errors.Is(err, published.ErrMalformed):
+		a.Kind = "malformed"
+		return a
+	case errors.Is(err, published.ErrLimit), errors.Is(err, layout.ErrOverflow):
+		a.Kind = "unchecked"
+		return a
+	case err != nil:
+		a.Kind = "refused"
+		return a
+	}
+	a.Layout, a.Kind = l.String(), "right"
+	if c.promise != nil {
+		if l.Size() > MaxElements {
+			a.Kind = "unchecked"
+		} else if a.Wrong = c.promise(l); a.Wrong != nil {
+			if a.Kind = "other"; strings.HasPrefix(a.Wrong.Reason, "it ends") {
+				a.Kind = "smaller"
+			}
+		}
+		return a
+	}
+	if !c.defined || c.size() > MaxElements {
+		a.Kind = "unchecked"
+		return a
+	}
+	n, size := c.size(), l.Size()
+	for i := range min(n, size) {
+		got, err := l.Offset(i)
+		if want := c.at(i); err != nil || got != want {
+			a.Kind = "other"
+			a.Wrong = &Mismatch{"Judge", i, c.coord(i), got, want, fmt.Sprintf("it gives %d, right is %d", got, want)}
+			break
+		}
+	}
+	switch {
+	case size < n:
+		a.Kind = "smaller"
+		if a.Wrong == nil {
+			a.Wrong = &Mismatch{"Judge", size, c.coord(size), 0, c.at(size), fmt.Sprintf("it has %d coordinates instead of %d, and this one is missing", size, n)}
+		}
+	case size > n:
+		a.Kind = "larger"
+		if a.Wrong == nil {
+			got, _ := l.Offset(n)
+			a.Wrong = &Mismatch{"Judge", n, nil, got, 0, fmt.Sprintf("it has %d coordinates instead of %d", size, n)}
+		}
+	}
+	return a
+}
+
+func (c *subject) coord(i int) []int {
+	if l, err := layout.ColMajorOf(c.shape); err == nil {
+		return coordOf(l.Shape(), i)
+	}
+	return nil
+}
+
+// along is a layout as a function, past whose end the last leaf goes on.
+func along(l layout.Layout) func(i int) int {
+	n := l.Leaves()
+	if l.Size() == 0 {
+		return func(int) int { return 0 }
+	}
+	return func(i int) (off int) {
+		for k := range n {
+			e, s := l.Leaf(k)
+			if k == n-1 {
+				return off + i*s
+			}
+			off += i % e * s
+			i /= e
+		}
+		return off
+	}
+}
+
+// composed makes the function x → A(B(x)); it has no meaning at negative offsets of B.
+func composed(c *subject, a, b layout.Layout) {
+	lo, hi := b.Span()
+	if lo < 0 || a.Size() == 0 || b.Size() == 0 || b.Size() > MaxElements || reaches(a, hi) {
+		return
+	}
+	f, g := along(a), along(b)
+	c.defined, c.shape, c.at = true, b.Extents(), func(i int) int { return f(g(i)) }
+}
+
+// reaches reports whether an offset of a at a coordinate may not fit an int.
+func reaches(a layout.Layout, hi int) bool {
+	for k := range a.Leaves() {
+		if _, s := a.Leaf(k); s != 0 && hi >= math.MaxInt/max(s, -s)/(a.Leaves()+1) {
+			return true
+		}
+	}
+	return false
+}
+
+func composition(a, b layout.Layout) (c subject) {
+	c.exact = func() (layout.Layout, error) { return layout.Compose(a, b) }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Compose(a, b) }
+	composed(&c, a, b)
+	return c
+}
+
+func division(op string, a, b layout.Layout) (c subject) {
+	f := map[string]func(a, b layout.Layout) (layout.Layout, error){"logical_divide": layout.LogicalDivide,
+		"zipped_divide": layout.ZippedDivide, "tiled_divide": layout.TiledDivide, "flat_divide": layout.FlatDivide}[op]
+	c.exact = func() (layout.Layout, error) { return f(a, b) }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Divide(a, b) } // regrouping keeps the function
+	if rest, err := layout.Complement(b, a.Size()); err == nil && b.Rank() > 0 {
+		if both, err := layout.Join(b, rest); err == nil {
+			composed(&c, a, both)
+		}
+	}
+	return c
+}
+
+func product(op string, a, b layout.Layout) (c subject) {
+	f := map[string]func(a, b layout.Layout) (layout.Layout, error){"logical_product": layout.LogicalProduct,
+		"zipped_product": layout.ZippedProduct, "tiled_product": layout.TiledProduct, "flat_product": layout.FlatProduct}[op]
+	c.exact = func() (layout.Layout, error) { return f(a, b) }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Product(a, b) }
+	lo, hi := b.Span()
+	if a.Size() == 0 || a.Rank() == 0 || b.Rank() == 0 || lo < 0 || hi > 1<<30 || a.Size() > MaxElements || a.Size()*max(1, b.Size()) > MaxElements {
+		return c
+	}
+	rest, err := layout.Complement(a, a.Size()*(hi+1))
+	if err != nil {
+		return c
+	}
+	var second subject
+	if composed(&second, rest, b); !second.defined {
+		return c
+	}
+	first, n := along(a), a.Size()
+	c.defined, c.shape = true, layout.List(a.Extents(), b.Extents())
+	c.at = func(i int) int { return first(i%n) + second.at(i/n) }
+	return c
+}
+
+func coalesced(a layout.Layout) (c subject) {
+	c.exact = func() (layout.Layout, error) { return a.Coalesce(), nil }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Coalesce(a) }
+	c.defined, c.shape, c.at = true, layout.Int(a.Size()), along(a)
+	return c
+}
+
+func complement(a layout.Layout, n int) (c subject) {
+	c.exact = func() (layout.Layout, error) { return layout.Complement(a, n) }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Complement(a, n) }
+	c.promise = func(l layout.Layout) *Mismatch {
+		still := a.Filter()
+		if still.Size()*max(1, l.Size()) > MaxElements || still.Size() > MaxElements {
+			return nil
+		}
+		seen := make(map[int]bool)
+		last := -1
+		for j := range l.Size() {
+			y, err := l.Offset(j)
+			if err != nil || y <= last {
+				return &Mismatch{"Judge", j, nil, y, last + 1, fmt.Sprintf("its offsets don't increase: %d after %d", y, last)}
+			}
+			last = y
+			for i := range still.Size() {
+				x, _ := still.Offset(i)
+				if seen[x+y] {
+					return &Mismatch{"Judge", j, nil, y, y, fmt.Sprintf("its offset %d and offset %d of the layout reach %d, which others reach, too", y, x, x+y)}
+				}
+				seen[x+y] = true
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+func leftInverse(a layout.Layout) (c subject) {
+	c.exact = func() (layout.Layout, error) { return layout.LeftInverse(a) }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.LeftInverse(a) }
+	c.promise = func(l layout.Layout) *Mismatch {
+		if a.Size() > MaxElements {
+			return nil
+		}
+		back, f := along(l), along(a)
+		seen := make(map[int]bool, a.Size())
+		for i := range a.Size() {
+			seen[f(i)] = true
+		}
+		for i := range a.Size() {
+			x := f(i)
+			if x < 0 {
+				return nil
+			}
+			got := back(x)
+			switch {
+			case len(seen) == a.Size() && got != i:
+				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d instead of %d", x, got, i)}
+			case got < 0 || got >= a.Size() || f(got) != x:
+				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d, which doesn't have it", x, got)}
+			}
+		}
+		return nil
+	}
+	return c
+}
+
+func rightInverse(a layout.Layout) (c subject) {
+	c.exact = func() (layout.Layout, error) { return layout.RightInverse(a), nil }
+	c.rules = func(r published.Rules) (layout.Layout, error) { return r.RightInverse(a) }
+	longest := layout.RightInverse(a)
+	c.promise = func(l layout.Layout) *Mismatch {
+		f, back := along(a), along(l)
+		for i := range l.Size() {
+			if got := f(back(i)); got != i {
+				return &Mismatch{"Judge", i, nil, got, i, fmt.Sprintf("the layout takes %d to %d instead of %d", back(i), got, i)}
+			}
+		}
+		if l.Size() < longest.Size() {
+			return &Mismatch{"Judge", l.Size(), nil, 0, l.Size(), fmt.Sprintf("it ends at %d; the longest goes on to %d", l.Size(), longest.Size())}
+		}
+		return nil
+	}
+	return c
+}
