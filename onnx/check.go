@@ -34,8 +34,6 @@ type compiled struct {
 	m      *Model
 	attr   string                  // the attribute that holds the graph, if it is inside a node
 	place  string                  // what stands before a step's label in a list: the nodes around
-	opset  int64                   // of ONNX's own operators
-	others map[string]int64        // of other domains
 	ops    []op.Op                 // by step; nil for a Constant, and where step.flow runs it
 	attrs  []map[string]tensor.Any // by step: the attributes that are tensors
 	consts []constant              // what doesn't depend on inputs: initializers and the outputs of Constants
@@ -72,10 +70,7 @@ func (m *Model) compile() (*compiled, error) {
 	if g == nil {
 		return nil, failf("the model has no graph")
 	}
-	c := &compiled{g: g, m: m, opset: m.Opset(""), others: make(map[string]int64, len(m.Opsets))}
-	for _, o := range m.Opsets {
-		c.others[o.Domain] = max(c.others[o.Domain], o.Version)
-	}
+	c := &compiled{g: g, m: m}
 	if err := c.compileModel(); err != nil {
 		return nil, in(fmt.Sprintf("graph %q", g.Name), err)
 	}
@@ -83,62 +78,53 @@ func (m *Model) compile() (*compiled, error) {
 }
 
 func (c *compiled) compileModel() (err error) {
-	if c.program, err = resolve(c.g); err != nil {
-		return err
-	}
-	known := make(map[string]op.Op)
-	for _, o := range op.All() {
-		known[opName(o.Domain(), o.Name())] = o
-		if slices.Contains(microsoft, o.Name()) {
-			a := contributed{o}
-			known[opName(a.Domain(), a.Name())] = a
-		}
-	}
-	list, err := c.checkGraph(known)
+	x, err := c.m.expansion()
 	if err != nil {
 		return err
 	}
-	c.shareConstants()
-	list = append(list, c.checkTypes()...)
-	if len(list) > 0 {
-		return &UnsupportedError{List: list}
+	if c.program, err = resolveIn(c.g, nil, x); err != nil {
+		return err
 	}
-	return nil
+	if err := c.checkGraph(x); err != nil {
+		return err
+	}
+	c.shareConstants()
+	c.checkTypes(x)
+	return x.gaps.err()
 }
 
 // checkGraph looks at a graph, whose names are resolved, and at those inside its nodes.
-func (c *compiled) checkGraph(known map[string]op.Op) (list []Unsupported, err error) {
-	if list, err = c.checkValues(c.g); err != nil {
-		return nil, err
+func (c *compiled) checkGraph(x *expansion) (err error) {
+	if err = c.checkValues(x); err != nil {
+		return err
 	}
-	if c.opset == 0 && slices.ContainsFunc(c.g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
-		return nil, failf("the model doesn't say which opset its nodes are of")
+	if x.opset("", c.site) == 0 && slices.ContainsFunc(c.g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
+		return failf("the model doesn't say which opset its nodes are of")
 	}
 	c.ops = make([]op.Op, len(c.steps))
 	c.attrs = make([]map[string]tensor.Any, len(c.steps))
 	for i := range c.steps {
 		s := &c.steps[i]
-		missing := func(format string, args ...any) {
-			list = append(list, c.missing(s, fmt.Sprintf(format, args...)))
+		if s.opset == 0 {
+			s.opset = x.opset(s.node.Domain, s.call)
 		}
-		if err := c.checkNode(i, known, missing); err != nil {
-			return nil, in(c.label(s), err)
+		missing := func(format string, args ...any) { x.gaps.add(c, s, fmt.Sprintf(format, args...)) }
+		if err := c.checkNode(i, x, missing); err != nil {
+			return in(c.label(s), err)
 		}
 		for _, b := range s.bodies {
-			b.m, b.opset, b.others, b.place = c.m, c.opset, c.others, c.place+c.label(s)+": "+b.attr+": "
-			inner, err := b.checkGraph(known)
-			if err != nil {
-				return nil, in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
+			b.m, b.place = c.m, c.place+c.label(s)+": "+b.attr+": "
+			if err := b.checkGraph(x); err != nil {
+				return in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
 			}
-			list = append(list, inner...)
 		}
 		if s.flow != nil {
 			if err := s.flow.check(s); err != nil {
-				return nil, in(c.label(s), err)
+				return in(c.label(s), err)
 			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // shareConstants makes constants of a graph around constants of the graphs that capture them.
@@ -173,7 +159,11 @@ func (c *compiled) shareConstants() {
 }
 
 // checkValues looks at inputs, outputs and weights.
-func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
+func (c *compiled) checkValues(x *expansion) error {
+	g := c.g
+	missing := func(place, reason string) {
+		x.gaps.list = append(x.gaps.list, Unsupported{Place: c.place + place, Reason: reason})
+	}
 	for _, l := range []struct {
 		kind string
 		vals []ValueInfo
@@ -182,72 +172,76 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 			v := &l.vals[i]
 			t := v.Type.tensor()
 			if n := len(t.Shape); n > maxRank {
-				return nil, in(named(l.kind, v.Name, i), tooManyAxes(n))
+				return in(named(l.kind, v.Name, i), tooManyAxes(n))
 			}
 			if v.Type.Kind == KindNone && (l.kind == "output" || c.inner || c.given[c.inputs[i]]) {
 				continue // the type follows from the rest
 			}
 			if _, ok := t.Elem.DType(); t.Kind != KindTensor || !ok && (!c.inner || t.Elem != ElemUndefined) {
-				list = append(list, Unsupported{Place: c.place + named(l.kind, v.Name, i), Reason: "its type is " + v.Type.String()})
+				missing(named(l.kind, v.Name, i), "its type is "+v.Type.String())
 			}
 		}
 	}
 	for i := range g.Values {
 		if n := len(g.Values[i].Type.Shape); n > maxRank {
-			return nil, in(named("value", g.Values[i].Name, i), tooManyAxes(n))
+			return in(named("value", g.Values[i].Name, i), tooManyAxes(n))
 		}
 	}
 	for i := range g.Initializers {
 		t := &g.Initializers[i]
 		place := fmt.Sprintf("initializer %q", t.Name)
 		if why := t.unsupported(); why != "" {
-			list = append(list, Unsupported{Place: c.place + place, Reason: why})
+			missing(place, why)
 			continue
 		}
 		if _, _, err := t.check(); err != nil {
-			return nil, in(place, err)
+			return in(place, err)
 		}
 		c.consts = append(c.consts, constant{id: c.inits[i], proto: t})
 	}
-	for i := range g.Sparse {
-		list = append(list, Unsupported{Place: c.place + fmt.Sprintf("sparse initializer %q", g.Sparse[i].Values.Name), Reason: "weights in sparse form"})
-	}
-	return list, nil
+	return nil
 }
 
 // checkNode looks for what step i needs, and keeps it; missing takes note of what there isn't.
-func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format string, args ...any)) error {
-	n := c.steps[i].node
-	seen := make(map[string]bool, len(n.Attributes))
-	for j := range n.Attributes {
-		a := &n.Attributes[j]
-		switch {
-		case a.Value == nil:
-			return in(named("attribute", a.Name, j), failf("it has no value"))
-		case seen[a.Name]:
-			return in(named("attribute", a.Name, j), failf("it is there twice"))
+func (c *compiled) checkNode(i int, x *expansion, missing func(format string, args ...any)) error {
+	s := &c.steps[i]
+	n := s.node
+	if err := checkAttributes(n); err != nil {
+		return err
+	}
+	if n.Op == "Constant" && isDefault(n.Domain) && len(n.Attributes) == 1 {
+		if t, ok := n.Attributes[0].Value.(*SparseTensor); ok {
+			return c.checkSparse(s, t, missing)
 		}
-		seen[a.Name] = true
 	}
-	if f := flows[n.Op]; f != nil && isDefault(n.Domain) {
-		return c.checkFlow(&c.steps[i], f, missing)
+	if n.Overload != "" {
+		s.bodies = nil
+		missing("the model defines no function with overload %.40q", n.Overload)
+		return nil
 	}
-	c.steps[i].bodies = nil
-	if c.opsetOf(n) == 0 {
+	d := x.operator(n)
+	if f, ok := d.(*flow); ok {
+		return c.checkFlow(s, f, missing)
+	}
+	s.bodies = nil
+	if s.opset == 0 {
 		missing("the model imports no opset of the domain %q", n.Domain)
 		return nil
 	}
-	o, ok := known[opName(n.Domain, n.Op)]
-	if !ok {
+	if b := bodies[opName(n.Domain, n.Op)]; d == nil && b != nil {
+		d = b
+	}
+	if d == nil {
 		missing("the operator isn't implemented")
 		return nil
 	}
-	if why := meaning(o, c.opsetOf(n)); why != "" {
+	if why := meaning(d, s.opset); why != "" {
 		missing("%s", why)
 		return nil
 	}
+	o := d.(op.Op)
 	if n.Op == "Constant" && isDefault(n.Domain) {
-		return c.checkConstant(i, o, missing)
+		return c.checkConstant(i, o, x, missing)
 	}
 	c.ops[i] = o
 	for j := range n.Attributes {
@@ -261,7 +255,7 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 		if !ok {
 			continue
 		}
-		v, err := c.m.load(t)
+		v, err := x.load(t)
 		if errors.Is(err, ErrUnsupported) {
 			missing("attribute %q: %s", a.Name, t.unsupported())
 			c.ops[i] = nil
@@ -279,7 +273,7 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 }
 
 // checkConstant makes the output of a Constant node a constant.
-func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, args ...any)) error {
+func (c *compiled) checkConstant(i int, o op.Op, x *expansion, missing func(format string, args ...any)) error {
 	s := &c.steps[i]
 	if len(s.node.Attributes) != 1 || len(s.out) != 1 || s.out[0] < 0 || len(s.in) != 0 {
 		return failf("it has %d attributes, %d inputs and %d outputs; a Constant has one attribute and one output", len(s.node.Attributes), len(s.in), len(s.out))
@@ -295,6 +289,8 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 			return err
 		}
 		k.proto = t
+	} else if v, ok := x.constants[s.node]; ok {
+		k.value = v
 	} else {
 		if !slices.Contains(o.Attributes(), a.Name) {
 			missing("attribute %q isn't known", a.Name)
@@ -312,6 +308,7 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 			return err
 		}
 		k.value = out[0]
+		x.constants[s.node] = k.value
 	}
 	c.consts = append(c.consts, k)
 	return nil
@@ -319,11 +316,11 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 
 // checkTypes follows the element types through the graph, and those inside its nodes, with 1 for every size that isn't
 // fixed, and lists what the operators refuse. What it can't follow it leaves to the planner.
-func (c *compiled) checkTypes() (list []Unsupported) {
+func (c *compiled) checkTypes(x *expansion) {
 	c.all(func(b *compiled) bool {
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
-			if v, err := c.described(k); err == nil {
+			if v, err := x.described(k); err == nil {
 				b.vals[k.id].a = v
 			}
 		}
@@ -331,7 +328,7 @@ func (c *compiled) checkTypes() (list []Unsupported) {
 	})
 	f := inference{guessing: true, failed: func(b *compiled, i int, err error) error {
 		if refuses(err) {
-			list = append(list, b.missing(&b.steps[i], plain(err)))
+			x.gaps.add(b, &b.steps[i], plain(err))
 		}
 		return nil
 	}}
@@ -342,22 +339,6 @@ func (c *compiled) checkTypes() (list []Unsupported) {
 		}
 	}
 	f.within(context.Background(), 0, func() error { return f.graph(c, vals, new(Plan)) })
-	return list
-}
-
-// missing is an entry for the list about a step.
-func (c *compiled) missing(s *step, reason string) Unsupported {
-	return Unsupported{Place: c.place + c.label(s), Op: opName(s.node.Domain, s.node.Op), Opset: c.opsetOf(s.node), Reason: reason}
-}
-
-// label names a step in errors.
-func (c *compiled) label(s *step) string { return s.node.label(s.index, c.opsetOf(s.node)) }
-
-func (c *compiled) opsetOf(n *Node) int64 {
-	if isDefault(n.Domain) {
-		return c.opset
-	}
-	return c.others[n.Domain]
 }
 
 // refuses reports whether an operator's error means that it doesn't take what the model gives it, whatever the values.
@@ -385,8 +366,20 @@ func guess(t *Type) Value {
 	return Value{a: s.Any()}
 }
 
+// load returns the tensor that an attribute holds; calls of one function share it.
+func (x *expansion) load(t *TensorProto) (tensor.Any, error) {
+	if v, ok := x.tensors[t]; ok {
+		return v, nil
+	}
+	v, err := x.m.load(t)
+	if err == nil {
+		x.tensors[t] = v
+	}
+	return v, err
+}
+
 // described returns the value of a constant that is small, and of a large one its type and shape.
-func (c *compiled) described(k constant) (tensor.Any, error) {
+func (x *expansion) described(k constant) (tensor.Any, error) {
 	if k.proto == nil {
 		return k.value, nil
 	}
@@ -397,7 +390,7 @@ func (c *compiled) described(k constant) (tensor.Any, error) {
 	}
 	s, err := tensor.NewSpec(d, shape...)
 	if err == nil && reach(s.Any()) <= small {
-		return c.m.load(k.proto)
+		return x.load(k.proto)
 	}
 	return s.Any(), err
 }

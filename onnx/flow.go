@@ -12,6 +12,7 @@ import (
 // A flow is an operator that package op doesn't have, because it runs graphs or takes what is no tensor.
 type flow struct {
 	name     string
+	domain   string
 	versions []int
 	graphs   []string // the attributes that hold graphs; all are needed
 	attrs    []string // the others
@@ -25,8 +26,8 @@ type flow struct {
 // Name returns the operator's name.
 func (f *flow) Name() string { return f.name }
 
-// Domain returns that of ONNX's own operators.
-func (f *flow) Domain() string { return "" }
+// Domain returns that of the operator.
+func (f *flow) Domain() string { return f.domain }
 
 // Versions returns the opsets that define it.
 func (f *flow) Versions() []int { return f.versions }
@@ -116,7 +117,7 @@ func (k *flowCall) tensors(yield func(*Value) bool) {
 func (c *compiled) checkFlow(s *step, f *flow, missing func(format string, args ...any)) error {
 	bodies := s.bodies
 	s.bodies = nil
-	if why := meaning(f, c.opset); why != "" {
+	if why := meaning(f, s.opset); why != "" {
 		missing("%s", why)
 		return nil
 	}
