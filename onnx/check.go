@@ -371,6 +371,9 @@ func (x *expansion) load(t *TensorProto) (tensor.Any, error) {
 	if v, ok := x.tensors[t]; ok {
 		return v, nil
 	}
+	if err := x.copied.add(x.m, t); err != nil {
+		return tensor.Any{}, err
+	}
 	v, err := x.m.load(t)
 	if err == nil {
 		x.tensors[t] = v

@@ -39,7 +39,8 @@ type expansion struct {
 	left      int
 	gaps      gaps
 	tensors   map[*TensorProto]tensor.Any // attributes of operators, loaded
-	constants map[*Node]tensor.Any        // the values of Constants without a tensor
+	copied    copying
+	constants map[*Node]tensor.Any // the values of Constants without a tensor
 }
 
 func (m *Model) expansion() (*expansion, error) {

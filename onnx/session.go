@@ -87,6 +87,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 	}
 	s := &Session{c: c, fixed: fixed}
 	loaded := make(map[loading]tensor.Any)
+	var copied copying
 	c.all(func(b *compiled) bool {
 		b.rectify()
 		if b.fixed = fixed; fixed != dtype.Invalid {
@@ -98,7 +99,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		}
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
-			if b.vals[k.id].a, err = s.load(b, k, loaded); err != nil {
+			if b.vals[k.id].a, err = s.load(b, k, loaded, &copied); err != nil {
 				err = in(fmt.Sprintf("tensor %q", b.names[k.id]), err)
 				return false
 			}
@@ -118,7 +119,7 @@ type loading struct {
 }
 
 // load returns the tensor of a constant, which graphs share.
-func (s *Session) load(c *compiled, k constant, loaded map[loading]tensor.Any) (v tensor.Any, err error) {
+func (s *Session) load(c *compiled, k constant, loaded map[loading]tensor.Any, copied *copying) (v tensor.Any, err error) {
 	as := s.fixed
 	if as != dtype.Invalid && c.onlySizes(k.id) {
 		as = dtype.Invalid
@@ -127,6 +128,9 @@ func (s *Session) load(c *compiled, k constant, loaded map[loading]tensor.Any) (
 		return v, nil
 	}
 	if v = k.value; k.proto != nil {
+		if err = copied.add(c.m, k.proto); err != nil {
+			return tensor.Any{}, err
+		}
 		v, err = c.m.load(k.proto)
 	}
 	if err == nil && as != dtype.Invalid {

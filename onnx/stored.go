@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -41,6 +42,8 @@ type External struct {
 	Offset   int64
 	Length   int64   // -1: to the end of the file
 	Entries  []Entry // everything as the file has it
+
+	from *folder // of the model; nil for a program's own
 }
 
 // The lists by type: name, and the bytes of an element in the file, 0 for varints, -1 for strings.
@@ -176,7 +179,7 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 		if err := d.spend(96); err != nil {
 			return err
 		}
-		t.External, err = external(entries)
+		t.External, err = external(entries, d.folder)
 		return err
 	}
 	for num := range n {
@@ -214,8 +217,8 @@ func (t *TensorProto) counted(m msg, num protowire.Number, width int) error {
 	return nil
 }
 
-func external(entries []Entry) (*External, error) {
-	e := &External{Length: -1, Entries: entries}
+func external(entries []Entry, from *folder) (*External, error) {
+	e := &External{Length: -1, Entries: entries, from: from}
 	for _, kv := range entries {
 		var err error
 		switch kv.Key {
@@ -326,10 +329,10 @@ func (t *TensorProto) unsupported() string {
 		return fmt.Sprintf("element type %v", t.Type)
 	}
 	switch {
-	case t.External != nil:
-		return fmt.Sprintf("elements in another file (%q)", t.External.Location)
 	case t.Segment:
 		return "elements in several pieces"
+	case t.External != nil:
+		return t.External.noFolder()
 	}
 	return ""
 }
@@ -348,7 +351,12 @@ func (t *TensorProto) check() (n, size int, err error) {
 	}
 	d, _ := t.Type.DType()
 	size = d.Size()
-	if t.list != 0 {
+	have := len(t.Raw)
+	if t.External != nil {
+		if _, _, have, err = t.External.find(); err != nil {
+			return 0, 0, err
+		}
+	} else if t.list != 0 {
 		num, per := listOf(t.Type)
 		switch {
 		case num != t.list:
@@ -358,8 +366,8 @@ func (t *TensorProto) check() (n, size int, err error) {
 		}
 		return n, size, nil
 	}
-	if n > math.MaxInt/16 || n*size != len(t.Raw) {
-		return 0, 0, failf("raw_data has %d bytes; %v needs %d for each of %d elements", len(t.Raw), t, size, n)
+	if n > math.MaxInt/16 || n*size != have {
+		return 0, 0, failf("%s has %d bytes; %v needs %d for each of %d elements", cmp.Or(t.Storage(), "raw_data"), have, t, size, n)
 	}
 	return n, size, nil
 }
