@@ -3,6 +3,7 @@ package mem_test
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/ashlar-go/ashlar/mem"
 )
@@ -38,4 +39,28 @@ func ExampleBuffer_Pin() {
 	// Output:
 	// true [1 2 3]
 	// released
+}
+
+// A file of a folder that no name and no link leads out of.
+func ExampleMapFile() {
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer root.Close()
+	f, err := root.Open("file.go")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := mem.MapFile(f)
+	f.Close()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer b.Close()
+	fmt.Println(string(b.Bytes()[:11]), b.ReadOnly())
+	// Output: package mem true
 }

@@ -18,12 +18,23 @@ func Map(path string) (*Buffer, error) { return mapAs("Map", path, true) }
 // and nobody else sees the writes.
 func MapCopy(path string) (*Buffer, error) { return mapAs("MapCopy", path, false) }
 
+// MapFile is Map for an open file, such as one that os.Root.Open gave. The Buffer stays when f is closed.
+func MapFile(f *os.File) (*Buffer, error) {
+	if f == nil {
+		return nil, &Error{Op: "MapFile", Err: os.ErrInvalid}
+	}
+	b, err := mapFileAs(f, f.Name(), true)
+	if err != nil {
+		return nil, &Error{Op: "MapFile", Err: err}
+	}
+	return b, nil
+}
+
 func mapAs(op, path string, readOnly bool) (*Buffer, error) {
 	b, err := mapPath(path, readOnly)
 	if err != nil {
 		return nil, &Error{Op: op, Err: err}
 	}
-	b.readOnly = readOnly
 	return b, nil
 }
 
@@ -41,8 +52,21 @@ func mapPath(path string, readOnly bool) (*Buffer, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
+	return mapFileAs(f, path, readOnly)
+}
+
+func mapFileAs(f *os.File, path string, readOnly bool) (b *Buffer, err error) {
+	defer func() {
+		if err == nil {
+			b.readOnly = readOnly
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "map", Path: path, Err: ErrNotFile}
 	}
 	size := info.Size()
 	if size == 0 {
@@ -59,8 +83,7 @@ func mapPath(path string, readOnly bool) (*Buffer, error) {
 		b.room = roundUp(n, os.Getpagesize())
 		return b, nil
 	}
-	b, err := readFile(f, n)
-	if err != nil {
+	if b, err = readFile(f, n); err != nil {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
 	}
 	return b, nil

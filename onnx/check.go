@@ -34,8 +34,6 @@ type compiled struct {
 	m      *Model
 	attr   string               // the attribute that holds the graph, if it is inside a node
 	place  string               // what stands before a step's label in a list: the nodes around
-	opset  int64                // of ONNX's own operators
-	others map[string]int64     // of other domains
 	ops    []op.Op              // by step; nil for a Constant, and where step.flow runs it
 	attrs  []map[string]Value   // by step: the attributes that are tensors
 	consts []constant           // what doesn't depend on inputs: initializers and the outputs of Constants
@@ -73,10 +71,7 @@ func (m *Model) compile() (*compiled, error) {
 	if g == nil {
 		return nil, failf("the model has no graph")
 	}
-	c := &compiled{g: g, m: m, opset: m.Opset(""), others: make(map[string]int64, len(m.Opsets)), text: newTable(nil)}
-	for _, o := range m.Opsets {
-		c.others[o.Domain] = max(c.others[o.Domain], o.Version)
-	}
+	c := &compiled{g: g, m: m, text: newTable(nil)}
 	if err := c.compileModel(); err != nil {
 		return nil, in(fmt.Sprintf("graph %q", g.Name), err)
 	}
@@ -84,62 +79,54 @@ func (m *Model) compile() (*compiled, error) {
 }
 
 func (c *compiled) compileModel() (err error) {
-	if c.program, err = resolve(c.g); err != nil {
-		return err
-	}
-	known := make(map[string]op.Op)
-	for _, o := range op.All() {
-		known[opName(o.Domain(), o.Name())] = o
-		if slices.Contains(microsoft, o.Name()) {
-			a := contributed{o}
-			known[opName(a.Domain(), a.Name())] = a
-		}
-	}
-	list, err := c.checkGraph(known)
+	x, err := c.m.expansion()
 	if err != nil {
 		return err
 	}
-	c.shareConstants()
-	list = append(list, c.checkTypes()...)
-	if len(list) > 0 {
-		return &UnsupportedError{List: list}
+	x.text = c.text
+	if c.program, err = resolveIn(c.g, nil, x); err != nil {
+		return err
 	}
-	return nil
+	if err := c.checkGraph(x); err != nil {
+		return err
+	}
+	c.shareConstants()
+	c.checkTypes(x)
+	return x.gaps.err()
 }
 
 // checkGraph looks at a graph, whose names are resolved, and at those inside its nodes.
-func (c *compiled) checkGraph(known map[string]op.Op) (list []Unsupported, err error) {
-	if list, err = c.checkValues(c.g); err != nil {
-		return nil, err
+func (c *compiled) checkGraph(x *expansion) (err error) {
+	if err = c.checkValues(x); err != nil {
+		return err
 	}
-	if c.opset == 0 && slices.ContainsFunc(c.g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
-		return nil, failf("the model doesn't say which opset its nodes are of")
+	if x.opset("", c.site) == 0 && slices.ContainsFunc(c.g.Nodes, func(n Node) bool { return isDefault(n.Domain) }) {
+		return failf("the model doesn't say which opset its nodes are of")
 	}
 	c.ops = make([]op.Op, len(c.steps))
 	c.attrs = make([]map[string]Value, len(c.steps))
 	for i := range c.steps {
 		s := &c.steps[i]
-		missing := func(format string, args ...any) {
-			list = append(list, c.missing(s, fmt.Sprintf(format, args...)))
+		if s.opset == 0 {
+			s.opset = x.opset(s.node.Domain, s.call)
 		}
-		if err := c.checkNode(i, known, missing); err != nil {
-			return nil, in(c.label(s), err)
+		missing := func(format string, args ...any) { x.gaps.add(c, s, fmt.Sprintf(format, args...)) }
+		if err := c.checkNode(i, x, missing); err != nil {
+			return in(c.label(s), err)
 		}
 		for _, b := range s.bodies {
-			b.m, b.opset, b.others, b.text, b.place = c.m, c.opset, c.others, c.text, c.place+c.label(s)+": "+b.attr+": "
-			inner, err := b.checkGraph(known)
-			if err != nil {
-				return nil, in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
+			b.m, b.text, b.place = c.m, c.text, c.place+c.label(s)+": "+b.attr+": "
+			if err := b.checkGraph(x); err != nil {
+				return in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
 			}
-			list = append(list, inner...)
 		}
 		if s.flow != nil {
 			if err := s.flow.check(s); err != nil {
-				return nil, in(c.label(s), err)
+				return in(c.label(s), err)
 			}
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // shareConstants makes constants of a graph around constants of the graphs that capture them.
@@ -174,7 +161,11 @@ func (c *compiled) shareConstants() {
 }
 
 // checkValues looks at inputs, outputs and weights.
-func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
+func (c *compiled) checkValues(x *expansion) error {
+	g := c.g
+	missing := func(place, reason string) {
+		x.gaps.list = append(x.gaps.list, Unsupported{Place: c.place + place, Reason: reason})
+	}
 	for _, l := range []struct {
 		kind string
 		vals []ValueInfo
@@ -183,81 +174,85 @@ func (c *compiled) checkValues(g *Graph) (list []Unsupported, err error) {
 			v := &l.vals[i]
 			t := v.Type.tensor()
 			if n := len(t.Shape); n > maxRank {
-				return nil, in(named(l.kind, v.Name, i), tooManyAxes(n))
+				return in(named(l.kind, v.Name, i), tooManyAxes(n))
 			}
 			if v.Type.Kind == KindNone && (l.kind == "output" || c.inner || c.given[c.inputs[i]]) {
 				continue // the type follows from the rest
 			}
 			if t.elem() == noElem && !(c.inner && t.Kind == KindTensor && t.Elem == ElemUndefined) {
-				list = append(list, Unsupported{Place: c.place + named(l.kind, v.Name, i), Reason: "its type is " + v.Type.String()})
+				missing(named(l.kind, v.Name, i), "its type is "+v.Type.String())
 			}
 		}
 	}
 	for i := range g.Values {
 		if n := len(g.Values[i].Type.Shape); n > maxRank {
-			return nil, in(named("value", g.Values[i].Name, i), tooManyAxes(n))
+			return in(named("value", g.Values[i].Name, i), tooManyAxes(n))
 		}
 	}
 	for i := range g.Initializers {
 		t := &g.Initializers[i]
 		place := fmt.Sprintf("initializer %q", t.Name)
 		if why := t.unsupported(); why != "" {
-			list = append(list, Unsupported{Place: c.place + place, Reason: why})
+			missing(place, why)
 			continue
 		}
 		if err := t.checkElems(); err != nil {
-			return nil, in(place, err)
+			return in(place, err)
 		}
 		c.consts = append(c.consts, constant{id: c.inits[i], proto: t})
 	}
-	for i := range g.Sparse {
-		list = append(list, Unsupported{Place: c.place + fmt.Sprintf("sparse initializer %q", g.Sparse[i].Values.Name), Reason: "weights in sparse form"})
-	}
-	return list, nil
+	return nil
 }
 
 // checkNode looks for what step i needs, and keeps it; missing takes note of what there isn't.
-func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format string, args ...any)) error {
-	n := c.steps[i].node
-	c.steps[i].read, c.steps[i].kept = new(once), new(memory)
-	seen := make(map[string]bool, len(n.Attributes))
-	for j := range n.Attributes {
-		a := &n.Attributes[j]
-		switch {
-		case a.Value == nil:
-			return in(named("attribute", a.Name, j), failf("it has no value"))
-		case seen[a.Name]:
-			return in(named("attribute", a.Name, j), failf("it is there twice"))
+func (c *compiled) checkNode(i int, x *expansion, missing func(format string, args ...any)) error {
+	s := &c.steps[i]
+	n := s.node
+	s.read, s.kept = new(once), new(memory)
+	if err := checkAttributes(n); err != nil {
+		return err
+	}
+	if n.Op == "Constant" && isDefault(n.Domain) && len(n.Attributes) == 1 {
+		if t, ok := n.Attributes[0].Value.(*SparseTensor); ok {
+			return c.checkSparse(s, t, missing)
 		}
-		seen[a.Name] = true
 	}
-	f := flows[opName(n.Domain, n.Op)]
-	if f != nil && (f.asks == nil || f.asks(n)) {
-		return c.checkFlow(i, f, missing)
+	if n.Overload != "" {
+		s.bodies = nil
+		missing("the model defines no function with overload %.40q", n.Overload)
+		return nil
 	}
-	c.steps[i].bodies = nil
-	if c.opsetOf(n) == 0 {
+	d := x.operator(n)
+	if f, ok := d.(*flow); ok {
+		return c.checkFlow(i, f, x, missing)
+	}
+	s.bodies = nil
+	if s.opset == 0 {
 		missing("the model imports no opset of the domain %q", n.Domain)
 		return nil
 	}
-	o, ok := known[opName(n.Domain, n.Op)]
-	if !ok {
+	if b := bodies[opName(n.Domain, n.Op)]; d == nil && b != nil {
+		d = b
+	}
+	if d == nil {
 		missing("the operator isn't implemented")
 		return nil
 	}
-	if why := meaning(o, c.opsetOf(n)); why != "" {
+	if why := meaning(d, s.opset); why != "" {
 		missing("%s", why)
 		return nil
 	}
+	o := d.(op.Op)
 	if n.Op == "Constant" && isDefault(n.Domain) {
-		return c.checkConstant(i, o, missing)
+		return c.checkConstant(i, o, x, missing)
 	}
-	c.ops[i], c.steps[i].text = o, f
+	f := flows[opName(n.Domain, n.Op)] // its form for strings
+	c.ops[i], s.text = o, f
 	attrs := o.Attributes()
 	if f != nil {
 		attrs = slices.Concat(attrs, f.attrs)
 	}
-	ok, err := c.checkAttrs(i, attrs, missing)
+	ok, err := c.checkAttrs(i, attrs, x, missing)
 	if !ok {
 		c.ops[i] = nil
 	}
@@ -265,7 +260,7 @@ func (c *compiled) checkNode(i int, known map[string]op.Op, missing func(format 
 }
 
 // checkAttrs loads the attributes of step i that are tensors. It reports whether all attributes are known.
-func (c *compiled) checkAttrs(i int, known []string, missing func(format string, args ...any)) (ok bool, err error) {
+func (c *compiled) checkAttrs(i int, known []string, x *expansion, missing func(format string, args ...any)) (ok bool, err error) {
 	n := c.steps[i].node
 	ok = true
 	for j := range n.Attributes {
@@ -279,7 +274,7 @@ func (c *compiled) checkAttrs(i int, known []string, missing func(format string,
 		if !is {
 			continue
 		}
-		v, err := c.m.loadValue(t, c.text)
+		v, err := x.load(t)
 		if errors.Is(err, ErrUnsupported) {
 			missing("attribute %q: %s", a.Name, t.unsupported())
 			ok = false
@@ -297,7 +292,7 @@ func (c *compiled) checkAttrs(i int, known []string, missing func(format string,
 }
 
 // checkConstant makes the output of a Constant node a constant.
-func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, args ...any)) error {
+func (c *compiled) checkConstant(i int, o op.Op, x *expansion, missing func(format string, args ...any)) error {
 	s := &c.steps[i]
 	if len(s.node.Attributes) != 1 || len(s.out) != 1 || s.out[0] < 0 || len(s.in) != 0 {
 		return failf("it has %d attributes, %d inputs and %d outputs; a Constant has one attribute and one output", len(s.node.Attributes), len(s.in), len(s.out))
@@ -323,6 +318,8 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 			return err
 		}
 		k.value = v
+	} else if v, ok := x.constants[s.node]; ok {
+		k.value = v
 	} else {
 		if !slices.Contains(o.Attributes(), a.Name) {
 			missing("attribute %q isn't known", a.Name)
@@ -340,6 +337,7 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 			return err
 		}
 		k.value.a = out[0]
+		x.constants[s.node] = k.value
 	}
 	c.consts = append(c.consts, k)
 	return nil
@@ -347,11 +345,11 @@ func (c *compiled) checkConstant(i int, o op.Op, missing func(format string, arg
 
 // checkTypes follows the element types through the graph, and those inside its nodes, with 1 for every size that isn't
 // fixed, and lists what the operators refuse. What it can't follow it leaves to the planner.
-func (c *compiled) checkTypes() (list []Unsupported) {
+func (c *compiled) checkTypes(x *expansion) {
 	c.all(func(b *compiled) bool {
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
-			if v, err := c.described(k); err == nil {
+			if v, err := x.described(k); err == nil {
 				b.vals[k.id] = v
 			}
 		}
@@ -359,7 +357,7 @@ func (c *compiled) checkTypes() (list []Unsupported) {
 	})
 	f := inference{guessing: true, failed: func(b *compiled, i int, err error) error {
 		if refuses(err) {
-			list = append(list, b.missing(&b.steps[i], plain(err)))
+			x.gaps.add(b, &b.steps[i], plain(err))
 		}
 		return nil
 	}}
@@ -370,22 +368,6 @@ func (c *compiled) checkTypes() (list []Unsupported) {
 		}
 	}
 	f.within(context.Background(), 0, func() error { return f.graph(c, vals, new(Plan)) })
-	return list
-}
-
-// missing is an entry for the list about a step.
-func (c *compiled) missing(s *step, reason string) Unsupported {
-	return Unsupported{Place: c.place + c.label(s), Op: opName(s.node.Domain, s.node.Op), Opset: c.opsetOf(s.node), Reason: reason}
-}
-
-// label names a step in errors.
-func (c *compiled) label(s *step) string { return s.node.label(s.index, c.opsetOf(s.node)) }
-
-func (c *compiled) opsetOf(n *Node) int64 {
-	if isDefault(n.Domain) {
-		return c.opset
-	}
-	return c.others[n.Domain]
 }
 
 // refuses reports whether an operator's error means that it doesn't take what the model gives it, whatever the values.
@@ -409,8 +391,23 @@ func guess(t *Type) Value {
 	return describedAs(e, shape...)
 }
 
+// load returns the tensor that an attribute holds; calls of one function share it.
+func (x *expansion) load(t *TensorProto) (Value, error) {
+	if v, ok := x.tensors[t]; ok {
+		return v, nil
+	}
+	if err := x.copied.add(x.m, t); err != nil {
+		return Value{}, err
+	}
+	v, err := x.m.loadValue(t, x.text)
+	if err == nil {
+		x.tensors[t] = v
+	}
+	return v, err
+}
+
 // described returns the value of a constant that is small, and of a large one its type and shape.
-func (c *compiled) described(k constant) (Value, error) {
+func (x *expansion) described(k constant) (Value, error) {
 	if k.proto == nil {
 		return k.value, nil
 	}
@@ -420,7 +417,7 @@ func (c *compiled) described(k constant) (Value, error) {
 	}
 	v := describedAs((&Type{Kind: KindTensor, Elem: k.proto.Type}).elem(), shape...)
 	if v.known() && reach(v.a) <= small {
-		return c.m.loadValue(k.proto, c.text)
+		return x.load(k.proto)
 	}
 	return v, nil
 }

@@ -15,17 +15,18 @@ import (
 // It fails if an attribute's Value isn't of the Go type that its Type asks for.
 func Encode(m *Model) (file []byte, err error) {
 	err = m.use(func() error {
-		file, err = encode(m)
+		file, err = encode(m, nil)
 		return err
 	})
 	return file, err
 }
 
-func encode(m *Model) ([]byte, error) {
+// encode is Encode, with the large weights written to data if that isn't nil.
+func encode(m *Model, data *data) ([]byte, error) {
 	if m.Graph == nil {
 		return nil, failf("the model has no graph")
 	}
-	e := encoder{own: m.buf}
+	e := encoder{own: m.buf, data: data}
 	defer e.release()
 	b := e.int(nil, 1, m.IR)
 	b = e.text(b, 2, m.Producer)
@@ -54,6 +55,7 @@ type encoder struct {
 	depth int                    // of graphs inside each other
 	own   *mem.Buffer            // the model's, held by the caller
 	held  map[*mem.Buffer]func() // other models', whose tensors are among this one's
+	data  *data                  // nil: elements stay where they are
 }
 
 // hold keeps the bytes of a tensor in place until release. It reports whether they are there.
@@ -140,16 +142,17 @@ func (e *encoder) opsets(b []byte, num protowire.Number, list []Opset) []byte {
 func (e *encoder) mainGraph(b []byte, g *Graph) []byte {
 	b = protowire.AppendTag(b, 7, protowire.BytesType)
 	rest := e.graph(g)
-	heads := make([][]byte, len(g.Initializers))
-	for i := range g.Initializers {
-		heads[i] = e.tensorHead(&g.Initializers[i])
+	weights := e.stored(g.Initializers)
+	heads := make([][]byte, len(weights))
+	for i := range weights {
+		heads[i] = e.tensorHead(&weights[i])
 	}
 	for lenSize := 1; ; lenSize++ {
 		pads := make([]int, len(heads))
 		start := len(b) + lenSize
 		at := start + len(rest)
 		for i := range heads {
-			at, pads[i] = place(at, &g.Initializers[i], len(heads[i]))
+			at, pads[i] = place(at, &weights[i], len(heads[i]))
 		}
 		if protowire.SizeVarint(uint64(at-start)) > lenSize {
 			continue
@@ -157,7 +160,7 @@ func (e *encoder) mainGraph(b []byte, g *Graph) []byte {
 		b = appendLength(b, at-start, lenSize)
 		b = append(b, rest...)
 		for i := range heads {
-			t := &g.Initializers[i]
+			t := &weights[i]
 			b = protowire.AppendTag(b, 5, protowire.BytesType)
 			b = protowire.AppendVarint(b, uint64(len(heads[i])+pads[i]+tailSize(t)))
 			b = append(b, heads[i]...)
@@ -305,8 +308,9 @@ func (e *encoder) graph(g *Graph) (b []byte) {
 // subgraph is a graph inside an attribute, where nothing is aligned.
 func (e *encoder) subgraph(g *Graph) []byte {
 	b := e.graph(g)
-	for i := range g.Initializers {
-		b = e.sub(b, 5, e.tensor(&g.Initializers[i]))
+	weights := e.stored(g.Initializers)
+	for i := range weights {
+		b = e.sub(b, 5, e.tensor(&weights[i]))
 	}
 	return b
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
+	"path/filepath"
 	"testing/fstest"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -282,4 +284,58 @@ func ExampleSequenceOf() {
 	// sequence of 2: string[], string[2]
 	// [] [a]
 	// [2] [b c]
+}
+
+// Weights of 1 KiB or more go to a file beside the model.
+func ExampleModel_WriteExternal() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	b := onnx.NewBuilder("sum")
+	x := b.Input("x", dtype.Float32, 1024)
+	b.Output(b.Node("Add", []string{x, b.Weight("w", tensor.Full[float32](2, 1024).Any())}), dtype.Float32, 1024)
+	m, err := b.Model(17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	path := filepath.Join(dir, "sum.onnx")
+	if err := m.WriteExternal(path, 1024); err != nil {
+		log.Fatal(err)
+	}
+	m, err = onnx.Open(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	w := &m.Graph.Initializers[0]
+	fmt.Println(w, "in", w.External.Location)
+	fmt.Println(m.Weights())
+	// Output:
+	// float32[1024] in sum.onnx.data
+	// 4096 0
+}
+
+// A model in memory whose weight lies in a file of a file system.
+func ExampleDecodeIn() {
+	b := onnx.NewBuilder("sum")
+	x := b.Input("x", dtype.Float32, 1)
+	b.Output(b.Node("Add", []string{x, b.Weight("w", tensor.Full[float32](2, 1).Any())}), dtype.Float32, 1)
+	m, err := b.Model(17)
+	if err != nil {
+		log.Fatal(err)
+	}
+	w := &m.Graph.Initializers[0]
+	w.Raw, w.External = nil, &onnx.External{Location: "weights", Offset: 4, Length: 4}
+	file, err := onnx.Encode(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	m, err = onnx.DecodeIn(file, fstest.MapFS{"weights": {Data: []byte{0, 0, 0, 0, 0, 0, 0, 64}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Tensor(&m.Graph.Initializers[0]))
+	// Output: [2.] <nil>
 }

@@ -136,19 +136,19 @@ func (q *sequence) tensors(yield func(*Value) bool) bool {
 }
 
 // checkFlow finds and keeps everything that a step of a flow needs. It reports to missing.
-func (c *compiled) checkFlow(i int, f *flow, missing func(format string, args ...any)) error {
+func (c *compiled) checkFlow(i int, f *flow, x *expansion, missing func(format string, args ...any)) error {
 	s := &c.steps[i]
 	bodies := s.bodies
 	s.bodies = nil
-	if c.opsetOf(s.node) == 0 {
+	if s.opset == 0 {
 		missing("the model imports no opset of the domain %q", s.node.Domain)
 		return nil
 	}
-	if why := meaning(f, c.opsetOf(s.node)); why != "" {
+	if why := meaning(f, s.opset); why != "" {
 		missing("%s", why)
 		return nil
 	}
-	if _, err := c.checkAttrs(i, slices.Concat(f.attrs, f.graphs), missing); err != nil {
+	if _, err := c.checkAttrs(i, slices.Concat(f.attrs, f.graphs), x, missing); err != nil {
 		return err
 	}
 	for _, name := range f.graphs {

@@ -89,7 +89,7 @@ func checkRanks(outs []tensor.Any) error {
 func (c *compiled) call(i int, vals []Value, ctx context.Context) (*op.Call, *attrs, error) {
 	s := &c.steps[i]
 	a := &attrs{node: s.node, tensors: c.attrs[i], kept: s.kept}
-	call := &op.Call{Attrs: a, Opset: int(c.opsetOf(s.node)), Outputs: len(s.out), Context: ctx, Inputs: make([]tensor.Any, len(s.in))}
+	call := &op.Call{Attrs: a, Opset: int(s.opset), Outputs: len(s.out), Context: ctx, Inputs: make([]tensor.Any, len(s.in))}
 	for j, id := range s.in {
 		if id < 0 {
 			continue

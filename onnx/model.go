@@ -22,7 +22,7 @@ type Model struct {
 	Opsets          []Opset
 	Metadata        []Entry
 	Graph           *Graph
-	Functions       []Function // recorded; a node that calls one is reported by Check
+	Functions       []Function // a node that calls one becomes its nodes when the model is checked
 
 	source
 }
@@ -110,6 +110,9 @@ func (n *Node) Attr(name string) *Attribute {
 
 // label names node number i in errors: node 17 "conv3" (Conv, opset 11). The opset is left out when it is 0.
 func (n *Node) label(i int, opset int64) string {
+	if i < 0 {
+		return fmt.Sprintf("sparse initializer %.100q", n.Name)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "node %d", i)
 	if n.Name != "" {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -17,21 +19,24 @@ import (
 
 // source is where a decoded model came from. It is empty for a model that a program put together.
 type source struct {
-	file string
-	buf  *mem.Buffer
+	file   string
+	buf    *mem.Buffer
+	folder *folder // of files that the model names; nil if nothing says where it is
 }
 
 // Open maps the ONNX file at path and decodes its graph. Weights stay in the file and are used there where they are
-// aligned; the file must keep its contents until Close.
+// aligned; the file must keep its contents until Close. Weights in other files, which lie in the model's folder or below,
+// are used in the same way.
 func Open(path string) (*Model, error) {
 	buf, err := mem.Map(path)
 	if err != nil {
 		return nil, inFile(path, plainPath(err, path))
 	}
-	return decodeBuffer(buf, path)
+	return decodeBuffer(buf, path, &folder{dir: filepath.Dir(path)})
 }
 
-// OpenFS reads the ONNX file name from fsys, an embed.FS or a zip for example, and decodes it.
+// OpenFS reads the ONNX file name from fsys, an embed.FS or a zip for example, and decodes it. Other
+// files, in which weights are, it reads when they are needed.
 func OpenFS(fsys fs.FS, name string) (*Model, error) {
 	if fsys == nil {
 		return nil, inFile(name, failf("%w: there is no file system: it is nil", tensor.ErrValue))
@@ -40,15 +45,24 @@ func OpenFS(fsys fs.FS, name string) (*Model, error) {
 	if err != nil {
 		return nil, inFile(name, plainPath(err, name))
 	}
-	return decodeBuffer(mem.Borrow(b, nil), name)
+	return decodeBuffer(mem.Borrow(b, nil), name, &folder{fsys: fsys, base: path.Dir(name)})
 }
 
-// Decode decodes the bytes of an ONNX file. The model goes on using b, which must stay as it is.
-func Decode(b []byte) (*Model, error) { return decodeBuffer(mem.Borrow(b, nil), "") }
+// Decode decodes the bytes of an ONNX file. The model goes on using b, which must stay as it is. A model with weights in
+// other files needs DecodeIn, or Open.
+func Decode(b []byte) (*Model, error) { return decodeBuffer(mem.Borrow(b, nil), "", nil) }
 
-func decodeBuffer(buf *mem.Buffer, name string) (*Model, error) {
+// DecodeIn is Decode for a model whose other files, in which weights are, lie in fsys. It reads them when they are needed.
+func DecodeIn(b []byte, fsys fs.FS) (*Model, error) {
+	if fsys == nil {
+		return nil, inFile("", failf("%w: there is no file system: it is nil", tensor.ErrValue))
+	}
+	return decodeBuffer(mem.Borrow(b, nil), "", &folder{fsys: fsys})
+}
+
+func decodeBuffer(buf *mem.Buffer, name string, f *folder) (*Model, error) {
 	d := newDecoder(buf.Len())
-	d.from = buf
+	d.from, d.folder = buf, f
 	var m *Model
 	err := mem.Guard(func() (err error) {
 		m, err = d.model(msg{buf.Bytes(), 0})
@@ -58,7 +72,7 @@ func decodeBuffer(buf *mem.Buffer, name string) (*Model, error) {
 		buf.Close()
 		return nil, inFile(name, err)
 	}
-	m.source = source{name, buf}
+	m.source = source{name, buf, f}
 	return m, nil
 }
 
@@ -87,6 +101,7 @@ func (m *Model) use(f func() error) error {
 		return inFile(m.file, err)
 	}
 	defer release()
+	defer m.folder.pin()()
 	return inFile(m.file, mem.Guard(f))
 }
 
@@ -129,7 +144,7 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	}
 }
 
-// Close gives back the file or bytes the model was decoded from. From then on what needs them fails with
+// Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what needs them fails with
 // tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call that is on its way
 // keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto, and slices of
 // weights that Elems or Data gave out, must not be used after Close. A second Close does nothing.
@@ -137,7 +152,7 @@ func (m *Model) Close() error {
 	if m == nil || m.buf == nil {
 		return nil
 	}
-	return m.buf.Close()
+	return errors.Join(m.buf.Close(), m.folder.close())
 }
 
 // Opset returns the version of the operator set of a domain that the model imports, 0 if it imports none. The empty domain
@@ -168,7 +183,7 @@ func (m *Model) Weights() (inPlace, copied int64) {
 			n, size, err := t.check()
 			switch {
 			case err != nil:
-			case m.inPlace(t):
+			case m.isPlaced(t):
 				inPlace += int64(n * size)
 			default:
 				copied += int64(n * size)
@@ -180,15 +195,34 @@ func (m *Model) Weights() (inPlace, copied int64) {
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// inPlace reports whether t, which has passed check, is used where it is.
-func (m *Model) inPlace(t *TensorProto) bool {
-	if m.buf == nil || len(t.Raw) == 0 || !littleEndian {
-		return false
-	}
-	b := m.buf.Bytes() // nil once closed; compared here, not read
+// place returns the bytes in which t, which has passed check, is used where it is; false if it has to be copied.
+func (m *Model) place(t *TensorProto) (buf *mem.Buffer, at int, ok bool) {
 	d, _ := t.Type.DType()
 	align := unit(d)
-	return d.PerByte() == 1 && t.from == m.buf && t.rawAt+len(t.Raw) <= len(b) && &b[t.rawAt] == &t.Raw[0] && t.rawAt%align == 0 && m.buf.Align() >= align
+	switch {
+	case !littleEndian || m.buf == nil || d.PerByte() > 1:
+		return nil, 0, false
+	case t.External != nil:
+		var n int
+		var err error
+		if buf, at, n, err = t.External.find(); err != nil || n == 0 || t.External.from != m.folder {
+			return nil, 0, false
+		}
+	case len(t.Raw) == 0 || t.from != m.buf:
+		return nil, 0, false
+	default:
+		buf, at = m.buf, t.rawAt
+		b := buf.Bytes() // nil once closed; compared here, not read
+		if at+len(t.Raw) > len(b) || &b[at] != &t.Raw[0] {
+			return nil, 0, false
+		}
+	}
+	return buf, at, at%align == 0 && buf.Align() >= align
+}
+
+func (m *Model) isPlaced(t *TensorProto) bool {
+	_, _, ok := m.place(t)
+	return ok
 }
 
 // unit is the size of the numbers an element consists of: a complex one of two.
@@ -201,7 +235,7 @@ func unit(d dtype.DType) int {
 
 // Tensor returns the tensor that t describes: over the model's own bytes where they can be used as they are, read-only
 // then if the file is mapped; else a copy. It fails if the stored elements aren't what type and shape say, and with
-// ErrUnsupported if no tensor holds the type or the elements are in another file.
+// ErrUnsupported if no tensor holds the type, or the elements are in another file of an unknown folder.
 func (m *Model) Tensor(t *TensorProto) (tensor.Any, error) {
 	var a tensor.Any
 	err := m.use(func() (err error) {
@@ -223,6 +257,19 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 		}
 		defer release()
 	}
+	raw := t.Raw
+	if t.External != nil {
+		buf, at, n, err := t.External.find()
+		if err != nil {
+			return tensor.Any{}, err
+		}
+		release, err := held(buf)
+		if err != nil {
+			return tensor.Any{}, err
+		}
+		defer release()
+		raw = buf.Bytes()[at:][:n]
+	}
 	_, size, err := t.check()
 	if err != nil {
 		return tensor.Any{}, err
@@ -233,16 +280,16 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 	}
 	d, _ := t.Type.DType()
 	if d == dtype.Bool && t.list == 0 {
-		if i := slices.IndexFunc(t.Raw, func(b byte) bool { return b > 1 }); i >= 0 {
-			return tensor.Any{}, failf("raw_data: element %d is %d; a bool is 0 or 1", i, t.Raw[i])
+		if i := slices.IndexFunc(raw, func(b byte) bool { return b > 1 }); i >= 0 {
+			return tensor.Any{}, failf("%s: element %d is %d; a bool is 0 or 1", t.Storage(), i, raw[i])
 		}
 	}
-	if m.inPlace(t) {
+	if buf, at, ok := m.place(t); ok {
 		lay, err := layout.RowMajor(shape...)
 		if err != nil {
 			return tensor.Any{}, err
 		}
-		return tensor.FromBytes(d, m.buf, t.rawAt, lay)
+		return tensor.FromBytes(d, buf, at, lay)
 	}
 	a, err := tensor.Make(d, shape...)
 	if err != nil {
@@ -259,7 +306,7 @@ func (m *Model) load(t *TensorProto) (tensor.Any, error) {
 	if t.list != 0 {
 		err = t.unlist(file, size)
 	} else {
-		copy(file, t.Raw)
+		copy(file, raw)
 	}
 	if d.PerByte() > 1 {
 		d.Unpack(b, file)

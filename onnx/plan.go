@@ -162,17 +162,17 @@ func appendType(key []byte, a tensor.Any) []byte {
 // newPlan infers what a run with these values needs: see plan.
 func (s *Session) newPlan(ctx context.Context, vals []Value, limit int64) (*Plan, error) {
 	p := &Plan{Weights: s.weights}
-	var list []Unsupported
+	var g gaps
 	f := inference{failed: func(c *compiled, i int, err error) error {
 		if refuses(err) {
-			list = append(list, c.missing(&c.steps[i], plain(err)))
+			g.add(c, &c.steps[i], plain(err))
 			return nil
 		}
 		return in(c.label(&c.steps[i]), err)
 	}}
 	err := f.within(ctx, limit, func() error { return f.graph(s.c, vals, p) })
-	if err == nil && len(list) > 0 {
-		err = &UnsupportedError{List: list}
+	if err == nil {
+		err = g.err()
 	}
 	if err != nil {
 		return nil, err

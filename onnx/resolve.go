@@ -19,6 +19,7 @@ type program struct {
 	outputs  []int
 	inner    bool      // the graph stands inside a node
 	captures []capture // what it then reads of the graph around
+	site     *callee   // of the function that the graph stands in; nil outside
 	steps    []step
 	last     []int // by value: the last step that reads or writes it; of an inner graph's outputs beyond all
 }
@@ -32,10 +33,12 @@ type capture struct {
 // A step is a node of the program.
 type step struct {
 	node   *Node
-	index  int   // in the graph
-	in     []int // values read; -1 where an optional input is left out
-	out    []int // values written; -1 where an output isn't wanted
-	drop   []int // values that nothing reads after this step, none of them an output of the graph
+	index  int     // in the graph or function; that of a sparse initializer is -1 and below
+	call   *callee // of the function that the node stands in; nil outside
+	opset  int64   // of the operator's domain; known once the step is checked
+	in     []int   // values read; -1 where an optional input is left out
+	out    []int   // values written; -1 where an output isn't wanted
+	drop   []int   // values that nothing reads after this step, none of them an output of the graph
 	bodies []*compiled
 	flow   *flow   // what runs the step, if no operator of package op does
 	text   *flow   // what runs it in place of such an operator, if an input holds strings
@@ -65,17 +68,24 @@ func (s *step) reads() iter.Seq[int] {
 const maxNested = 32
 
 // resolve checks that every value of g is given once, and that no nodes wait for each other, and returns the program.
-func resolve(g *Graph) (*program, error) { return resolveIn(g, nil) }
+func resolve(g *Graph) (*program, error) { return resolveIn(g, nil, nil) }
 
-// resolveIn resolves a graph inside a node of outer's graph.
-func resolveIn(g *Graph, outer *resolver) (*program, error) {
-	p := &program{inner: outer != nil, steps: make([]step, 0, len(g.Nodes))}
-	r := &resolver{g: g, outer: outer, id: make(map[string]int, len(g.Inputs)+len(g.Initializers)+len(g.Nodes))}
+// resolveIn resolves a graph inside a node of outer's graph. Nodes that call a function of x, which may be nil, become
+// the steps of the function.
+func resolveIn(g *Graph, outer *resolver, x *expansion) (*program, error) {
+	p := &program{inner: outer != nil}
+	r := &resolver{naming: &naming{}, x: x, nodes: g.Nodes, outer: outer, id: make(map[string]int, len(g.Inputs)+len(g.Initializers)+len(g.Nodes))}
 	if outer != nil {
-		r.depth = outer.depth + 1
+		r.depth, r.call = outer.depth+1, outer.call
+		p.site = r.call
 	}
 	if r.depth > maxNested {
 		return nil, failf("graphs stand inside each other more than %d deep", maxNested)
+	}
+	if r.call != nil {
+		if err := x.spend(4 + 2*len(g.Inputs) + 2*len(g.Outputs) + 4*len(g.Initializers) + 4*len(g.Sparse)); err != nil {
+			return nil, err
+		}
 	}
 	for i := range g.Inputs {
 		id, err := r.define(g.Inputs[i].Name, origin{"input", i})
@@ -98,29 +108,15 @@ func resolveIn(g *Graph, outer *resolver) (*program, error) {
 		p.inits = append(p.inits, id)
 	}
 	for i := range g.Sparse {
-		if _, err := r.define(g.Sparse[i].Values.Name, origin{"sparse initializer", i}); err != nil {
+		t := &g.Sparse[i]
+		id, err := r.define(t.Values.Name, origin{"sparse initializer", i})
+		if err != nil {
 			return nil, err
 		}
+		p.steps = append(p.steps, step{node: constantOf(t), index: -1 - i, call: r.call, out: []int{id}})
 	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		s := step{node: n, index: i}
-		for _, name := range n.Outputs {
-			id := -1
-			if name != "" {
-				var err error
-				if id, err = r.define(name, origin{"node", i}); err != nil {
-					return nil, in(n.label(i, 0), err)
-				}
-			}
-			s.out = append(s.out, id)
-		}
-		p.steps = append(p.steps, s)
-	}
-	for i := range p.steps {
-		if err := r.read(&p.steps[i]); err != nil {
-			return nil, in(g.Nodes[i].label(i, 0), err)
-		}
+	if err := r.program(p); err != nil {
+		return nil, err
 	}
 	if err := r.sort(p); err != nil {
 		return nil, err
@@ -131,7 +127,10 @@ func resolveIn(g *Graph, outer *resolver) (*program, error) {
 	for i := range g.Outputs {
 		id, ok := r.find(g.Outputs[i].Name)
 		if !ok {
-			return nil, failf("output %d %.100q is given a value by no node, input or initializer%s", i, g.Outputs[i].Name, r.around())
+			return nil, failf("output %d %.100q is given a value by no node, input or initializer%s", i, g.Outputs[i].Name, r.where())
+		}
+		if id < 0 {
+			return nil, failf("output %d %.100q is an input of the function around that its call leaves out", i, g.Outputs[i].Name)
 		}
 		p.outputs = append(p.outputs, id)
 	}
@@ -195,24 +194,45 @@ type origin struct {
 	index int
 }
 
-// A resolver numbers names while it goes through a graph.
-type resolver struct {
-	g        *Graph
-	outer    *resolver // of the graph around; nil for a model's
-	depth    int
-	id       map[string]int
+// A naming numbers the values of a program.
+type naming struct {
 	names    []string
-	origin   []origin
+	origin   []origin // of a function's values those in the function
 	captures []capture
 }
 
-// define gives a name the next number.
+// A resolver numbers names while it goes through a graph or a function.
+type resolver struct {
+	*naming
+	x      *expansion // nil: there are no functions
+	nodes  []Node
+	outer  *resolver // of the graph around; nil for a model's and for a function
+	depth  int
+	id     map[string]int
+	call   *callee        // of the function that the nodes stand in; nil outside
+	wanted map[string]int // of a function: the outputs that no node has given yet, each with the caller's number
+}
+
+// define gives a name the next number, an output of a function that of the caller.
 func (r *resolver) define(name string, from origin) (int, error) {
 	if name == "" {
 		return 0, failf("%s %d has no name", from.kind, from.index)
 	}
 	if id, ok := r.id[name]; ok {
-		return 0, failf("value %.100q is given by %s and again by %s; a value is given once", name, r.say(r.origin[id]), r.say(from))
+		var first string
+		if r.outer == nil && r.call != nil && slices.Contains(r.call.fn.Inputs, name) {
+			first = "an input of the function"
+		} else {
+			first = r.say(r.origin[id])
+		}
+		return 0, failf("value %.100q is given by %s and again by %s; a value is given once", name, first, r.say(from))
+	}
+	if id, ok := r.wanted[name]; ok {
+		delete(r.wanted, name)
+		if id >= 0 {
+			r.id[name], r.origin[id] = id, from
+			return id, nil
+		}
 	}
 	return r.add(name, from), nil
 }
@@ -234,12 +254,57 @@ func (r *resolver) find(name string) (int, bool) {
 		return 0, false
 	}
 	from, ok := r.outer.find(name)
-	if !ok {
-		return 0, false
+	if !ok || from < 0 {
+		return from, ok
 	}
 	id := r.add(name, origin{"capture", len(r.captures)})
 	r.captures = append(r.captures, capture{id, from})
 	return id, true
+}
+
+// program appends the steps of r's nodes to p: first it names what they give, then it looks up what they read. A call of
+// a function becomes the steps of the function.
+func (r *resolver) program(p *program) error {
+	at := len(p.steps)
+	p.steps = slices.Grow(p.steps, len(r.nodes))
+	called := make(map[int]*Function)
+	for i := range r.nodes {
+		n, err := r.bound(&r.nodes[i])
+		if err != nil {
+			return in(r.nodes[i].label(i, 0), err)
+		}
+		s := step{node: n, index: i, call: r.call}
+		for _, name := range n.Outputs {
+			id := -1
+			if name != "" {
+				if id, err = r.define(name, origin{"node", i}); err != nil {
+					return in(n.label(i, 0), err)
+				}
+			}
+			s.out = append(s.out, id)
+		}
+		if fn := r.x.function(n, r.call); fn != nil {
+			called[i] = fn
+		}
+		p.steps = append(p.steps, s)
+	}
+	steps := p.steps[at:]
+	if len(called) > 0 {
+		steps, p.steps = slices.Clone(steps), p.steps[:at]
+	}
+	for i := range steps {
+		s := &steps[i]
+		var err error
+		if fn := called[i]; fn != nil {
+			err = r.expand(p, s, fn)
+		} else if err = r.read(s); len(called) > 0 {
+			p.steps = append(p.steps, *s)
+		}
+		if err != nil {
+			return in(s.node.label(i, 0), err)
+		}
+	}
+	return nil
 }
 
 // read fills in what a step reads, once all names of the graph are known.
@@ -250,7 +315,7 @@ func (r *resolver) read(s *step) error {
 		case name == "":
 			id = -1
 		case !ok:
-			return failf("input %d %.100q is given a value by no node, input or initializer%s", j, name, r.around())
+			return failf("input %d %.100q is given a value by no node, input or initializer%s", j, name, r.where())
 		}
 		s.in = append(s.in, id)
 	}
@@ -260,7 +325,11 @@ func (r *resolver) read(s *step) error {
 		if !ok || g == nil {
 			continue
 		}
-		p, err := resolveIn(g, r)
+		outer, err := r.around(g)
+		var p *program
+		if err == nil {
+			p, err = resolveIn(g, outer, r.x)
+		}
 		if err != nil {
 			return in(named("attribute", a.Name, j), err)
 		}
@@ -269,8 +338,8 @@ func (r *resolver) read(s *step) error {
 	return nil
 }
 
-// around ends a sentence about a name that nothing gives.
-func (r *resolver) around() string {
+// where ends a sentence about a name that nothing gives.
+func (r *resolver) where() string {
 	if r.outer == nil {
 		return ""
 	}
@@ -279,7 +348,7 @@ func (r *resolver) around() string {
 
 func (r *resolver) say(o origin) string {
 	if o.kind == "node" {
-		return r.g.Nodes[o.index].label(o.index, 0)
+		return r.nodes[o.index].label(o.index, 0)
 	}
 	return fmt.Sprintf("%s %d", o.kind, o.index)
 }
@@ -358,8 +427,7 @@ func (r *resolver) sort(p *program) error {
 // cycle is the error about steps of which each needs the next, and the last the first.
 func (r *resolver) cycle(p *program, ring []int) error {
 	label := func(k int) string {
-		s := &p.steps[ring[k%len(ring)]]
-		return s.node.label(s.index, 0)
+		return p.label(&p.steps[ring[k%len(ring)]])
 	}
 	s, next := &p.steps[ring[0]], &p.steps[ring[1%len(ring)]]
 	what := ""

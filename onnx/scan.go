@@ -185,10 +185,10 @@ type scan struct {
 	batched bool // opset 8: axis 0 of all inputs and outputs is a batch, axis 1 of scanned ones the sequence
 }
 
-func scanOf(s *step, c *compiled, a *attrs) (*scan, error) {
+func scanOf(s *step, a *attrs) (*scan, error) {
 	b := s.bodies[0]
 	n := a.Int("num_scan_inputs", 0)
-	sc := &scan{batched: c.opset < 9}
+	sc := &scan{batched: s.opset < 9}
 	if sc.batched {
 		sc.first = 1
 	}
@@ -246,12 +246,11 @@ func axesAttr(a *attrs, name string, n int) ([]int64, error) {
 
 func checkScan(s *step) error {
 	a := &attrs{node: s.node}
-	c := s.bodies[0] // of the same opset
-	if _, err := scanOf(s, c, a); err != nil {
+	if _, err := scanOf(s, a); err != nil {
 		return err
 	}
 	first := 0
-	if c.opset < 9 {
+	if s.opset < 9 {
 		first = 1
 	}
 	for j := first; j < len(s.in); j++ {
@@ -282,7 +281,7 @@ func (sc *scan) length(k *flowCall, from int, vals []Value) (n int, err error) {
 }
 
 func inferScan(f *inference, k *flowCall) ([]Value, account, error) {
-	sc, err := scanOf(k.s, k.c, k.attrs)
+	sc, err := scanOf(k.s, k.attrs)
 	if err != nil {
 		return nil, account{}, err
 	}
@@ -352,7 +351,7 @@ func entrySpec(v *Value, axis int) Value {
 }
 
 func runScan(k *flowCall) ([]Value, error) {
-	sc, err := scanOf(k.s, k.c, k.attrs)
+	sc, err := scanOf(k.s, k.attrs)
 	if err != nil {
 		return nil, err
 	}

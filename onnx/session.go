@@ -111,6 +111,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 	}
 	s := &Session{c: c, fixed: fixed}
 	loaded := make(map[loading]Value)
+	var copied copying
 	c.all(func(b *compiled) bool {
 		b.rectify()
 		if b.fixed = fixed; fixed != dtype.Invalid {
@@ -122,7 +123,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		}
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
-			if b.vals[k.id], err = s.load(b, k, loaded); err != nil {
+			if b.vals[k.id], err = s.load(b, k, loaded, &copied); err != nil {
 				err = in(fmt.Sprintf("tensor %q", b.names[k.id]), err)
 				return false
 			}
@@ -143,7 +144,7 @@ type loading struct {
 }
 
 // load returns the tensor of a constant, which graphs share.
-func (s *Session) load(c *compiled, k constant, loaded map[loading]Value) (v Value, err error) {
+func (s *Session) load(c *compiled, k constant, loaded map[loading]Value, copied *copying) (v Value, err error) {
 	as := s.fixed
 	if as != dtype.Invalid && c.onlySizes(k.id) {
 		as = dtype.Invalid
@@ -152,6 +153,9 @@ func (s *Session) load(c *compiled, k constant, loaded map[loading]Value) (v Val
 		return v, nil
 	}
 	if v = k.value; k.proto != nil {
+		if err = copied.add(c.m, k.proto); err != nil {
+			return Value{}, err
+		}
 		v, err = c.m.loadValue(k.proto, c.text)
 	}
 	if err == nil && as != dtype.Invalid {

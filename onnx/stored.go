@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -42,6 +43,8 @@ type External struct {
 	Offset   int64
 	Length   int64   // -1: to the end of the file
 	Entries  []Entry // everything as the file has it
+
+	from *folder // of the model; nil for a program's own
 }
 
 // The lists by type: name, and the bytes of an element in the file, 0 for varints, -1 for strings.
@@ -177,7 +180,7 @@ func (d *decoder) tensor(m msg, t *TensorProto) error {
 		if err := d.spend(96); err != nil {
 			return err
 		}
-		t.External, err = external(entries)
+		t.External, err = external(entries, d.folder)
 		return err
 	}
 	for num := range n {
@@ -218,8 +221,8 @@ func (t *TensorProto) counted(m msg, num protowire.Number, width int) error {
 	return nil
 }
 
-func external(entries []Entry) (*External, error) {
-	e := &External{Length: -1, Entries: entries}
+func external(entries []Entry, from *folder) (*External, error) {
+	e := &External{Length: -1, Entries: entries, from: from}
 	for _, kv := range entries {
 		var err error
 		switch kv.Key {
@@ -337,10 +340,10 @@ func (t *TensorProto) unsupported() string {
 		return fmt.Sprintf("element type %v", t.Type)
 	}
 	switch {
-	case t.External != nil:
-		return fmt.Sprintf("elements in another file (%q)", t.External.Location)
 	case t.Segment:
 		return "elements in several pieces"
+	case t.External != nil:
+		return t.External.noFolder()
 	}
 	return ""
 }
@@ -371,10 +374,16 @@ func (t *TensorProto) check() (n, size int, err error) {
 		return 0, 0, failf("%w: element type %v is held by no tensor; a Value holds it", ErrUnsupported, t.Type)
 	}
 	size = d.Size()
-	if d.PerByte() > 1 {
-		return n, size, t.checkPacked(d, n)
+	have := len(t.Raw)
+	if t.External != nil {
+		if _, _, have, err = t.External.find(); err != nil {
+			return 0, 0, err
+		}
 	}
-	if t.list != 0 {
+	if d.PerByte() > 1 {
+		return n, size, t.checkPacked(d, n, have)
+	}
+	if t.External == nil && t.list != 0 {
 		num, per := listOf(t.Type)
 		switch {
 		case num != t.list:
@@ -384,15 +393,15 @@ func (t *TensorProto) check() (n, size int, err error) {
 		}
 		return n, size, nil
 	}
-	if n > math.MaxInt/16 || n*size != len(t.Raw) {
-		return 0, 0, failf("raw_data has %d bytes; %v needs %d for each of %d elements", len(t.Raw), t, size, n)
+	if n > math.MaxInt/16 || n*size != have {
+		return 0, 0, failf("%s has %d bytes; %v needs %d for each of %d elements", cmp.Or(t.Storage(), "raw_data"), have, t, size, n)
 	}
 	return n, size, nil
 }
 
 // checkPacked is the last part of check for elements that have no whole bytes.
-func (t *TensorProto) checkPacked(d dtype.DType, n int) error {
-	where, have := "raw_data", len(t.Raw)
+func (t *TensorProto) checkPacked(d dtype.DType, n, have int) error {
+	where := cmp.Or(t.Storage(), "raw_data")
 	if t.list != 0 {
 		if where, have = lists[t.list].name, t.count; t.list != 5 {
 			return failf("elements of type %v stand in %s; their place is %s", t.Type, where, lists[5].name)

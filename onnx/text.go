@@ -102,7 +102,7 @@ func (k *flowCall) strings(j int) (*Value, error) {
 
 // apply runs the step's operator of package op; while inferring it describes the results.
 func (k *flowCall) apply(inputs []tensor.Any) ([]tensor.Any, error) {
-	return k.applyAs(k.c.ops[k.i], k.s.node, int(k.c.opsetOf(k.s.node)), inputs)
+	return k.applyAs(k.c.ops[k.i], k.s.node, int(k.s.opset), inputs)
 }
 
 // applyAs is apply for an operator with the attributes of a node.

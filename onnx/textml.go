@@ -104,7 +104,7 @@ func (k *flowCall) label(l *labelling) ([]Value, error) {
 	if d := k.c.fixed; d != dtype.Invalid {
 		o = op.InFixed(o, d)
 	}
-	outs, err := k.applyAs(o, l.node, cmp.Or(l.opset, int(k.c.opsetOf(k.s.node))), []tensor.Any{a})
+	outs, err := k.applyAs(o, l.node, cmp.Or(l.opset, int(k.s.opset)), []tensor.Any{a})
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func categories(k *flowCall) (*labelling, error) {
 func encoded(k *flowCall) (*labelling, error) {
 	l := &labelling{name: "LabelEncoder", opset: 2}
 	unknown := k.attrs.Str("default_string", "_Unused")
-	if k.c.opsetOf(k.s.node) < 2 {
+	if k.s.opset < 2 {
 		names, _ := k.attrs.Strs("classes_strings")
 		keys := Ints("keys_int64s", consecutive(0, len(names))...)
 		if k.in[0].text != nil {

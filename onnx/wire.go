@@ -40,6 +40,7 @@ type decoder struct {
 	depth  int
 	graphs int         // how many graphs stand around what is decoded
 	from   *mem.Buffer // what the bytes are of; nil for a program's own
+	folder *folder     // of the file
 
 	strings *table // of the values that are decoded
 }

@@ -281,6 +281,26 @@ func (p *program) describeModel(s *source, all bool) error {
 }
 
 // describeGraph writes a row for each thing about a graph.
+// describeFiles says which other files the weights of a model lie in.
+func describeFiles(m *onnx.Model, row func(head, text string)) {
+	const most = 20
+	counts := make(map[string]int)
+	for g := range m.Graph.All() {
+		for i := range g.Initializers {
+			if x := g.Initializers[i].External; x != nil {
+				counts[x.Location]++
+			}
+		}
+	}
+	for k, name := range slices.Sorted(maps.Keys(counts)) {
+		if k == most {
+			row("", fmt.Sprintf("and %d more files", len(counts)-most))
+			return
+		}
+		row("", fmt.Sprintf("%d in the file %s", counts[name], label(name)))
+	}
+}
+
 func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all bool) {
 	for _, v := range m.Inputs() {
 		row("input", label(v.String()))
@@ -304,6 +324,7 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 		}
 	}
 	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", weights, amount(inPlace), amount(copied)))
+	describeFiles(m, row)
 	if all {
 		for g := range m.Graph.All() {
 			p.describeWeights(g, row)

@@ -17,7 +17,7 @@ import (
 
 // judgeCommands are the commands below layout.
 func (p *program) judgeCommands() []*cobra.Command {
-	return []*cobra.Command{p.checkCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand()}
+	return []*cobra.Command{p.checkLayoutCommand(), p.solveCommand(), p.spellCommand(), p.inferCommand(), p.relayoutCommand(), p.verdictCommand()}
 }
 
 // readLayout reads an expression, or another notation's spelling.
@@ -93,7 +93,7 @@ func elementBits(text string) (int, error) {
 	return 8 * n, nil
 }
 
-func (p *program) checkCommand() *cobra.Command {
+func (p *program) checkLayoutCommand() *cobra.Command {
 	var f bankFlags
 	c := &cobra.Command{
 		Use:   "check LAYOUT",
