@@ -109,13 +109,7 @@ func StringsValue(shape []int, list ...string) Value {
 	for i, s := range list {
 		v[i] = t.add(s)
 	}
-	if len(shape) == 0 && len(list) == 1 {
-		return Value{a: tensor.Scalar(v[0]).Any(), text: t}
-	}
-	if len(shape) == 0 {
-		panic(&tensor.Error{Op: "onnx.StringsValue", Text: fmt.Sprintf("%d strings for a shape without axes, which holds one", len(list)), Err: tensor.ErrShape})
-	}
-	return Value{a: tensor.FromSlice(v, shape...).Any(), text: t}
+	return Value{a: shaped(v, shape), text: t}
 }
 
 // Strings returns the elements of a tensor of strings in row-major order, nil for other values.

@@ -99,6 +99,9 @@ func (in *inputs) positional(i int, file string) error {
 	if err != nil {
 		return err
 	}
+	if k, err := in.place(i, s); err == nil && in.textType(in.order[k]) != nil {
+		return in.give(in.order[k], s, file)
+	}
 	if s.array == "" && s.kind.several() {
 		a, err := in.p.arrays(s)
 		if err != nil {

@@ -76,7 +76,7 @@ func (p *program) printJSON(r *result, f *runFlags) error {
 			}
 		} else if v != nil {
 			if v.text != nil {
-				rep.Inputs = append(rep.Inputs, reportInput{name, r.inputs.info(name).Type.String(), v.text[0].Shape(), v.files})
+				rep.Inputs = append(rep.Inputs, reportInput{name, textKind(v.text[0]), v.text[0].Shape(), v.files})
 				continue
 			}
 			rep.Inputs = append(rep.Inputs, reportInput{name, v.tensor.DType().String(), v.tensor.Shape(), v.files})
