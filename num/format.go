@@ -30,21 +30,23 @@ const (
 	scales                   // no sign, no zero, no fraction; the largest code is NaN
 )
 
-// parameters has, for each format: bits with the sign, bits of fraction, exponent bias, codes of the largest number and of the canonical NaN.
+// parameters has, for each format: bits with the sign, bits of fraction, exponent bias, codes of the largest number and of the canonical NaN,
+// and what corrects the exponent of a float64.
 var parameters = [...]struct {
 	bits, fraction, bias uint8
 	rule                 rule
 	most, nan            uint16
+	scale                float64 // 2^(1023-bias)
 }{
-	{8, 2, 15, ieee, 0x7b, CanonF8E5M2},
-	FormatF8E5M2:     {8, 2, 15, ieee, 0x7b, CanonF8E5M2},
-	FormatF8E4M3:     {8, 3, 7, oneNaN, 0x7e, CanonF8E4M3},
-	FormatF16:        {16, 10, 15, ieee, 0x7bff, CanonF16},
-	FormatBF16:       {16, 7, 127, ieee, 0x7f7f, CanonBF16},
-	FormatF4E2M1:     {4, 1, 1, finite, 7, CanonF4E2M1},
-	FormatF8E4M3FNUZ: {8, 3, 8, unsignedZero, 0x7f, CanonFNUZ},
-	FormatF8E5M2FNUZ: {8, 2, 16, unsignedZero, 0x7f, CanonFNUZ},
-	FormatF8E8M0:     {8, 0, 127, scales, 0xfe, CanonF8E8M0},
+	{8, 2, 15, ieee, 0x7b, CanonF8E5M2, 0x1p1008},
+	FormatF8E5M2:     {8, 2, 15, ieee, 0x7b, CanonF8E5M2, 0x1p1008},
+	FormatF8E4M3:     {8, 3, 7, oneNaN, 0x7e, CanonF8E4M3, 0x1p1016},
+	FormatF16:        {16, 10, 15, ieee, 0x7bff, CanonF16, 0x1p1008},
+	FormatBF16:       {16, 7, 127, ieee, 0x7f7f, CanonBF16, 0x1p896},
+	FormatF4E2M1:     {4, 1, 1, finite, 7, CanonF4E2M1, 0x1p1022},
+	FormatF8E4M3FNUZ: {8, 3, 8, unsignedZero, 0x7f, CanonFNUZ, 0x1p1015},
+	FormatF8E5M2FNUZ: {8, 2, 16, unsignedZero, 0x7f, CanonFNUZ, 0x1p1007},
+	FormatF8E8M0:     {8, 0, 127, scales, 0xfe, CanonF8E8M0, 0x1p896},
 }
 
 // Bits returns how many bits a number has, with its sign.
@@ -59,20 +61,20 @@ func (f Format) Value(bits uint16) float64 {
 		}
 		return math.Float64frombits(uint64(bits&0xff+1023-127) << 52)
 	}
-	sign := uint16(1) << (p.bits - 1)
+	sign := uint16(1) << ((p.bits - 1) & 15)
 	mag := bits & (sign - 1)
-	switch {
-	case mag > p.most:
-		if p.rule == ieee && mag == p.most+1 {
+	if mag-1 >= p.most { // 0, or above the largest
+		switch {
+		case mag == 0 && (bits&sign == 0 || p.rule != unsignedZero):
+			return math.Float64frombits(uint64(bits&sign) << ((64 - p.bits) & 63))
+		case mag == p.most+1 && p.rule == ieee:
 			return math.Inf(1 - 2*int(bits&sign/sign))
 		}
 		return NaN64()
-	case mag == 0 && bits&sign != 0 && p.rule == unsignedZero:
-		return NaN64()
 	}
 	// The product makes subnormal numbers normal, and is exact.
-	v := math.Float64frombits(uint64(mag)<<(52-p.fraction)) * math.Float64frombits((2046-uint64(p.bias))<<52)
-	return math.Float64frombits(math.Float64bits(v) | uint64(bits&sign/sign)<<63)
+	v := math.Float64frombits(uint64(mag)<<((52-p.fraction)&63)) * p.scale
+	return math.Float64frombits(math.Float64bits(v) | uint64(bits&sign)<<((64-p.bits)&63))
 }
 
 // Round returns the bits of the number nearest to v, on a tie the even one. What is too large becomes infinity, and NaN where there

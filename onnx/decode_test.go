@@ -320,7 +320,6 @@ func TestTensorErrors(t *testing.T) {
 		want  string
 	}{
 		{"strings", pb{}.packed(1, 1).int(2, 8).str(6, "hello"), "unsupported: element type string"},
-		{"int4", pb{}.packed(1, 3).int(2, 22).packed(5, 0x21), "int32_data has 1 bytes; int4[3] needs 2, 2 elements in each"},
 		{"unheard of", pb{}.int(2, 77), "unsupported: element type element type 77"},
 		{"external", pb{}.int(2, 1).int(14, 1).bytes(13, pb{}.str(1, "location").str(2, "../../etc/passwd")), `unsupported: elements in another file ("../../etc/passwd")`},
 		{"in pieces", pb{}.int(2, 1).bytes(3, nil), "unsupported: elements in several pieces"},

@@ -22,6 +22,7 @@ var eyeLike = opN{about: about{name: "EyeLike", onnx: []int{9, 22}, attrs: []str
 		if c.Attrs.Has("dtype") {
 			d = typeOf("EyeLike", c.Attrs.Int("dtype", 0))
 		}
+		must("EyeLike", d != dtype.Float8E8M0, d) // it has no 0
 		k := c.Attrs.Int("k", 0)
 		return &transfer{name: "EyeLike", d: d, shape: shape, in: []tensor.Any{c.in(0)}, fill: func(_ context.Context, dst words, _ []words) {
 			clear(dst.mem)

@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"math/big"
-	"reflect"
 	"unsafe"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -153,7 +152,7 @@ func setNumber(p any, re, im *exact) {
 // setBits sets the element that p points to, a float of 16 bits or less or an integer of
 // less than 8, to the one with these bits. Bits beyond its type don't count.
 func setBits(p any, bits uint16) {
-	d, at := dtype.At(p), reflect.ValueOf(p).UnsafePointer()
+	d, at := dtype.At(p), (*[2]unsafe.Pointer)(unsafe.Pointer(&p))[1] // what an interface holds of a pointer
 	if d.Size() == 2 {
 		*(*uint16)(at) = bits
 		return

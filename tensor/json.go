@@ -78,6 +78,8 @@ func appendJSON(b []byte, v any) []byte {
 		return appendFloat(b, float64(v), 32)
 	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
 		return append(b, v.(fmt.Stringer).String()...)
+	case interface{ Int64() int64 }: // integers of less than 8 bits
+		return strconv.AppendInt(b, v.Int64(), 10)
 	case interface{ Float32() float32 }: // the narrow floats
 		return appendFloat(b, float64(v.Float32()), 32)
 	}

@@ -3,7 +3,6 @@ package tensor
 import (
 	"fmt"
 	"io/fs"
-	"reflect"
 	"runtime"
 	"strings"
 	"unicode/utf8"
@@ -384,8 +383,20 @@ func scalarText(v any) (string, bool) {
 		return double.scalar(v), true
 	case num.F16:
 		return half.scalar(v.Float64()), true
-	case num.BF16, num.F8E4M3, num.F8E5M2, num.F4E2M1, num.F8E4M3FNUZ, num.F8E5M2FNUZ, num.F8E8M0:
-		return kindOf(dtype.At(reflect.New(reflect.TypeOf(v)).Interface()).Format()).scalar(v.(interface{ Float64() float64 }).Float64()), true
+	case num.BF16:
+		return kindOf(num.FormatBF16).scalar(v.Float64()), true
+	case num.F8E4M3:
+		return kindOf(num.FormatF8E4M3).scalar(v.Float64()), true
+	case num.F8E5M2:
+		return kindOf(num.FormatF8E5M2).scalar(v.Float64()), true
+	case num.F4E2M1:
+		return kindOf(num.FormatF4E2M1).scalar(v.Float64()), true
+	case num.F8E4M3FNUZ:
+		return kindOf(num.FormatF8E4M3FNUZ).scalar(v.Float64()), true
+	case num.F8E5M2FNUZ:
+		return kindOf(num.FormatF8E5M2FNUZ).scalar(v.Float64()), true
+	case num.F8E8M0:
+		return kindOf(num.FormatF8E8M0).scalar(v.Float64()), true
 	case complex64:
 		return single.complex(complex128(v)), true
 	case complex128:

@@ -171,6 +171,8 @@ func jsonValue(v any) any {
 		return []any{jsonFloat(real(v)), jsonFloat(imag(v))}
 	case num.FP8x23, num.FP16x16, num.FP32x32, num.FP64x64:
 		return json.Number(fmt.Sprint(v))
+	case interface{ Int64() int64 }:
+		return v.Int64()
 	case interface{ Float32() float32 }:
 		return jsonFloat(v.Float32())
 	}

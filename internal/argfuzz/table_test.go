@@ -648,6 +648,7 @@ var table = []entry{
 	{"op.ReverseSequence[float32]", op.ReverseSequence[float32]},
 	{"op.RoiAlign[float32]", op.RoiAlign[float32]},
 	{"op.Roll[float32]", op.Roll[float32]},
+	{"op.RoundScales", op.RoundScales},
 	{"op.Round[float32]", op.Round[float32]},
 	{"op.Rsqrt[float32]", op.Rsqrt[float32]},
 	{"op.SVMClassifier[float32]", op.SVMClassifier[float32]},
