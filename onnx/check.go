@@ -94,6 +94,12 @@ func (c *compiled) compileModel() (err error) {
 			known[opName(a.Domain(), a.Name())] = a
 		}
 	}
+	for i, o := range c.m.Operators {
+		if o == nil {
+			return failf("operator %d that the program gives the model is nil", i)
+		}
+		known[opName(o.Domain(), o.Name())] = o
+	}
 	list, err := c.checkGraph(known)
 	if err != nil {
 		return err
