@@ -54,6 +54,12 @@ func (m *Model) expansion() (*expansion, error) {
 			x.known[opName(a.Domain(), a.Name())] = a
 		}
 	}
+	for i, o := range m.Operators {
+		if o == nil {
+			return nil, failf("operator %d that the program gives the model is nil", i)
+		}
+		x.known[opName(o.Domain(), o.Name())] = o
+	}
 	for i := range m.Functions {
 		fn := &m.Functions[i]
 		key := keyOf(fn.Domain, fn.Name, fn.Overload)

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+
+	"github.com/ashlar-go/ashlar/op"
 )
 
 // A Model is a decoded ONNX file, or one that a program put together. The fields are what the file says, nothing is
@@ -23,6 +25,11 @@ type Model struct {
 	Metadata        []Entry
 	Graph           *Graph
 	Functions       []Function // a node that calls one becomes its nodes when the model is checked
+
+	// Operators are what the model may use besides those of package op, found by domain and name; nothing in a file. One of
+	// the same domain and name comes before that of package op. A program that sets them does so before it calls Check or
+	// makes a session. Package imagedecoder has one.
+	Operators []op.Op
 
 	source
 }

@@ -58,8 +58,9 @@ func ExampleAffineGrid() {
 
 func ExampleBernoulli() {
 	p := tensor.FromSlice([]float32{0, 0.5, 0.5, 0.5, 0.5, 1})
-	fmt.Println(op.Bernoulli[int32](p, 3))
+	fmt.Println(op.Bernoulli[int32](p, 4))
 	// Output:
+	// [0 0 0 1 0 1]
 }
 
 func ExampleMultinomial() {
@@ -75,6 +76,8 @@ func ExampleTrainingDropout() {
 	fmt.Println(y)
 	fmt.Println(kept)
 	// Output:
+	// [ 0.  4.  6.  8. 10.  0.]
+	// [False  True  True  True  True False]
 }
 
 func ExampleTrainingBatchNormalization() {

@@ -64,7 +64,7 @@ func unpackedProduct(in []tensor.Any, p WeightBits, k int) *transfer {
 	blocks := (k-1)/p.Block + 1
 	scales := extent(name, 1, p.Columns, blocks)
 	if n := extent(name, 2, scales, p.Block*p.Bits/8); in[1].Len() != n || in[1].DType() != dtype.Uint8 {
-		panic(fail(name, tensor.ErrShape, "the weights, input 1, are %s; %d columns of %d blocks of %d bytes want [%[3]d,%[4]d,%[5]d] of uint8", tensor.Describe(in[1]), p.Columns, blocks, p.Block*p.Bits/8))
+		panic(fail(name, tensor.ErrShape, "the weights, input 1, are %s; %d columns of %d blocks of %d bytes want [%[2]d,%[3]d,%[4]d] of uint8", tensor.Describe(in[1]), p.Columns, blocks, p.Block*p.Bits/8))
 	}
 	if in[2].Len() != scales || !floats.has(in[2].DType()) {
 		panic(fail(name, tensor.ErrShape, "the scales, input 2, are %s; want [%d,%d] of floats", tensor.Describe(in[2]), p.Columns, blocks))

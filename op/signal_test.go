@@ -239,7 +239,7 @@ func TestMelWeightMatrix(t *testing.T) {
 		}
 	}
 	same(t, "no bands", MelWeightMatrix[float32](0, 16, 8192, 0, 4096), tensor.New[float32](9, 0))
-	fails(t, func() { MelWeightMatrix[float32](8, 16, 8192, 0, 5000) }, "op.MelWeightMatrix", "4096")
+	fails(t, func() { MelWeightMatrix[float32](8, 16, 8192, 0, 9000) }, "op.MelWeightMatrix", "4096")
 	fails(t, func() { MelWeightMatrix[float32](8, 16, 0, 0, 5000) }, "op.MelWeightMatrix", "0 samples")
 	fails(t, func() { MelWeightMatrix[float32](-1, 16, 1, 0, 5000) }, "op.MelWeightMatrix", "-1 bands")
 	fails(t, func() { MelWeightMatrix[float32](1, 16, 1, 2, 1) }, "op.MelWeightMatrix", "edges")

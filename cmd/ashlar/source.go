@@ -19,6 +19,8 @@ import (
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/imagedecoder"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/pack"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -251,6 +253,7 @@ func (p *program) model(s *source) (m *onnx.Model, err error) {
 	if err != nil {
 		return nil, s.in(err)
 	}
+	m.Operators = []op.Op{imagedecoder.Operator}
 	p.closers = append(p.closers, m)
 	return m, nil
 }
