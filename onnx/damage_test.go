@@ -64,7 +64,32 @@ func seedFiles(t testing.TB) (files [][]byte) {
 		}
 		files = append(files, file)
 	}
+	for _, m := range []*Model{functionSeed(), sparseModel(t, sparseOf(t, "w", []int64{2, 3}, []float32{5, 7}, tensor.FromSlice([]int64{0, 1, 1, 2}, 2, 2)), false)} {
+		file, err := Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
+	}
 	return files
+}
+
+// functionSeed is a model of functions that call each other, hand attributes and graphs on, and hold an If and a Loop.
+func functionSeed() *Model {
+	named := func(name string) []ValueInfo { return []ValueInfo{{Name: name}} }
+	loop := &Graph{Inputs: []ValueInfo{{Name: "i"}, {Name: "go"}, {Name: "s"}}, Outputs: []ValueInfo{{Name: "go"}, {Name: "t"}},
+		Nodes: []Node{callOf("", "Scale", []string{"s", "v"}, []string{"t"}, Attribute{Name: "by", Type: AttrFloat, Ref: "by"})}}
+	then := &Graph{Nodes: []Node{callOf("", "Scale", []string{"x"}, []string{"a"})}, Outputs: named("a")}
+	return modelWith([]Node{callOf("c", "Both", []string{"x"}, []string{"z"}, Float("by", 0.5), Attribute{Name: "g", Type: AttrGraph, Value: then}),
+		callOf("", "Swish", []string{"z"}, []string{"y"})},
+		scaleFn, Function{Name: "Both", Inputs: []string{"v"}, Outputs: []string{"w"}, Attributes: []string{"by", "g"}, Nodes: []Node{
+			nodeFor("Constant", nil, []string{"n"}, Int("value_int", 2)),
+			nodeFor("Cast", []string{"n"}, []string{"yes"}, Int("to", 9)),
+			nodeFor("Loop", []string{"n", "yes", "v"}, []string{"u"}, Attribute{Name: "body", Type: AttrGraph, Value: loop}),
+			nodeFor("If", []string{"yes"}, []string{"k"}, Attribute{Name: "then_branch", Type: AttrGraph, Ref: "g"}, Attribute{Name: "else_branch", Type: AttrGraph, Ref: "g"}),
+			nodeFor("Add", []string{"u", "k"}, []string{"w"})}},
+		Function{Name: "Swish", Inputs: []string{"x"}, Outputs: []string{"y"}, Nodes: []Node{
+			nodeFor("Sigmoid", []string{"x"}, []string{"s"}), nodeFor("Mul", []string{"x", "s"}, []string{"y"})}})
 }
 
 // runFile decodes and runs a file on inputs of zeros, and returns the first error.

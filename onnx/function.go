@@ -131,7 +131,7 @@ func (x *expansion) operator(n *Node) definition {
 }
 
 // function returns the function that a node calls, nil if an operator of this library runs it or nothing does. Of the
-// model's functions those count that no operator has the meaning of.
+// model's functions, and the bodies that operators have, those count whose meaning no operator of package op has.
 func (x *expansion) function(n *Node, call *callee) *Function {
 	if x == nil {
 		return nil
@@ -143,7 +143,7 @@ func (x *expansion) function(n *Node, call *callee) *Function {
 	if fn := x.functions[keyOf(n.Domain, n.Op, n.Overload)]; fn != nil {
 		return fn
 	}
-	if b := bodies[opName(n.Domain, n.Op)]; o == nil && b != nil && v != 0 && meaning(b, v) == "" {
+	if b := bodies[opName(n.Domain, n.Op)]; b != nil && n.Overload == "" && v != 0 && meaning(b, v) == "" {
 		return b.build(n)
 	}
 	return nil

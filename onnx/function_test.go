@@ -260,6 +260,34 @@ func TestFunctionsDoubling(t *testing.T) {
 	}
 }
 
+// A graph of many nodes, and of many calls, is checked and run in time by their number.
+func TestManyNodes(t *testing.T) {
+	n := 100_000
+	if testing.Short() {
+		n = 10_000
+	}
+	nodes := make([]Node, n)
+	for i := range nodes {
+		nodes[i] = nodeFor("Neg", []string{fmt.Sprint("v", i)}, []string{fmt.Sprint("v", i+1)})
+		if i%20 == 1 {
+			nodes[i].Op, nodes[i].Domain = "Minus", local
+		}
+	}
+	nodes[0].Inputs[0], nodes[n-1].Outputs[0] = "x", "y"
+	start := time.Now()
+	s, err := NewSession(modelWith(nodes, Function{Name: "Minus", Inputs: []string{"x"}, Outputs: []string{"y"}, Nodes: []Node{nodeFor("Neg", []string{"x"}, []string{"y"})}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.Run(context.Background(), map[string]tensor.Any{"x": tensor.FromSlice([]float32{-1, 0, 2}).Any()}, Options{})
+	if got := fmt.Sprint(out["y"]); got != "[-1.  0.  2.]" || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if took := time.Since(start); took > time.Minute {
+		t.Errorf("took %v", took)
+	}
+}
+
 // A Relu in a function becomes part of the Conv before it, and the plan sees the nodes of the function.
 func TestFunctionsPlan(t *testing.T) {
 	b := NewBuilder("g")

@@ -11,7 +11,7 @@ func And(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
 	return r
 }
 
-var and = op2{about: about{name: "And", orion: &orionLogic, onnx: []int{7}}, rows: rows2{Bool: andRow}}
+var and = op2{about: about{name: "And", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: rows2{Bool: andRow}}
 
 // andRow defines And.
 func andRow(dst, a, b []bool) {

@@ -14,7 +14,7 @@ func Equal[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor
 	return r
 }
 
-var equal = cmp2{about: about{name: "Equal", orion: &orionUint32, onnx: []int{7, 11, 13}}, fast: &simd.Equal,
+var equal = cmp2{about: about{name: "Equal", orion: &orionUint32, onnx: []int{1, 7, 11, 13}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Equal,
 	rows: rowsCmp{Bool: equalRow[bool], I8: equalRow[int8], I16: equalRow[int16], I32: equalRow[int32], I64: equalRow[int64],
 		U8: equalRow[uint8], U16: equalRow[uint16], U32: equalRow[uint32], U64: equalRow[uint64],
 		F32: equalRow[float32], F64: equalRow[float64],

@@ -14,7 +14,7 @@ func Less[T num.Native | num.Narrow | num.Fixed](a, b tensor.Tensor[T], opts ...
 	return r
 }
 
-var lessOp = cmp2{about: about{name: "Less", orion: &orionInt32, onnx: []int{7, 9, 13}}, fast: &simd.Less,
+var lessOp = cmp2{about: about{name: "Less", orion: &orionInt32, onnx: []int{1, 7, 9, 13}, attrs: []string{"axis", "broadcast"}}, fast: &simd.Less,
 	rows: rowsCmp{I8: lessRow[int8], I16: lessRow[int16], I32: lessRow[int32], I64: lessRow[int64],
 		U8: lessRow[uint8], U16: lessRow[uint16], U32: lessRow[uint32], U64: lessRow[uint64],
 		F32: lessRow[float32], F64: lessRow[float64]},

@@ -11,7 +11,7 @@ func Or(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
 	return r
 }
 
-var or = op2{about: about{name: "Or", orion: &orionLogic, onnx: []int{7}}, rows: rows2{Bool: orRow}}
+var or = op2{about: about{name: "Or", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: rows2{Bool: orRow}}
 
 // orRow defines Or.
 func orRow(dst, a, b []bool) {

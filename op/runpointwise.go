@@ -146,10 +146,19 @@ func (o *cmp2) Supports(d dtype.DType) bool {
 	return exec.Compare(&o.rows, d) != nil
 }
 
+// check looks at the inputs and returns the call in its later form.
+func (o *cmp2) check(c *Call) *Call {
+	inputs(o, c, 2)
+	if slices.Contains(o.attrs, "broadcast") {
+		c = early(o.name, c)
+	}
+	return c
+}
+
 // Infer returns bool and the shape the operands stretch to together.
 func (o *cmp2) Infer(c *Call) ([]tensor.Any, error) {
 	return inferred(o.name, func() (dtype.DType, []int) {
-		inputs(o, c, 2)
+		c = o.check(c)
 		return dtype.Bool, stretch(o.name, c.Inputs[:2]...)
 	})
 }
@@ -157,7 +166,7 @@ func (o *cmp2) Infer(c *Call) ([]tensor.Any, error) {
 // Run computes the operator.
 func (o *cmp2) Run(c *Call) ([]tensor.Any, error) {
 	return ran(func(r *tensor.Any) {
-		inputs(o, c, 2)
+		c = o.check(c)
 		o.call(r, c.with(o.name, 0), c.with(o.name, 1), options(c))
 	})
 }

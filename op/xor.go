@@ -11,7 +11,7 @@ func Xor(a, b tensor.Tensor[bool], opts ...Option) (r tensor.Tensor[bool]) {
 	return r
 }
 
-var xor = op2{about: about{name: "Xor", orion: &orionLogic, onnx: []int{7}}, rows: rows2{Bool: xorRow}}
+var xor = op2{about: about{name: "Xor", orion: &orionLogic, onnx: []int{1, 7}, attrs: []string{"axis", "broadcast"}}, rows: rows2{Bool: xorRow}}
 
 // xorRow defines Xor.
 func xorRow(dst, a, b []bool) {
