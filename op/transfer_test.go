@@ -486,6 +486,7 @@ func TestRunTimeTransfers(t *testing.T) {
 		{"LabelEncoder", 0, []tensor.Any{tensor.FromSlice([]float32{float32(nan), 0, 7}).Any()}, given{"keys_floats": []float32{float32(negZero), float32(nan)}, "values_int64s": []int64{5, 6}}, i64(6, 5, -1).Any()},
 		{"LabelEncoder", 0, []tensor.Any{fixed(4).Any()}, given{"keys_tensor": fixed(4).Any(), "values_tensor": i64(9).Any(), "default_tensor": i64(0).Any()}, tensor.Scalar(int64(9)).Any()},
 		{"LabelEncoder", 0, []tensor.Any{i64(2, 7).Any()}, given{"keys_int64s": []int64{2}, "values_tensor": tensor.FromSlice([]int32{5}).Any()}, tensor.FromSlice([]int32{5, -1}).Any()},
+		{"ArrayFeatureExtractor", 0, []tensor.Any{i64(4, 5, 6).Any(), i64(2, 0).Any()}, nil, tensor.FromSlice([]int64{6, 4}, 1, 2).Any()},
 		{"EyeLike", 9, []tensor.Any{a.Any()}, given{"k": int64(1)}, tensor.FromSlice([]int32{0, 1, 0, 0, 0, 1}, 2, 3).Any()},
 		{"EyeLike", 9, []tensor.Any{a.Any()}, given{"k": int64(-1), "dtype": int64(1)}, tensor.FromSlice([]float32{0, 0, 0, 1, 0, 0}, 2, 3).Any()},
 		{"Trilu", 14, []tensor.Any{a.Any(), tensor.Scalar(int64(1)).Any()}, nil, Triu(a, 1).Any()},
