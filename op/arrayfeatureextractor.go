@@ -41,4 +41,10 @@ func extracted(a, indices tensor.Any) *transfer {
 }
 
 var arrayFeatureExtractor = opN{about: about{name: "ArrayFeatureExtractor", domain: "ai.onnx.ml", onnx: []int{1}}, least: 2,
-	move: func(c *Call) *transfer { return extracted(c.in(0), c.in(1)) }}
+	move: func(c *Call) *transfer {
+		m := extracted(c.in(0), c.in(1))
+		if len(m.shape) == 1 { // ONNX Runtime and ONNX's reference give a row
+			m.shape = []int{1, m.shape[0]}
+		}
+		return m
+	}}

@@ -75,6 +75,10 @@ var labelEncoder = opN{about: about{name: "LabelEncoder", domain: "ai.onnx.ml", 
 			def = tensor.Scalar(c.Attrs.Float("default_float", float32(math.Copysign(0, -1)))).Any()
 		case values.DType() == dtype.Int64:
 			def = tensor.Scalar(c.Attrs.Int("default_int64", -1)).Any()
+		case values.DType().IsFloat():
+			def = inType(tensor.Scalar(math.Copysign(0, -1)).Any(), values.DType())
+		case values.DType() == dtype.Int32, values.DType() == dtype.Int16:
+			def = inType(tensor.Scalar(int64(-1)).Any(), values.DType())
 		default:
 			panic(fail("LabelEncoder", tensor.ErrValue, "values of %v have no default; give it by default_tensor", values.DType()))
 		}
