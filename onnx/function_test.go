@@ -238,7 +238,7 @@ func TestFunctionsDoubling(t *testing.T) {
 	}
 	start, before := time.Now(), allocated()
 	err := modelWith([]Node{callOf("", "F0", []string{"x"}, []string{"y"})}, fns...).Check()
-	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(err.Error(), "more than 262144 nodes, names and attributes") || len(err.Error()) > 5000 {
+	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(err.Error(), "more than 524288 nodes, names and attributes") || len(err.Error()) > 5000 {
 		t.Errorf("got %v", err)
 	}
 	if took, got := time.Since(start), allocated()-before; took > 5*time.Second || got > 128<<20 {
