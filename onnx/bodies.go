@@ -35,7 +35,6 @@ var partFlows = make(map[string]*flow)
 
 func init() {
 	for _, b := range []*body{
-		{name: "Swish", versions: []int{24}, build: swish},
 		{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention},
 	} {
 		bodies[opName(b.domain, b.name)] = b
@@ -70,16 +69,6 @@ func (b *sketch) part(name, op string, inputs []string, attrs ...Attribute) stri
 
 // given is an attribute of a node of the body that the call gives under the name from.
 func given(name, from string) Attribute { return Attribute{Name: name, Ref: from} }
-
-// swish is x · sigmoid(alpha · x). Source: Swish in docs/Operators.md of github.com/onnx/onnx.
-func swish(n *Node) *Function {
-	b := newSketch(n, "X")
-	b.Attributes, b.Defaults, b.Outputs = []string{"alpha"}, []Attribute{Float("alpha", 1)}, []string{"Y"}
-	alpha := b.node("alpha", "Constant", nil, given("value_float", "alpha"))
-	scaled := b.node("scaled", "Mul", []string{"X", b.node("factor", "CastLike", []string{alpha, "X"})})
-	b.node("Y", "Mul", []string{"X", b.node("gate", "Sigmoid", []string{scaled})})
-	return &b.Function
-}
 
 // flexAttention is softmax(Q·Kᵀ·scale)·V, where graphs change the scores and the probabilities. Each head of K and V
 // serves as many heads of Q, one after the other, as the numbers of heads say. It is computed in float32 at least, or in

@@ -25,7 +25,7 @@ func init() {
 		{name: "Cast", versions: first, build: castByName},
 		{name: "Concat", versions: first, build: concatFirst},
 		{name: "Dropout", versions: []int{1, 6}, build: dropoutFirst},
-		{name: "GlobalLpPool", versions: []int{1, 2, 22}, build: globalLpPool},
+		{name: "GlobalLpPool", versions: first, build: globalLpPool},
 		{name: "ImageScaler", versions: first, build: imageScaler},
 		{name: "LpPool", versions: first, build: lpPoolFirst},
 		{name: "Pad", versions: first, build: padFirst},

@@ -12,10 +12,9 @@ import (
 // A node that calls a function becomes the steps of the function, in the caller's program. So plans, fused operators and
 // the account of memory don't know functions. Source: docs/IR.md of github.com/onnx/onnx, "Functions".
 
-// What the calls of a model may make of its functions. Each call, node, name and attribute counts; a node with what it
-// brings takes some 200 bytes a piece.
+// What the calls of a model may make of its functions. Each call, node, name and attribute counts, and takes some 120 bytes.
 const (
-	maxExpanded = 1 << 18
+	maxExpanded = 1 << 19
 	maxCalls    = 64 // functions that call each other, one inside the other
 )
 

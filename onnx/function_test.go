@@ -11,9 +11,7 @@ import (
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
-	"github.com/ashlar-go/ashlar/tensortest"
 )
 
 // local is the domain of functions in tests.
@@ -162,7 +160,6 @@ func TestFunctionShadowing(t *testing.T) {
 		{"the model's, there is no operator", Node{Op: "Rely"}, negate("ai.onnx", "Rely", ""), "[1 -0 -2]"},
 		{"the model's, the operator is of another opset", Node{Op: "Gelu"}, negate("", "Gelu", ""), "[1 -0 -2]"},
 		{"the model's, it has an overload", Node{Op: "Relu", Overload: "b"}, negate("", "Relu", "b"), "[1 -0 -2]"},
-		{"the model's, instead of a body", Node{Op: "Swish"}, negate("", "Swish", ""), "[1 -0 -2]"},
 		{"no overload", Node{Op: "Relu", Overload: "c"}, negate("", "Relu", "b"), `node 0 (Relu, opset 16): the model defines no function with overload "c"`},
 	} {
 		c.node.Inputs, c.node.Outputs = []string{"x"}, []string{"y"}
@@ -238,7 +235,7 @@ func TestFunctionsDoubling(t *testing.T) {
 	}
 	start, before := time.Now(), allocated()
 	err := modelWith([]Node{callOf("", "F0", []string{"x"}, []string{"y"})}, fns...).Check()
-	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(err.Error(), "more than 262144 nodes, names and attributes") || len(err.Error()) > 5000 {
+	if !errors.Is(err, tensor.ErrMemory) || !strings.Contains(err.Error(), "more than 524288 nodes, names and attributes") || len(err.Error()) > 5000 {
 		t.Errorf("got %v", err)
 	}
 	if took, got := time.Since(start), allocated()-before; took > 5*time.Second || got > 128<<20 {
@@ -313,27 +310,9 @@ func TestFunctionsPlan(t *testing.T) {
 
 // Operators that consist of others.
 func TestBodies(t *testing.T) {
-	b := NewBuilder("g")
-	x := b.Input("x", dtype.Float32, 3)
-	b.OutputOf(b.Rename(b.Node("Swish", []string{x}, Float("alpha", 2)), "y"), Type{})
-	m, err := b.Model(24)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := runWith(t, m)
-	v := tensor.FromSlice([]float32{-1, 0, 2})
-	want := op.Mul(v, op.Sigmoid(op.Mul(v, op.Scalar[float32](2))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tensortest.Equal(t, tensor.FromSlice(got).Any(), want.Any())
-	m.Opsets[0].Version = 20
-	if _, err := runWith(t, m); err == nil || !strings.Contains(err.Error(), "its meaning at opset 20 isn't available, only that of opsets [24]") {
-		t.Errorf("opset 20: %v", err)
-	}
 	// Two heads of Q share the one of K and V.
 	q, k, w := tensor.FromSlice([]float32{1, 0, 0, 1, 2, 0, 0, 2}, 1, 2, 2, 2), tensor.FromSlice([]float32{1, 0, 0, 1}, 1, 1, 2, 2), tensor.FromSlice([]float32{1, 2}, 1, 1, 2, 1)
-	b = NewBuilder("g")
+	b := NewBuilder("g")
 	b.Input("q", dtype.Float32, 1, 2, 2, 2)
 	b.Input("k", dtype.Float32, 1, 1, 2, 2)
 	b.Input("v", dtype.Float32, 1, 1, 2, 1)
@@ -343,7 +322,7 @@ func TestBodies(t *testing.T) {
 	b.Rename(b.Node("FlexAttention", []string{"q", "k", "v"}, Float("scale", 1), GraphAttr("score_mod", double)), "y")
 	b.g.Nodes[0].Domain = preview
 	b.OutputOf("y", Type{})
-	m, err = b.Model(26)
+	m, err := b.Model(26)
 	if err != nil {
 		t.Fatal(err)
 	}
