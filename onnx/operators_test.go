@@ -19,7 +19,7 @@ func (renamed) Versions() []int { return []int{1} }
 
 // A model finds the operators of its program, by domain and name.
 func TestModelOperators(t *testing.T) {
-	v := Type{Kind: KindTensor, Elem: ElemFloat, HasShape: true, Shape: []Dim{{Value: 2}}}
+	v := Type{Kind: KindTensor, Elem: ElemOf(dtype.Float32), HasShape: true, Shape: []Dim{{Value: 2}}}
 	m := &Model{IR: 8, Opsets: []Opset{{Version: 17}, {Domain: "org.example", Version: 1}}, Graph: &Graph{Name: "g",
 		Inputs: []ValueInfo{{Name: "x", Type: v}}, Outputs: []ValueInfo{{Name: "y", Type: v}},
 		Nodes: []Node{{Op: "Minus", Domain: "org.example", Inputs: []string{"x"}, Outputs: []string{"y"}}}}}
