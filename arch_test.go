@@ -61,7 +61,7 @@ var levels = map[string]int{
 	"tensor":             3,
 	"internal/core/exec": 4,
 	"pack":               5, "op": 5, "tensortest": 5,
-	"device": 6, "onnx": 6, "format": 6,
+	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format": 6,
 	"draw": 7,
 }
 

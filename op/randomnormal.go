@@ -22,7 +22,9 @@ func normalOf(name string, c *Call, like []tensor.Any) *transfer {
 	if mean-mean != 0 || !(0 <= scale && scale <= math.MaxFloat64) {
 		panic(fail(name, tensor.ErrValue, "mean %v and standard deviation %v; both must be finite, and the second at least 0", mean, scale))
 	}
-	return randomOf(name, c, like, tensor.RandomNormal[float64], func(to numeric, i int, x float64) {
+	return randomOf(name, c, like, func(seed uint64, n int) tensor.Any {
+		return tensor.RandomNormal[float64](seed, 0, 1, n).Any()
+	}, func(to numeric, i int, x float64) {
 		to.setFloat(i, mean+float64(scale*x))
 	})
 }

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -29,13 +30,16 @@ func uniformOf(name string, c *Call, like []tensor.Any) *transfer {
 	if !(low < high) || high-low > math.MaxFloat64 {
 		panic(fail(name, tensor.ErrValue, "nothing lies between %v and %v; low must be less than high, and both finite", low, high))
 	}
-	return randomOf(name, c, like, tensor.RandomUniform[float64], func(to numeric, i int, u float64) {
+	return randomOf(name, c, like, uniforms, func(to numeric, i int, u float64) {
 		to.setFloat(i, low+float64(u*(high-low)))
 		if !(to.float(i) < high) {
 			to.before(i)
 		}
 	})
 }
+
+// uniforms returns numbers of [0, 1).
+func uniforms(seed uint64, n int) tensor.Any { return tensor.RandomUniform[float64](seed, 0, 1, n).Any() }
 
 // before moves element i of a float type to the next smaller number.
 func (w numeric) before(i int) {
@@ -52,7 +56,7 @@ func (w numeric) before(i int) {
 }
 
 // randomOf is a tensor of numbers made of those of a generator.
-func randomOf(name string, c *Call, like []tensor.Any, numbers func(seed uint64, a, b float64, shape ...int) tensor.Tensor[float64], set func(to numeric, i int, v float64)) *transfer {
+func randomOf(name string, c *Call, like []tensor.Any, numbers func(seed uint64, n int) tensor.Any, set func(to numeric, i int, v float64)) *transfer {
 	d, seed := dtype.Float32, seedOf(c)
 	shape, ok := attrInts(c, "shape")
 	if like != nil {
@@ -67,13 +71,14 @@ func randomOf(name string, c *Call, like []tensor.Any, numbers func(seed uint64,
 	must(name, floats.has(d), d)
 	spec(name, d, shape...) // refuses a negative extent
 	return &transfer{name: name, d: d, shape: shape, in: like, fill: func(ctx context.Context, dst words, _ []words) {
-		u := numbers(seed, 0, 1, dst.len())
+		u := numbers(seed, dst.len())
 		to := numericOf(dst)
 		exec.Split(name, ctx, dst.len(), 10, func(from, till int) {
-			for i, v := range u.Elems()[from:till] {
+			for i, v := range elemsOf[float64](&u)[from:till] {
 				set(to, from+i, v)
 			}
 		})
+		runtime.KeepAlive(&u)
 	}}
 }
 

@@ -250,6 +250,25 @@ func cases(name string) []testCase {
 		return []testCase{{in: []input{data(2, 4, 9, 6), f32(), data(), data(6, 2, 3, 2), f32(6), data(6), f32(), data(), {shape: []int{6}, dtype: dtype.Int32}}, attrs: attrs{"group": int64(2), "pads": []int64{1, 0, 1, 1}}}}
 	case "QLinearAdd", "QLinearMul":
 		return []testCase{{in: []input{data(4, 6), f32(), data(), data(6), f32(), data(), f32(), data()}}, {in: []input{data(2, 3, 4), f32(), data(), data(3, 1), f32(), data(), f32(), data()}, calm: true}}
+	case "QLinearSigmoid", "QLinearSoftmax", "QLinearReduceMean":
+		return []testCase{{in: []input{data(4, 6), f32(), data(), f32(), data()}}, {in: []input{data(2, 3, 40), f32(), {absent: true}, f32(), data()}, attrs: attrs{"axis": int64(1), "axes": []int64{1}, "opset": int64(11)}, calm: true}}
+	case "QLinearAveragePool", "QLinearGlobalAveragePool":
+		at := attrs{"kernel_shape": []int64{3, 2}, "pads": []int64{1, 0, 1, 1}}
+		return []testCase{{in: []input{data(2, 3, 8, 6), f32(), data(), f32(), data()}, attrs: at}, {in: []input{data(2, 4, 5, 3), f32(), data(), f32(), data()}, attrs: attrs{"kernel_shape": []int64{3, 2}, "channels_last": int64(1)}, calm: true}}
+	case "QLinearWhere":
+		return []testCase{{in: []input{bools(4, 1), data(4, 6), f32(), data(), data(6), f32(), data(), f32(), data()}}}
+	case "MatMulIntegerToFloat":
+		return []testCase{{in: []input{data(4, 6), data(6, 8), f32(), f32(8), data(), data(8), f32(8)}, calm: true}, {in: []input{data(2, 4, 6), data(6, 2), f32(), f32()}}}
+	case "DynamicQuantizeMatMul":
+		b := input{shape: []int{6, 8}, dtype: dtype.Int8}
+		return []testCase{{in: []input{data(4, 6), b, f32(8), {shape: []int{8}, dtype: dtype.Int8}, f32(8)}, calm: true}, {in: []input{data(2, 4, 6), b, f32()}, calm: true}}
+	case "QGemm":
+		return []testCase{{in: []input{data(4, 6), f32(), data(), data(6, 8), f32(8), data(8), {shape: []int{8}, dtype: dtype.Int32}, f32(), data()}, calm: true},
+			{in: []input{data(6, 4), f32(), data(), data(8, 6), f32(), data()}, attrs: attrs{"alpha": float32(0.5), "transA": int64(1), "transB": int64(1)}}}
+	case "MatMulNBits":
+		b := func(shape ...int) input { return input{shape: shape, dtype: dtype.Uint8} }
+		return []testCase{{in: []input{data(4, 40), b(6, 3, 8), data(6, 3), b(6, 2), {absent: true}, data(6)}, attrs: attrs{"K": int64(40), "N": int64(6), "block_size": int64(16)}, calm: true},
+			{in: []input{data(2, 3, 300), b(5, 10, 32), data(5, 10)}, attrs: attrs{"K": int64(300), "N": int64(5), "block_size": int64(32), "bits": int64(8)}, calm: true}}
 	case "QLinearLeakyRelu":
 		return []testCase{{in: []input{data(4, 6), f32(), data(), f32(), data()}}, {in: []input{data(33, 40), f32(), data(), f32(), data()}, calm: true}}
 	case "QLinearConcat":
