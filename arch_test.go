@@ -62,7 +62,7 @@ var levels = map[string]int{
 	"internal/core/exec": 4,
 	"pack":               5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format": 6,
-	"draw": 7,
+	"draw": 7, "onnx/serve": 7,
 }
 
 // only limits a package to these own imports; never refuses single ones that the levels would let through.

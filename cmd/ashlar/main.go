@@ -10,6 +10,7 @@
 //	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
 //	ashlar ops                               the operators and the element types they take
+//	ashlar serve digits.onnx                 answers inference requests over HTTP
 //	ashlar version                           the build, the processor, the kernels in use
 //
 // ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV, raw and pb files by their names;
@@ -129,7 +130,7 @@ makes no sense.`,
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{

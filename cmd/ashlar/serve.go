@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ashlar-go/ashlar/onnx/serve"
+	"github.com/spf13/cobra"
+)
+
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	listen                     string
+	body, held                 memoryLimit
+	runs, queue, batch         int
+	timeout, slow, wait, grace time.Duration
+	threads                    int
+	hosts                      []string
+	json, verbose              bool
+}
+
+func (p *program) serveCommand() *cobra.Command {
+	f := serveFlags{body: 64 << 20, held: 1 << 30}
+	c := &cobra.Command{
+		Use:   "serve [NAME=]MODEL...",
+		Short: "Answer inference requests over HTTP",
+		Long: `Serve runs ONNX models for clients over HTTP, in version 2 of the open inference
+protocol, which KServe and Triton speak: tensors as JSON, or in binary form. A
+model without a NAME has that of its file, without the ending.
+
+It prints its address and works until it is interrupted or told to end (SIGINT,
+SIGTERM). Then it refuses new requests, and lets those that run finish within
+--grace; a second signal ends it at once. Only this machine reaches it unless
+--listen says otherwise. It has no encryption and no login.
+
+Requests wait while --runs runs go on, --queue at most; one more gets the status
+503. With --batch-delay requests for one model wait for others and share a run,
+with the same results, if all inputs and outputs of the model have the same named
+first axis. GET /metrics gives counts and times as Prometheus reads them. What
+goes wrong is logged to standard error.`,
+		Example: `  ashlar serve testdata/digits.onnx
+  ashlar serve --listen :8000 --batch-delay 2ms digits=testdata/digits.onnx
+  curl http://127.0.0.1:8000/v2/models/digits`,
+		Args: arguments(1, -1, "one or more models"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"onnx"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	flags := c.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:8000", "`address` to listen on; :8000 is all of this machine's, port 0 a free one")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a `name` besides localhost under which a proxy on this machine asks")
+	flags.IntVar(&f.runs, "runs", 0, "run `N` requests at one time (default: as many as threads)")
+	flags.IntVar(&f.queue, "queue", 1024, "let `N` requests wait for a run")
+	flags.DurationVar(&f.timeout, "timeout", time.Minute, "how `long` a request may wait and run")
+	flags.DurationVar(&f.slow, "body-timeout", 30*time.Second, "how `long` a client may take to send a body, and to take an answer")
+	flags.Var(&f.body, "max-body", "refuse larger bodies of requests")
+	flags.Var(&f.held, "max-held", "refuse requests while bodies, inputs and answers take more together")
+	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
+	flags.DurationVar(&f.wait, "batch-delay", 0, "how `long` a request waits for others to share a run (default: not at all)")
+	flags.IntVar(&f.batch, "batch", 32, "let shared runs have `N` rows")
+	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
+	flags.DurationVar(&f.grace, "grace", 30*time.Second, "how `long` requests may go on when the server is told to end")
+	flags.BoolVar(&f.json, "log-json", false, "log as JSON")
+	flags.BoolVar(&f.verbose, "verbose", false, "log every request")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		for _, n := range []struct {
+			flag string
+			v    int
+			most int
+		}{{"runs", f.runs, 1 << 16}, {"queue", f.queue, 1 << 20}, {"batch", f.batch, 1 << 20}, {"threads", f.threads, mostThreads}} {
+			if n.v < 0 || n.v > n.most {
+				return usagef(c, "--%s can't be %d; it goes from 0 to %d", n.flag, n.v, n.most)
+			}
+		}
+		for _, d := range []struct {
+			flag string
+			v    time.Duration
+		}{{"timeout", f.timeout}, {"body-timeout", f.slow}, {"batch-delay", f.wait}, {"grace", f.grace}} {
+			if d.v < 0 || d.v == 0 && d.flag != "batch-delay" {
+				return usagef(c, "--%s can't be %v", d.flag, d.v)
+			}
+		}
+		if f.body < 0 || f.held < 0 {
+			return usagef(c, "--max-body and --max-held can't be none")
+		}
+		return p.serve(c.Context(), &f, args)
+	}
+	return c
+}
+
+// named splits NAME=MODEL. An argument that is a file as it stands has no name.
+func named(arg string) (name, file string) {
+	if _, err := os.Lstat(arg); err != nil {
+		if name, file, ok := strings.Cut(arg, "="); ok {
+			return name, file
+		}
+	}
+	base := filepath.Base(arg)
+	return strings.TrimSuffix(base, filepath.Ext(base)), arg
+}
+
+func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error {
+	if err := p.cpuErr(); err != nil {
+		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
+	}
+	if f.threads > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(f.threads))
+	}
+	how := &slog.HandlerOptions{}
+	if f.verbose {
+		how.Level = slog.LevelDebug
+	}
+	var logs slog.Handler = slog.NewTextHandler(p.stderr, how)
+	if f.json {
+		logs = slog.NewJSONHandler(p.stderr, how)
+	}
+	var models []serve.Model
+	var names []string
+	for _, arg := range args {
+		name, file := named(arg)
+		src, err := p.open(file)
+		if err != nil {
+			return err
+		}
+		if src.kind != onnxKind && src.kind != unknownKind {
+			return fmt.Errorf("%s: it isn't an ONNX model", src.name)
+		}
+		m, err := p.model(src)
+		if err != nil {
+			return err
+		}
+		if name == "-" {
+			name = "model"
+		}
+		models, names = append(models, serve.Model{Name: name, Model: m}), append(names, name)
+	}
+	if f.queue == 0 {
+		f.queue = -1
+	}
+	s, err := serve.New(serve.Options{MaxBody: int64(f.body), MaxHeld: int64(f.held), MaxMemory: int64(p.limit), MaxRuns: f.runs, MaxQueue: f.queue,
+		Timeout: f.timeout, BodyTimeout: f.slow, BatchDelay: f.wait, MaxBatch: f.batch, Grace: f.grace, Hosts: f.hosts, Log: slog.New(logs)}, models...)
+	if err != nil {
+		return err
+	}
+	// Now a signal ends the server, and a second one the program.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", f.listen)
+	if err != nil {
+		var where *net.OpError
+		if errors.As(err, &where) && !errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("serve: can't listen on %s: %w; another --listen may be free", f.listen, where.Err)
+		}
+		return fmt.Errorf("serve: can't listen on %s: %w", f.listen, err)
+	}
+	fmt.Fprintf(p.out, "http://%s serves %s\n", l.Addr(), strings.Join(names, ", "))
+	if err := p.out.Flush(); err != nil {
+		l.Close()
+		return err
+	}
+	return s.Serve(ctx, l)
+}

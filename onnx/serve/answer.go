@@ -1,0 +1,136 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strconv"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// An array is an output: the elements of a tensor, or those of the rows that a request has in a shared run.
+type array struct {
+	t     *datatype
+	shape []int
+	data  []byte     // in row-major order
+	own   tensor.Any // holds the memory of data
+}
+
+// arrays reads the outputs of a run.
+func (m *model) arrays(out map[string]tensor.Any) (map[string]array, error) {
+	list := make(map[string]array, len(out))
+	for name, a := range out {
+		t := typeOf(func(t *datatype) bool { return t.d == a.DType() })
+		if t == nil {
+			return nil, refuse(http.StatusInternalServerError, "output %q is %s, for which the protocol has no datatype", name, tensor.Describe(a))
+		}
+		own, err := tensor.Contiguous(a)
+		if err != nil {
+			return nil, fmt.Errorf("output %q: %w", name, err)
+		}
+		b, ok := tensor.Bytes(own)
+		if !ok {
+			return nil, refuse(http.StatusInternalServerError, "output %q is %s, whose elements can't be read", name, tensor.Describe(a))
+		}
+		list[name] = array{t, own.Shape(), b, own}
+	}
+	return list, nil
+}
+
+// alone runs the inputs of one request.
+func (m *model) alone(ctx context.Context, in map[string]tensor.Any) (map[string]array, error) {
+	out, err := m.run(ctx, in, 1)
+	if err != nil {
+		return nil, err
+	}
+	return m.arrays(out)
+}
+
+// compute runs the inputs of a request, with others if that is allowed.
+func (m *model) compute(ctx context.Context, in map[string]tensor.Any) (map[string]array, error) {
+	if m.batches != nil {
+		if key, rows := m.batches.key(in); rows > 0 && rows < m.s.o.MaxBatch {
+			return m.batches.run(ctx, key, rows, in)
+		}
+	}
+	if err := m.s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.s.leave()
+	return m.alone(ctx, in)
+}
+
+// appendText writes a string as JSON.
+func appendText(b []byte, text string) []byte {
+	q, err := json.Marshal(text)
+	if err != nil {
+		return append(b, `""`...) // strings have no errors
+	}
+	return append(b, q...)
+}
+
+// encode writes the answer to a request: JSON of header bytes, and binary data if header >= 0.
+func (m *model) encode(r *request, out map[string]array) (b []byte, header int64, err error) {
+	room := 256 + len(r.id) + len(r.echo)
+	for _, o := range r.outputs {
+		room += len(o.name) + 128 + 4*len(out[o.name].data)
+	}
+	b = append(make([]byte, 0, room), `{"model_name":`...)
+	b = appendText(b, m.name)
+	b = append(b, `,"model_version":`...)
+	b = appendText(b, m.version)
+	if r.id != nil {
+		b = append(append(b, `,"id":`...), r.id...)
+	}
+	if len(r.echo) > 0 {
+		b = append(append(append(b, `,"parameters":{`...), r.echo...), '}')
+	}
+	b = append(b, `,"outputs":[`...)
+	var binary []array
+	for i, o := range r.outputs {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		a, ok := out[o.name]
+		if !ok {
+			return nil, 0, refuse(http.StatusInternalServerError, "the run gave no output %q", o.name)
+		}
+		b = appendText(append(b, `{"name":`...), o.name)
+		b = append(append(append(b, `,"datatype":"`...), a.t.name...), `","shape":[`...)
+		for i, n := range a.shape {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+		b = append(b, ']')
+		if o.given && o.binary || !o.given && r.binary {
+			b = append(b, `,"parameters":{"binary_data_size":`...)
+			b = append(strconv.AppendInt(b, int64(len(a.data)), 10), "}}"...)
+			binary = append(binary, a)
+			continue
+		}
+		b = append(b, `,"data":[`...)
+		size := a.t.d.Size()
+		for i := 0; i < len(a.data); i += size {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendElement(b, a.t.d, a.data[i:i+size])
+		}
+		b = append(b, "]}"...)
+	}
+	b = append(b, "]}"...)
+	header = -1
+	if binary != nil {
+		header = int64(len(b))
+	}
+	for _, a := range binary {
+		b = appendBinary(b, a.data, a.t.d.Size())
+	}
+	runtime.KeepAlive(out)
+	return b, header, nil
+}

@@ -1,0 +1,316 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// batches are the shared runs of a model that wait for more requests.
+type batches struct {
+	m    *model
+	mu   sync.Mutex
+	open map[string]*batch // by key
+}
+
+// A batch is several requests that run at once.
+type batch struct {
+	of      *batches
+	key     string
+	members []*member
+	rows    int
+	left    int // members that still want their result
+	timer   *time.Timer
+	ctx     context.Context // ends when no member is left
+	cancel  context.CancelFunc
+}
+
+// A member is a request in a batch.
+type member struct {
+	ctx  context.Context
+	in   map[string]tensor.Any
+	rows int
+	done chan struct{} // closed once out and err are there
+	out  map[string]array
+	err  error
+}
+
+// batch lets requests share runs if the model allows it.
+func (m *model) batch() error {
+	axis := ""
+	if len(m.inputs) > 0 {
+		axis = m.inputs[0].first
+	}
+	for _, p := range slices.Concat(m.inputs, m.outputs) {
+		if p.first == "" || p.first != axis {
+			m.s.o.Log.Warn("requests for this model run alone: not all inputs and outputs have the same named first axis", "model", m.name, "port", p.name)
+			return nil
+		}
+	}
+	same, err := m.independent()
+	m.runs, m.rows = histogram{bounds: seconds}, histogram{bounds: powers} // the trial is no client's
+	switch {
+	case err != nil:
+		m.s.o.Log.Warn("whether rows depend on each other couldn't be tried", "model", m.name, "error", err)
+	case !same:
+		return fmt.Errorf("%w: its rows depend on each other, so that shared runs would change results; serve it without Options.BatchDelay", onnx.ErrUnsupported)
+	}
+	m.batches = &batches{m: m, open: make(map[string]*batch)}
+	return nil
+}
+
+// independent runs two rows of random numbers together and alone, and reports whether the results have the same bits.
+// Axes beyond the first that aren't fixed get an extent of 3.
+func (m *model) independent() (bool, error) {
+	ctx, cancel := context.WithTimeout(m.s.base, m.s.o.Timeout)
+	defer cancel()
+	parts := [2]map[string]tensor.Any{{}, {}}
+	for k := range parts {
+		for i := range m.inputs {
+			p := &m.inputs[i]
+			shape := []int{1}
+			for _, n := range p.shape[1:] {
+				if n < 0 {
+					n = 3
+				}
+				shape = append(shape, int(n))
+			}
+			n, ok := count(shape)
+			if !ok || n > 1<<26 {
+				return false, fmt.Errorf("input %q is too large to be tried", p.name)
+			}
+			a, err := tensor.Make(p.t.d, shape...)
+			if err != nil {
+				return false, err
+			}
+			b, _ := tensor.Bytes(a)
+			draw := tensor.RandomNormal[float32](uint64(2*i+k), 0, 1, n).Elems()
+			size := p.t.d.Size()
+			for j, v := range draw[:len(b)/size] {
+				to := b[j*size : (j+1)*size]
+				if p.t.d.IsFloat() {
+					putFloat(p.t.d, to, float64(v))
+				} else if v > 0 {
+					putBits(to, 1)
+				}
+			}
+			parts[k][p.name] = a
+		}
+	}
+	members := []*member{{in: parts[0], rows: 1}, {in: parts[1], rows: 1}}
+	together, err := m.together(members, 2)
+	if err != nil {
+		return false, err
+	}
+	out, err := m.run(ctx, together, 2)
+	if err != nil {
+		return false, err
+	}
+	got, err := m.arrays(out)
+	if err != nil {
+		return false, err
+	}
+	if !m.deal(got, members, 2) {
+		return false, nil
+	}
+	for _, one := range members {
+		want, err := m.alone(ctx, one.in)
+		if err != nil {
+			return false, err
+		}
+		for name, w := range want {
+			if g := one.out[name]; !slices.Equal(g.shape, w.shape) || !bytes.Equal(g.data, w.data) {
+				return false, nil
+			}
+		}
+	}
+	runtime.KeepAlive(got)
+	return true, nil
+}
+
+// key says which requests may share a run: those of equal keys. It also returns how many rows the inputs have, 0 if they
+// don't agree.
+func (b *batches) key(in map[string]tensor.Any) (string, int) {
+	rows := 0
+	var key strings.Builder
+	for i := range b.m.inputs {
+		a, ok := in[b.m.inputs[i].name]
+		if !ok || a.Rank() == 0 || rows > 0 && a.Dim(0) != rows {
+			return "", 0
+		}
+		rows = a.Dim(0)
+		for _, n := range a.Shape()[1:] {
+			key.Write(binary.AppendUvarint(nil, uint64(n)))
+		}
+		key.WriteByte(0xff) // no number begins so and ends here
+		key.WriteByte(0)
+	}
+	return key.String(), rows
+}
+
+// run adds a request to a batch and waits for its result.
+func (b *batches) run(ctx context.Context, key string, rows int, in map[string]tensor.Any) (map[string]array, error) {
+	s := b.m.s
+	if s.queue.Add(1) > int64(s.o.MaxQueue+s.o.MaxRuns) { // those that find a free slot count for a while, too
+		s.queue.Add(-1)
+		return nil, errQueue
+	}
+	me := &member{ctx: ctx, in: in, rows: rows, done: make(chan struct{})}
+	b.mu.Lock()
+	t := b.open[key]
+	if t != nil && t.rows+rows > s.o.MaxBatch {
+		t.start()
+		t = nil
+	}
+	if t == nil {
+		t = &batch{of: b, key: key}
+		t.ctx, t.cancel = context.WithCancel(context.Background())
+		t.timer = time.AfterFunc(s.o.BatchDelay, func() {
+			b.mu.Lock()
+			t.start()
+			b.mu.Unlock()
+		})
+		b.open[key] = t
+		s.more()
+	}
+	t.members = append(t.members, me)
+	t.rows += rows
+	t.left++
+	if t.rows == s.o.MaxBatch {
+		t.start()
+	}
+	b.mu.Unlock()
+	select {
+	case <-me.done:
+		return me.out, me.err
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	if t.left--; t.left == 0 {
+		t.cancel()
+		t.start()
+	}
+	b.mu.Unlock()
+	return nil, context.Cause(ctx)
+}
+
+// start runs the batch, once. The caller holds the lock.
+func (t *batch) start() {
+	if t.of.open[t.key] != t {
+		return
+	}
+	delete(t.of.open, t.key)
+	t.timer.Stop()
+	go t.run()
+}
+
+// run runs the members together, and each alone if that fails, so that one gets no error of another.
+func (t *batch) run() {
+	m := t.of.m
+	s := m.s
+	defer s.end()
+	defer t.cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Log.Error("a shared run panicked", "model", m.name, "panic", p)
+		}
+		for _, me := range t.members {
+			if me.out == nil && me.err == nil {
+				me.err = refuse(http.StatusInternalServerError, "the shared run failed inside the server")
+			}
+			close(me.done)
+		}
+	}()
+	select {
+	case s.slots <- struct{}{}:
+		defer s.leave()
+	case <-t.ctx.Done():
+	}
+	s.queue.Add(-int64(len(t.members)))
+	var live []*member
+	rows := 0
+	for _, me := range t.members {
+		if me.ctx.Err() != nil {
+			me.err = context.Cause(me.ctx)
+			continue
+		}
+		live = append(live, me)
+		rows += me.rows
+	}
+	if len(live) > 1 && t.ctx.Err() == nil {
+		in, err := m.together(live, rows)
+		var out map[string]tensor.Any
+		if err == nil {
+			out, err = m.run(t.ctx, in, len(live))
+		}
+		var all map[string]array
+		if err == nil {
+			all, err = m.arrays(out)
+		}
+		if err == nil && m.deal(all, live, rows) {
+			return
+		}
+	}
+	for _, me := range live {
+		if me.err = context.Cause(me.ctx); me.err == nil {
+			me.out, me.err = m.alone(me.ctx, me.in)
+		}
+	}
+}
+
+// together puts the inputs of the members one after the other.
+func (m *model) together(members []*member, rows int) (map[string]tensor.Any, error) {
+	in := make(map[string]tensor.Any, len(m.inputs))
+	for i := range m.inputs {
+		name := m.inputs[i].name
+		shape := slices.Clone(members[0].in[name].Shape())
+		shape[0] = rows
+		a, err := tensor.Make(m.inputs[i].t.d, shape...)
+		if err != nil {
+			return nil, err
+		}
+		to, ok := tensor.Bytes(a)
+		for _, me := range members {
+			from, own := tensor.Bytes(me.in[name])
+			if !ok || !own {
+				return nil, fmt.Errorf("input %q isn't contiguous", name)
+			}
+			to = to[copy(to, from):]
+			runtime.KeepAlive(me)
+		}
+		in[name] = a
+	}
+	return in, nil
+}
+
+// deal gives each member its rows of the outputs. It reports false if an output doesn't have a row for each of the inputs.
+func (m *model) deal(out map[string]array, members []*member, rows int) bool {
+	for _, a := range out {
+		if len(a.shape) == 0 || a.shape[0] != rows {
+			return false
+		}
+	}
+	first := 0
+	for _, me := range members {
+		mine := make(map[string]array, len(out))
+		for name, a := range out {
+			size := len(a.data) / rows
+			shape := slices.Clone(a.shape)
+			shape[0] = me.rows
+			mine[name] = array{a.t, shape, a.data[first*size : (first+me.rows)*size], a.own}
+		}
+		me.out = mine
+		first += me.rows
+	}
+	return true
+}

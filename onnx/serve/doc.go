@@ -1,0 +1,25 @@
+// Package serve answers inference requests over HTTP with models of package onnx. It speaks version 2 of the open
+// inference protocol, which KServe and Triton define, with tensors in JSON and in binary form.
+//
+//	s, err := serve.New(serve.Options{}, serve.Model{Name: "digits", Model: m})
+//	mux.Handle("/v2/", s)                   // or s.Serve(ctx, listener)
+//
+// A Server is an http.Handler with these paths:
+//
+//	GET  /v2                                     name, version and extensions of the server
+//	GET  /v2/health/live, /v2/health/ready       whether it runs, and takes requests
+//	GET  /v2/models/NAME[/versions/V]            inputs and outputs of a model
+//	GET  /v2/models/NAME[/versions/V]/ready      whether the model takes requests
+//	POST /v2/models/NAME[/versions/V]/infer      a run
+//	GET  /metrics                                counts and times in the text form of Prometheus
+//
+// Clients are not trusted. Whatever a body holds, the answer is a result or an error with a text, in bounded memory and
+// time; Options has the bounds. There is no encryption and no login: a proxy in front of the server has these.
+//
+// Numbers are exact. A float in an answer is the shortest text that reads back as the same bits. JSON has no word for
+// what is no number: requests and answers have the words NaN, Infinity and -Infinity there, without quotes, as Triton's
+// server and the clients in Python do. Requests may also say Inf and -Inf. In binary form all bits stay.
+//
+// Sources: required_api.md of github.com/kserve/kserve, inference_rest.md of github.com/kserve/open-inference-protocol,
+// and extension_binary_data.md of github.com/triton-inference-server/server.
+package serve

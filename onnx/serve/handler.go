@@ -1,0 +1,453 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// headerLength says in a request or an answer how many bytes of the body are JSON; binary data follow.
+const headerLength = "Inference-Header-Content-Length"
+
+// statusGone is what the metrics count where a client went away before its answer.
+const statusGone = 499
+
+// ServeHTTP answers a request; see the package comment for the paths. Errors are a JSON object with a text,
+// {"error": "…"}, and the status says whose fault it is.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start, about := time.Now(), (*model)(nil)
+	answered := &answered{ResponseWriter: w, s: s}
+	if r.Body != nil && r.Body != http.NoBody {
+		// The HTTP server reads what a handler leaves of a body. Servers without deadlines are somebody else's.
+		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.BodyTimeout))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				answered.status = statusGone
+			} else {
+				stack := make([]byte, 16<<10)
+				s.o.Log.Error("a request panicked", "path", r.URL.Path, "panic", p, "stack", string(stack[:runtime.Stack(stack, false)]))
+				s.fail(answered, refuse(http.StatusInternalServerError, "the request failed inside the server"))
+			}
+		}
+		s.count(about, answered.status, time.Since(start))
+		s.o.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", answered.status, "seconds", time.Since(start).Seconds(), "client", r.RemoteAddr)
+	}()
+	path := strings.Split(strings.Trim(r.URL.EscapedPath(), "/"), "/")
+	for i, part := range path {
+		if plain, err := url.PathUnescape(part); err == nil {
+			path[i] = plain
+		}
+	}
+	method, answer := http.MethodGet, func(w http.ResponseWriter, r *http.Request) error { return nil }
+	var err error
+	switch {
+	case len(path) == 1 && path[0] == "v2":
+		answer = s.about
+	case len(path) == 1 && path[0] == "metrics":
+		answer = s.metrics
+	case len(path) == 3 && path[0] == "v2" && path[1] == "health" && path[2] == "live":
+		answer = func(w http.ResponseWriter, r *http.Request) error {
+			return reply(w, http.StatusOK, struct {
+				Live bool `json:"live"`
+			}{true})
+		}
+	case len(path) == 3 && path[0] == "v2" && path[1] == "health" && path[2] == "ready":
+		answer = func(w http.ResponseWriter, r *http.Request) error {
+			status, ready := s.ready()
+			return reply(w, status, struct {
+				Live  bool `json:"live"` // the specification's text says live, its schema ready
+				Ready bool `json:"ready"`
+			}{true, ready})
+		}
+	case len(path) >= 3 && path[0] == "v2" && path[1] == "models":
+		about, method, answer, err = s.route(path[2:])
+	default:
+		err = refuse(http.StatusNotFound, "there is no path %.100q; GET /v2 is the server, GET /v2/models/NAME a model", r.URL.Path)
+	}
+	if err == nil && r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {
+		w.Header().Set("Allow", method)
+		err = refuse(http.StatusMethodNotAllowed, "%.20s isn't for this path, %s is", r.Method, method)
+	}
+	if err == nil {
+		err = answer(answered, r)
+	}
+	if err != nil {
+		s.fail(answered, err)
+	}
+}
+
+// route finds the answer to a path below /v2/models/.
+func (s *Server) route(path []string) (m *model, method string, answer func(http.ResponseWriter, *http.Request) error, err error) {
+	if m = s.models[path[0]]; m == nil {
+		return nil, "", nil, refuse(http.StatusNotFound, "there is no model %.100q; the models are %.1000s", path[0], strings.Join(s.names, ", "))
+	}
+	if path = path[1:]; len(path) >= 2 && path[0] == "versions" {
+		if path[1] != m.version {
+			return nil, "", nil, refuse(http.StatusNotFound, "model %q has no version %.100q, but %s", m.name, path[1], m.version)
+		}
+		path = path[2:]
+	}
+	switch {
+	case len(path) == 0:
+		return m, http.MethodGet, m.about, nil
+	case len(path) == 1 && path[0] == "ready":
+		return m, http.MethodGet, func(w http.ResponseWriter, r *http.Request) error {
+			status, ready := s.ready()
+			return reply(w, status, struct {
+				Name  string `json:"name"`
+				Ready bool   `json:"ready"`
+			}{m.name, ready})
+		}, nil
+	case len(path) == 1 && path[0] == "infer":
+		return m, http.MethodPost, m.infer, nil
+	}
+	return nil, "", nil, refuse(http.StatusNotFound, "there is no such path of model %q; infer and ready are", m.name)
+}
+
+// answered keeps the status of an answer, and gives the client a time to take it.
+type answered struct {
+	http.ResponseWriter
+	s      *Server
+	status int
+}
+
+func (a *answered) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+	http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.s.o.BodyTimeout))
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// fail answers with an error, if nothing is answered already.
+func (s *Server) fail(w *answered, err error) {
+	if w.status != 0 {
+		return
+	}
+	r := &refusal{status: http.StatusInternalServerError, text: err.Error(), err: err}
+	var known *refusal
+	switch {
+	case errors.As(err, &known):
+		r = known
+	case errors.Is(err, errTime), errors.Is(err, context.DeadlineExceeded):
+		r = &refusal{status: http.StatusGatewayTimeout, text: fmt.Sprintf("the request took longer than %v", s.o.Timeout)}
+	case errors.Is(err, context.Canceled):
+		r = &refusal{status: statusGone, text: "the client went away"}
+	}
+	if r.status == http.StatusInternalServerError {
+		s.o.Log.Error("a request failed", "error", r.text)
+	}
+	if r.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+		if r == errStopping {
+			w.Header().Set("Connection", "close")
+		}
+	}
+	reply(w, r.status, struct {
+		Error string `json:"error"`
+	}{strings.ToValidUTF8(r.text, "\ufffd")})
+}
+
+// reply answers with an object.
+func reply(w http.ResponseWriter, status int, v any) error {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	text := strings.TrimSuffix(b.String(), "\n")
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	io.WriteString(w, text) // who reads it may be gone
+	return nil
+}
+
+// ready says whether requests are taken.
+func (s *Server) ready() (status int, ready bool) {
+	if s.stopping() {
+		return http.StatusServiceUnavailable, false
+	}
+	return http.StatusOK, true
+}
+
+// about answers with the server's metadata.
+func (s *Server) about(w http.ResponseWriter, r *http.Request) error {
+	return reply(w, http.StatusOK, struct {
+		Name       string   `json:"name"`
+		Version    string   `json:"version"`
+		Extensions []string `json:"extensions"`
+	}{"ashlar", version(), []string{"binary_tensor_data"}})
+}
+
+// version is that of the module as the program was built with it.
+func version() string {
+	const path = "github.com/ashlar-go/ashlar"
+	if b, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range append(b.Deps, &b.Main) {
+			if m.Path == path && m.Version != "" {
+				return m.Version
+			}
+		}
+	}
+	return "unknown"
+}
+
+// about answers with the model's metadata.
+func (m *model) about(w http.ResponseWriter, r *http.Request) error {
+	type meta struct {
+		Name     string  `json:"name"`
+		Datatype string  `json:"datatype"`
+		Shape    []int64 `json:"shape"`
+	}
+	list := func(ports []port) []meta {
+		all := []meta{}
+		for i := range ports {
+			if p := &ports[i]; !p.optional {
+				all = append(all, meta{p.name, p.t.name, p.shape})
+			}
+		}
+		return all
+	}
+	return reply(w, http.StatusOK, struct {
+		Name     string   `json:"name"`
+		Versions []string `json:"versions"`
+		Platform string   `json:"platform"`
+		Inputs   []meta   `json:"inputs"`
+		Outputs  []meta   `json:"outputs"`
+	}{m.name, []string{m.version}, "onnx_onnxv1", list(m.inputs), list(m.outputs)})
+}
+
+// errTime is the cause of a context that Options.Timeout ended.
+var errTime = errors.New("the time is over")
+
+// infer answers an inference request.
+func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
+	s := m.s
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	if s.queue.Load() > int64(s.o.MaxQueue) {
+		return errQueue
+	}
+	var held int64
+	defer func() { s.held.Add(-held) }()
+	header, err := headerOf(r)
+	if err != nil {
+		return err
+	}
+	body, err := s.body(w, r, &held)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(s.base, func() { cancel(errStopping) })()
+	ctx, done := context.WithTimeoutCause(ctx, s.o.Timeout, errTime)
+	defer done()
+	answer, header, err := m.answer(ctx, body, header, &held)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	if header >= 0 {
+		h.Set("Content-Type", "application/octet-stream")
+		h.Set(headerLength, strconv.FormatInt(header, 10))
+	}
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(answer)))
+	w.WriteHeader(http.StatusOK)
+	w.Write(answer) // who reads it may be gone
+	return nil
+}
+
+// headerOf returns how many bytes of the body are JSON, -1 for all.
+func headerOf(r *http.Request) (int64, error) {
+	if c := r.Header.Get("Content-Encoding"); c != "" && c != "identity" {
+		return 0, refuse(http.StatusUnsupportedMediaType, "the content encoding %.40q isn't supported; send the body as it is", c)
+	}
+	switch list := r.Header.Values(headerLength); len(list) {
+	case 0:
+		return -1, nil
+	case 1:
+		if n, err := strconv.ParseUint(list[0], 10, 62); err == nil {
+			return int64(n), nil
+		}
+		return 0, refuse(http.StatusBadRequest, "the header %s is %.40q, no number of bytes", headerLength, list[0])
+	}
+	return 0, refuse(http.StatusBadRequest, "the header %s stands there more than once", headerLength)
+}
+
+// body reads the request's body.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]byte, error) {
+	tooLarge := func() error {
+		w.Header().Set("Connection", "close")
+		return refuse(http.StatusRequestEntityTooLarge, "the body has more than %d bytes", s.o.MaxBody)
+	}
+	if r.ContentLength > s.o.MaxBody {
+		return nil, tooLarge()
+	}
+	control := http.NewResponseController(w)
+	limited := control.SetReadDeadline(time.Now().Add(s.o.BodyTimeout)) == nil // recorders have no deadline
+	src := http.MaxBytesReader(w, r.Body, s.o.MaxBody)
+	// The first piece is small: a client that announces much has sent nothing yet.
+	size := int64(64 << 10)
+	if r.ContentLength >= 0 {
+		size = min(size, r.ContentLength+1) // a byte more, for the end to show
+	}
+	if err := s.take(held, size); err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, size)
+	for {
+		n, err := src.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		var over *http.MaxBytesError
+		switch {
+		case err == io.EOF:
+			if limited {
+				control.SetReadDeadline(time.Time{}) // the server reads on, to see whether the client goes away
+			}
+			return b, nil
+		case errors.As(err, &over):
+			return nil, tooLarge()
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			w.Header().Set("Connection", "close")
+			return nil, refuse(http.StatusRequestTimeout, "the body didn't arrive within %v", s.o.BodyTimeout)
+		case err == io.ErrUnexpectedEOF:
+			return nil, refuse(http.StatusBadRequest, "the body ends after %d bytes, before its length says", len(b))
+		case err != nil:
+			if r.Context().Err() != nil {
+				return nil, context.Cause(r.Context())
+			}
+			return nil, refuse(http.StatusBadRequest, "reading the body: %v", err)
+		}
+		if len(b) == cap(b) {
+			size := 2 * int64(cap(b))
+			if r.ContentLength >= 0 {
+				size = min(size, r.ContentLength+1)
+			}
+			size = max(size, int64(len(b))+1)
+			if err := s.take(held, size); err != nil {
+				return nil, err
+			}
+			before := int64(cap(b))
+			b = append(make([]byte, 0, size), b...)
+			*held -= before
+			s.held.Add(-before)
+		}
+	}
+}
+
+// answer parses a request, runs it, and writes its answer.
+func (m *model) answer(ctx context.Context, body []byte, header int64, held *int64) ([]byte, int64, error) {
+	r, err := parse(body, header)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := m.choose(r); err != nil {
+		return nil, 0, err
+	}
+	in, err := m.bind(r, func(n int64) error { return m.s.take(held, n) })
+	if err != nil {
+		return nil, 0, err
+	}
+	out, err := m.compute(ctx, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, header, err := m.encode(r, out)
+	if err == nil {
+		err = m.s.take(held, int64(len(b)))
+	}
+	return b, header, err
+}
+
+// bind makes tensors of the inputs.
+func (m *model) bind(r *request, take func(int64) error) (map[string]tensor.Any, error) {
+	in := make(map[string]tensor.Any, len(r.inputs))
+	for i := range r.inputs {
+		given := &r.inputs[i]
+		p := portNamed(m.inputs, given.name)
+		t := typeOf(func(t *datatype) bool { return t.name == given.datatype })
+		switch {
+		case p == nil:
+			return nil, refuse(http.StatusBadRequest, "model %q has no input %.100q; its inputs are %.1000s", m.name, given.name, portNames(m.inputs))
+		case !in[given.name].IsZero():
+			return nil, refuse(http.StatusBadRequest, "input %.100q stands there twice", given.name)
+		case t == nil:
+			return nil, refuse(http.StatusBadRequest, "input %.100q: there is no datatype %.40q", given.name, given.datatype)
+		case t != p.t:
+			return nil, refuse(http.StatusBadRequest, "input %.100q: the model takes %s, not %s", given.name, p.t.name, t.name)
+		}
+		a, err := given.tensor(t, take)
+		if err != nil {
+			return nil, err
+		}
+		in[given.name] = a
+	}
+	for i := range m.inputs {
+		if p := &m.inputs[i]; !p.optional && in[p.name].IsZero() {
+			return nil, refuse(http.StatusBadRequest, "input %q is missing; model %q takes %s", p.name, m.name, portNames(m.inputs))
+		}
+	}
+	return in, nil
+}
+
+// choose checks the outputs that are asked for, and names all if there are none.
+func (m *model) choose(r *request) error {
+	for i, o := range r.outputs {
+		if portNamed(m.outputs, o.name) == nil {
+			return refuse(http.StatusBadRequest, "model %q has no output %.100q; its outputs are %.1000s", m.name, o.name, portNames(m.outputs))
+		}
+		for _, before := range r.outputs[:i] {
+			if before.name == o.name {
+				return refuse(http.StatusBadRequest, "output %.100q is asked for twice", o.name)
+			}
+		}
+	}
+	if len(r.outputs) == 0 {
+		for i := range m.outputs {
+			r.outputs = append(r.outputs, output{name: m.outputs[i].name})
+		}
+	}
+	return nil
+}
+
+func portNamed(list []port, name string) *port {
+	for i := range list {
+		if list[i].name == name {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+func portNames(list []port) string {
+	var names []string
+	for i := range list {
+		names = append(names, list[i].name)
+	}
+	return strings.Join(names, ", ")
+}

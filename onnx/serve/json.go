@@ -1,0 +1,260 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"unicode/utf8"
+)
+
+// A scanner reads JSON (RFC 8259) from front to back. It isn't encoding/json, which knows no NaN and takes a pass and an
+// allocation for each number.
+type scanner struct {
+	b []byte
+	i int
+	// base is where b begins in the body; errors count from there.
+	base int
+}
+
+// mostDepth bounds how deep values nest that nobody asked for.
+const mostDepth = 64
+
+func (s *scanner) fail(format string, args ...any) error {
+	return refuse(http.StatusBadRequest, "byte %d of the body: %s", s.base+s.i, fmt.Sprintf(format, args...))
+}
+
+// peek returns the first byte of what follows white space, 0 at the end.
+func (s *scanner) peek() byte {
+	for ; s.i < len(s.b); s.i++ {
+		switch c := s.b[s.i]; c {
+		case ' ', '\n', '\t', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// what describes what follows for an error.
+func (s *scanner) what() string {
+	if s.peek() == 0 && s.i == len(s.b) {
+		return "the end"
+	}
+	rest := s.b[s.i:]
+	n := bytes.IndexAny(rest, " \n\t\r,:]}")
+	if n <= 0 {
+		n = min(1, len(rest))
+	}
+	return fmt.Sprintf("%.24q", rest[:min(n, 24)])
+}
+
+func (s *scanner) want(c byte) error {
+	if s.peek() != c {
+		return s.fail("want %q, got %s", c, s.what())
+	}
+	s.i++
+	return nil
+}
+
+// list reads what stands between two brackets, separated by commas.
+func (s *scanner) list(first, last byte, item func(i int) error) error {
+	if err := s.want(first); err != nil {
+		return err
+	}
+	if s.peek() == last {
+		s.i++
+		return nil
+	}
+	for i := 0; ; i++ {
+		if err := item(i); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.i++
+		case last:
+			s.i++
+			return nil
+		default:
+			return s.fail("want ',' or %q, got %s", last, s.what())
+		}
+	}
+}
+
+func (s *scanner) array(item func(i int) error) error { return s.list('[', ']', item) }
+
+// object calls member for each key, before its value.
+func (s *scanner) object(member func(key string) error) error {
+	return s.list('{', '}', func(int) error {
+		key, err := s.text()
+		if err == nil {
+			err = s.want(':')
+		}
+		if err == nil {
+			err = member(key)
+		}
+		return err
+	})
+}
+
+// quoted returns a string with its quotes.
+func (s *scanner) quoted() ([]byte, error) {
+	if s.peek() != '"' {
+		return nil, s.fail("want a string, got %s", s.what())
+	}
+	for j := s.i + 1; j < len(s.b); j++ {
+		switch c := s.b[j]; {
+		case c == '"':
+			from := s.i
+			s.i = j + 1
+			return s.b[from : j+1], nil
+		case c == '\\':
+			j++
+		case c < ' ':
+			return nil, s.fail("a control character in a string")
+		}
+	}
+	return nil, s.fail("a string without an end")
+}
+
+func (s *scanner) text() (string, error) {
+	s.peek()
+	at := s.i
+	q, err := s.quoted()
+	if err != nil {
+		return "", err
+	}
+	in := q[1 : len(q)-1]
+	if bytes.IndexByte(in, '\\') < 0 && utf8.Valid(in) {
+		return string(in), nil
+	}
+	var v string
+	if !utf8.Valid(in) || json.Unmarshal(q, &v) != nil {
+		s.i = at
+		return "", s.fail("a string that isn't UTF-8, or with a wrong escape")
+	}
+	return v, nil
+}
+
+// number returns the text of a number.
+func (s *scanner) number() ([]byte, error) {
+	s.peek()
+	from, j := s.i, s.i
+	digits := func() bool {
+		first := j
+		for j < len(s.b) && s.b[j] >= '0' && s.b[j] <= '9' {
+			j++
+		}
+		return j > first
+	}
+	at := func(c byte) bool { return j < len(s.b) && s.b[j] == c }
+	if at('-') {
+		j++
+	}
+	ok := true
+	if at('0') {
+		j++
+	} else {
+		ok = digits()
+	}
+	if ok && at('.') {
+		j++
+		ok = digits()
+	}
+	if ok && (at('e') || at('E')) {
+		j++
+		if at('+') || at('-') {
+			j++
+		}
+		ok = digits()
+	}
+	if !ok || j < len(s.b) && (s.b[j] >= '0' && s.b[j] <= '9' || s.b[j] >= 'a' && s.b[j] <= 'z' || s.b[j] >= 'A' && s.b[j] <= 'Z' || s.b[j] == '.') {
+		return nil, s.fail("want a number, got %s", s.what())
+	}
+	s.i = j
+	return s.b[from:j], nil
+}
+
+// special reads a word for what JSON has no number for.
+func (s *scanner) special() (float64, bool) {
+	c := s.peek()
+	if c != 'N' && c != 'I' && c != '-' {
+		return 0, false
+	}
+	rest := s.b[s.i:]
+	for _, w := range [...]struct {
+		text string
+		v    float64
+	}{{"NaN", math.NaN()}, {"Infinity", math.Inf(1)}, {"Inf", math.Inf(1)}, {"-Infinity", math.Inf(-1)}, {"-Inf", math.Inf(-1)}} {
+		if bytes.HasPrefix(rest, []byte(w.text)) {
+			s.i += len(w.text)
+			return w.v, true
+		}
+	}
+	return 0, false
+}
+
+// boolean reads true or false.
+func (s *scanner) boolean() (bool, error) {
+	s.peek()
+	for _, w := range [...]string{"true", "false"} {
+		if bytes.HasPrefix(s.b[s.i:], []byte(w)) {
+			s.i += len(w)
+			return w == "true", nil
+		}
+	}
+	return false, s.fail("want true or false, got %s", s.what())
+}
+
+// skip reads a value of any kind.
+func (s *scanner) skip(depth int) error {
+	if depth > mostDepth {
+		return s.fail("values nest deeper than %d", mostDepth)
+	}
+	switch c := s.peek(); {
+	case c == '{':
+		return s.object(func(string) error { return s.skip(depth + 1) })
+	case c == '[':
+		return s.array(func(int) error { return s.skip(depth + 1) })
+	case c == '"':
+		_, err := s.text()
+		return err
+	case c == 't' || c == 'f':
+		_, err := s.boolean()
+		return err
+	case c == 'n' && bytes.HasPrefix(s.b[s.i:], []byte("null")):
+		s.i += len("null")
+		return nil
+	}
+	_, err := s.number()
+	return err
+}
+
+// span finds the end of an array by its brackets alone. Whoever reads the elements checks the rest.
+func (s *scanner) span() ([]byte, int, error) {
+	if s.peek() != '[' {
+		return nil, 0, s.fail("want an array, got %s", s.what())
+	}
+	from, depth := s.i, 0
+	for j := s.i; j < len(s.b); j++ {
+		switch s.b[j] {
+		case '"':
+			s.i = j
+			if _, err := s.quoted(); err != nil {
+				return nil, 0, err
+			}
+			j = s.i - 1
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				s.i = j + 1
+				return s.b[from:s.i], from, nil
+			}
+		}
+	}
+	s.i = from
+	return nil, 0, s.fail("an array without an end")
+}

@@ -1,0 +1,402 @@
+package serve
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A request is the body of an inference request, before it meets a model.
+type request struct {
+	id      []byte // with its quotes, nil if there is none
+	echo    []byte // the parameters to give back, as members of an object
+	binary  bool   // outputs are binary unless they say otherwise
+	inputs  []input
+	outputs []output // nil: all of the model
+}
+
+// An input is a tensor of a request.
+type input struct {
+	name, datatype string
+	shape          []int
+	hasShape       bool
+	data           []byte // elements as JSON, nil if there are none
+	at             int    // where data is in the body
+	size           int64  // binary_data_size, -1 without
+	raw            []byte // so many bytes
+}
+
+// An output is one that a request asks for.
+type output struct {
+	name          string
+	binary, given bool // given: binary is the output's own
+}
+
+// Bounds of what a request may list; no model comes near.
+const (
+	mostTensors = 1024
+	mostRank    = 64
+)
+
+// parse reads a body whose first header bytes are JSON; header < 0 stands for all of it.
+func parse(body []byte, header int64) (*request, error) {
+	r := &request{}
+	split := len(body)
+	if header >= 0 {
+		if header > int64(len(body)) {
+			return nil, refuse(http.StatusBadRequest, "the header %s is %d, more than the %d bytes of the body", headerLength, header, len(body))
+		}
+		split = int(header)
+	}
+	s := &scanner{b: body[:split]}
+	hasInputs := false
+	seen := make(map[string]bool)
+	err := s.object(func(key string) (err error) {
+		if seen[key] && (key == "id" || key == "parameters" || key == "inputs" || key == "outputs") {
+			return s.fail("%q stands there twice", key)
+		}
+		switch key {
+		case "id":
+			seen[key] = true
+			s.peek()
+			from := s.i
+			if _, err = s.text(); err == nil {
+				r.id = s.b[from:s.i]
+			}
+		case "parameters":
+			seen[key] = true
+			err = s.object(func(name string) error { return r.parameter(s, name) })
+		case "inputs":
+			seen[key], hasInputs = true, true
+			err = s.array(func(i int) error {
+				if i == mostTensors {
+					return s.fail("more than %d inputs", mostTensors)
+				}
+				in, err := s.input()
+				r.inputs = append(r.inputs, in)
+				return err
+			})
+		case "outputs":
+			seen[key] = true
+			err = s.array(func(i int) error {
+				if i == mostTensors {
+					return s.fail("more than %d outputs", mostTensors)
+				}
+				out, err := s.output()
+				r.outputs = append(r.outputs, out)
+				return err
+			})
+		default:
+			err = s.skip(0)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case s.peek() != 0 || s.i < len(s.b):
+		if header < 0 && r.hasBinary() {
+			return nil, s.fail("the request ends before the body does; with binary data the header %s says where", headerLength)
+		}
+		return nil, s.fail("the request ends before the body does")
+	case !hasInputs:
+		return nil, refuse(http.StatusBadRequest, `the request has no "inputs"`)
+	}
+	return r, r.cut(body[split:], header >= 0)
+}
+
+func (r *request) hasBinary() bool {
+	for i := range r.inputs {
+		if r.inputs[i].size >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// cut gives each binary input its part of what follows the JSON.
+func (r *request) cut(rest []byte, header bool) error {
+	for i := range r.inputs {
+		in := &r.inputs[i]
+		switch {
+		case in.size < 0:
+			continue
+		case !header:
+			return refuse(http.StatusBadRequest, "input %.100q has binary data, but the header %s is missing", in.name, headerLength)
+		case in.size > int64(len(rest)):
+			return refuse(http.StatusBadRequest, "input %.100q has a binary_data_size of %d, but %d bytes are left of the body", in.name, in.size, len(rest))
+		}
+		in.raw, rest = rest[:in.size:in.size], rest[in.size:]
+	}
+	if len(rest) > 0 {
+		return refuse(http.StatusBadRequest, "%d bytes follow the last binary input; the sizes are wrong", len(rest))
+	}
+	return nil
+}
+
+// scalar reads the value of a parameter: a string, a number or a boolean, and returns its text.
+func (s *scanner) scalar() ([]byte, error) {
+	c := s.peek()
+	from := s.i
+	var err error
+	switch {
+	case c == '"':
+		_, err = s.text()
+	case c == 't' || c == 'f':
+		_, err = s.boolean()
+	case c == '-' || c >= '0' && c <= '9':
+		_, err = s.number()
+	default:
+		err = s.fail("a parameter is a string, a number or a boolean, not %s", s.what())
+	}
+	return s.b[from:s.i], err
+}
+
+// parameter reads a parameter of the request.
+func (r *request) parameter(s *scanner, name string) (err error) {
+	if name == "binary_data_output" {
+		r.binary, err = s.boolean()
+		return err
+	}
+	v, err := s.scalar()
+	if len(r.echo) > 0 {
+		r.echo = append(r.echo, ',')
+	}
+	r.echo = append(appendText(r.echo, name), ':')
+	r.echo = append(r.echo, v...)
+	return err
+}
+
+// known refuses a parameter of an extension that would change what is meant.
+func (s *scanner) known(name string) error {
+	if strings.HasPrefix(name, "shared_memory_") || name == "classification" {
+		return s.fail("the parameter %q belongs to an extension that this server doesn't have", name)
+	}
+	_, err := s.scalar()
+	return err
+}
+
+func (s *scanner) input() (input, error) {
+	in := input{size: -1}
+	var seen [4]bool
+	once := func(i int, key string) error {
+		if seen[i] {
+			return s.fail("%q stands there twice", key)
+		}
+		seen[i] = true
+		return nil
+	}
+	err := s.object(func(key string) (err error) {
+		switch key {
+		case "name":
+			if err = once(0, key); err == nil {
+				in.name, err = s.text()
+			}
+		case "datatype":
+			if err = once(1, key); err == nil {
+				in.datatype, err = s.text()
+			}
+		case "shape":
+			if err = once(2, key); err == nil {
+				in.hasShape = true
+				in.shape, err = s.shape()
+			}
+		case "data":
+			if err = once(3, key); err == nil {
+				var at int
+				in.data, at, err = s.span()
+				in.at = s.base + at
+			}
+		case "parameters":
+			err = s.object(func(name string) error {
+				if name != "binary_data_size" {
+					return s.known(name)
+				}
+				n, err := s.integer()
+				in.size = n
+				return err
+			})
+		default:
+			err = s.skip(0)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+	case in.name == "" || in.datatype == "" || !in.hasShape:
+		err = s.fail("an input needs a name, a datatype and a shape")
+	case in.data != nil && in.size >= 0:
+		err = s.fail("input %.100q has data and a binary_data_size", in.name)
+	case in.data == nil && in.size < 0:
+		err = s.fail("input %.100q has neither data nor a binary_data_size", in.name)
+	}
+	return in, err
+}
+
+func (s *scanner) output() (output, error) {
+	var out output
+	err := s.object(func(key string) (err error) {
+		switch key {
+		case "name":
+			out.name, err = s.text()
+		case "parameters":
+			err = s.object(func(name string) (err error) {
+				if name != "binary_data" {
+					return s.known(name)
+				}
+				out.given = true
+				out.binary, err = s.boolean()
+				return err
+			})
+		default:
+			err = s.skip(0)
+		}
+		return err
+	})
+	if err == nil && out.name == "" {
+		err = s.fail("an output needs a name")
+	}
+	return out, err
+}
+
+// integer reads a whole number from 0 on.
+func (s *scanner) integer() (int64, error) {
+	s.peek()
+	at := s.i
+	word, err := s.number()
+	if err != nil {
+		return -1, err
+	}
+	n, err := strconv.ParseInt(string(word), 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt {
+		s.i = at
+		return -1, s.fail("%.40s is no size", word)
+	}
+	return n, nil
+}
+
+func (s *scanner) shape() (shape []int, err error) {
+	err = s.array(func(i int) error {
+		if i == mostRank {
+			return s.fail("more than %d axes", mostRank)
+		}
+		n, err := s.integer()
+		shape = append(shape, int(n))
+		return err
+	})
+	return shape, err
+}
+
+// count returns how many elements a shape has, false if that is beyond all memory.
+func count(shape []int) (int, bool) {
+	n, fits := 1, true
+	for _, e := range shape {
+		if e == 0 {
+			return 0, true
+		}
+		if fits = fits && n <= math.MaxInt/16/e; fits {
+			n *= e
+		}
+	}
+	return n, fits
+}
+
+// tensor makes a tensor of an input. Before it takes memory it asks for it.
+func (in *input) tensor(t *datatype, take func(n int64) error) (a tensor.Any, err error) {
+	bad := func(format string, args ...any) error {
+		return refuse(http.StatusBadRequest, "input %.100q: "+format, append([]any{in.name}, args...)...)
+	}
+	size := t.d.Size()
+	n, ok := count(in.shape)
+	switch {
+	case size == 0:
+		return a, bad("the server doesn't take the datatype %s", t.name)
+	case !ok:
+		return a, bad("a shape of %v is beyond all memory", in.shape)
+	case in.size >= 0 && n*size != len(in.raw):
+		return a, bad("the shape %v of %s takes %d bytes, the binary_data_size is %d", in.shape, t.name, n*size, in.size)
+	case in.size < 0 && n > len(in.data): // each takes a byte at least
+		return a, bad("the shape %v has %d elements, data has fewer", in.shape, n)
+	}
+	if err := take(int64(n * size)); err != nil {
+		return a, err
+	}
+	if a, err = tensor.Make(t.d, in.shape...); err != nil {
+		return a, bad("%v", err)
+	}
+	b, ok := tensor.Bytes(a)
+	if !ok {
+		return a, bad("a new tensor of shape %v isn't contiguous", in.shape)
+	}
+	if in.size < 0 {
+		s := &scanner{b: in.data, base: in.at}
+		r := reader{s, t, in.shape, b}
+		return a, r.all()
+	}
+	appendBinary(b[:0], in.raw, size)
+	if t.name == "BOOL" {
+		for i, v := range b {
+			if v > 1 {
+				return a, bad("element %d is %d; a BOOL is 0 or 1", i, v)
+			}
+		}
+	}
+	return a, nil
+}
+
+// A reader reads elements of JSON into what is left of memory.
+type reader struct {
+	*scanner
+	t     *datatype
+	shape []int
+	to    []byte
+}
+
+// all reads an array of all elements, or arrays that nest as the shape does.
+func (r *reader) all() error {
+	whole := scanner{r.b, r.i + 1, r.base} // behind the first bracket
+	if len(r.shape) > 1 && whole.peek() == '[' {
+		return r.nested(0)
+	}
+	n := len(r.to) / r.t.d.Size()
+	return r.elements(n)
+}
+
+func (r *reader) elements(n int) error {
+	size, read := r.t.d.Size(), 0
+	err := r.array(func(i int) error {
+		if i == n {
+			return r.fail("more than %d elements, as the shape %v says", n, r.shape)
+		}
+		read++
+		err := r.element(r.t, r.to[:size])
+		r.to = r.to[size:]
+		return err
+	})
+	if err == nil && read < n {
+		err = r.fail("%d elements, the shape %v says %d", read, r.shape, n)
+	}
+	return err
+}
+
+func (r *reader) nested(axis int) error {
+	n := r.shape[axis]
+	if axis == len(r.shape)-1 {
+		return r.elements(n)
+	}
+	read := 0
+	err := r.array(func(i int) error {
+		if i == n {
+			return r.fail("more than %d arrays on axis %d, as the shape %v says", n, axis, r.shape)
+		}
+		read++
+		return r.nested(axis + 1)
+	})
+	if err == nil && read < n {
+		err = r.fail("%d arrays on axis %d, the shape %v says %d", read, axis, r.shape, n)
+	}
+	return err
+}

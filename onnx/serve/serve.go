@@ -1,0 +1,386 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Options bounds what clients may take. The zero value is the default.
+type Options struct {
+	// MaxBody is how many bytes the body of a request may have; 0 means 64 MiB.
+	MaxBody int64
+
+	// MaxHeld is how many bytes of bodies, inputs and answers the server holds at one time, over all requests, besides
+	// what runs take; 0 means 1 GiB. A request that doesn't fit gets the status 503, or 413 if it never would.
+	MaxHeld int64
+
+	// MaxMemory bounds each run, as onnx.Options.MaxMemory does.
+	MaxMemory int64
+
+	// MaxIterations bounds the loops of each run, as onnx.Options.MaxIterations does.
+	MaxIterations int64
+
+	// MaxRuns is how many runs go on at one time; 0 means as many as Go uses processors.
+	MaxRuns int
+
+	// MaxQueue is how many requests may wait for a run; 0 means 1024, a negative number none. One more gets the status
+	// 503 and is told to come back.
+	MaxQueue int
+
+	// Timeout is how long a request may wait and run; 0 means a minute. It gets the status 504 then.
+	Timeout time.Duration
+
+	// BodyTimeout is how long a client may take to send a body, and to take an answer; 0 means half a minute.
+	BodyTimeout time.Duration
+
+	// BatchDelay is how long a request waits for others to run with; 0 means that each runs alone. Requests share a run if
+	// they name the same model and their shapes agree beyond the first axis. That holds for models alone whose inputs and
+	// outputs all have the same named first axis. Results have the same bits as without: New runs such a model twice, and
+	// refuses one whose rows depend on each other.
+	BatchDelay time.Duration
+
+	// MaxBatch is how many rows a shared run may have; 0 means 32.
+	MaxBatch int
+
+	// Grace is how long Serve lets requests finish once it is told to stop; 0 means half a minute.
+	Grace time.Duration
+
+	// Hosts are names besides localhost under which clients may ask for a server that Serve runs on a loopback address,
+	// behind a proxy that passes them on.
+	Hosts []string
+
+	// Log gets errors of the server's own, and each request at level debug; nil means nothing is logged.
+	Log *slog.Logger
+}
+
+// fill puts in defaults.
+func (o Options) fill() Options {
+	o.MaxBody = cmp.Or(max(o.MaxBody, 0), 64<<20)
+	o.MaxHeld = cmp.Or(max(o.MaxHeld, 0), 1<<30)
+	o.MaxRuns = cmp.Or(max(o.MaxRuns, 0), runtime.GOMAXPROCS(0))
+	o.MaxQueue = max(cmp.Or(o.MaxQueue, 1024), 0)
+	o.Timeout = cmp.Or(max(o.Timeout, 0), time.Minute)
+	o.BodyTimeout = cmp.Or(max(o.BodyTimeout, 0), 30*time.Second)
+	o.MaxBatch = cmp.Or(max(o.MaxBatch, 0), 32)
+	o.Grace = cmp.Or(max(o.Grace, 0), 30*time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// A Model is a model under the name by which clients ask for it.
+type Model struct {
+	Name    string
+	Version string // empty: the version that the file has, or 1
+	Model   *onnx.Model
+}
+
+// A Server runs models for HTTP clients. It is an http.Handler: mount it in a mux at /v2/ and /metrics, or at a prefix
+// with http.StripPrefix, or let Serve do all. Its methods may be called from several goroutines at once.
+type Server struct {
+	o      Options
+	models map[string]*model
+	names  []string
+	slots  chan struct{} // one for each run that goes on
+	held   atomic.Int64  // bytes, see Options.MaxHeld
+	queue  atomic.Int64  // requests that wait for a slot
+
+	base   context.Context // ends when running requests must
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	active  int           // requests and shared runs
+	closing bool          // Shutdown was called
+	idle    chan struct{} // closed when closing and nothing is active
+	counts  map[counted]uint64
+}
+
+// A model is a Model that is served.
+type model struct {
+	s             *Server
+	name, version string
+	session       *onnx.Session
+	inputs        []port
+	outputs       []port
+	batches       *batches // nil: requests run alone
+	requests      histogram
+	runs          histogram
+	rows          histogram
+}
+
+// A port is an input or output of a model.
+type port struct {
+	name     string
+	t        *datatype
+	shape    []int64 // -1 where the size isn't fixed
+	first    string  // name of the first axis if its size isn't fixed
+	optional bool    // an input with a default
+}
+
+// New makes a server of models, which must stay open until it is shut down. The errors are those of onnx.NewSession, and of
+// models with inputs or outputs that the protocol has no words for: sequences, complex numbers, 8-bit floats, strings.
+func New(o Options, models ...Model) (*Server, error) {
+	s := &Server{o: o.fill(), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
+	s.slots = make(chan struct{}, s.o.MaxRuns)
+	s.base, s.cancel = context.WithCancelCause(context.Background())
+	for _, m := range models {
+		served, err := s.model(m)
+		if err != nil {
+			return nil, fmt.Errorf("serve: model %.100q: %w", m.Name, err)
+		}
+		s.models[m.Name] = served
+		s.names = append(s.names, m.Name)
+	}
+	if len(s.models) == 0 {
+		return nil, fmt.Errorf("serve: %w: there is no model to serve", tensor.ErrValue)
+	}
+	return s, nil
+}
+
+// wordsOf refuses names that can't stand in a path.
+func wordsOf(what, name string) error {
+	if name == "" || name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("%w: the %s %.100q can't stand in a path: want letters, and neither / nor control characters", tensor.ErrValue, what, name)
+	}
+	return nil
+}
+
+func (s *Server) model(from Model) (*model, error) {
+	if err := wordsOf("name", from.Name); err != nil {
+		return nil, err
+	}
+	if s.models[from.Name] != nil {
+		return nil, fmt.Errorf("%w: there are two models of this name", tensor.ErrValue)
+	}
+	session, err := onnx.NewSession(from.Model)
+	if err != nil {
+		return nil, err
+	}
+	m := &model{s: s, name: from.Name, version: from.Version, session: session}
+	if m.version == "" {
+		m.version = strconv.FormatInt(max(from.Model.Version, 1), 10)
+	}
+	if err := wordsOf("version", m.version); err != nil {
+		return nil, err
+	}
+	required := make(map[string]bool)
+	for _, v := range from.Model.Inputs() {
+		required[v.Name] = true
+	}
+	for i := range from.Model.Graph.Inputs {
+		v := &from.Model.Graph.Inputs[i]
+		p, err := portOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("input %.100q: %w", v.Name, err)
+		}
+		p.optional = !required[v.Name]
+		m.inputs = append(m.inputs, p)
+	}
+	for i := range from.Model.Graph.Outputs {
+		v := &from.Model.Graph.Outputs[i]
+		p, err := portOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("output %.100q: %w", v.Name, err)
+		}
+		m.outputs = append(m.outputs, p)
+	}
+	m.requests.bounds, m.runs.bounds, m.rows.bounds = seconds, seconds, powers
+	if s.o.BatchDelay > 0 && s.o.MaxBatch > 1 {
+		err = m.batch()
+	}
+	return m, err
+}
+
+func portOf(v *onnx.ValueInfo) (p port, err error) {
+	p.name = v.Name
+	if v.Type.Kind != onnx.KindTensor {
+		return p, fmt.Errorf("%w: it is %v; the protocol has tensors alone", onnx.ErrUnsupported, v.Type)
+	}
+	p.t = typeOf(func(t *datatype) bool { return t.elem == v.Type.Elem })
+	switch {
+	case p.t == nil:
+		return p, fmt.Errorf("%w: it holds %v, for which the protocol has no datatype", onnx.ErrUnsupported, v.Type.Elem)
+	case p.t.d.Size() == 0:
+		return p, fmt.Errorf("%w: it holds %v; the server doesn't take the datatype %s", onnx.ErrUnsupported, v.Type.Elem, p.t.name)
+	case !v.Type.HasShape:
+		p.shape = []int64{-1} // the protocol can't say that the rank is unknown
+		return p, nil
+	}
+	p.shape = []int64{}
+	for i, d := range v.Type.Shape {
+		if i == 0 && d.Value < 0 {
+			p.first = d.Param
+		}
+		p.shape = append(p.shape, max(d.Value, -1))
+	}
+	return p, nil
+}
+
+// A refusal is an answer with an error.
+type refusal struct {
+	status int
+	text   string
+	err    error // beneath, may be nil
+}
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return r.err }
+
+func refuse(status int, format string, args ...any) error {
+	r := &refusal{status: status, text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			r.err = err
+		}
+	}
+	return r
+}
+
+var (
+	errStopping = &refusal{status: http.StatusServiceUnavailable, text: "the server is stopping"}
+	errQueue    = &refusal{status: http.StatusServiceUnavailable, text: "too many requests wait; come back later"}
+)
+
+// begin counts a request, or refuses it when the server stops.
+func (s *Server) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return errStopping
+	}
+	s.active++
+	return nil
+}
+
+// more counts a shared run, which a request that is counted starts.
+func (s *Server) more() {
+	s.mu.Lock()
+	s.active++
+	s.mu.Unlock()
+}
+
+func (s *Server) end() {
+	s.mu.Lock()
+	if s.active--; s.active == 0 && s.closing {
+		close(s.idle)
+	}
+	s.mu.Unlock()
+}
+
+func (s *Server) stopping() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closing
+}
+
+// Shutdown refuses new requests and waits for those that run. When ctx ends before they do, their runs are stopped, and
+// they get an error; Shutdown then returns ctx's error, once they are gone. Call it before the models are closed.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.closing {
+		s.closing = true
+		if s.active == 0 {
+			close(s.idle)
+		}
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.idle:
+		return nil
+	case <-ctx.Done():
+	}
+	s.cancel(errStopping)
+	<-s.idle
+	return ctx.Err()
+}
+
+// take reserves memory, see Options.MaxHeld. The request gives back what it took.
+func (s *Server) take(held *int64, n int64) error {
+	switch {
+	case *held+n > s.o.MaxHeld:
+		return refuse(http.StatusRequestEntityTooLarge, "the request needs %d bytes for body, inputs and outputs, the limit is %d", *held+n, s.o.MaxHeld)
+	case s.held.Add(n) > s.o.MaxHeld:
+		s.held.Add(-n)
+		return refuse(http.StatusServiceUnavailable, "other requests hold the memory that this one needs; come back later")
+	}
+	*held += n
+	return nil
+}
+
+// enter waits for the right to run.
+func (s *Server) enter(ctx context.Context) error {
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if s.queue.Add(1) > int64(s.o.MaxQueue) {
+		s.queue.Add(-1)
+		return errQueue
+	}
+	defer s.queue.Add(-1)
+	select {
+	case s.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Server) leave() { <-s.slots }
+
+// run runs the model once. The caller has a slot.
+func (m *model) run(ctx context.Context, in map[string]tensor.Any, requests int) (out map[string]tensor.Any, err error) {
+	start := time.Now()
+	defer func() {
+		if p := recover(); p != nil {
+			stack := make([]byte, 16<<10)
+			m.s.o.Log.Error("a run panicked", "model", m.name, "panic", p, "stack", string(stack[:runtime.Stack(stack, false)]))
+			out, err = nil, refuse(http.StatusInternalServerError, "the run failed inside the server")
+		}
+		m.s.mu.Lock()
+		m.runs.add(time.Since(start).Seconds())
+		m.rows.add(float64(requests))
+		m.s.mu.Unlock()
+	}()
+	out, err = m.session.Run(ctx, in, onnx.Options{MaxMemory: m.s.o.MaxMemory, MaxIterations: m.s.o.MaxIterations})
+	return out, m.explain(ctx, in, err)
+}
+
+// explain finds the status for the error of a run.
+func (m *model) explain(ctx context.Context, in map[string]tensor.Any, err error) error {
+	var refused *refusal
+	var need *onnx.MemoryError
+	switch {
+	case err == nil || errors.As(err, &refused):
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &need):
+		return refuse(http.StatusRequestEntityTooLarge, "the run needs %d bytes for weights and results, the limit is %d", need.Need, need.Limit)
+	}
+	text := strings.TrimPrefix(err.Error(), "onnx: ")
+	var placed *onnx.Error
+	if errors.As(err, &placed) {
+		text = strings.TrimPrefix((&onnx.Error{Place: placed.Place, Err: placed.Err}).Error(), "onnx: ") // clients needn't know the file
+	}
+	if _, planned := m.session.Plan(in); planned != nil {
+		return refuse(http.StatusBadRequest, "%s", text) // the inputs don't fit the model
+	}
+	return &refusal{status: http.StatusInternalServerError, text: text, err: err}
+}
