@@ -285,8 +285,8 @@ func words(data any, offs []int, o *PrintOptions, rank int) func(i int) string {
 		return narrowWords(d, offs, o)
 	case []num.F8E5M2FNUZ:
 		return narrowWords(d, offs, o)
-	case []num.F8E8M0:
-		return narrowWords(d, offs, o)
+	case []num.F8E8M0: // as float32: the shortest decimal of 0.25 would be 0.2
+		return newColumn(single, o, o.Sign, len(offs), func(i int) float64 { return d[offs[i]].Float64() }).word
 	case []num.Int2:
 		return smallWords(d, offs)
 	case []num.Int4:
@@ -396,7 +396,7 @@ func scalarText(v any) (string, bool) {
 	case num.F8E5M2FNUZ:
 		return kindOf(num.FormatF8E5M2FNUZ).scalar(v.Float64()), true
 	case num.F8E8M0:
-		return kindOf(num.FormatF8E8M0).scalar(v.Float64()), true
+		return single.scalar(v.Float64()), true
 	case complex64:
 		return single.complex(complex128(v)), true
 	case complex128:
