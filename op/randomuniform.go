@@ -39,7 +39,9 @@ func uniformOf(name string, c *Call, like []tensor.Any) *transfer {
 }
 
 // uniforms returns numbers of [0, 1).
-func uniforms(seed uint64, n int) tensor.Any { return tensor.RandomUniform[float64](seed, 0, 1, n).Any() }
+func uniforms(seed uint64, n int) tensor.Any {
+	return tensor.RandomUniform[float64](seed, 0, 1, n).Any()
+}
 
 // before moves element i of a float type to the next smaller number.
 func (w numeric) before(i int) {
