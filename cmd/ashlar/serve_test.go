@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// serving starts the command, and returns what it prints first and its end: a call with exit code and errors.
+func serving(t *testing.T, ctx context.Context, args ...string) (line string, over chan *call) {
+	t.Helper()
+	c := newCall(nil)
+	r, w := io.Pipe()
+	c.stdout = w
+	over = make(chan *call, 1)
+	go func() {
+		c.code = c.run(ctx, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...))
+		w.Close()
+		over <- c
+	}()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		t.Fatal(err, (<-over).err.String())
+	}
+	return line, over
+}
+
+// TestServingPage runs the commands of docs/serving.md against the server that it shows.
+func TestServingPage(t *testing.T) {
+	for _, program := range []string{"curl", "bash"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip("the page's commands need ", program)
+		}
+	}
+	inRoot(t)
+	const page, address = "docs/serving.md", "http://127.0.0.1:8000"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	line, over := serving(t, ctx, "testdata/digits.onnx")
+	url, names, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if names != "serves digits" {
+		t.Errorf("it prints %q", line)
+	}
+	tmp := t.TempDir() + "/"
+	commands := 0
+	parts := strings.Split(string(text), "\n$ ")
+	got := parts[0]
+	for _, part := range parts[1:] {
+		block, after, _ := strings.Cut(part, "\n```")
+		lines := strings.Split(block, "\n")
+		n := 1 // a command goes on in lines that begin with two spaces
+		for n < len(lines) && strings.HasPrefix(lines[n], "  ") {
+			n++
+		}
+		command, want := strings.Join(lines[:n], "\n"), strings.Join(lines[n:], "\n")
+		commands++
+		c := exec.Command("bash", "-ec", strings.NewReplacer(address, url, "/tmp/", tmp).Replace(command))
+		c.Stderr = os.Stderr
+		b, err := c.Output()
+		out := strings.TrimSuffix(string(b), "\n")
+		if err != nil || out != want && !*update {
+			t.Errorf("$ %s: %v\n--- got\n%s\n--- the page says\n%s", command, err, out, want)
+		}
+		if got += "\n$ " + command; out != "" {
+			got += "\n" + out
+		}
+		if strings.Contains(part, "\n```") {
+			got += "\n```" + after
+		}
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if commands < 7 {
+		t.Errorf("the page has %d commands", commands)
+	}
+	stop()
+	if c := <-over; c.code != 0 {
+		t.Errorf("exit %d: %s", c.code, c.err.String())
+	}
+}
+
+// The command is told to end while clients ask: what they get is an answer, an error, or no connection, and it exits with 0.
+func TestServeTerminated(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no signals to send")
+	}
+	inRoot(t)
+	before := runtime.NumGoroutine()
+	line, over := serving(t, t.Context(), "--batch-delay", "1ms", "--verbose", "--log-json", "d=testdata/digits.onnx", "other=testdata/digits.onnx")
+	url, names, _ := strings.Cut(strings.TrimSpace(line), " ")
+	if names != "serves d, other" {
+		t.Errorf("it prints %q", line)
+	}
+	body := `{"inputs":[{"name":"image","datatype":"FP32","shape":[1,1,8,8],"data":[` + strings.Repeat("0,", 63) + `0]}]}`
+	tr := &http.Transport{MaxIdleConnsPerHost: 64}
+	client := &http.Client{Transport: tr}
+	var served atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			for {
+				r, err := client.Post(url+"/v2/models/"+[]string{"d", "other"}[i%2]+"/infer", "application/json", strings.NewReader(body))
+				if err != nil {
+					return
+				}
+				b, err := io.ReadAll(r.Body)
+				r.Body.Close()
+				if err != nil || r.StatusCode != 200 && r.StatusCode != 503 || !bytes.Contains(b, []byte(map[int]string{200: `"data":[`, 503: `{"error":`}[r.StatusCode])) {
+					t.Errorf("%v %d %s", err, r.StatusCode, b)
+				}
+				served.Add(1)
+			}
+		})
+	}
+	for served.Load() < 100 {
+		time.Sleep(time.Millisecond)
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Signal(syscall.SIGTERM)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := <-over
+	wg.Wait()
+	if c.code != 0 || !strings.Contains(c.err.String(), `"msg":"stopping"`) || !strings.Contains(c.err.String(), `"status":200`) {
+		t.Errorf("exit %d: %.1000s", c.code, c.err.String())
+	}
+	tr.CloseIdleConnections()
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before+2; time.Sleep(10 * time.Millisecond) { // the signal package keeps one
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+func TestServeErrors(t *testing.T) {
+	inRoot(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	const model = "testdata/digits.onnx"
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{2, "it takes one or more models, 0 given", nil},
+		{2, "--queue can't be -1; it goes from 0 to 1048576", []string{"--queue", "-1", model}},
+		{2, "--timeout can't be 0s", []string{"--timeout", "0", model}},
+		{2, "--max-body and --max-held can't be none", []string{"--max-body", "none", model}},
+		{1, "nowhere.onnx", []string{"nowhere.onnx"}},
+		{1, "testdata/seven.png: it isn't an ONNX model", []string{"testdata/seven.png"}},
+		{1, "there are two models of this name", []string{model, model}},
+		{1, "can't stand in a path", []string{"a/b=" + model}},
+		{1, fmt.Sprintf("serve: can't listen on %s: ", l.Addr()), []string{"--listen", l.Addr().String(), model}},
+		{1, "serve: can't listen on nonsense: ", []string{"--listen", "nonsense", model}},
+	} {
+		if got := newCall(nil).with(append([]string{"serve"}, c.args...)...); got.code != c.code || !strings.Contains(got.err.String(), c.want) {
+			t.Errorf("serve %v: exit %d: %s\nwant %d %s", c.args, got.code, got.err.String(), c.code, c.want)
+		}
+	}
+}
