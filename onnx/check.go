@@ -213,7 +213,7 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 		return err
 	}
 	if n.Op == "Constant" && isDefault(n.Domain) && len(n.Attributes) == 1 {
-		if t, ok := n.Attributes[0].Value.(*SparseTensor); ok {
+		if t, ok := n.Attributes[0].Value.(*SparseTensor); ok && t != nil {
 			return c.checkSparse(s, t, missing)
 		}
 	}
