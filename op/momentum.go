@@ -22,8 +22,8 @@ type update struct {
 	new  func(x, g float64, kept [2]float64) (y float64, keep [2]float64)
 }
 
-// apply computes the results for tensors of one parameter: the parameter, and what is kept.
-func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
+// check panics unless the tensors of one parameter have one type and shape.
+func (u *update) check(in []*tensor.Any) {
 	for i, a := range in {
 		if d := in[0].DType(); a.DType() != d {
 			panic(fail(u.name, tensor.ErrDType, "the parameter holds %v, and what belongs to it %v; convert one with op.Cast", d, a.DType()))
@@ -32,6 +32,11 @@ func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
 			panic(fail(u.name, tensor.ErrShape, "the parameter has shape %s, and what belongs to it %s", shapeText(in[0].Shape()), shapeText(a.Shape())))
 		}
 	}
+}
+
+// apply computes the results for tensors of one parameter: the parameter, and what is kept.
+func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
+	u.check(in)
 	s := read(opts)
 	src, to := make([]numeric, len(in)), make([]numeric, len(outs))
 	for i, a := range in {
@@ -93,6 +98,12 @@ func momentumOf(t Training, alpha, beta float64, nesterov bool) *update {
 // groups returns the inputs of each parameter of a node, whose inputs are the rate, the step, and
 // then all parameters, all gradients, and so on.
 func (u *update) groups(c *Call) [][]*tensor.Any {
+	if rate := c.in(0); rate.Len() != 1 || !rate.DType().IsFloat() {
+		panic(fail(u.name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(rate)))
+	}
+	if step := c.in(1); step.Len() != 1 || !indices.has(step.DType()) {
+		panic(fail(u.name, tensor.ErrShape, "the step, input 1, is %s; want one integer", tensor.Describe(step)))
+	}
 	n, per := len(c.Inputs)-2, 2+u.kept
 	if n%per != 0 {
 		panic(fail(u.name, tensor.ErrShape, "it has %d inputs; want 2, and %d for each parameter", len(c.Inputs), per))
@@ -104,11 +115,12 @@ func (u *update) groups(c *Call) [][]*tensor.Any {
 			must(u.name, floats.has(a.DType()), a.DType())
 			groups[i] = append(groups[i], a)
 		}
+		u.check(groups[i])
 	}
 	return groups
 }
 
-// inferred is the infer of a node, and trained its run.
+// inferred is the infer of a node, and trained its run with the rate and the step.
 func (u *update) inferred(c *Call) []tensor.Any {
 	groups := u.groups(c)
 	outs := make([]tensor.Any, (1+u.kept)*len(groups))
@@ -123,9 +135,6 @@ func (u *update) inferred(c *Call) []tensor.Any {
 func (u *update) trained(c *Call) []tensor.Any {
 	groups := u.groups(c)
 	outs := make([]tensor.Any, (1+u.kept)*len(groups))
-	for i := range c.Inputs {
-		c.with(u.name, i)
-	}
 	for i, g := range groups {
 		var to []*tensor.Any
 		for k := range 1 + u.kept {
@@ -136,17 +145,14 @@ func (u *update) trained(c *Call) []tensor.Any {
 	return outs
 }
 
-// trainingOf reads the rate, the step and the decay of a node.
-func trainingOf(name string, c *Call) Training {
-	rate := c.with(name, 0)
-	if rate.Len() != 1 || !rate.DType().IsFloat() {
-		panic(fail(name, tensor.ErrShape, "the rate, input 0, is %s; want one float", tensor.Describe(*rate)))
+// trainingOf reads the rate, the step and the decay of a node, which update checks.
+func trainingOf(u *update, c *Call) Training {
+	u.groups(c)
+	for i := range c.Inputs {
+		c.with(u.name, i)
 	}
-	step := int64s(name, c, 1)
-	if len(step) != 1 {
-		panic(fail(name, tensor.ErrShape, "the step, input 1, has %d elements; want one", len(step)))
-	}
-	return Training{Rate: numericOf(wordsOf(*rate)).float(0), Step: step[0], Decay: float64(c.Attrs.Float("norm_coefficient", 0))}
+	rate, step := numericOf(wordsOf(c.Inputs[0])), int64s(u.name, c, 1)
+	return Training{Rate: rate.float(0), Step: step[0], Decay: float64(c.Attrs.Float("norm_coefficient", 0))}
 }
 
 var momentum = opN{about: about{name: "Momentum", domain: trainingDomain, onnx: []int{1}, attrs: []string{"alpha", "beta", "mode", "norm_coefficient"}}, least: 5, most: -1, by: 2, takes: floats,
@@ -154,7 +160,7 @@ var momentum = opN{about: about{name: "Momentum", domain: trainingDomain, onnx: 
 	run: func(c *Call) []tensor.Any {
 		mode := c.Attrs.Str("mode", "standard")
 		known("Momentum", "mode", mode, "standard", "nesterov")
-		return momentumOf(trainingOf("Momentum", c), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0)), mode == "nesterov").trained(c)
+		return momentumOf(trainingOf(momentumOf(Training{}, 0, 0, false), c), float64(c.Attrs.Float("alpha", 0)), float64(c.Attrs.Float("beta", 0)), mode == "nesterov").trained(c)
 	}}
 
 const trainingDomain = "ai.onnx.preview.training"

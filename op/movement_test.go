@@ -359,6 +359,21 @@ func TestInferAgrees(t *testing.T) {
 					if in, a := attentionCalls(o, d); in != nil {
 						attrs, calls = a, append(calls, in...)
 					}
+					theta, _ := tensor.Make(d, 1, 2, 3)
+					rows, _ := tensor.Make(d, 3, 16)
+					scales, _ := tensor.Make(d, 2, 1)
+					number := func(v int64) tensor.Any { return tensor.Scalar(v).Any() }
+					calls = append(calls, map[string][]tensor.Any{
+						"Adagrad": {f, number(1), m, m, m}, "Adam": {f, number(1), m, m, m, m}, "Momentum": {f, number(1), m, m, m}, "AffineGrid": {theta, i64(1, 1, 2, 2).Any()},
+						"DynamicQuantizeMatMul": {m, tensor.New[int8](4, 3).Any(), f}, "MatMulIntegerToFloat": {m, transposed(m), f, f}, "MatMulNBits": {rows, tensor.New[uint8](2, 1, 8).Any(), scales},
+						"MelWeightMatrix": {number(8), number(16), number(8192), f, tensor.Scalar[float32](4096).Any()}, "QGemm": {m, f, one, transposed(m), f, one},
+						"QLinearWhere": {tensor.New[bool](3, 4).Any(), m, f, one, m, f, one, f, one}}[o.Name()])
+					switch o.Name() {
+					case "MatMulNBits":
+						attrs = given{"K": int64(16), "N": int64(2), "block_size": int64(16)}
+					case "RandomNormal", "RandomUniform":
+						attrs = given{"shape": []int64{2, 3}}
+					}
 					if ml, ok := mlAttrs[o.Name()]; ok {
 						attrs = ml
 					}
