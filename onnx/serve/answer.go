@@ -72,11 +72,29 @@ func appendText(b []byte, text string) []byte {
 	return append(b, q...)
 }
 
-// encode writes the answer to a request: JSON of header bytes, and binary data if header >= 0.
-func (m *model) encode(r *request, out map[string]array) (b []byte, header int64, err error) {
-	room := 256 + len(r.id) + len(r.echo)
-	for _, o := range r.outputs {
-		room += len(o.name) + 128 + 4*len(out[o.name].data)
+// encode writes the answer to a request: JSON of header bytes, and binary data if header >= 0. Before it takes memory it
+// asks for it.
+func (m *model) encode(r *request, out map[string]array, take func(int64) error) (b []byte, header int64, err error) {
+	room := 256 + 6*len(m.name) + len(r.id) + len(r.echo)
+	for i, o := range r.outputs {
+		a, ok := out[o.name]
+		if !ok {
+			return nil, 0, refuse(http.StatusInternalServerError, "the run gave no output %q", o.name)
+		}
+		if !o.given {
+			r.outputs[i].binary = r.binary
+		}
+		text := 1
+		if !r.outputs[i].binary {
+			text = 4 // with a comma: 15 bytes of text for an FP32, 25 for an FP64
+			if size := a.t.d.Size(); size <= 2 {
+				text = 4 + 2*size // 6 for a BOOL, 15 for an FP16
+			}
+		}
+		room += 128 + 6*len(o.name) + 21*len(a.shape) + text*len(a.data)
+	}
+	if err := take(int64(room)); err != nil {
+		return nil, 0, err
 	}
 	b = append(make([]byte, 0, room), `{"model_name":`...)
 	b = appendText(b, m.name)
@@ -94,10 +112,7 @@ func (m *model) encode(r *request, out map[string]array) (b []byte, header int64
 		if i > 0 {
 			b = append(b, ',')
 		}
-		a, ok := out[o.name]
-		if !ok {
-			return nil, 0, refuse(http.StatusInternalServerError, "the run gave no output %q", o.name)
-		}
+		a := out[o.name]
 		b = appendText(append(b, `{"name":`...), o.name)
 		b = append(append(append(b, `,"datatype":"`...), a.t.name...), `","shape":[`...)
 		for i, n := range a.shape {
@@ -107,7 +122,7 @@ func (m *model) encode(r *request, out map[string]array) (b []byte, header int64
 			b = strconv.AppendInt(b, int64(n), 10)
 		}
 		b = append(b, ']')
-		if o.given && o.binary || !o.given && r.binary {
+		if o.binary {
 			b = append(b, `,"parameters":{"binary_data_size":`...)
 			b = append(strconv.AppendInt(b, int64(len(a.data)), 10), "}}"...)
 			binary = append(binary, a)

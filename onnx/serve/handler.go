@@ -247,8 +247,8 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer s.end()
-	if s.queue.Load() > int64(s.o.MaxQueue) {
-		return errQueue
+	if s.queue.Load() >= int64(s.o.MaxQueue) && len(s.slots) == cap(s.slots) {
+		return errQueue // before its body is read
 	}
 	var held int64
 	defer func() { s.held.Add(-held) }()
@@ -377,11 +377,7 @@ func (m *model) answer(ctx context.Context, body []byte, header int64, held *int
 	if err != nil {
 		return nil, 0, err
 	}
-	b, header, err := m.encode(r, out)
-	if err == nil {
-		err = m.s.take(held, int64(len(b)))
-	}
-	return b, header, err
+	return m.encode(r, out, func(n int64) error { return m.s.take(held, n) })
 }
 
 // bind makes tensors of the inputs.

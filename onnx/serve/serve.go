@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -379,7 +380,8 @@ func (m *model) explain(ctx context.Context, in map[string]tensor.Any, err error
 	if errors.As(err, &placed) {
 		text = strings.TrimPrefix((&onnx.Error{Place: placed.Place, Err: placed.Err}).Error(), "onnx: ") // clients needn't know the file
 	}
-	if _, planned := m.session.Plan(in); planned != nil {
+	broken := errors.Is(err, tensor.ErrClosed) || errors.Is(err, mem.ErrShrunk)
+	if _, planned := m.session.Plan(in); planned != nil && !broken {
 		return refuse(http.StatusBadRequest, "%s", text) // the inputs don't fit the model
 	}
 	return &refusal{status: http.StatusInternalServerError, text: text, err: err}

@@ -534,21 +534,21 @@ func TestTimeout(t *testing.T) {
 
 // Bodies, inputs and answers are held to a limit together.
 func TestHeld(t *testing.T) {
-	s := server(t, Options{MaxHeld: 6000}, echo(t, dtype.Float32))
+	s := server(t, Options{MaxHeld: 8000}, echo(t, dtype.Float32))
 	body := func(n int) string {
 		return `{"inputs":[{"name":"x","datatype":"FP32","shape":[1,` + strconv.Itoa(n) + `],"data":[` + strings.TrimSuffix(strings.Repeat("0,", n), ",") + `]}]}`
 	}
-	if w := infer(s, "echo-float32", body(500)); w.Code != 200 {
+	if w := infer(s, "echo-float32", body(200)); w.Code != 200 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := infer(s, "echo-float32", body(2000)); w.Code != 413 || !strings.Contains(w.Body.String(), "the limit is 6000") {
+	if w := infer(s, "echo-float32", body(2000)); w.Code != 413 || !strings.Contains(w.Body.String(), "the limit is 8000") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	s.held.Add(4000)
+	s.held.Add(5000)
 	if w := infer(s, "echo-float32", body(500)); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if held := s.held.Add(-4000); held != 0 {
+	if held := s.held.Add(-5000); held != 0 {
 		t.Errorf("%d bytes are held", held)
 	}
 }
@@ -625,6 +625,17 @@ func TestGuard(t *testing.T) {
 		if w.Code != c.code || c.code != 200 && errorOf(t, w.Body.Bytes()) == "" {
 			t.Errorf("%s %s from %q: %d %s, want %d", c.method, c.host, c.origin, w.Code, w.Body, c.code)
 		}
+	}
+}
+
+// A model that is closed too early is the server's fault, and says nothing about its file.
+func TestClosedModel(t *testing.T) {
+	m := digits(t)
+	s := server(t, Options{}, m)
+	m.Model.Close()
+	w := infer(s, "digits", image(1, 1))
+	if got := errorOf(t, w.Body.Bytes()); w.Code != 500 || !strings.Contains(got, "closed") || strings.Contains(got, "testdata") {
+		t.Errorf("%d %s", w.Code, got)
 	}
 }
 
