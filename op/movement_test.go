@@ -368,7 +368,14 @@ func TestInferAgrees(t *testing.T) {
 						"DynamicQuantizeMatMul": {m, tensor.New[int8](4, 3).Any(), f}, "MatMulIntegerToFloat": {m, transposed(m), f, f}, "MatMulNBits": {rows, tensor.New[uint8](2, 1, 8).Any(), scales},
 						"MelWeightMatrix": {number(8), number(16), number(8192), f, tensor.Scalar[float32](4096).Any()}, "QGemm": {m, f, one, transposed(m), f, one},
 						"QLinearWhere": {tensor.New[bool](3, 4).Any(), m, f, one, m, f, one, f, one}}[o.Name()])
+					if o.Name() == "MaxRoiPool" {
+						image, _ := tensor.Make(d, 1, 2, 4, 4)
+						rois, _ := tensor.Make(d, 2, 5)
+						calls = append(calls, []tensor.Any{image, rois})
+					}
 					switch o.Name() {
+					case "MaxRoiPool":
+						attrs = given{"pooled_shape": []int64{2, 2}}
 					case "MatMulNBits":
 						attrs = given{"K": int64(16), "N": int64(2), "block_size": int64(16)}
 					case "RandomNormal", "RandomUniform":
