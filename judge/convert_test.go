@@ -403,7 +403,7 @@ func TestRelay(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for n := 0; n < *cases; n++ {
 		a := randomLayout(r, 3, []int{1, 2, 3, 4, 8}, []int{0, 1, 2, 3, 4, 8, 9, 16, 32})
-		b := a
+		var b layout.Layout
 		if r.IntN(2) == 0 {
 			b, _ = layout.ColMajorOf(a.Extents())
 		} else {

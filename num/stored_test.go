@@ -10,10 +10,10 @@ import (
 
 // A definition is a format by its specification: what it has besides the numbers of its exponents and fractions.
 type definition struct {
-	f                          Format
-	bits, mbits, bias          int
-	most, inf, nan             uint16 // codes without sign; 0 where there is none
-	unsignedZero, scale, small bool
+	f                   Format
+	bits, mbits, bias   int
+	most, inf, nan      uint16 // codes without sign; 0 where there is none
+	unsignedZero, small bool
 }
 
 var definitions = []definition{

@@ -280,21 +280,6 @@ func (k *flowCall) stringsOf(list []int32, shape []int) Value {
 	return v
 }
 
-// textFrom returns the strings that f makes of those of v.
-func (k *flowCall) textFrom(v *Value, f func(s string) (string, error)) (Value, error) {
-	list, err := mapped(k, v, func(s string) (int32, error) {
-		s, err := f(s)
-		if err != nil {
-			return 0, err
-		}
-		return k.intern(s)
-	})
-	if err != nil {
-		return Value{}, err
-	}
-	return k.stringsOf(list, v.a.Shape()), nil
-}
-
 // inferred is a result that is known only in its type; nothing where shape is nil.
 func (k *flowCall) inferred(e elem, shape []int) (Value, error) {
 	v := describedAs(e, shape...)

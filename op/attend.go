@@ -46,17 +46,17 @@ type heads struct {
 // attending is one call. The operands are views of one element type, which is that of the result.
 type attending struct {
 	heads
-	q, k, v    tensor.Any  // [batch, kv, group, queries, width], [batch, kv, 1, keys, width], [batch, kv, 1, keys, wide]
-	bias       *tensor.Any // stretches to [batch, kv, group, queries, keys]; nil is none
-	spans      []visible   // are added to it
-	clear      bool        // a query whose biases are −∞ alone has weights of 0, not NaN
-	root, half float64     // factors of queries and keys before the product
-	scale      float64     // factor of the product
-	softcap    float64
-	precise    dtype.DType // what the softmax is computed in, if not the type of the operands
-	sink       *tensor.Any // [kv, group, 1, 1]: an addend of the softmax that belongs to no key; nil is none
-	keep       int         // the stage that kept becomes: products, capped ones, biased ones, weights
-	kept       *tensor.Any // [batch, kv, group, queries, keys]; nil if it isn't wanted
+	q, k, v tensor.Any  // [batch, kv, group, queries, width], [batch, kv, 1, keys, width], [batch, kv, 1, keys, wide]
+	bias    *tensor.Any // stretches to [batch, kv, group, queries, keys]; nil is none
+	spans   []visible   // are added to it
+	clear   bool        // a query whose biases are −∞ alone has weights of 0, not NaN
+	root    float64     // factor of queries and keys before the product
+	scale   float64     // factor of the product
+	softcap float64
+	precise dtype.DType // what the softmax is computed in, if not the type of the operands
+	sink    *tensor.Any // [kv, group, 1, 1]: an addend of the softmax that belongs to no key; nil is none
+	keep    int         // the stage that kept becomes: products, capped ones, biased ones, weights
+	kept    *tensor.Any // [batch, kv, group, queries, keys]; nil if it isn't wanted
 }
 
 // The stages of the weights, as ONNX numbers them.

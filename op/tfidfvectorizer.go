@@ -127,7 +127,7 @@ func (g *NGrams) counted(x tensor.Any, t *gramTable) *transfer {
 					case mode == "IDF":
 						v[outputs[i]] = w
 					default:
-						v[outputs[i]] += float64(times) * w
+						v[outputs[i]] += float64(float64(times) * w)
 					}
 				}
 				to.setFloats(row*wide, v)

@@ -401,7 +401,7 @@ func vectors(name string, features int, kernel, post string) testCase {
 	list := func(n int, step float32) []float32 {
 		v := make([]float32, n)
 		for i := range v {
-			v[i] = float32(i%7)*step - 0.5
+			v[i] = float32(float32(i%7)*step) - 0.5
 		}
 		return v
 	}
