@@ -249,6 +249,11 @@ func TestWriteExternal(t *testing.T) {
 	if err := m.WriteExternal(filepath.Join(dir, "none", "m.onnx"), 1); err == nil || !strings.Contains(err.Error(), "m.onnx: ") {
 		t.Errorf("got %v", err)
 	}
+	for _, bad := range []string{"", dir} {
+		if err := m.WriteExternal(bad, 0); err == nil {
+			t.Errorf("a file is written at %q", bad)
+		}
+	}
 	if err := m.WriteExternal(path, -1); !errors.Is(err, tensor.ErrValue) {
 		t.Errorf("got %v", err)
 	}

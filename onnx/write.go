@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -20,7 +21,8 @@ import (
 //
 // Each file is written under another name, and takes its own when both are complete: a write that fails leaves what was
 // there. Only an end of the program between the two renames leaves the new weights beside the old model. Without a large
-// weight there is no second file. It fails where Encode does, and for a negative number of bytes.
+// weight there is no second file. It fails where Encode does, for a negative number of bytes, and
+// where something stands at path that is no regular file.
 func (m *Model) WriteExternal(path string, least int) error {
 	if least < 0 {
 		return inFile(path, failf("%w: weights of %d bytes or more", tensor.ErrValue, least))
@@ -29,6 +31,11 @@ func (m *Model) WriteExternal(path string, least int) error {
 }
 
 func (m *Model) writeExternal(path string, least int) (err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return mem.ErrNotFile
+	} else if path == "" {
+		return err
+	}
 	d := &data{name: filepath.Base(path) + ".data", least: least}
 	// The names are short: that of the file may be as long as names can be.
 	part := filepath.Join(filepath.Dir(path), fmt.Sprintf("ashlar-%016x", rand.Uint64()))
