@@ -84,8 +84,11 @@ func Context(ctx context.Context) Option { return Option{more: &more{ctx}} }
 
 // WithThreads returns a context under which an operator uses at most n threads. Without
 // it that is GOMAXPROCS, which stays the bound. The result is the same with any number.
-// It panics with a *tensor.Error unless n is positive.
+// It panics with a *tensor.Error for a nil context, and unless n is positive.
 func WithThreads(ctx context.Context, n int) context.Context {
+	if ctx == nil {
+		panic(fail("WithThreads", tensor.ErrValue, "the context is nil; context.Background() is one without an end"))
+	}
 	if n <= 0 {
 		panic(fail("WithThreads", tensor.ErrValue, "%d threads; the least is 1", n))
 	}
