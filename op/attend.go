@@ -47,7 +47,7 @@ type heads struct {
 type attending struct {
 	heads
 	q, k, v tensor.Any  // [batch, kv, group, queries, width], [batch, kv, 1, keys, width], [batch, kv, 1, keys, wide]
-	bias    *tensor.Any // stretches to [batch, kv, group, queries, keys]; nil is none
+	bias    *tensor.Any // a mask or bias that stretches to [batch, kv, group, queries, keys]: see maskOf; nil is none
 	spans   []visible   // are added to it
 	clear   bool        // a query whose biases are −∞ alone has weights of 0, not NaN
 	root    float64     // factor of queries and keys before the product
@@ -135,6 +135,7 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	var bias *tensor.Any
 	if a.bias != nil {
 		b := part(a.bias)
+		b = maskOf(&b, d, a.keys, quiet)
 		bias = &b
 	}
 	for _, s := range a.spans {

@@ -183,7 +183,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 		return
 	}
 	if !in[3].IsZero() {
-		mask := h.grouped(maskOf(name, in[3], d, h.keys, quiet))
+		mask := h.grouped(*in[3])
 		a.bias = &mask
 	}
 	if lengths := in[6]; o.causal || !lengths.IsZero() {
@@ -221,7 +221,7 @@ func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Opti
 }
 
 // maskOf returns a mask as numbers of a type, −∞ for the keys that it doesn't say anything of.
-func maskOf(name string, mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor.Any) {
+func maskOf(mask *tensor.Any, d dtype.DType, keys int, quiet []Option) (r tensor.Any) {
 	switch {
 	case mask.DType() == dtype.Bool:
 		zero, never := numberOf(d, 0), numberOf(d, math.Inf(-1))

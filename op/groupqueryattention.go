@@ -160,8 +160,7 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	a.q = split(q, g.kv, g.group)
 	a.k, a.v = k.Reshape(g.batch, g.kv, 1, g.keys, g.width), v.Reshape(g.batch, g.kv, 1, g.keys, g.wide)
 	if bias := c.in(10); !bias.IsZero() {
-		given := inType(bias, wide)
-		given = g.grouped(maskOf(g.name, &given, wide, g.keys, opts))
+		given := g.grouped(bias)
 		a.bias = &given
 	}
 	a.spans = append(a.spans, visible{math.Inf(-1), func(b, i int) (from, to int) {
