@@ -72,7 +72,6 @@ type Report struct {
 	Steps   int    `json:"steps"`
 	Phases  int    `json:"phases"` // of all steps
 	Cycles  int    `json:"cycles"` // over the phases, the words of the fullest bank
-	Ideal   int    `json:"ideal"`  // the phases that touch memory
 	Split   int    `json:"split"`  // vectors that aren't one aligned run of memory
 	PerStep []int  `json:"per_step"`
 	PerBank []int  `json:"per_bank"` // the words that each bank served, in all phases
@@ -90,7 +89,7 @@ type Phase struct {
 }
 
 // Conflicts is the number of cycles beyond the first, over all phases.
-func (r *Report) Conflicts() int { return r.Cycles - r.Ideal }
+func (r *Report) Conflicts() int { return r.Cycles - r.Phases }
 
 // Clean reports whether there is neither a conflict nor a split vector.
 func (r *Report) Clean() bool { return r.Conflicts() == 0 && r.Split == 0 }
@@ -247,7 +246,6 @@ func (m *model) report(access int, move func(int) int) *Report {
 			r.PerStep = append(r.PerStep, 0)
 		}
 		r.Phases++
-		r.Ideal++
 		clear(count)
 		for _, w := range m.asked(p, move) {
 			count[w%m.banks.Count]++

@@ -351,8 +351,6 @@ func TestInfer(t *testing.T) {
 		}
 		// Every table of places is tried, as far as it goes.
 		best := 0
-		ext, _ := c.Extents().Flatten()
-		_ = ext
 		table := []int{}
 		var try func(i int)
 		try = func(i int) {

@@ -182,7 +182,7 @@ func printReports(w io.Writer, lay layout.Composed, b judge.Banks, bits int, rep
 		if r.Conflicts() == 0 {
 			fmt.Fprintln(t, "conflicts\tnone")
 		} else {
-			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts(), slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Ideal)
+			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts(), slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Phases)
 		}
 		if p := r.Worst; p != nil {
 			fullest := slices.Max(p.PerBank)
