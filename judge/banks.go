@@ -18,8 +18,9 @@ type Banks struct {
 }
 
 // The memories that have names. NVIDIA's shared memory has 32 banks of 4 bytes (CUDA C++
-// programming guide), the LDS of AMD's CDNA 4 has 64. The L1 of a Tensix tile has 16 banks
-// of 16 bytes, and two ports that want one bank wait for each other, whatever the word
+// programming guide). The LDS of AMD's GPUs has 32 or 64 (ROCm, Composable Kernel: LDS and
+// bank conflicts); AMD64 is the one of 64. The L1 of a Tensix tile has 16 banks of 16 bytes,
+// and two ports that want one bank wait for each other, whatever the word
 // (tenstorrent/tt-isa-documentation, WormholeB0/TensixTile/L1.md).
 var (
 	NVIDIA = Banks{Count: 32, Width: 4}
