@@ -53,11 +53,12 @@ func ThreadValues(tv layout.Layout, vector int) Access {
 
 // ParseAccess reads an access as String writes it:
 //
-//	row, column          32 threads, single elements
-//	row:8, column:8      32 threads, vectors of 8 elements
-//	row:8/16             16 threads
-//	ldmatrix             8 rows of 16 bytes
-//	tv:(32,4):(4,1)      a thread–value layout; tv:2:LAYOUT takes 2 values in a step
+//   - row or column: [Rows] or [Columns] of 32 threads, which take single elements.
+//   - row:8 or column:8: the same in vectors of 8 elements.
+//   - row:8/16 or column:8/16: the same by 16 threads.
+//   - ldmatrix: [Matrices].
+//   - tv:LAYOUT, as in tv:(32,4):(4,1): [ThreadValues] in vectors of one value.
+//   - tv:2:LAYOUT: the same in vectors of 2 values.
 func ParseAccess(text string) (Access, error) {
 	const op = "ParseAccess"
 	wrong := func() (Access, error) {
@@ -161,6 +162,18 @@ func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
 		size *= e
 	}
 	p.threads, p.vector = a.threads, a.vector
+	weight := make([]int, len(shape)) // of a mode in the linear coordinate
+	for k, w := 0, 1; k < len(shape); k++ {
+		weight[k] = w
+		w *= shape[k]
+	}
+	last := len(shape) - 1
+	if last < 1 && (a.kind == columnAccess || a.kind == matrixAccess) {
+		return p, fail(op, layout.ErrShape, "%v wants two modes, the shape is %s", a, tupleText(shape))
+	}
+	// The order takes vector after vector to coordinates, or to those of a thread–value layout.
+	var ext, str []int
+	then := func(e, s int) { ext, str = append(ext, e), append(str, s) }
 	switch a.kind {
 	case ownAccess:
 		n := a.tv.Size()
@@ -171,76 +184,53 @@ func (a Access) over(op string, shape []int, bits int) (p plan, err error) {
 		if lo, hi := a.tv.Span(); n > 0 && (lo < 0 || hi >= size) {
 			return p, fail(op, layout.ErrRange, "%v: its coordinates are %d to %d, those of the tile 0 to %d", a, lo, hi, size-1)
 		}
-		for step := range a.tv.Dim(1) / a.vector {
-			for t := range p.threads {
-				for v := range a.vector {
-					off, err := a.tv.Offset(t + p.threads*(step*a.vector+v))
-					if err != nil {
-						return p, err
-					}
-					p.coords = append(p.coords, off)
-				}
-			}
-		}
-		return p, nil
+		then(p.vector, p.threads)
+		then(p.threads, 1)
+		then(a.tv.Dim(1)/p.vector, p.threads*p.vector)
 	case matrixAccess:
 		if bits > 128 || 128%bits != 0 {
 			return p, fail(op, layout.ErrShape, "ldmatrix reads rows of 16 bytes; elements of %d bits don't fill them", bits)
 		}
 		p.vector = 128 / bits
-	}
-	rank := len(shape)
-	order := make([]int, 0, rank) // the modes, the fastest first
-	for k := rank - 1; k >= 0; k-- {
-		order = append(order, k)
-	}
-	if a.kind == columnAccess || a.kind == matrixAccess {
-		if rank < 2 {
-			return p, fail(op, layout.ErrShape, "%v wants two modes, the shape is %s", a, tupleText(shape))
+		rows, cols := shape[last-1], shape[last]
+		if cols%p.vector != 0 {
+			return p, fail(op, layout.ErrShape, "%v: vectors of %d elements don't fill an axis of %d", a, p.vector, cols)
+		}
+		if rows%8 != 0 {
+			return p, fail(op, layout.ErrShape, "ldmatrix reads 8 rows, there are %d", rows)
+		}
+		then(p.vector, weight[last])
+		then(8, weight[last-1])
+		then(cols/p.vector, weight[last]*p.vector)
+		then(rows/8, weight[last-1]*8)
+		for k := last - 2; k >= 0; k-- {
+			then(shape[k], weight[k])
+		}
+	default:
+		for k := last; k >= 0; k-- {
+			then(shape[k], weight[k])
+		}
+		if a.kind == columnAccess {
+			ext[0], ext[1], str[0], str[1] = ext[1], ext[0], str[1], str[0]
+		}
+		run := 1
+		if last >= 0 {
+			run = ext[0]
+		}
+		if run%p.vector != 0 {
+			return p, fail(op, layout.ErrShape, "%v: vectors of %d elements don't fill an axis of %d", a, p.vector, run)
 		}
 	}
-	if a.kind == columnAccess {
-		order[0], order[1] = order[1], order[0]
+	order, err := layout.New(ext, str)
+	if err != nil {
+		return p, err
 	}
-	if e := 1; rank > 0 {
-		if e = shape[order[0]]; e%p.vector != 0 {
-			return p, fail(op, layout.ErrShape, "%v: vectors of %d elements don't fill an axis of %d", a, p.vector, e)
+	all := Plain(order)
+	if a.kind == ownAccess {
+		if all, err = layout.NewComposed(a.tv, 0, order); err != nil {
+			return p, err
 		}
-	} else if p.vector > 1 {
-		return p, fail(op, layout.ErrShape, "%v: one element is no vector of %d", a, p.vector)
 	}
-	if a.kind == matrixAccess && shape[rank-2]%8 != 0 {
-		return p, fail(op, layout.ErrShape, "ldmatrix reads 8 rows, there are %d", shape[rank-2])
-	}
-	weight := make([]int, rank)
-	for k, w := 0, 1; k < rank; k++ {
-		weight[k] = w
-		w *= shape[k]
-	}
-	p.coords = make([]int, 0, size)
-	for n := range size {
-		if a.kind == matrixAccess { // the vector, the row of 8, the matrices of a band, the bands
-			col, row := n%p.vector, n/p.vector%8
-			rest := n / (8 * p.vector)
-			across := shape[rank-1] / p.vector
-			col += rest % across * p.vector
-			rest /= across
-			row += rest % (shape[rank-2] / 8) * 8
-			rest /= shape[rank-2] / 8
-			at := col*weight[rank-1] + row*weight[rank-2]
-			for k := rank - 3; k >= 0; k-- {
-				at += rest % shape[k] * weight[k]
-				rest /= shape[k]
-			}
-			p.coords = append(p.coords, at)
-			continue
-		}
-		at, rest := 0, n
-		for _, k := range order {
-			at += rest % shape[k] * weight[k]
-			rest /= shape[k]
-		}
-		p.coords = append(p.coords, at)
-	}
-	return p, nil
+	p.coords, err = offsets(op, all)
+	return p, err
 }

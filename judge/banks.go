@@ -18,8 +18,9 @@ type Banks struct {
 }
 
 // The memories that have names. NVIDIA's shared memory has 32 banks of 4 bytes (CUDA C++
-// programming guide), the LDS of AMD's CDNA 4 has 64. The L1 of a Tensix tile has 16 banks
-// of 16 bytes, and two ports that want one bank wait for each other, whatever the word
+// programming guide). The LDS of AMD's GPUs has 32 or 64 (ROCm, Composable Kernel: LDS and
+// bank conflicts); AMD64 is the one of 64. The L1 of a Tensix tile has 16 banks of 16 bytes,
+// and two ports that want one bank wait for each other, whatever the word
 // (tenstorrent/tt-isa-documentation, WormholeB0/TensixTile/L1.md).
 var (
 	NVIDIA = Banks{Count: 32, Width: 4}
@@ -72,7 +73,6 @@ type Report struct {
 	Steps   int    `json:"steps"`
 	Phases  int    `json:"phases"` // of all steps
 	Cycles  int    `json:"cycles"` // over the phases, the words of the fullest bank
-	Ideal   int    `json:"ideal"`  // the phases that touch memory
 	Split   int    `json:"split"`  // vectors that aren't one aligned run of memory
 	PerStep []int  `json:"per_step"`
 	PerBank []int  `json:"per_bank"` // the words that each bank served, in all phases
@@ -90,7 +90,7 @@ type Phase struct {
 }
 
 // Conflicts is the number of cycles beyond the first, over all phases.
-func (r *Report) Conflicts() int { return r.Cycles - r.Ideal }
+func (r *Report) Conflicts() int { return r.Cycles - r.Phases }
 
 // Clean reports whether there is neither a conflict nor a split vector.
 func (r *Report) Clean() bool { return r.Conflicts() == 0 && r.Split == 0 }
@@ -247,7 +247,6 @@ func (m *model) report(access int, move func(int) int) *Report {
 			r.PerStep = append(r.PerStep, 0)
 		}
 		r.Phases++
-		r.Ideal++
 		clear(count)
 		for _, w := range m.asked(p, move) {
 			count[w%m.banks.Count]++

@@ -138,7 +138,7 @@ func randomBankCase(r *rand.Rand) bankCase {
 }
 
 // simulate serves an access as the definition says, request by request.
-func simulate(c bankCase) (cycles, ideal, split int, perBank []int) {
+func simulate(c bankCase) (cycles, phases, split int, perBank []int) {
 	in := c.lay.Inner()
 	shape := in.Shape()
 	vector := c.access.vector
@@ -161,9 +161,6 @@ func simulate(c bankCase) (cycles, ideal, split int, perBank []int) {
 	}
 	at := func(coord []int) int {
 		off, _ := in.At(coord)
-		move, _ := layout.NewComposed(c.lay.Outer(), c.lay.Base(), layout.MustParse("1:0"))
-		base, _ := move.Offset(0)
-		_ = base
 		w := c.lay.Outer().(layout.Swizzle)
 		return w.At(off + c.lay.Base())
 	}
@@ -225,15 +222,15 @@ func simulate(c bankCase) (cycles, ideal, split int, perBank []int) {
 	perBank = make([]int, c.banks.Count)
 	room := c.banks.Count * c.banks.Width * 8
 	for _, threads := range vectors {
-		var phases [][][]int
+		var parts [][][]int
 		for _, v := range threads {
 			if vector*c.bits <= room {
-				n := len(phases)
-				if n == 0 || (len(phases[n-1])+1)*vector*c.bits > room {
-					phases = append(phases, nil)
+				n := len(parts)
+				if n == 0 || (len(parts[n-1])+1)*vector*c.bits > room {
+					parts = append(parts, nil)
 					n++
 				}
-				phases[n-1] = append(phases[n-1], v)
+				parts[n-1] = append(parts[n-1], v)
 				continue
 			}
 			piece := vector
@@ -241,10 +238,10 @@ func simulate(c bankCase) (cycles, ideal, split int, perBank []int) {
 				piece /= 2
 			}
 			for from := 0; from < vector; from += piece {
-				phases = append(phases, [][]int{v[from : from+piece]})
+				parts = append(parts, [][]int{v[from : from+piece]})
 			}
 		}
-		for _, requests := range phases {
+		for _, requests := range parts {
 			served := map[int]map[string]bool{}
 			for t, v := range requests {
 				if len(v) > 1 {
@@ -277,10 +274,10 @@ func simulate(c bankCase) (cycles, ideal, split int, perBank []int) {
 				perBank[bank] += len(words)
 			}
 			cycles += fullest
-			ideal++
+			phases++
 		}
 	}
-	return cycles, ideal, split, perBank
+	return cycles, phases, split, perBank
 }
 
 // The counts are those of a simulation that knows nothing but the definition.
@@ -293,9 +290,9 @@ func TestConflictsSimulated(t *testing.T) {
 		if err != nil {
 			t.Fatal(c, err)
 		}
-		cycles, ideal, split, perBank := simulate(c)
-		if got.Cycles != cycles || got.Ideal != ideal || got.Split != split || fmt.Sprint(got.PerBank) != fmt.Sprint(perBank) {
-			t.Fatalf("%v: %d cycles in %d phases, %d split, %v; the simulation has %d, %d, %d, %v", c, got.Cycles, got.Ideal, got.Split, got.PerBank, cycles, ideal, split, perBank)
+		cycles, phases, split, perBank := simulate(c)
+		if got.Cycles != cycles || got.Phases != phases || got.Split != split || fmt.Sprint(got.PerBank) != fmt.Sprint(perBank) {
+			t.Fatalf("%v: %d cycles in %d phases, %d split, %v; the simulation has %d, %d, %d, %v", c, got.Cycles, got.Phases, got.Split, got.PerBank, cycles, phases, split, perBank)
 		}
 		if got.Conflicts() > 0 {
 			conflicts++

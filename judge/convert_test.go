@@ -351,8 +351,6 @@ func TestInfer(t *testing.T) {
 		}
 		// Every table of places is tried, as far as it goes.
 		best := 0
-		ext, _ := c.Extents().Flatten()
-		_ = ext
 		table := []int{}
 		var try func(i int)
 		try = func(i int) {
@@ -533,6 +531,8 @@ func TestSpellings(t *testing.T) {
 		"(_4,_5):(_5,_1)": "(4,5):(5,1)",
 		"composition(Swizzle<2,0,3>{}, make_layout((8,8), (8,1)))":           "Sw<2,0,3> ∘ 0 ∘ (8,8):(8,1)",
 		"composition(Swizzle<2,0,3>{}, Int<8>{}, make_layout((8,8), (8,1)))": "Sw<2,0,3> ∘ 8 ∘ (8,8):(8,1)",
+		"composition(Swizzle<2,0,3>{}, 8, make_layout((8,8), (8,1)))":        "Sw<2,0,3> ∘ 8 ∘ (8,8):(8,1)",
+		`layout.Eval("Sw<2,0,3> o 8 o (8,8):(8,1)")`:                         "Sw<2,0,3> ∘ 8 ∘ (8,8):(8,1)",
 		"Swizzle<3,3,3> o (8,64):(64,1)":                                     "Sw<3,3,3> ∘ 0 ∘ (8,64):(64,1)",
 		"Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)":                   "Sw<3,4,3> ∘ 0 ∘ (8,64):(64,1)",
 		"Layout.row_major(4, 5)":                                             "(4,5):(5,1)",
@@ -564,7 +564,7 @@ func TestSpellings(t *testing.T) {
 	// What is printed reads back as the same.
 	for _, text := range []string{"(4,5):(5,1)", "12:1", "(4,(2,3)):(6,(3,1))", "Sw<2,0,3> o (8,8):(8,1)", "(4,6):(6,1)[1:3, ::2]", "((2,2),4):((1,8),2)"} {
 		c := mustEval(t, text)
-		for _, spelling := range []string{"layout", "cute", "mojo", "numpy", "triton"} {
+		for _, spelling := range []string{"layout", "cute", "mojo", "numpy", "triton", "go"} {
 			s, err := Print(c, spelling, 4)
 			if err != nil {
 				continue

@@ -77,9 +77,8 @@ func Infer(c, a layout.Layout) (layout.Layout, error) {
 			return layout.Layout{}, err
 		}
 	}
-	origin, _ := a.Offset(0)
-	if want[0] != origin || a.Size() == 0 {
-		return layout.Layout{}, &Mismatch{op, 0, ft.coord(0), origin, want[0], "the second is empty"}
+	if a.Size() == 0 {
+		return layout.Layout{}, &Mismatch{op, 0, ft.coord(0), 0, want[0], fmt.Sprintf("no B gives this offset: %v is empty", a)}
 	}
 	ft.accepts = func(i, x int) bool {
 		if x < 0 || x >= a.Size() {

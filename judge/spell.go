@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,20 +14,21 @@ const maxText = 1 << 13
 // Spellings are the notations that Print writes.
 var Spellings = []string{"layout", "cute", "numpy", "mojo", "triton", "matrix", "ttnn", "go"}
 
-// Parse reads a layout in one of these spellings, and otherwise as layout.Eval does:
+// Parse reads a layout in one of these spellings, and every other text as [layout.Eval] does:
 //
-//	make_layout(make_shape(_4{}, Int<5>{}), make_stride(5, 1))   CuTe, and LayoutRight{}
-//	make_layout((4, 5), stride=(5, 1))                           CuTe's Python DSL
-//	make_layout((4, 5))                                          column-major, as CuTe completes it
-//	Layout<Shape<_4, _5>, Stride<_5, _1>>{}, (_4,_5):(_5,_1)     a C++ type, CuTe's print
-//	composition(Swizzle<3, 3, 3>{}, make_layout(…))              a swizzle, also as S o L
-//	Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)             CuTe's print of a tensor's
-//	Layout.row_major(4, 5), Layout(IntTuple(4, 5), IntTuple(5, 1))   Mojo
-//	shape=(4, 5), strides=(20, 4), itemsize=4                    NumPy; offset= too
-//	{dim0 = [[8], [16]], dim1 = [[1], [2]]}                      Triton, see ParseLinear
-//	layout.MustParse("(4,5):(5,1)")                              Go
-//
-// NumPy's strides count bytes when itemsize says how many an element has, else elements.
+//   - CuTe: make_layout(make_shape(_4{}, Int<5>{}), make_stride(5, 1)). In place of the
+//     strides stands LayoutRight{} or LayoutLeft{}, or nothing, which is LayoutLeft{}.
+//   - CuTe's types: Layout<Shape<_4, _5>, Stride<_5, _1>>{}.
+//   - CuTe's Python DSL: make_layout((4, 5), stride=(5, 1)).
+//   - What CuTe prints: (_4,_5):(_5,_1).
+//   - CuTe's swizzles: composition(Swizzle<3, 3, 3>{}, make_layout(…)), with or without an
+//     offset between the two, and Swizzle<3,3,3> o (8,64):(64,1).
+//   - What CuTe prints of a tensor: Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1).
+//   - Mojo: Layout.row_major(4, 5), Layout(IntTuple(4, 5), IntTuple(5, 1)).
+//   - NumPy: shape=(4, 5), strides=(20, 4), itemsize=4, offset=0. The last three may be left
+//     out. Strides and offset count bytes with an itemsize, and elements without.
+//   - Triton: {dim0 = [[8], [16]], dim1 = [[1], [2]]}, as [ParseLinear] reads it.
+//   - Go: layout.MustParse("(4,5):(5,1)"), layout.Eval("Sw<3,3,3> o (8,64):(64,1)").
 func Parse(text string) (layout.Composed, error) {
 	const op = "Parse"
 	if len(text) > maxText {
@@ -45,17 +45,17 @@ func Parse(text string) (layout.Composed, error) {
 			return layout.Composed{}, err
 		}
 		return l.Layout()
-	case strings.HasPrefix(s, "layout.MustParse(") || strings.HasPrefix(s, "layout.Parse("):
-		_, quoted, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
+	case strings.HasPrefix(s, "layout.MustParse("), strings.HasPrefix(s, "layout.Parse("), strings.HasPrefix(s, "layout.Eval("):
+		name, quoted, _ := strings.Cut(strings.TrimSuffix(s, ")"), "(")
 		in, err := strconv.Unquote(quoted)
 		if err != nil {
 			return layout.Composed{}, fail(op, layout.ErrSyntax, "want a string in quotes, got %q", clip(quoted))
 		}
-		l, err := layout.Parse(in)
-		if err != nil {
-			return layout.Composed{}, err
+		if name == "layout.Eval" {
+			return layout.Eval(in)
 		}
-		return Plain(l), nil
+		l, err := layout.Parse(in)
+		return Plain(l), err
 	case strings.HasPrefix(s, "shape"):
 		return p.numpy()
 	case strings.HasPrefix(s, "composition"), strings.HasPrefix(s, "Swizzle<"), strings.HasPrefix(s, "make_layout"), strings.HasPrefix(s, "Layout"):
@@ -102,9 +102,7 @@ func (p *scanner) layout(depth int, left *int) (layout.Composed, error) {
 			return none, fail(op, layout.ErrSyntax, "want ',' before %q", clip(p.rest()))
 		}
 		base := 0
-		before := p.at
-		if p.word("Int<") || p.word("_") || p.word("0") { // composition(S, 0, L)
-			p.at = before
+		if rest := p.rest(); strings.HasPrefix(rest, "Int<") || strings.HasPrefix(rest, "C<") || rest != "" && strings.IndexByte("_-0123456789", rest[0]) >= 0 {
 			t, err := p.tuple(0, left)
 			if err != nil {
 				return none, err
@@ -245,10 +243,7 @@ func (p *scanner) parts(end byte, depth int, left *int) (layout.Composed, error)
 		return none, fail(op, layout.ErrSyntax, "want %q before %q", string(end), clip(p.rest()))
 	}
 	l, err := layout.Of(shape, stride)
-	if err != nil {
-		return none, err
-	}
-	return Plain(l), nil
+	return Plain(l), err
 }
 
 func dense(shape layout.Tuple, rows bool) (layout.Composed, error) {
@@ -257,10 +252,7 @@ func dense(shape layout.Tuple, rows bool) (layout.Composed, error) {
 		of = layout.RowMajorOf
 	}
 	l, err := of(shape)
-	if err != nil {
-		return layout.Composed{}, err
-	}
-	return Plain(l), nil
+	return Plain(l), err
 }
 
 // numpy takes shape=(4, 5), strides=(20, 4), itemsize=4, offset=0.
@@ -300,10 +292,7 @@ func (p *scanner) numpy() (layout.Composed, error) {
 	}
 	if s.Strides == nil {
 		l, err := layout.RowMajor(s.Shape...)
-		if err != nil {
-			return layout.Composed{}, err
-		}
-		return layout.NewComposed(layout.Swizzle{}, 0, l)
+		return Plain(l), err
 	}
 	return s.Layout()
 }
@@ -317,10 +306,7 @@ func Print(c layout.Composed, spelling string, item int) (string, error) {
 	l, plain := c.Plain()
 	switch spelling {
 	case "layout":
-		if plain {
-			return l.String(), nil
-		}
-		return c.String(), nil
+		return text(c), nil
 	case "cute":
 		text := "make_layout(" + cute(in.Extents(), "make_shape") + ", " + cute(in.Strides(), "make_stride") + ")"
 		switch {
@@ -411,6 +397,3 @@ func mojo(t layout.Tuple) string {
 	}
 	return "IntTuple(" + strings.Join(parts, ", ") + ")"
 }
-
-// IsSpelling reports whether Print knows a notation.
-func IsSpelling(s string) bool { return slices.Contains(Spellings, s) }

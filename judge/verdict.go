@@ -1,9 +1,11 @@
 package judge
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -152,8 +154,9 @@ type subject struct {
 	defined bool // whether shape and at are known
 	shape   layout.Tuple
 	at      func(i int) int
-	// promise tells what is wrong with an answer, where there is no function to compare with.
-	promise func(l layout.Layout) *Mismatch
+	// promise judges an answer where there is no function to compare with: its kind, and
+	// what is wrong with it.
+	promise func(l layout.Layout) (kind string, wrong *Mismatch)
 }
 
 func (c *subject) size() int {
@@ -180,12 +183,8 @@ func (c *subject) judge(r published.Rules) Answer {
 	}
 	a.Layout, a.Kind = l.String(), "right"
 	if c.promise != nil {
-		if l.Size() > MaxElements {
-			a.Kind = "unchecked"
-		} else if a.Wrong = c.promise(l); a.Wrong != nil {
-			if a.Kind = "other"; strings.HasPrefix(a.Wrong.Reason, "it ends") {
-				a.Kind = "smaller"
-			}
+		if a.Kind = "unchecked"; l.Size() <= MaxElements {
+			a.Kind, a.Wrong = c.promise(l)
 		}
 		return a
 	}
@@ -225,43 +224,19 @@ func (c *subject) coord(i int) []int {
 	return nil
 }
 
-// along is a layout as a function, past whose end the last leaf goes on.
-func along(l layout.Layout) func(i int) int {
-	n := l.Leaves()
-	if l.Size() == 0 {
-		return func(int) int { return 0 }
-	}
-	return func(i int) (off int) {
-		for k := range n {
-			e, s := l.Leaf(k)
-			if k == n-1 {
-				return off + i*s
-			}
-			off += i % e * s
-			i /= e
-		}
-		return off
-	}
-}
-
-// composed makes the function x → A(B(x)); it has no meaning at negative offsets of B.
+// composed makes the function x → A(B(x)), which goes on past the end of A. It has no meaning
+// at negative offsets of B.
 func composed(c *subject, a, b layout.Layout) {
-	lo, hi := b.Span()
-	if lo < 0 || a.Size() == 0 || b.Size() == 0 || b.Size() > MaxElements || reaches(a, hi) {
+	ab, err := layout.NewComposed(a, 0, b)
+	if err != nil || a.Size() == 0 || b.Size() == 0 || b.Size() > MaxElements {
 		return
 	}
-	f, g := along(a), along(b)
-	c.defined, c.shape, c.at = true, b.Extents(), func(i int) int { return f(g(i)) }
+	c.defined, c.shape, c.at = true, b.Extents(), offsetOf(&ab)
 }
 
-// reaches reports whether an offset of a at a coordinate may not fit an int.
-func reaches(a layout.Layout, hi int) bool {
-	for k := range a.Leaves() {
-		if _, s := a.Leaf(k); s != 0 && hi >= math.MaxInt/max(s, -s)/(a.Leaves()+1) {
-			return true
-		}
-	}
-	return false
+// offsetOf is the offset as a function of a coordinate in range.
+func offsetOf(l interface{ Offset(int) (int, error) }) func(i int) int {
+	return func(i int) int { off, _ := l.Offset(i); return off }
 }
 
 func composition(a, b layout.Layout) (c subject) {
@@ -301,7 +276,7 @@ func product(op string, a, b layout.Layout) (c subject) {
 	if composed(&second, rest, b); !second.defined {
 		return c
 	}
-	first, n := along(a), a.Size()
+	first, n := offsetOf(&a), a.Size()
 	c.defined, c.shape = true, layout.List(a.Extents(), b.Extents())
 	c.at = func(i int) int { return first(i%n) + second.at(i/n) }
 	return c
@@ -310,35 +285,35 @@ func product(op string, a, b layout.Layout) (c subject) {
 func coalesced(a layout.Layout) (c subject) {
 	c.exact = func() (layout.Layout, error) { return a.Coalesce(), nil }
 	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Coalesce(a) }
-	c.defined, c.shape, c.at = true, layout.Int(a.Size()), along(a)
+	c.defined, c.shape, c.at = true, layout.Int(a.Size()), offsetOf(&a)
 	return c
 }
 
 func complement(a layout.Layout, n int) (c subject) {
 	c.exact = func() (layout.Layout, error) { return layout.Complement(a, n) }
 	c.rules = func(r published.Rules) (layout.Layout, error) { return r.Complement(a, n) }
-	c.promise = func(l layout.Layout) *Mismatch {
+	c.promise = func(l layout.Layout) (string, *Mismatch) {
 		still := a.Filter()
-		if still.Size()*max(1, l.Size()) > MaxElements || still.Size() > MaxElements {
-			return nil
+		if still.Size() > MaxElements/max(1, l.Size()) {
+			return "unchecked", nil
 		}
 		seen := make(map[int]bool)
 		last := -1
 		for j := range l.Size() {
 			y, err := l.Offset(j)
 			if err != nil || y <= last {
-				return &Mismatch{"Judge", j, nil, y, last + 1, fmt.Sprintf("its offsets don't increase: %d after %d", y, last)}
+				return "other", &Mismatch{"Judge", j, nil, y, last + 1, fmt.Sprintf("its offsets don't increase: %d after %d", y, last)}
 			}
 			last = y
 			for i := range still.Size() {
 				x, _ := still.Offset(i)
 				if seen[x+y] {
-					return &Mismatch{"Judge", j, nil, y, y, fmt.Sprintf("its offset %d and offset %d of the layout reach %d, which others reach, too", y, x, x+y)}
+					return "other", &Mismatch{"Judge", j, nil, y, y, fmt.Sprintf("its offset %d and offset %d of the layout reach %d, which others reach, too", y, x, x+y)}
 				}
 				seen[x+y] = true
 			}
 		}
-		return nil
+		return "right", nil
 	}
 	return c
 }
@@ -346,29 +321,26 @@ func complement(a layout.Layout, n int) (c subject) {
 func leftInverse(a layout.Layout) (c subject) {
 	c.exact = func() (layout.Layout, error) { return layout.LeftInverse(a) }
 	c.rules = func(r published.Rules) (layout.Layout, error) { return r.LeftInverse(a) }
-	c.promise = func(l layout.Layout) *Mismatch {
-		if a.Size() > MaxElements {
-			return nil
+	c.promise = func(l layout.Layout) (string, *Mismatch) {
+		back, err := layout.NewComposed(l, 0, a)
+		if err != nil || a.Size() > MaxElements {
+			return "unchecked", nil
 		}
-		back, f := along(l), along(a)
+		f, r := offsetOf(&a), offsetOf(&back)
 		seen := make(map[int]bool, a.Size())
 		for i := range a.Size() {
 			seen[f(i)] = true
 		}
 		for i := range a.Size() {
-			x := f(i)
-			if x < 0 {
-				return nil
-			}
-			got := back(x)
+			x, got := f(i), r(i)
 			switch {
 			case len(seen) == a.Size() && got != i:
-				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d instead of %d", x, got, i)}
+				return "other", &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d instead of %d", x, got, i)}
 			case got < 0 || got >= a.Size() || f(got) != x:
-				return &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d, which doesn't have it", x, got)}
+				return "other", &Mismatch{"Judge", i, coordOf(a.Shape(), i), got, i, fmt.Sprintf("offset %d goes back to %d, which doesn't have it", x, got)}
 			}
 		}
-		return nil
+		return "right", nil
 	}
 	return c
 }
@@ -377,17 +349,97 @@ func rightInverse(a layout.Layout) (c subject) {
 	c.exact = func() (layout.Layout, error) { return layout.RightInverse(a), nil }
 	c.rules = func(r published.Rules) (layout.Layout, error) { return r.RightInverse(a) }
 	longest := layout.RightInverse(a)
-	c.promise = func(l layout.Layout) *Mismatch {
-		f, back := along(a), along(l)
+	c.promise = func(l layout.Layout) (string, *Mismatch) {
+		on, err := layout.NewComposed(a, 0, l)
+		if err != nil {
+			return "unchecked", nil
+		}
 		for i := range l.Size() {
-			if got := f(back(i)); got != i {
-				return &Mismatch{"Judge", i, nil, got, i, fmt.Sprintf("the layout takes %d to %d instead of %d", back(i), got, i)}
+			if got, _ := on.Offset(i); got != i {
+				x, _ := l.Offset(i)
+				return "other", &Mismatch{"Judge", i, nil, got, i, fmt.Sprintf("the layout takes %d to %d instead of %d", x, got, i)}
 			}
 		}
 		if l.Size() < longest.Size() {
-			return &Mismatch{"Judge", l.Size(), nil, 0, l.Size(), fmt.Sprintf("it ends at %d; the longest goes on to %d", l.Size(), longest.Size())}
+			return "smaller", &Mismatch{"Judge", l.Size(), nil, 0, l.Size(), fmt.Sprintf("it ends at %d; the longest goes on to %d", l.Size(), longest.Size())}
 		}
-		return nil
+		return "right", nil
 	}
 	return c
+}
+
+// A Fault is an input for which published rules give a wrong layout without a word.
+type Fault struct {
+	Rules   string   `json:"rules"`
+	Op      string   `json:"op"`
+	Kind    string   `json:"kind"`
+	Verdict *Verdict `json:"verdict"`
+}
+
+// FindFaults looks for inputs of its own: random small layouts, tries of each operation.
+// Of each kind of silent error, which is rules × operation × how it is wrong, it returns
+// the smallest input that it saw, by the number of characters. The same seed and tries give
+// the same list.
+func FindFaults(ctx context.Context, seed uint64, tries int) ([]Fault, error) {
+	if tries < 0 || tries > 1<<24 {
+		return nil, fail("FindFaults", layout.ErrLimit, "%d tries; want 0 to %d", tries, 1<<24)
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	best := map[string]Fault{}
+	length := func(v *Verdict) int { return len(strings.Join(v.Args, " ")) }
+	for range tries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		a, b := draw(r), draw(r)
+		for _, op := range []string{"compose", "complement", "coalesce", "left_inverse", "right_inverse", "logical_divide", "logical_product", "product_by"} {
+			v, err := Judge(op, a, b, 1+r.IntN(6))
+			if err != nil {
+				return nil, err
+			}
+			for _, p := range v.Published {
+				if !p.Silent() {
+					continue
+				}
+				key := fmt.Sprint(p.Rules, op, p.Kind)
+				if old, ok := best[key]; !ok || length(v) < length(old.Verdict) {
+					best[key] = Fault{p.Rules, op, p.Kind, v}
+				}
+			}
+		}
+	}
+	list := make([]Fault, 0, len(best))
+	for _, f := range best {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.Rules, b.Rules), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Kind, b.Kind))
+	})
+	return list, nil
+}
+
+// draw makes a small layout.
+func draw(r *rand.Rand) layout.Layout {
+	n := 1 + r.IntN(3)
+	ext, str := make([]int, n), make([]int, n)
+	next := 1
+	for k := range n {
+		ext[k] = 1 + r.IntN(6)
+		switch str[k] = r.IntN(8); r.IntN(3) {
+		case 0:
+			str[k] = next
+		case 1:
+			str[k] = next * (1 + r.IntN(3))
+		}
+		next = max(1, ext[k]*str[k])
+	}
+	if r.IntN(2) == 0 && n > 1 {
+		k := r.IntN(n)
+		ext[0], ext[k], str[0], str[k] = ext[k], ext[0], str[k], str[0]
+	}
+	l, err := layout.New(ext, str)
+	if err != nil {
+		return layout.Layout{}
+	}
+	return l
 }

@@ -60,12 +60,13 @@ func (f *bankFlags) on(c *cobra.Command) {
 	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of the text")
 }
 
-func (f *bankFlags) read(c *cobra.Command) (b judge.Banks, bits int, list []judge.Access, err error) {
+// read reads the flags, and the layout that they are about.
+func (f *bankFlags) read(c *cobra.Command, text string) (lay layout.Composed, b judge.Banks, bits int, list []judge.Access, err error) {
 	if b, err = judge.ParseBanks(f.banks); err != nil {
-		return b, 0, nil, usagef(c, "--banks: %v", err)
+		return lay, b, 0, nil, usagef(c, "--banks: %v", err)
 	}
 	if bits, err = elementBits(f.elem); err != nil {
-		return b, 0, nil, usagef(c, "--elem %s: want bytes, as in 2, or bits, as in 4b", f.elem)
+		return lay, b, 0, nil, usagef(c, "--elem %s: want bytes, as in 2, or bits, as in 4b", f.elem)
 	}
 	names := f.access
 	if len(names) == 0 {
@@ -74,11 +75,12 @@ func (f *bankFlags) read(c *cobra.Command) (b judge.Banks, bits int, list []judg
 	for _, name := range names {
 		a, err := judge.ParseAccess(name)
 		if err != nil {
-			return b, 0, nil, usagef(c, "--access: %v", err)
+			return lay, b, 0, nil, usagef(c, "--access: %v", err)
 		}
 		list = append(list, a)
 	}
-	return b, bits, list, nil
+	lay, err = readLayout(text)
+	return lay, b, bits, list, err
 }
 
 func elementBits(text string) (int, error) {
@@ -116,11 +118,7 @@ want one word share it, but in tensix's memory.`,
 	}
 	f.on(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		banks, bits, list, err := f.read(c)
-		if err != nil {
-			return err
-		}
-		lay, err := readLayout(args[0])
+		lay, banks, bits, list, err := f.read(c, args[0])
 		if err != nil {
 			return err
 		}
@@ -182,7 +180,7 @@ func printReports(w io.Writer, lay layout.Composed, b judge.Banks, bits int, rep
 		if r.Conflicts() == 0 {
 			fmt.Fprintln(t, "conflicts\tnone")
 		} else {
-			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts(), slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Ideal)
+			fmt.Fprintf(t, "conflicts\t%d, %d to %d in a step; %d cycles instead of %d\n", r.Conflicts(), slices.Min(r.PerStep), slices.Max(r.PerStep), r.Cycles, r.Phases)
 		}
 		if p := r.Worst; p != nil {
 			fullest := slices.Max(p.PerBank)
@@ -253,11 +251,7 @@ search of the matrices reached its bound.`,
 	f.on(c)
 	c.Flags().BoolVar(&xor, "xor", false, "find an XOR matrix instead of a swizzle")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		banks, bits, list, err := f.read(c)
-		if err != nil {
-			return err
-		}
-		lay, err := readLayout(args[0])
+		lay, banks, bits, list, err := f.read(c, args[0])
 		if err != nil {
 			return err
 		}
@@ -339,7 +333,7 @@ exits with 1 when it can't.`,
 	c.Flags().StringVar(&to, "to", "", "one `notation`: "+strings.Join(judge.Spellings, ", "))
 	c.Flags().StringVar(&elem, "elem", "4", "`bytes` of an element, for NumPy's strides")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if to != "" && !judge.IsSpelling(to) {
+		if to != "" && !slices.Contains(judge.Spellings, to) {
 			return usagef(c, "--to %s: there are %s", to, strings.Join(judge.Spellings, ", "))
 		}
 		bits, err := elementBits(elem)

@@ -263,19 +263,25 @@ func (r Rules) complement(a node, n int) (node, error) {
 // open asks for a complement that ends with an extent of 1 at its reach, as cutegen's does.
 const open = math.MinInt
 
+// A placed leaf stands at a linear coordinate: the product of the extents before it.
+type placed struct{ ext, str, at int }
+
+func places(leaves []node) (all []placed) {
+	at := 1
+	for _, l := range leaves {
+		all = append(all, placed{l.ext, l.str, at})
+		at *= l.ext
+	}
+	return all
+}
+
 // rightInverse takes the leaves by stride as long as they follow each other.
 func (r Rules) rightInverse(a node) node {
 	leaves := a.flat()
 	if r.cutegen {
 		leaves = coalesce(leaves)
 	}
-	type placed struct{ ext, str, at int }
-	var all []placed
-	n := 1
-	for _, l := range leaves {
-		all = append(all, placed{l.ext, l.str, n})
-		n *= l.ext
-	}
+	all := places(leaves)
 	slices.SortStableFunc(all, func(x, y placed) int {
 		if x.str != y.str {
 			return x.str - y.str
@@ -313,14 +319,7 @@ func (r Rules) leftInverse(a node) (node, error) {
 		}
 		return r.rightInverse(list(a, rest)), nil
 	}
-	leaves := coalesce(a.flat())
-	type placed struct{ ext, str, at int }
-	var all []placed
-	n := 1
-	for _, l := range leaves {
-		all = append(all, placed{l.ext, l.str, n})
-		n *= l.ext
-	}
+	all := places(coalesce(a.flat()))
 	slices.SortStableFunc(all, func(x, y placed) int { return x.str - y.str })
 	out := []node{leaf(1, 0)}
 	reach := 1

@@ -1,0 +1,68 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ErrNone says that something doesn't exist: no layout, no swizzle, no conversion.
+var ErrNone = errors.New("there is none")
+
+// Error says which function failed, on what and why. Unwrap gives ErrNone or a
+// sentinel of package layout.
+type Error struct {
+	Op   string // "Conflicts"
+	Text string
+	Err  error
+}
+
+func (e *Error) Error() string { return "judge." + e.Op + ": " + e.Text }
+
+// Unwrap returns the sentinel.
+func (e *Error) Unwrap() error { return e.Err }
+
+func fail(op string, err error, format string, args ...any) error {
+	return &Error{op, clip(fmt.Sprintf(format, args...)), err}
+}
+
+func clip(s string) string {
+	const half = 400
+	if len(s) <= 2*half {
+		return s
+	}
+	return s[:half] + "…" + s[len(s)-half:]
+}
+
+// A Mismatch is the first coordinate for which there is no answer.
+type Mismatch struct {
+	Op     string `json:"-"`
+	Index  int    `json:"index"`           // the linear coordinate, the first mode fastest
+	Coord  []int  `json:"coord,omitempty"` // per mode, where the modes are known
+	Got    int    `json:"got"`             // what the nearest candidate gives
+	Want   int    `json:"want"`
+	Reason string `json:"reason"`
+}
+
+func (m *Mismatch) Error() string { return "judge." + m.Op + ": " + m.Text() }
+
+// Unwrap returns ErrNone.
+func (m *Mismatch) Unwrap() error { return ErrNone }
+
+// Text is the error without the name of the function.
+func (m *Mismatch) Text() string {
+	at := strconv.Itoa(m.Index)
+	if len(m.Coord) > 1 {
+		at = tupleText(m.Coord)
+	}
+	return "at coordinate " + at + ": " + m.Reason
+}
+
+func tupleText(v []int) string {
+	s := make([]string, len(v))
+	for i, n := range v {
+		s[i] = strconv.Itoa(n)
+	}
+	return "(" + strings.Join(s, ",") + ")"
+}
