@@ -19,23 +19,23 @@ type Banks struct {
 
 // The memories that have names. NVIDIA's shared memory has 32 banks of 4 bytes (CUDA C++
 // programming guide). The LDS of AMD's GPUs has 32 or 64 (ROCm, Composable Kernel: LDS and
-// bank conflicts); AMD64 is the one of 64. The L1 of a Tensix tile has 16 banks of 16 bytes,
+// bank conflicts); AMD is the one of 64. The L1 of a Tensix tile has 16 banks of 16 bytes,
 // and two ports that want one bank wait for each other, whatever the word
 // (tenstorrent/tt-isa-documentation, WormholeB0/TensixTile/L1.md).
 var (
 	NVIDIA = Banks{Count: 32, Width: 4}
-	AMD64  = Banks{Count: 64, Width: 4}
+	AMD    = Banks{Count: 64, Width: 4}
 	Tensix = Banks{Count: 16, Width: 16, Single: true}
 )
 
-// ParseBanks reads nvidia, amd64, tensix, or COUNTxWIDTH as in 32x4, with "single" behind
+// ParseBanks reads nvidia, amd, tensix, or COUNTxWIDTH as in 32x4, with "single" behind
 // it where the memory doesn't share words.
 func ParseBanks(text string) (Banks, error) {
 	switch s := strings.ToLower(strings.TrimSpace(text)); s {
 	case "nvidia":
 		return NVIDIA, nil
-	case "amd64":
-		return AMD64, nil
+	case "amd":
+		return AMD, nil
 	case "tensix":
 		return Tensix, nil
 	default:
@@ -44,7 +44,7 @@ func ParseBanks(text string) (Banks, error) {
 		n, err := strconv.Atoi(count)
 		w, err2 := strconv.Atoi(width)
 		if !ok || err != nil || err2 != nil {
-			return Banks{}, fail("ParseBanks", layout.ErrSyntax, "%q: want COUNTxBYTES, as in 32x4, nvidia, amd64 or tensix", clip(text))
+			return Banks{}, fail("ParseBanks", layout.ErrSyntax, "%q: want COUNTxBYTES, as in 32x4, nvidia, amd or tensix", clip(text))
 		}
 		b := Banks{n, w, single}
 		return b, b.check("ParseBanks")

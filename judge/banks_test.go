@@ -43,7 +43,7 @@ func TestConflicts(t *testing.T) {
 		{"(32,32):(32,1)", "column", NVIDIA, 32, 31 * 32, 32 * 32},
 		{"(32,32):(33,1)", "column", NVIDIA, 32, 0, 32},             // padding
 		{"Sw<5,0,5> o (32,32):(32,1)", "column", NVIDIA, 32, 0, 32}, // a swizzle
-		{"(32,32):(32,1)", "column", AMD64, 32, 15 * 32, 16 * 32},   // two columns of 16 words in each bank
+		{"(32,32):(32,1)", "column", AMD, 32, 15 * 32, 16 * 32},     // two columns of 16 words in each bank
 		{"(32,32):(0,1)", "column", NVIDIA, 32, 0, 32},              // one word for all
 		{"(32,32):(0,1)", "column", Tensix, 32, 31 * 32, 32 * 32},   // which isn't shared
 		{"(64,64):(64,1)", "row:8", NVIDIA, 16, 0, 64},              // 16 bytes a thread: 4 phases of 8
@@ -129,7 +129,7 @@ func randomBankCase(r *rand.Rand) bankCase {
 			a = ThreadValues(tv, vector)
 		}
 		bits := pick(r, 4, 8, 16, 16, 32, 32, 64, 6, 24, 128)
-		banks := pick(r, NVIDIA, AMD64, Tensix, Banks{4, 4, false}, Banks{8, 2, false}, Banks{5, 3, false}, Banks{16, 4, true})
+		banks := pick(r, NVIDIA, AMD, Tensix, Banks{4, 4, false}, Banks{8, 2, false}, Banks{5, 3, false}, Banks{16, 4, true})
 		if _, err := Conflicts(c, banks, bits, a); err != nil {
 			continue
 		}

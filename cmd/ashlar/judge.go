@@ -54,7 +54,7 @@ type bankFlags struct {
 
 func (f *bankFlags) on(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.banks, "banks", "32x4", "`banks` × bytes of a word, nvidia, amd64 or tensix; 8x16single doesn't share words")
+	flags.StringVar(&f.banks, "banks", "32x4", "`banks` × bytes of a word, nvidia, amd or tensix; 8x16single doesn't share words")
 	flags.StringVar(&f.elem, "elem", "4", "`bytes` of an element, or bits, as in 4b")
 	flags.StringArrayVar(&f.access, "access", nil, "row, column, row:8, row:8/16, ldmatrix or tv:`LAYOUT`; may be repeated (default row, column)")
 	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of the text")
