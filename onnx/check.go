@@ -310,7 +310,7 @@ func (c *compiled) checkConstant(i int, o op.Op, x *expansion, missing func(form
 		k.proto = t
 	} else if list, ok := stringsIn(a); ok && (a.Name == "value_string" || a.Name == "value_strings") {
 		var shape []int
-		if a.Type == AttrStrings {
+		if _, several := a.Value.([]string); several {
 			shape = []int{len(list)}
 		}
 		v, err := c.text.value(shape, list)

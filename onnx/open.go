@@ -172,7 +172,7 @@ func (m *Model) Opset(domain string) int64 {
 
 // Weights returns how many bytes of initializers a session uses where they are in the file, and how many it copies
 // because they are misaligned there, or stored in another form than in memory. Those of graphs inside nodes count, too.
-// Those it can't read at all count in neither. Of a closed model both are 0.
+// Strings, and those it can't read at all, count in neither. Of a closed model both are 0.
 func (m *Model) Weights() (inPlace, copied int64) {
 	if m == nil || m.Graph == nil || m.buf != nil && m.buf.Closed() {
 		return 0, 0
