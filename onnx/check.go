@@ -217,46 +217,50 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 			return c.checkSparse(s, t, missing)
 		}
 	}
+	graphs := s.bodies
+	s.bodies = nil
 	if n.Overload != "" {
-		s.bodies = nil
 		missing("the model defines no function with overload %.40q", n.Overload)
 		return nil
 	}
-	d := x.operator(n)
-	if f, ok := d.(*flow); ok {
-		return c.checkFlow(i, f, x, missing)
+	d, o, f := x.find(n)
+	if b := bodies[keyOf(n.Domain, n.Op, "")]; d == nil && b != nil {
+		d = b // of another opset: see function
 	}
-	s.bodies = nil
-	if s.opset == 0 {
-		missing("the model imports no opset of the domain %q", n.Domain)
-		return nil
+	why := ""
+	switch {
+	case s.opset == 0:
+		why = fmt.Sprintf("the model imports no opset of the domain %q", n.Domain)
+	case d == nil:
+		why = "the operator isn't implemented"
+	default:
+		why = meaning(d, s.opset)
 	}
-	if b := bodies[opName(n.Domain, n.Op)]; d == nil && b != nil {
-		d = b
-	}
-	if d == nil {
-		missing("the operator isn't implemented")
-		return nil
-	}
-	if why := meaning(d, s.opset); why != "" {
+	if why != "" {
 		missing("%s", why)
 		return nil
 	}
-	o := d.(op.Op)
 	if n.Op == "Constant" && isDefault(n.Domain) {
 		return c.checkConstant(i, o, x, missing)
 	}
-	f := flows[opName(n.Domain, n.Op)] // its form for strings
-	c.ops[i], s.text = o, f
-	attrs := o.Attributes()
+	var attrs []string
+	if o != nil {
+		attrs = o.Attributes()
+	}
 	if f != nil {
-		attrs = slices.Concat(attrs, f.attrs)
+		attrs = slices.Concat(attrs, f.attrs, f.graphs)
 	}
 	ok, err := c.checkAttrs(i, attrs, x, missing)
-	if !ok {
-		c.ops[i] = nil
+	if err != nil {
+		return err
 	}
-	return err
+	if _, runs := d.(*flow); runs {
+		return s.checkFlow(f, graphs)
+	}
+	if ok {
+		c.ops[i], s.text = o, f
+	}
+	return nil
 }
 
 // checkAttrs loads the attributes of step i that are tensors. It reports whether all attributes are known.

@@ -260,7 +260,7 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	if seq.elem == ofMap {
 		return Value{}, input(0, failf("%w: it is %v; the operator joins tensors", tensor.ErrDType, k.in[0]))
 	}
-	if k.node().Attr("axis") == nil {
+	if k.s.node.Attr("axis") == nil {
 		return Value{}, failf(`it has no attribute "axis"`)
 	}
 	stacked := k.attrs.Int("new_axis", 0) != 0
@@ -301,8 +301,6 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	}
 	return k.like(outs[0], seq.items[0]), nil
 }
-
-func (k *flowCall) node() *Node { return k.s.node }
 
 // withAxis is a with an axis of extent 1 more.
 func withAxis(a tensor.Any, axis int) (tensor.Any, error) {

@@ -20,26 +20,16 @@ func mlFlows() []*flow {
 		simple("DictVectorizer", 1, 1, vectorize, []string{"int64_vocabulary", "string_vocabulary"}, 1),
 		simple("CastMap", 1, 1, castMap, []string{"cast_to", "map_form", "max_map"}, 1),
 		relabelled("CategoryMapper", categories, []string{"cats_int64s", "cats_strings", "default_int64", "default_string"}, 1),
-		relabelled("LabelEncoder", encoded, []string{"classes_strings", "default_float", "default_int64", "default_string", "default_tensor", "keys_floats",
-			"keys_int64s", "keys_strings", "keys_tensor", "values_floats", "values_int64s", "values_strings", "values_tensor"}, 1, 2, 4),
-		relabelled("OneHotEncoder", func(k *flowCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") },
-			[]string{"cats_int64s", "cats_strings", "zeros"}, 1),
-		relabelled("LinearClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") },
-			[]string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, 1),
-		relabelled("SVMClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") },
-			[]string{"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type", "post_transform", "prob_a", "prob_b", "rho",
-				"support_vectors", "vectors_per_class"}, 1),
-		relabelled("TreeEnsembleClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_int64s") },
-			[]string{"base_values", "base_values_as_tensor", "class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor",
-				"classlabels_int64s", "classlabels_strings", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor",
-				"nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values",
-				"nodes_values_as_tensor", "post_transform"}, 1, 3),
+		relabelled("LabelEncoder", encoded, []string{"classes_strings", "default_string", "keys_strings", "values_strings"}, 1, 2, 4),
+		relabelled("OneHotEncoder", func(k *flowCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") }, nil, 1),
+		relabelled("LinearClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
+		relabelled("SVMClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
+		relabelled("TreeEnsembleClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_int64s") }, nil, 1, 3),
 	}
 	for _, f := range list {
 		f.domain = mlDomain
 	}
-	return append(list, relabelled("TfIdfVectorizer", func(k *flowCall) (*labelling, error) { return k.given0("pool_strings", "pool_int64s") },
-		[]string{"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "pool_strings", "weights"}, 9))
+	return append(list, relabelled("TfIdfVectorizer", func(k *flowCall) (*labelling, error) { return k.given0("pool_strings", "pool_int64s") }, nil, 9))
 }
 
 // stringAttrs are the attributes that make an operator one of strings, by their presence.
