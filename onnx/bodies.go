@@ -161,7 +161,7 @@ func runApply(k *flowCall) ([]Value, error) {
 	b := k.s.bodies[0]
 	outs, err := k.fr.inside(b).call(k.around, heldAll(k.in))
 	if err != nil {
-		err = in("attribute \""+b.attr+"\"", err)
+		err = inAttr(b.attr, err)
 	}
 	return outs, err
 }

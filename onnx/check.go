@@ -22,7 +22,7 @@ import (
 // second at most. Nothing else of the model is run.
 func (m *Model) Check() error {
 	return m.use(func() error {
-		_, err := m.compile()
+		_, _, err := m.compile()
 		return err
 	})
 }
@@ -66,24 +66,25 @@ func (c *compiled) all(yield func(*compiled) bool) bool {
 	return true
 }
 
-func (m *Model) compile() (*compiled, error) {
+// compile checks the model. What it loaded meanwhile is in the expansion.
+func (m *Model) compile() (*compiled, *expansion, error) {
 	g := m.Graph
 	if g == nil {
-		return nil, failf("the model has no graph")
+		return nil, nil, failf("the model has no graph")
 	}
 	c := &compiled{g: g, m: m, text: newTable(nil)}
-	if err := c.compileModel(); err != nil {
-		return nil, in(fmt.Sprintf("graph %q", g.Name), err)
+	x, err := m.expansion()
+	if err == nil {
+		x.text = c.text
+		err = c.compileModel(x)
 	}
-	return c, nil
+	if err != nil {
+		return nil, nil, in(fmt.Sprintf("graph %q", g.Name), err)
+	}
+	return c, x, nil
 }
 
-func (c *compiled) compileModel() (err error) {
-	x, err := c.m.expansion()
-	if err != nil {
-		return err
-	}
-	x.text = c.text
+func (c *compiled) compileModel(x *expansion) (err error) {
 	if c.program, err = resolveIn(c.g, nil, x); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (c *compiled) checkGraph(x *expansion) (err error) {
 		for _, b := range s.bodies {
 			b.m, b.text, b.place = c.m, c.text, c.place+c.label(s)+": "+b.attr+": "
 			if err := b.checkGraph(x); err != nil {
-				return in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
+				return in(c.label(s), inAttr(b.attr, err))
 			}
 		}
 		if s.flow != nil {
@@ -285,7 +286,7 @@ func (c *compiled) checkAttrs(i int, known []string, x *expansion, missing func(
 			continue
 		}
 		if err != nil {
-			return ok, in(fmt.Sprintf("attribute %q", a.Name), err)
+			return ok, inAttr(a.Name, err)
 		}
 		if c.attrs[i] == nil {
 			c.attrs[i] = make(map[string]Value)
@@ -395,7 +396,7 @@ func guess(t *Type) Value {
 	return describedAs(e, shape...)
 }
 
-// load returns the tensor that an attribute holds; calls of one function share it.
+// load returns the tensor that an attribute or a constant holds, which all that name it share.
 func (x *expansion) load(t *TensorProto) (Value, error) {
 	if v, ok := x.tensors[t]; ok {
 		return v, nil

@@ -141,7 +141,7 @@ func (s *step) checkFlow(f *flow, graphs []*compiled) error {
 		case a == nil:
 			return failf("it has no attribute %q; the operator runs the graph there", name)
 		case i < 0:
-			return in(fmt.Sprintf("attribute %q", name), failf("it holds %v, the operator runs a graph", a.Type))
+			return inAttr(name, failf("it holds %v, the operator runs a graph", a.Type))
 		}
 		s.bodies = append(s.bodies, graphs[i])
 	}
@@ -169,7 +169,7 @@ func (f *flow) check(s *step) error {
 
 // wants is an error about the graph that an attribute holds.
 func (b *compiled) wants(format string, args ...any) error {
-	return in(fmt.Sprintf("attribute %q", b.attr), failf(format, args...))
+	return inAttr(b.attr, failf(format, args...))
 }
 
 // output names output k of a graph inside a node.
@@ -179,7 +179,7 @@ func (b *compiled) output(k int) string {
 
 // at puts err at output k of the graph that an attribute holds.
 func (b *compiled) at(k int, err error) error {
-	return in(fmt.Sprintf("attribute %q", b.attr), in(b.output(k), err))
+	return inAttr(b.attr, in(b.output(k), err))
 }
 
 // declared is the element type that the graph declares for output k, noElem if it doesn't.

@@ -52,7 +52,7 @@ type expansion struct {
 	left      int
 	gaps      gaps
 	text      *table                 // the strings of the model
-	tensors   map[*TensorProto]Value // attributes of operators, loaded
+	tensors   map[*TensorProto]Value // those that are loaded: attributes, constants
 	copied    copying
 	constants map[*Node]Value // the values of Constants without a tensor
 }

@@ -63,7 +63,7 @@ func (k *flowCall) like(a tensor.Any, v *Value) Value {
 func emptySequence(k *flowCall) (Value, error) {
 	d := (&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("dtype", int64(ElemFloat32)))}).elem()
 	if d == noElem {
-		return Value{}, in(`attribute "dtype"`, failf("%w: sequences of %v", ErrUnsupported, ElemType(k.attrs.Int("dtype", 1))))
+		return Value{}, inAttr("dtype", failf("%w: sequences of %v", ErrUnsupported, ElemType(k.attrs.Int("dtype", 1))))
 	}
 	if dtype.DType(d).IsFloat() && k.c.fixed != dtype.Invalid {
 		d = elem(k.c.fixed)
@@ -165,7 +165,7 @@ func splitToSequence(k *flowCall) (Value, error) {
 	}
 	axis, err := axisIn(k.attrs.Int("axis", 0), a.Rank())
 	if err != nil {
-		return Value{}, in(`attribute "axis"`, err)
+		return Value{}, inAttr("axis", err)
 	}
 	n, each := a.Dim(axis), 1
 	var sizes []int
@@ -270,7 +270,7 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	}
 	axis, err := axisIn(k.attrs.Int("axis", 0), rank)
 	if err != nil {
-		return Value{}, in(`attribute "axis"`, err)
+		return Value{}, inAttr("axis", err)
 	}
 	list := make([]tensor.Any, len(seq.items))
 	known := true

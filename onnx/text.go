@@ -154,7 +154,7 @@ func (k *flowCall) move(in, out uint) ([]Value, error) {
 		}
 	}
 	if how := k.attrs.Str("reduction", "none"); how != "none" {
-		return nil, in2("reduction", failf("%w: it is %.40q; strings aren't computed with", tensor.ErrDType, how))
+		return nil, inAttr("reduction", failf("%w: it is %.40q; strings aren't computed with", tensor.ErrDType, how))
 	}
 	if k.s.node.Op == "Unique" && k.fr != nil && k.attrs.Int("sorted", 1) != 0 {
 		return k.unique(inputs[0])
@@ -165,9 +165,6 @@ func (k *flowCall) move(in, out uint) ([]Value, error) {
 	}
 	return k.marked(outs, out), nil
 }
-
-// in2 names an attribute in an error.
-func in2(name string, err error) error { return in(fmt.Sprintf("attribute %q", name), err) }
 
 // marked returns tensors as results, of which out says which hold strings.
 func (k *flowCall) marked(outs []tensor.Any, out uint) []Value {

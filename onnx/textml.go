@@ -179,7 +179,7 @@ func (k *flowCall) classes(attr string) (*labelling, error) {
 func (k *flowCall) given0(strings, ints string) (*labelling, error) {
 	list, ok := k.attrs.Strs(strings)
 	if !ok {
-		return nil, in2(strings, failf("it isn't there, and input 0 holds strings"))
+		return nil, inAttr(strings, failf("it isn't there, and input 0 holds strings"))
 	}
 	places := make(map[string]int64, len(list))
 	numbers := make([]int64, len(list))
@@ -238,7 +238,7 @@ func encoded(k *flowCall) (*labelling, error) {
 			if list := v.Strings(); len(list) == 1 {
 				unknown = list[0]
 			} else {
-				return nil, in2("default_tensor", failf("%w: it is %v; want one string", tensor.ErrShape, v))
+				return nil, inAttr("default_tensor", failf("%w: it is %v; want one string", tensor.ErrShape, v))
 			}
 		}
 		l.labels = append([]string{unknown}, values...)
@@ -419,7 +419,7 @@ func castMap(k *flowCall) (Value, error) {
 	}
 	to := map[string]ElemType{"TO_FLOAT": ElemFloat32, "TO_INT64": ElemInt64, "TO_STRING": ElemString}[k.attrs.Str("cast_to", "TO_FLOAT")]
 	if to == ElemUndefined {
-		return Value{}, in2("cast_to", failf("%w: it is %.40q; want TO_FLOAT, TO_INT64 or TO_STRING", tensor.ErrValue, k.attrs.Str("cast_to", "")))
+		return Value{}, inAttr("cast_to", failf("%w: it is %.40q; want TO_FLOAT, TO_INT64 or TO_STRING", tensor.ErrValue, k.attrs.Str("cast_to", "")))
 	}
 	n, form := vals.a.Len(), k.attrs.Str("map_form", "DENSE")
 	most := k.attrs.Int("max_map", 1)
@@ -434,7 +434,7 @@ func castMap(k *flowCall) (Value, error) {
 		}
 	case "SPARSE":
 		if most < 0 {
-			return Value{}, in2("max_map", failf("%w: it is %d", tensor.ErrValue, most))
+			return Value{}, inAttr("max_map", failf("%w: it is %d", tensor.ErrValue, most))
 		}
 		if err := k.roomFor(int(min(most, 1<<40) / 16)); err != nil {
 			return Value{}, err
@@ -452,7 +452,7 @@ func castMap(k *flowCall) (Value, error) {
 			at = append(at, p)
 		}
 	default:
-		return Value{}, in2("map_form", failf("%w: it is %.40q; want DENSE or SPARSE", tensor.ErrValue, form))
+		return Value{}, inAttr("map_form", failf("%w: it is %.40q; want DENSE or SPARSE", tensor.ErrValue, form))
 	}
 	e := (&Type{Kind: KindTensor, Elem: to}).elem()
 	shape := []int{1, len(at)}

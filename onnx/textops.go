@@ -33,7 +33,7 @@ func castStrings(k *flowCall) (Value, error) {
 	case err != nil:
 		return Value{}, err
 	case e == noElem || e == ofMap:
-		return Value{}, in2("to", failf("%w: %v", ErrUnsupported, ElemType(k.attrs.Int("to", 0))))
+		return Value{}, inAttr("to", failf("%w: %v", ErrUnsupported, ElemType(k.attrs.Int("to", 0))))
 	case v.text != nil && e == ofString:
 		return *v, nil
 	}
@@ -213,7 +213,7 @@ func normalizeStrings(k *flowCall) (Value, error) {
 	case "UPPER":
 		change = strings.ToUpper
 	default:
-		return Value{}, in2("case_change_action", failf("%w: it is %.40q; want NONE, LOWER or UPPER", tensor.ErrValue, how))
+		return Value{}, inAttr("case_change_action", failf("%w: it is %.40q; want NONE, LOWER or UPPER", tensor.ErrValue, how))
 	}
 	words, _ := k.attrs.Strs("stopwords")
 	last := len(shape) - 1
@@ -400,7 +400,7 @@ func matchStrings(k *flowCall) (Value, error) {
 		pattern := k.attrs.Str("pattern", "")
 		_, err := regexp.Compile(pattern)
 		if err != nil {
-			return nil, in2("pattern", failf("%w: %w", tensor.ErrValue, err))
+			return nil, inAttr("pattern", failf("%w: %w", tensor.ErrValue, err))
 		}
 		return regexp.Compile(`\A(?:` + pattern + `)\z`)
 	})
