@@ -1,7 +1,6 @@
 package onnx
 
 import (
-	"fmt"
 	"hash/fnv"
 
 	"github.com/ashlar-go/ashlar/tensor"
@@ -22,7 +21,7 @@ func value[T any](a *attrs, name, want string) (v T, ok bool) {
 		return v, false
 	}
 	if v, ok = at.Value.(T); !ok && a.wrong == nil {
-		a.wrong = in(fmt.Sprintf("attribute %q", name), failf("it holds %v, the operator asks for %s", at.Type, want))
+		a.wrong = inAttr(name, failf("it holds %v, the operator asks for %s", at.Type, want))
 	}
 	return v, ok
 }

@@ -28,23 +28,19 @@ const preview = "ai.onnx.preview"
 const ownDomain = "ashlar.part"
 
 // bodies are the operators of this kind, by name and domain.
-var bodies = make(map[string]*body)
-
-// partFlows are the operators of ownDomain.
-var partFlows = make(map[string]*flow)
+var bodies = make(map[opKey]*body)
 
 func init() {
-	for _, b := range []*body{
-		{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention},
-	} {
-		bodies[opName(b.domain, b.name)] = b
-	}
+	b := &body{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention}
+	bodies[keyOf(b.domain, b.name, "")] = b
+}
+
+// partFlows are the operators of ownDomain.
+func partFlows() []*flow {
 	widen := simple("Widen", 1, 1, widened, nil, 1)
-	apply := &flow{name: "Apply", versions: []int{1}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkApply, infer: inferApply, run: runApply}
-	for _, f := range []*flow{widen, apply} {
-		f.domain = ownDomain
-		partFlows[f.name] = f
-	}
+	widen.domain = ownDomain
+	return []*flow{widen,
+		{name: "Apply", domain: ownDomain, versions: []int{1}, graphs: []string{"body"}, least: 1, most: -1, bodies: checkApply, infer: inferApply, run: runApply}}
 }
 
 // A sketch puts the nodes of a body together.
@@ -153,12 +149,9 @@ func checkApply(s *step) error {
 }
 
 func inferApply(f *inference, k *flowCall) ([]Value, account, error) {
-	args := make([]Value, len(k.in))
-	for j := range k.in {
-		var err error
-		if args[j], err = k.in[j].spec(); err != nil {
-			return nil, account{}, err
-		}
+	args, err := k.starts(0, len(k.in))
+	if err != nil {
+		return nil, account{}, err
 	}
 	outs, inside := f.body(k.s.bodies[0], k.around, args)
 	return outs, inside, nil
@@ -168,7 +161,7 @@ func runApply(k *flowCall) ([]Value, error) {
 	b := k.s.bodies[0]
 	outs, err := k.fr.inside(b).call(k.around, heldAll(k.in))
 	if err != nil {
-		err = in("attribute \""+b.attr+"\"", err)
+		err = inAttr(b.attr, err)
 	}
 	return outs, err
 }

@@ -22,7 +22,7 @@ import (
 // second at most. Nothing else of the model is run.
 func (m *Model) Check() error {
 	return m.use(func() error {
-		_, err := m.compile()
+		_, _, err := m.compile()
 		return err
 	})
 }
@@ -66,24 +66,25 @@ func (c *compiled) all(yield func(*compiled) bool) bool {
 	return true
 }
 
-func (m *Model) compile() (*compiled, error) {
+// compile checks the model. What it loaded meanwhile is in the expansion.
+func (m *Model) compile() (*compiled, *expansion, error) {
 	g := m.Graph
 	if g == nil {
-		return nil, failf("the model has no graph")
+		return nil, nil, failf("the model has no graph")
 	}
 	c := &compiled{g: g, m: m, text: newTable(nil)}
-	if err := c.compileModel(); err != nil {
-		return nil, in(fmt.Sprintf("graph %q", g.Name), err)
+	x, err := m.expansion()
+	if err == nil {
+		x.text = c.text
+		err = c.compileModel(x)
 	}
-	return c, nil
+	if err != nil {
+		return nil, nil, in(fmt.Sprintf("graph %q", g.Name), err)
+	}
+	return c, x, nil
 }
 
-func (c *compiled) compileModel() (err error) {
-	x, err := c.m.expansion()
-	if err != nil {
-		return err
-	}
-	x.text = c.text
+func (c *compiled) compileModel(x *expansion) (err error) {
 	if c.program, err = resolveIn(c.g, nil, x); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (c *compiled) checkGraph(x *expansion) (err error) {
 		for _, b := range s.bodies {
 			b.m, b.text, b.place = c.m, c.text, c.place+c.label(s)+": "+b.attr+": "
 			if err := b.checkGraph(x); err != nil {
-				return in(c.label(s), in(fmt.Sprintf("attribute %q", b.attr), err))
+				return in(c.label(s), inAttr(b.attr, err))
 			}
 		}
 		if s.flow != nil {
@@ -217,46 +218,50 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 			return c.checkSparse(s, t, missing)
 		}
 	}
+	graphs := s.bodies
+	s.bodies = nil
 	if n.Overload != "" {
-		s.bodies = nil
 		missing("the model defines no function with overload %.40q", n.Overload)
 		return nil
 	}
-	d := x.operator(n)
-	if f, ok := d.(*flow); ok {
-		return c.checkFlow(i, f, x, missing)
+	d, o, f := x.find(n)
+	if b := bodies[keyOf(n.Domain, n.Op, "")]; d == nil && b != nil {
+		d = b // of another opset: see function
 	}
-	s.bodies = nil
-	if s.opset == 0 {
-		missing("the model imports no opset of the domain %q", n.Domain)
-		return nil
+	why := ""
+	switch {
+	case s.opset == 0:
+		why = fmt.Sprintf("the model imports no opset of the domain %q", n.Domain)
+	case d == nil:
+		why = "the operator isn't implemented"
+	default:
+		why = meaning(d, s.opset)
 	}
-	if b := bodies[opName(n.Domain, n.Op)]; d == nil && b != nil {
-		d = b
-	}
-	if d == nil {
-		missing("the operator isn't implemented")
-		return nil
-	}
-	if why := meaning(d, s.opset); why != "" {
+	if why != "" {
 		missing("%s", why)
 		return nil
 	}
-	o := d.(op.Op)
 	if n.Op == "Constant" && isDefault(n.Domain) {
 		return c.checkConstant(i, o, x, missing)
 	}
-	f := flows[opName(n.Domain, n.Op)] // its form for strings
-	c.ops[i], s.text = o, f
-	attrs := o.Attributes()
+	var attrs []string
+	if o != nil {
+		attrs = o.Attributes()
+	}
 	if f != nil {
-		attrs = slices.Concat(attrs, f.attrs)
+		attrs = slices.Concat(attrs, f.attrs, f.graphs)
 	}
 	ok, err := c.checkAttrs(i, attrs, x, missing)
-	if !ok {
-		c.ops[i] = nil
+	if err != nil {
+		return err
 	}
-	return err
+	if _, runs := d.(*flow); runs {
+		return s.checkFlow(f, graphs)
+	}
+	if ok {
+		c.ops[i], s.text = o, f
+	}
+	return nil
 }
 
 // checkAttrs loads the attributes of step i that are tensors. It reports whether all attributes are known.
@@ -281,7 +286,7 @@ func (c *compiled) checkAttrs(i int, known []string, x *expansion, missing func(
 			continue
 		}
 		if err != nil {
-			return ok, in(fmt.Sprintf("attribute %q", a.Name), err)
+			return ok, inAttr(a.Name, err)
 		}
 		if c.attrs[i] == nil {
 			c.attrs[i] = make(map[string]Value)
@@ -310,7 +315,7 @@ func (c *compiled) checkConstant(i int, o op.Op, x *expansion, missing func(form
 		k.proto = t
 	} else if list, ok := stringsIn(a); ok && (a.Name == "value_string" || a.Name == "value_strings") {
 		var shape []int
-		if a.Type == AttrStrings {
+		if _, several := a.Value.([]string); several {
 			shape = []int{len(list)}
 		}
 		v, err := c.text.value(shape, list)
@@ -391,7 +396,7 @@ func guess(t *Type) Value {
 	return describedAs(e, shape...)
 }
 
-// load returns the tensor that an attribute holds; calls of one function share it.
+// load returns the tensor that an attribute or a constant holds, which all that name it share.
 func (x *expansion) load(t *TensorProto) (Value, error) {
 	if v, ok := x.tensors[t]; ok {
 		return v, nil

@@ -94,7 +94,7 @@ func runIf(k *flowCall) ([]Value, error) {
 	}
 	outs, err := k.fr.inside(b).call(k.around, nil)
 	if err != nil {
-		err = in(fmt.Sprintf("attribute %q", b.attr), err)
+		err = inAttr(b.attr, err)
 	}
 	return outs, err
 }

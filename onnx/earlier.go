@@ -18,7 +18,7 @@ var asInSix = []string{"Abs", "Add", "BatchNormalization", "Ceil", "Clip", "Div"
 func init() {
 	first := []int{1}
 	for _, name := range asInSix {
-		bodies[name] = &body{name: name, versions: first, build: sixth}
+		bodies[keyOf("", name, "")] = &body{name: name, versions: first, build: sixth}
 	}
 	for _, b := range []*body{
 		{name: "Affine", versions: first, build: affine},
@@ -36,7 +36,7 @@ func init() {
 		{name: "Tile", versions: first, build: tileFirst},
 		{name: "Upsample", versions: first, build: upsampleFirst},
 	} {
-		bodies[b.name] = b
+		bodies[keyOf("", b.name, "")] = b
 	}
 }
 

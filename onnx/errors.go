@@ -71,6 +71,9 @@ func named(kind, name string, i int) string {
 	return fmt.Sprintf("%s %.100q", kind, name)
 }
 
+// inAttr names an attribute in an error.
+func inAttr(name string, err error) error { return in(fmt.Sprintf("attribute %q", name), err) }
+
 // ErrUnsupported is what every UnsupportedError wraps: the model may be well formed, this library can't run it. It is
 // op's.
 var ErrUnsupported = op.ErrUnsupported

@@ -209,7 +209,7 @@ type copying int64
 
 // add counts t unless it is used in place.
 func (c *copying) add(m *Model, t *TensorProto) error {
-	if t.External == nil {
+	if t.External == nil || t.Type == ElemString {
 		return nil
 	}
 	n, size, err := t.check()

@@ -197,6 +197,7 @@ func TestWriteExternal(t *testing.T) {
 		return b.Node("Add", []string{x, b.Weight("inner", tensor.Full[float32](7, 3).Any())})
 	}, func(b *Builder) string { return x })
 	b.OutputOf(b.Rename(x, "y"), Type{})
+	b.OutputOf(b.Node("Size", []string{b.Strings("names", []int{2}, "a", "b")}), Type{})
 	m, err := b.Model(16)
 	if err != nil {
 		t.Fatal(err)
@@ -246,8 +247,12 @@ func TestWriteExternal(t *testing.T) {
 		}
 		m = next
 	}
-	if err := m.WriteExternal(filepath.Join(dir, "none", "m.onnx"), 1); err == nil || !strings.Contains(err.Error(), "m.onnx: ") {
+	if err := m.WriteExternal(filepath.Join(dir, "none", "m.onnx"), 1); err == nil || !strings.Contains(err.Error(), filepath.Join("none", "m.onnx: ")) {
 		t.Errorf("got %v", err)
+	}
+	m.Graph.Initializers[0].Dims[0]++
+	if err := m.WriteExternal(path, 0); err == nil || strings.Count(err.Error(), "onnx: ") != 2 || !strings.Contains(err.Error(), "m.onnx: graph") {
+		t.Errorf("got %v", err) // "onnx: " stands in front, and ends the file's name
 	}
 	for _, bad := range []string{"", dir} {
 		if err := m.WriteExternal(bad, 0); err == nil {

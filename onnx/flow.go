@@ -16,7 +16,7 @@ type flow struct {
 	domain   string
 	versions []int
 	graphs   []string // the attributes that hold graphs; all are needed
-	attrs    []string // the others
+	attrs    []string // the others, of a form for strings those that the operator hasn't
 	least    int      // how many inputs it needs
 	most     int      // how many it takes; any number if negative
 	bodies   func(s *step) error
@@ -45,12 +45,12 @@ type flowCall struct {
 	fr     *frame  // nil while inferring
 }
 
-// flows are the operators of this kind, by name.
-var flows = make(map[string]*flow)
+// flows are the operators of this kind.
+var flows = make(map[opKey]*flow)
 
 func init() {
 	newer := []int{19, 21, 23, 24, 25}
-	for _, f := range []*flow{
+	for _, f := range slices.Concat(textFlows(), partFlows(), []*flow{
 		{name: "If", versions: append([]int{1, 11, 13, 16}, newer...), graphs: []string{"then_branch", "else_branch"},
 			least: 1, most: 1, bodies: checkIf, infer: inferIf, run: runIf},
 		{name: "Loop", versions: append([]int{1, 11, 13, 16}, newer...), graphs: []string{"body"},
@@ -70,11 +70,8 @@ func init() {
 		simple("Optional", 0, 1, optional, []string{"type"}, 15),
 		simple("OptionalHasElement", 0, 1, hasElement, nil, 15, 18),
 		simple("OptionalGetElement", 1, 1, getElement, nil, 15, 18),
-	} {
-		flows[f.name] = f
-	}
-	for _, f := range textFlows() {
-		flows[opName(f.domain, f.name)] = f
+	}) {
+		flows[keyOf(f.domain, f.name, "")] = f
 	}
 }
 
@@ -135,32 +132,18 @@ func (q *sequence) tensors(yield func(*Value) bool) bool {
 	return true
 }
 
-// checkFlow finds and keeps everything that a step of a flow needs. It reports to missing.
-func (c *compiled) checkFlow(i int, f *flow, x *expansion, missing func(format string, args ...any)) error {
-	s := &c.steps[i]
-	bodies := s.bodies
-	s.bodies = nil
-	if s.opset == 0 {
-		missing("the model imports no opset of the domain %q", s.node.Domain)
-		return nil
-	}
-	if why := meaning(f, s.opset); why != "" {
-		missing("%s", why)
-		return nil
-	}
-	if _, err := c.checkAttrs(i, slices.Concat(f.attrs, f.graphs), x, missing); err != nil {
-		return err
-	}
+// checkFlow gives a step the flow that runs it, and those of its graphs that the flow runs.
+func (s *step) checkFlow(f *flow, graphs []*compiled) error {
 	for _, name := range f.graphs {
 		a := s.node.Attr(name)
-		i := slices.IndexFunc(bodies, func(b *compiled) bool { return b.attr == name })
+		i := slices.IndexFunc(graphs, func(b *compiled) bool { return b.attr == name })
 		switch {
 		case a == nil:
 			return failf("it has no attribute %q; the operator runs the graph there", name)
 		case i < 0:
-			return in(fmt.Sprintf("attribute %q", name), failf("it holds %v, the operator runs a graph", a.Type))
+			return inAttr(name, failf("it holds %v, the operator runs a graph", a.Type))
 		}
-		s.bodies = append(s.bodies, bodies[i])
+		s.bodies = append(s.bodies, graphs[i])
 	}
 	n := len(s.in)
 	for n > 0 && s.in[n-1] < 0 {
@@ -186,7 +169,7 @@ func (f *flow) check(s *step) error {
 
 // wants is an error about the graph that an attribute holds.
 func (b *compiled) wants(format string, args ...any) error {
-	return in(fmt.Sprintf("attribute %q", b.attr), failf(format, args...))
+	return inAttr(b.attr, failf(format, args...))
 }
 
 // output names output k of a graph inside a node.
@@ -196,7 +179,7 @@ func (b *compiled) output(k int) string {
 
 // at puts err at output k of the graph that an attribute holds.
 func (b *compiled) at(k int, err error) error {
-	return in(fmt.Sprintf("attribute %q", b.attr), in(b.output(k), err))
+	return inAttr(b.attr, in(b.output(k), err))
 }
 
 // declared is the element type that the graph declares for output k, noElem if it doesn't.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -18,46 +19,52 @@ const (
 	maxCalls    = 64 // functions that call each other, one inside the other
 )
 
-// A functionKey tells functions apart.
-type functionKey struct{ domain, name, overload string }
+// An opKey tells operators and functions apart.
+type opKey struct{ domain, name, overload string }
 
-func keyOf(domain, name, overload string) functionKey {
+func keyOf(domain, name, overload string) opKey {
 	if isDefault(domain) {
 		domain = ""
 	}
-	return functionKey{domain, name, overload}
+	return opKey{domain, name, overload}
 }
+
+// operators are those of package op.
+var operators = sync.OnceValue(func() map[opKey]op.Op {
+	m := make(map[opKey]op.Op)
+	for _, o := range op.All() {
+		m[keyOf(o.Domain(), o.Name(), "")] = o
+		if slices.Contains(microsoft, o.Name()) {
+			a := contributed{o}
+			m[keyOf(a.Domain(), a.Name(), "")] = a
+		}
+	}
+	return m
+})
 
 // An expansion is what resolving and checking a model share.
 type expansion struct {
 	m         *Model
 	opsets    map[string]int64 // of the model
-	known     map[string]op.Op
-	functions map[functionKey]*Function
+	given     map[opKey]op.Op  // by the program
+	functions map[opKey]*Function
 	imports   map[*Function]map[string]int64
 	left      int
 	gaps      gaps
 	text      *table                 // the strings of the model
-	tensors   map[*TensorProto]Value // attributes of operators, loaded
+	tensors   map[*TensorProto]Value // those that are loaded: attributes, constants
 	copied    copying
 	constants map[*Node]Value // the values of Constants without a tensor
 }
 
 func (m *Model) expansion() (*expansion, error) {
-	x := &expansion{m: m, opsets: importsOf(m.Opsets), known: make(map[string]op.Op), functions: make(map[functionKey]*Function, len(m.Functions)),
+	x := &expansion{m: m, opsets: importsOf(m.Opsets), given: make(map[opKey]op.Op), functions: make(map[opKey]*Function, len(m.Functions)),
 		imports: make(map[*Function]map[string]int64), left: maxExpanded, tensors: make(map[*TensorProto]Value), constants: make(map[*Node]Value)}
-	for _, o := range op.All() {
-		x.known[opName(o.Domain(), o.Name())] = o
-		if slices.Contains(microsoft, o.Name()) {
-			a := contributed{o}
-			x.known[opName(a.Domain(), a.Name())] = a
-		}
-	}
 	for i, o := range m.Operators {
 		if o == nil {
 			return nil, failf("operator %d that the program gives the model is nil", i)
 		}
-		x.known[opName(o.Domain(), o.Name())] = o
+		x.given[keyOf(o.Domain(), o.Name(), "")] = o
 	}
 	for i := range m.Functions {
 		fn := &m.Functions[i]
@@ -115,18 +122,21 @@ func (p *program) label(s *step) string {
 	return text
 }
 
-// operator returns the operator or flow of this library that a node means, nil if there is none.
-func (x *expansion) operator(n *Node) definition {
-	if f := flows[opName(n.Domain, n.Op)]; f != nil && (f.asks == nil || f.asks(n)) {
-		return f
+// find returns what runs a node, nil if nothing of this library or the program does: the operator o of its name, or the flow
+// f. That may also be the form of o for strings.
+func (x *expansion) find(n *Node) (d definition, o op.Op, f *flow) {
+	key := keyOf(n.Domain, n.Op, "")
+	f = flows[key]
+	if o = x.given[key]; o == nil {
+		o = operators()[key]
 	}
-	if f := partFlows[n.Op]; f != nil && n.Domain == ownDomain {
-		return f
+	switch {
+	case f != nil && (f.asks == nil || f.asks(n)):
+		d = f
+	case o != nil:
+		d = o
 	}
-	if o, ok := x.known[opName(n.Domain, n.Op)]; ok {
-		return o
-	}
-	return nil
+	return d, o, f
 }
 
 // function returns the function that a node calls, nil if an operator of this library runs it or nothing does. Of the
@@ -135,14 +145,15 @@ func (x *expansion) function(n *Node, call *callee) *Function {
 	if x == nil {
 		return nil
 	}
-	o, v := x.operator(n), x.opset(n.Domain, call)
-	if o != nil && n.Overload == "" && v != 0 && meaning(o, v) == "" {
+	d, _, _ := x.find(n)
+	v := x.opset(n.Domain, call)
+	if d != nil && n.Overload == "" && v != 0 && meaning(d, v) == "" {
 		return nil
 	}
 	if fn := x.functions[keyOf(n.Domain, n.Op, n.Overload)]; fn != nil {
 		return fn
 	}
-	if b := bodies[opName(n.Domain, n.Op)]; b != nil && n.Overload == "" && v != 0 && meaning(b, v) == "" {
+	if b := bodies[keyOf(n.Domain, n.Op, "")]; b != nil && n.Overload == "" && v != 0 && meaning(b, v) == "" {
 		return b.build(n)
 	}
 	return nil

@@ -64,7 +64,7 @@ func checkAxes(n *Node, inputs []tensor.Any) error {
 			length = len(v)
 		}
 		if length > 2*maxRank && slices.Contains(axial, a.Name) {
-			return in(fmt.Sprintf("attribute %q", a.Name), failf("%w: %d elements are too many for a rank of at most %d", tensor.ErrShape, length, maxRank))
+			return inAttr(a.Name, failf("%w: %d elements are too many for a rank of at most %d", tensor.ErrShape, length, maxRank))
 		}
 	}
 	for _, j := range sizing[n.Op] {

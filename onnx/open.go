@@ -144,10 +144,10 @@ func readFile(fsys fs.FS, name string) ([]byte, error) {
 	}
 }
 
-// Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what needs them fails with
-// tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call that is on its way
-// keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto, and slices of
-// weights that Elems or Data gave out, must not be used after Close. A second Close does nothing.
+// Close gives back the file or bytes the model was decoded from, and the files that hold its weights. From then on what
+// needs them fails with tensor.ErrClosed: the model's methods, its sessions, and tensors that use weights in place. A call
+// that is on its way keeps the bytes until it returns; it may succeed or fail with tensor.ErrClosed. Raw of any TensorProto,
+// and slices of weights that Elems or Data gave out, must not be used after Close. A second Close does nothing.
 func (m *Model) Close() error {
 	if m == nil || m.buf == nil {
 		return nil
@@ -172,7 +172,7 @@ func (m *Model) Opset(domain string) int64 {
 
 // Weights returns how many bytes of initializers a session uses where they are in the file, and how many it copies
 // because they are misaligned there, or stored in another form than in memory. Those of graphs inside nodes count, too.
-// Those it can't read at all count in neither. Of a closed model both are 0.
+// Strings, and those it can't read at all, count in neither. Of a closed model both are 0.
 func (m *Model) Weights() (inPlace, copied int64) {
 	if m == nil || m.Graph == nil || m.buf != nil && m.buf.Closed() {
 		return 0, 0

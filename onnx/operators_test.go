@@ -36,6 +36,10 @@ func TestModelOperators(t *testing.T) {
 	if y, _ := tensor.As[float32](out["y"]); err != nil || y.At(0) != -1 || y.At(1) != 2 {
 		t.Errorf("%v, %v", out, err)
 	}
+	m.Graph.Nodes[0].Op, m.Graph.Nodes[0].Domain = "org.example.Minus", "" // another operator, of ONNX's own domain
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "isn't implemented") {
+		t.Errorf("a name with a domain in it: %v", err)
+	}
 	m.Operators = []op.Op{nil}
 	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "operator 0") {
 		t.Errorf("nil: %v", err)

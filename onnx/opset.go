@@ -7,14 +7,13 @@ import (
 	"github.com/ashlar-go/ashlar/op"
 )
 
-// maxOpset is the last version of ONNX's operator set of which something is known. Versions 7 to 17 can be run in full, as far
-// as there are operators; earlier and later ones where an operator's meaning is one that the library knows.
+// maxOpset is the last version of ONNX's operator set whose operators are known.
 const maxOpset = 28
 
-// changed lists the opsets at which ONNX gave an operator another meaning: other inputs, another
-// default, another result. Left out are versions that no operator here has, and versions that only admit more element types, or add an attribute: an unknown
-// element type or attribute is reported by its own name. An operator of this library runs if one of its Versions lies
-// between the last change up to the opset that the model imports and that opset.
+// changed lists the opsets at which ONNX gave an operator another meaning: other inputs, another default, another result.
+// Left out are versions that no operator here has, and versions that only admit more element types, or add an attribute: an
+// unknown element type or attribute is reported by its own name. An operator of this library runs if one of its Versions
+// lies between the last change up to the opset that the model imports and that opset.
 //
 // Source: the history of each operator in docs/Changelog.md and onnx/defs of github.com/onnx/onnx.
 var changed = map[string][]int{

@@ -35,7 +35,7 @@ func randomModel(seed uint64, first op.Op) *Model {
 		n := Node{Op: o.Name()}
 		names := o.Attributes()
 		if i > 0 && r.IntN(3) == 0 {
-			f := flows[simpleFlows[r.IntN(len(simpleFlows))]]
+			f := flows[keyOf("", simpleFlows[r.IntN(len(simpleFlows))], "")]
 			n.Op, names = f.name, f.attrs
 		}
 		for j := range 1 + r.IntN(2) + r.IntN(2)*r.IntN(3) {

@@ -193,7 +193,7 @@ func scanOf(s *step, a *attrs) (*scan, error) {
 		sc.first = 1
 	}
 	if sc.scanned = int(n); n < 1 || n > int64(len(s.in)-sc.first) {
-		return nil, in(`attribute "num_scan_inputs"`, failf("it is %d for %d inputs", n, len(s.in)-sc.first))
+		return nil, inAttr("num_scan_inputs", failf("it is %d for %d inputs", n, len(s.in)-sc.first))
 	}
 	sc.states = len(s.in) - sc.first - sc.scanned
 	outs := len(b.outputs) - sc.states
@@ -202,7 +202,7 @@ func scanOf(s *step, a *attrs) (*scan, error) {
 		back := make([]bool, n)
 		for i, v := range list {
 			if back[i] = v == 1; v != 0 && v != 1 {
-				return nil, in(fmt.Sprintf("attribute %q", name), failf("it holds %d; want 0, forward, or 1, backward", v))
+				return nil, inAttr(name, failf("it holds %d; want 0, forward, or 1, backward", v))
 			}
 		}
 		return back, err
@@ -239,7 +239,7 @@ func axesAttr(a *attrs, name string, n int) ([]int64, error) {
 		return make([]int64, n), nil
 	}
 	if len(list) != n {
-		return nil, in(fmt.Sprintf("attribute %q", name), failf("it has %d elements, want %d", len(list), n))
+		return nil, inAttr(name, failf("it has %d elements, want %d", len(list), n))
 	}
 	return list, nil
 }
@@ -331,7 +331,7 @@ func inferScan(f *inference, k *flowCall) ([]Value, account, error) {
 		} else if outs[j].isTensor() && known {
 			axis, err := axisIn(sc.outAxes[j-sc.states], outs[j].a.Rank()+1)
 			if err != nil {
-				return nil, account{}, in(`attribute "scan_output_axes"`, err)
+				return nil, account{}, inAttr("scan_output_axes", err)
 			}
 			all[j] = stackedSpec(&outs[j], axis, length)
 		}

@@ -63,7 +63,7 @@ func (k *flowCall) like(a tensor.Any, v *Value) Value {
 func emptySequence(k *flowCall) (Value, error) {
 	d := (&Type{Kind: KindTensor, Elem: ElemType(k.attrs.Int("dtype", int64(ElemFloat32)))}).elem()
 	if d == noElem {
-		return Value{}, in(`attribute "dtype"`, failf("%w: sequences of %v", ErrUnsupported, ElemType(k.attrs.Int("dtype", 1))))
+		return Value{}, inAttr("dtype", failf("%w: sequences of %v", ErrUnsupported, ElemType(k.attrs.Int("dtype", 1))))
 	}
 	if dtype.DType(d).IsFloat() && k.c.fixed != dtype.Invalid {
 		d = elem(k.c.fixed)
@@ -165,7 +165,7 @@ func splitToSequence(k *flowCall) (Value, error) {
 	}
 	axis, err := axisIn(k.attrs.Int("axis", 0), a.Rank())
 	if err != nil {
-		return Value{}, in(`attribute "axis"`, err)
+		return Value{}, inAttr("axis", err)
 	}
 	n, each := a.Dim(axis), 1
 	var sizes []int
@@ -260,7 +260,7 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	if seq.elem == ofMap {
 		return Value{}, input(0, failf("%w: it is %v; the operator joins tensors", tensor.ErrDType, k.in[0]))
 	}
-	if k.node().Attr("axis") == nil {
+	if k.s.node.Attr("axis") == nil {
 		return Value{}, failf(`it has no attribute "axis"`)
 	}
 	stacked := k.attrs.Int("new_axis", 0) != 0
@@ -270,7 +270,7 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	}
 	axis, err := axisIn(k.attrs.Int("axis", 0), rank)
 	if err != nil {
-		return Value{}, in(`attribute "axis"`, err)
+		return Value{}, inAttr("axis", err)
 	}
 	list := make([]tensor.Any, len(seq.items))
 	known := true
@@ -301,8 +301,6 @@ func concatFromSequence(k *flowCall) (Value, error) {
 	}
 	return k.like(outs[0], seq.items[0]), nil
 }
-
-func (k *flowCall) node() *Node { return k.s.node }
 
 // withAxis is a with an axis of extent 1 more.
 func withAxis(a tensor.Any, axis int) (tensor.Any, error) {

@@ -82,7 +82,7 @@ type Options struct {
 // and its result is the Relu's.
 type NodeRun struct {
 	Node  *Node
-	Index int           // of the node in its graph
+	Index int           // of the node in its graph or function; negative for a sparse weight
 	Depth int           // 0 in the model's graph, 1 in a graph inside one of its nodes, and so on
 	Start time.Duration // since the run began
 	Time  time.Duration // with the nodes of graphs inside
@@ -105,13 +105,12 @@ func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
 }
 
 func (m *Model) session(fixed dtype.DType) (*Session, error) {
-	c, err := m.compile()
+	c, x, err := m.compile()
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{c: c, fixed: fixed}
 	loaded := make(map[loading]Value)
-	var copied copying
 	c.all(func(b *compiled) bool {
 		b.rectify()
 		if b.fixed = fixed; fixed != dtype.Invalid {
@@ -123,7 +122,7 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		}
 		b.vals = make([]Value, len(b.names))
 		for _, k := range b.consts {
-			if b.vals[k.id], err = s.load(b, k, loaded, &copied); err != nil {
+			if b.vals[k.id], err = s.load(b, k, x, loaded); err != nil {
 				err = in(fmt.Sprintf("tensor %q", b.names[k.id]), err)
 				return false
 			}
@@ -144,7 +143,7 @@ type loading struct {
 }
 
 // load returns the tensor of a constant, which graphs share.
-func (s *Session) load(c *compiled, k constant, loaded map[loading]Value, copied *copying) (v Value, err error) {
+func (s *Session) load(c *compiled, k constant, x *expansion, loaded map[loading]Value) (v Value, err error) {
 	as := s.fixed
 	if as != dtype.Invalid && c.onlySizes(k.id) {
 		as = dtype.Invalid
@@ -153,13 +152,11 @@ func (s *Session) load(c *compiled, k constant, loaded map[loading]Value, copied
 		return v, nil
 	}
 	if v = k.value; k.proto != nil {
-		if err = copied.add(c.m, k.proto); err != nil {
-			return Value{}, err
-		}
-		v, err = c.m.loadValue(k.proto, c.text)
+		v, err = x.load(k.proto)
 	}
 	if err == nil && as != dtype.Invalid {
 		v, err = valueToFixed(v, as)
+		delete(x.tensors, k.proto) // nothing else needs the floats
 	}
 	if err != nil {
 		return Value{}, err

@@ -28,7 +28,11 @@ func (c *compiled) checkSparse(s *step, t *SparseTensor, missing func(format str
 	if a.Name != "sparse_value" || len(s.out) != 1 || s.out[0] < 0 || len(s.in) != 0 {
 		return failf("it has attribute %.40q, %d inputs and %d outputs; a Constant has a sparse_value and one output", a.Name, len(s.in), len(s.out))
 	}
-	if why := t.Values.unsupported(); why != "" {
+	why := t.Values.unsupported()
+	if t.Values.Type == ElemString {
+		why = "strings in sparse form"
+	}
+	if why != "" {
 		missing("%s", why)
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/op"
@@ -52,15 +53,15 @@ var moves = map[string]struct{ in, out uint }{
 func textFlows() (list []*flow) {
 	for name, m := range moves {
 		domain := ""
-		if name == "ai.onnx.ml.ArrayFeatureExtractor" {
-			domain, name = mlDomain, "ArrayFeatureExtractor"
+		if own, ok := strings.CutPrefix(name, mlDomain+"."); ok {
+			domain, name = mlDomain, own
 		}
 		f := computed(name, 0, -1, func(k *flowCall) ([]Value, error) { return k.move(m.in, m.out) }, nil)
 		f.domain, f.asks = domain, func(*Node) bool { return false }
 		list = append(list, f)
 	}
 	cast := func(name string, versions ...int) *flow {
-		f := simple(name, 1, 2, castStrings, []string{"to", "saturate"}, versions...)
+		f := simple(name, 1, 2, castStrings, nil, versions...)
 		f.asks = func(n *Node) bool {
 			a := n.Attr("to")
 			return a != nil && a.Value == int64(ElemString)
@@ -153,7 +154,7 @@ func (k *flowCall) move(in, out uint) ([]Value, error) {
 		}
 	}
 	if how := k.attrs.Str("reduction", "none"); how != "none" {
-		return nil, in2("reduction", failf("%w: it is %.40q; strings aren't computed with", tensor.ErrDType, how))
+		return nil, inAttr("reduction", failf("%w: it is %.40q; strings aren't computed with", tensor.ErrDType, how))
 	}
 	if k.s.node.Op == "Unique" && k.fr != nil && k.attrs.Int("sorted", 1) != 0 {
 		return k.unique(inputs[0])
@@ -164,9 +165,6 @@ func (k *flowCall) move(in, out uint) ([]Value, error) {
 	}
 	return k.marked(outs, out), nil
 }
-
-// in2 names an attribute in an error.
-func in2(name string, err error) error { return in(fmt.Sprintf("attribute %q", name), err) }
 
 // marked returns tensors as results, of which out says which hold strings.
 func (k *flowCall) marked(outs []tensor.Any, out uint) []Value {
@@ -189,7 +187,7 @@ func (k *flowCall) unique(a tensor.Any) ([]Value, error) {
 	order := slices.Clone(list)
 	slices.Sort(order)
 	order = slices.Compact(order)
-	slices.SortFunc(order, func(i, j int32) int { return compareStrings(t.at(i), t.at(j)) })
+	slices.SortFunc(order, func(i, j int32) int { return strings.Compare(t.at(i), t.at(j)) })
 	place := make(map[int32]int32, len(order))
 	for p, i := range order {
 		place[i] = int32(p)
@@ -207,16 +205,6 @@ func (k *flowCall) unique(a tensor.Any) ([]Value, error) {
 	}
 	outs[0] = shaped(entries, outs[0].Shape())
 	return k.marked(outs, 1), nil
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // numbersIn returns a copy of the elements of a tensor of strings.

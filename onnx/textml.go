@@ -20,26 +20,16 @@ func mlFlows() []*flow {
 		simple("DictVectorizer", 1, 1, vectorize, []string{"int64_vocabulary", "string_vocabulary"}, 1),
 		simple("CastMap", 1, 1, castMap, []string{"cast_to", "map_form", "max_map"}, 1),
 		relabelled("CategoryMapper", categories, []string{"cats_int64s", "cats_strings", "default_int64", "default_string"}, 1),
-		relabelled("LabelEncoder", encoded, []string{"classes_strings", "default_float", "default_int64", "default_string", "default_tensor", "keys_floats",
-			"keys_int64s", "keys_strings", "keys_tensor", "values_floats", "values_int64s", "values_strings", "values_tensor"}, 1, 2, 4),
-		relabelled("OneHotEncoder", func(k *flowCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") },
-			[]string{"cats_int64s", "cats_strings", "zeros"}, 1),
-		relabelled("LinearClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") },
-			[]string{"classlabels_ints", "classlabels_strings", "coefficients", "intercepts", "multi_class", "post_transform"}, 1),
-		relabelled("SVMClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") },
-			[]string{"classlabels_ints", "classlabels_strings", "coefficients", "kernel_params", "kernel_type", "post_transform", "prob_a", "prob_b", "rho",
-				"support_vectors", "vectors_per_class"}, 1),
-		relabelled("TreeEnsembleClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_int64s") },
-			[]string{"base_values", "base_values_as_tensor", "class_ids", "class_nodeids", "class_treeids", "class_weights", "class_weights_as_tensor",
-				"classlabels_int64s", "classlabels_strings", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_hitrates_as_tensor",
-				"nodes_missing_value_tracks_true", "nodes_modes", "nodes_nodeids", "nodes_treeids", "nodes_truenodeids", "nodes_values",
-				"nodes_values_as_tensor", "post_transform"}, 1, 3),
+		relabelled("LabelEncoder", encoded, []string{"classes_strings", "default_string", "keys_strings", "values_strings"}, 1, 2, 4),
+		relabelled("OneHotEncoder", func(k *flowCall) (*labelling, error) { return k.given0("cats_strings", "cats_int64s") }, nil, 1),
+		relabelled("LinearClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
+		relabelled("SVMClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_ints") }, nil, 1),
+		relabelled("TreeEnsembleClassifier", func(k *flowCall) (*labelling, error) { return k.classes("classlabels_int64s") }, nil, 1, 3),
 	}
 	for _, f := range list {
 		f.domain = mlDomain
 	}
-	return append(list, relabelled("TfIdfVectorizer", func(k *flowCall) (*labelling, error) { return k.given0("pool_strings", "pool_int64s") },
-		[]string{"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "pool_strings", "weights"}, 9))
+	return append(list, relabelled("TfIdfVectorizer", func(k *flowCall) (*labelling, error) { return k.given0("pool_strings", "pool_int64s") }, nil, 9))
 }
 
 // stringAttrs are the attributes that make an operator one of strings, by their presence.
@@ -189,7 +179,7 @@ func (k *flowCall) classes(attr string) (*labelling, error) {
 func (k *flowCall) given0(strings, ints string) (*labelling, error) {
 	list, ok := k.attrs.Strs(strings)
 	if !ok {
-		return nil, in2(strings, failf("it isn't there, and input 0 holds strings"))
+		return nil, inAttr(strings, failf("it isn't there, and input 0 holds strings"))
 	}
 	places := make(map[string]int64, len(list))
 	numbers := make([]int64, len(list))
@@ -248,7 +238,7 @@ func encoded(k *flowCall) (*labelling, error) {
 			if list := v.Strings(); len(list) == 1 {
 				unknown = list[0]
 			} else {
-				return nil, in2("default_tensor", failf("%w: it is %v; want one string", tensor.ErrShape, v))
+				return nil, inAttr("default_tensor", failf("%w: it is %v; want one string", tensor.ErrShape, v))
 			}
 		}
 		l.labels = append([]string{unknown}, values...)
@@ -429,7 +419,7 @@ func castMap(k *flowCall) (Value, error) {
 	}
 	to := map[string]ElemType{"TO_FLOAT": ElemFloat32, "TO_INT64": ElemInt64, "TO_STRING": ElemString}[k.attrs.Str("cast_to", "TO_FLOAT")]
 	if to == ElemUndefined {
-		return Value{}, in2("cast_to", failf("%w: it is %.40q; want TO_FLOAT, TO_INT64 or TO_STRING", tensor.ErrValue, k.attrs.Str("cast_to", "")))
+		return Value{}, inAttr("cast_to", failf("%w: it is %.40q; want TO_FLOAT, TO_INT64 or TO_STRING", tensor.ErrValue, k.attrs.Str("cast_to", "")))
 	}
 	n, form := vals.a.Len(), k.attrs.Str("map_form", "DENSE")
 	most := k.attrs.Int("max_map", 1)
@@ -444,7 +434,7 @@ func castMap(k *flowCall) (Value, error) {
 		}
 	case "SPARSE":
 		if most < 0 {
-			return Value{}, in2("max_map", failf("%w: it is %d", tensor.ErrValue, most))
+			return Value{}, inAttr("max_map", failf("%w: it is %d", tensor.ErrValue, most))
 		}
 		if err := k.roomFor(int(min(most, 1<<40) / 16)); err != nil {
 			return Value{}, err
@@ -462,7 +452,7 @@ func castMap(k *flowCall) (Value, error) {
 			at = append(at, p)
 		}
 	default:
-		return Value{}, in2("map_form", failf("%w: it is %.40q; want DENSE or SPARSE", tensor.ErrValue, form))
+		return Value{}, inAttr("map_form", failf("%w: it is %.40q; want DENSE or SPARSE", tensor.ErrValue, form))
 	}
 	e := (&Type{Kind: KindTensor, Elem: to}).elem()
 	shape := []int{1, len(at)}

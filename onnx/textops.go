@@ -33,7 +33,7 @@ func castStrings(k *flowCall) (Value, error) {
 	case err != nil:
 		return Value{}, err
 	case e == noElem || e == ofMap:
-		return Value{}, in2("to", failf("%w: %v", ErrUnsupported, ElemType(k.attrs.Int("to", 0))))
+		return Value{}, inAttr("to", failf("%w: %v", ErrUnsupported, ElemType(k.attrs.Int("to", 0))))
 	case v.text != nil && e == ofString:
 		return *v, nil
 	}
@@ -106,57 +106,31 @@ func floatText(x float64, bits int) string {
 // castFrom reads numbers from strings. The operator of package op converts them where their type isn't one of those read.
 func (k *flowCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 	var a tensor.Any
-	bad := func(s string) error {
-		return failf("%w: %.100q is no %v", tensor.ErrValue, s, d)
-	}
 	var err error
 	switch {
 	case d == dtype.Bool:
-		a, err = parsed(k, v, func(s string) (bool, error) {
-			b, err := strconv.ParseBool(strings.ToLower(s))
-			if err != nil {
-				err = bad(s)
-			}
-			return b, err
-		})
+		a, err = parsed(k, v, d, func(s string) (bool, error) { return strconv.ParseBool(strings.ToLower(s)) })
 	case d == dtype.Uint64:
-		a, err = parsed(k, v, func(s string) (uint64, error) {
-			x, err := strconv.ParseUint(strings.TrimPrefix(s, "+"), 10, 64)
-			if err != nil {
-				err = bad(s)
-			}
-			return x, err
-		})
+		a, err = parsed(k, v, d, func(s string) (uint64, error) { return strconv.ParseUint(strings.TrimPrefix(s, "+"), 10, 64) })
 	case d.IsInteger():
-		bits := 8 * d.Size()
-		a, err = parsed(k, v, func(s string) (int64, error) {
+		low, high := int64(0), int64(1)<<d.Bits()-1
+		if d.IsSigned() {
+			low, high = -1<<(d.Bits()-1), 1<<(d.Bits()-1)-1
+		}
+		a, err = parsed(k, v, d, func(s string) (int64, error) {
 			x, err := strconv.ParseInt(s, 10, 64)
-			if low := -int64(1) << (bits - 1); err == nil && d.IsSigned() && (x < low || x > -low-1) && bits < 64 {
-				err = bad(s)
-			} else if err == nil && !d.IsSigned() && (x < 0 || x >= 1<<bits) {
-				err = bad(s)
-			}
-			if err != nil {
-				err = bad(s)
+			if x < low || x > high {
+				err = strconv.ErrRange
 			}
 			return x, err
 		})
 	case d == dtype.Float32 && k.c.fixed == dtype.Invalid:
-		a, err = parsed(k, v, func(s string) (float32, error) {
+		a, err = parsed(k, v, d, func(s string) (float32, error) {
 			x, err := parseFloat(s, 32)
-			if err != nil {
-				err = bad(s)
-			}
 			return float32(x), err
 		})
 	default:
-		a, err = parsed(k, v, func(s string) (float64, error) {
-			x, err := parseFloat(s, 64)
-			if err != nil {
-				err = bad(s)
-			}
-			return x, err
-		})
+		a, err = parsed(k, v, d, func(s string) (float64, error) { return parseFloat(s, 64) })
 	}
 	if err != nil || a.DType() == d && k.c.fixed == dtype.Invalid {
 		return k.fresh(a), err
@@ -177,9 +151,15 @@ func (k *flowCall) castFrom(v *Value, d dtype.DType) (Value, error) {
 	return k.fresh(outs[0]), nil
 }
 
-// parsed returns a tensor of what f reads from the strings of v.
-func parsed[T int64 | float32 | float64 | uint64 | bool](k *flowCall, v *Value, f func(s string) (T, error)) (tensor.Any, error) {
-	list, err := mapped(k, v, f)
+// parsed returns a tensor of what f reads from the strings of v, for d.
+func parsed[T int64 | float32 | float64 | uint64 | bool](k *flowCall, v *Value, d dtype.DType, f func(s string) (T, error)) (tensor.Any, error) {
+	list, err := mapped(k, v, func(s string) (T, error) {
+		x, err := f(s)
+		if err != nil {
+			err = failf("%w: %.100q is no %v", tensor.ErrValue, s, d)
+		}
+		return x, err
+	})
 	if err != nil {
 		return tensor.Any{}, input(0, err)
 	}
@@ -233,7 +213,7 @@ func normalizeStrings(k *flowCall) (Value, error) {
 	case "UPPER":
 		change = strings.ToUpper
 	default:
-		return Value{}, in2("case_change_action", failf("%w: it is %.40q; want NONE, LOWER or UPPER", tensor.ErrValue, how))
+		return Value{}, inAttr("case_change_action", failf("%w: it is %.40q; want NONE, LOWER or UPPER", tensor.ErrValue, how))
 	}
 	words, _ := k.attrs.Strs("stopwords")
 	last := len(shape) - 1
@@ -420,7 +400,7 @@ func matchStrings(k *flowCall) (Value, error) {
 		pattern := k.attrs.Str("pattern", "")
 		_, err := regexp.Compile(pattern)
 		if err != nil {
-			return nil, in2("pattern", failf("%w: %w", tensor.ErrValue, err))
+			return nil, inAttr("pattern", failf("%w: %w", tensor.ErrValue, err))
 		}
 		return regexp.Compile(`\A(?:` + pattern + `)\z`)
 	})

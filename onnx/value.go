@@ -48,8 +48,9 @@ func SequenceOf(list ...Value) Value {
 	items := make([]*Value, len(list))
 	var of elem
 	for i := range list {
-		if items[i] = &list[i]; i == 0 {
-			of = list[i].itemElem()
+		item := list[i]
+		if items[i] = &item; i == 0 {
+			of = item.itemElem()
 		}
 	}
 	return sequenceOf(of, items)

@@ -17,7 +17,7 @@ import (
 
 // WriteExternal writes m to the file at path, with the elements of each weight of least bytes or more in a second file
 // beside it, whose name is that of the model and ".data". There they start at multiples of 64, large ones of 4096, so that
-// Open uses them in place. Weights that m has in other files move into these two.
+// Open uses them in place. Weights that m has in other files move into these two. Strings stay in the first.
 //
 // Each file is written under another name, and takes its own when both are complete: a write that fails leaves what was
 // there. Only an end of the program between the two renames leaves the new weights beside the old model. Without a large
@@ -27,7 +27,7 @@ func (m *Model) WriteExternal(path string, least int) error {
 	if least < 0 {
 		return inFile(path, failf("%w: weights of %d bytes or more", tensor.ErrValue, least))
 	}
-	return m.use(func() error { return inFile(path, plainPath(m.writeExternal(path, least), path)) })
+	return inFile(path, m.use(func() error { return plainPath(m.writeExternal(path, least), path) }))
 }
 
 func (m *Model) writeExternal(path string, least int) (err error) {
@@ -75,7 +75,11 @@ func writeNew(path string, put func(w io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(put(f), f.Sync(), f.Close())
+	if err := put(f); err != nil {
+		f.Close()
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // data is the file beside a model that weights of least bytes and more go to.
@@ -110,7 +114,7 @@ func (e *encoder) stored(list []TensorProto) []TensorProto {
 	list = slices.Clone(list)
 	for i := range list {
 		t := &list[i]
-		if t.unsupported() != "" {
+		if t.Type == ElemString || t.unsupported() != "" {
 			continue
 		}
 		err := e.move(t)
