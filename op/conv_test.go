@@ -109,6 +109,9 @@ var convCases = []convCase{
 	{x: []int{1, 30, 5, 35}, w: []int{7, 30, 3, 3}, group: 1, pads: []int{0, 1, 2, 1}}, // in two blocks of k
 	{x: []int{1, 4, 6, 18}, w: []int{10, 2, 2, 2}, group: 2, strides: []int{1, 1}},     // in three lines
 	{x: []int{1, 40, 4, 4}, w: []int{3, 40, 3, 3}, group: 1, pads: []int{1, 1, 1, 1}, bias: true},
+	{x: []int{1, 2, 6000}, w: []int{8, 2, 3}, group: 1, pads: []int{2, 1}, bias: true}, // parts of a line
+	{x: []int{2, 2, 9000}, w: []int{8, 2, 4}, group: 1, strides: []int{2}, dils: []int{3}, pads: []int{5, 3}},
+	{x: []int{1, 1, 3, 5000}, w: []int{8, 1, 2, 3}, group: 1, pads: []int{1, 1, 0, 2}, dils: []int{2, 1}},
 	{x: []int{1, 1, 24, 24}, w: []int{1, 1, 2, 2}, group: 1},
 	{x: []int{1, 2, 3, 4, 5}, w: []int{2, 2, 2, 3, 2}, group: 1, pads: []int{1, 0, 1, 0, 1, 1}, strides: []int{1, 2, 2}, bias: true},
 	{x: []int{1, 1, 2, 3, 2, 3}, w: []int{1, 1, 2, 2, 1, 2}, group: 1},

@@ -85,8 +85,11 @@ func (p *patches[T]) plan() bool {
 		p.taps[k] = off
 		p.reach = max(p.reach, off/max(p.line, 1))
 	}
-	return true
+	return rank == 1 || p.channels()*(p.reach+2) <= longLines/max(p.line, 1) // outputs of two lines meet whole ones
 }
+
+// longLines is how many elements whole lines of the input may take that outputs meet.
+const longLines = 8 << 20
 
 // lineOf returns the line of output n in a channel with its padding.
 func (p *patches[T]) lineOf(n int) int {
@@ -108,27 +111,44 @@ func (p *patches[T]) span(n0, nn int) (from, n int) {
 	return from, p.lineOf(n0+nn-1) + p.reach + 1 - from
 }
 
+// window returns the part of a line of one remainder that outputs [n0, n0+nn) meet: all of it, unless they are a small part
+// of one line.
+func (p *patches[T]) window(n0, nn int) (from, width int) {
+	out := p.s[len(p.s)-1].out
+	if x := n0 % out; nn < out/2 && x+nn <= out {
+		return x, p.width - out + nn
+	}
+	return 0, p.width
+}
+
+// channels is how many channels of the input a block meets at most.
+func (p *patches[T]) channels() int { return min((min(p.k, gemmK)-1)/len(p.taps)+2, p.c/p.group) }
+
 func (p *patches[T]) room(n0, nn int) int {
 	_, lines := p.span(n0, nn)
-	return min((min(p.k, gemmK)-1)/len(p.taps)+2, p.c/p.group) * lines * p.line
+	_, width := p.window(n0, nn)
+	return p.channels() * lines * len(p.phases) * width
 }
 
 func (p *patches[T]) ready(b *blockOfB[T]) {
 	from, lines := p.span(b.n0, b.nn)
-	size, first, past := lines*p.line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
-	b.origin = from * p.line
+	x, width := p.window(b.n0, b.nn)
+	line := len(p.phases) * width
+	size, first, past := lines*line, b.k0/len(p.taps), (b.k0+b.kn-1)/len(p.taps)+1
+	b.origin = from*p.line + x
 	for c := first; c < past; c++ {
-		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.c/p.group)+c)*p.inPlane)
+		p.pad(b.scratch[(c-first)*size:(c-first+1)*size], from, (b.batch*(p.c/p.group)+c)*p.inPlane, x, width)
 	}
 	for i, k := 0, b.k0-first*len(p.taps); i < b.kn; i, k = i+1, k+1 {
-		b.offs[i] = k/len(p.taps)*size + p.taps[k%len(p.taps)]
+		tap := p.taps[k%len(p.taps)]
+		b.offs[i] = k/len(p.taps)*size + tap/p.line*line + tap%p.line/p.width*width + tap%p.width
 	}
 	b.most = slices.Max(b.offs[:b.kn])
 }
 
-// pad copies lines of a channel of the input, which is at src in x, from line first
-// on, with the padding.
-func (p *patches[T]) pad(dst []T, first, src int) {
+// pad copies lines of a channel of the input, which is at src in x, from line first on, with the padding: of each
+// remainder width elements from x on.
+func (p *patches[T]) pad(dst []T, first, src, x, width int) {
 	rank := len(p.s)
 	last := &p.s[rank-1]
 	in, begin, lines := 1, 0, 1 // of the last axis but one
@@ -147,30 +167,16 @@ func (p *patches[T]) pad(dst []T, first, src int) {
 			step *= s.in
 		}
 		for y := l%lines - begin; y < lines-begin && len(dst) > 0; y, l = y+1, l+1 {
-			line := dst[:p.line]
-			dst = dst[p.line:]
+			line := dst[:len(p.phases)*width]
+			dst = dst[len(line):]
 			if inside && uint(y) < uint(in) {
-				p.padLine(line, p.x[at+y*last.in:][:last.in])
+				for i, phase := range p.phases {
+					packLine(line[i*width:(i+1)*width], p.x[at+y*last.in:][:last.in], x*last.stride+phase-last.begin, last.stride)
+				}
 			} else {
 				clear(line)
 			}
 		}
-	}
-}
-
-// padLine makes a line of one of the input.
-func (p *patches[T]) padLine(line, src []T) {
-	last := &p.s[len(p.s)-1]
-	if last.stride == 1 {
-		before := min(last.begin, len(line))
-		past := min(last.begin+len(src), len(line))
-		clear(line[:before])
-		copy(line[before:past], src)
-		clear(line[past:])
-		return
-	}
-	for i, phase := range p.phases {
-		packLine(line[i*p.width:(i+1)*p.width], src, phase-last.begin, last.stride)
 	}
 }
 
@@ -198,6 +204,9 @@ func (p *patches[T]) few(g *contraction, e *gemm[T]) bool {
 	}
 	const strip = 4096 // sums that stay in the first-level cache
 	out := p.s[len(p.s)-1].out
+	if p.room(0, out) > longLines {
+		return false
+	}
 	lines := g.n / out
 	most := max(1, strip/p.line/p.s[max(len(p.s)-2, 0)].stride)
 	pieces := (lines + most - 1) / most
