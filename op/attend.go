@@ -79,6 +79,7 @@ func (a *attending) into(r *tensor.Any, ctx context.Context, quiet []Option) {
 		f := numberOf(d, a.root)
 		mul.call(&k, &a.k, &f, quiet)
 	}
+	keys := a.k
 	a.k = k.Permute(0, 1, 2, 4, 3)
 	if a.kept != nil {
 		*a.kept = tensor.EmptyOf(d, a.batch, a.kv, a.group, a.queries, a.keys)
@@ -87,6 +88,7 @@ func (a *attending) into(r *tensor.Any, ctx context.Context, quiet []Option) {
 	for from := 0; from < a.queries && !exec.Ended(ctx); from += rows {
 		a.some(r, from, min(a.queries, from+rows), quiet)
 	}
+	drop(&k, &keys)
 }
 
 // some is into for a few of the queries.
@@ -101,12 +103,14 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	if a.root != 1 {
 		f, whole := numberOf(d, a.root), q
 		mul.call(&q, &whole, &f, quiet)
+		defer q.Close()
 	}
 	more := 0
 	if a.sink != nil {
 		more = 1
 	}
 	all := tensor.EmptyOf(d, a.batch, a.kv, a.group, to-from, a.keys+more)
+	defer all.Close()
 	w := all
 	if more > 0 {
 		last := all.Slice(tensor.Ellipsis, tensor.R(a.keys, a.keys+1))
@@ -134,18 +138,21 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 	stage(keepCapped)
 	var bias *tensor.Any
 	if a.bias != nil {
-		b := part(a.bias)
-		b = maskOf(&b, d, a.keys, quiet)
+		given := part(a.bias)
+		b := maskOf(&given, d, a.keys, quiet)
+		defer drop(&b, &given)
 		bias = &b
 	}
 	for _, s := range a.spans {
 		b := s.of(&a.heads, d, from, to)
+		defer b.Close()
 		if bias == nil {
 			bias = &b
 			continue
 		}
 		var sum tensor.Any
 		add.call(&sum, bias, &b, quiet)
+		defer sum.Close()
 		bias = &sum
 	}
 	if bias != nil {
@@ -157,6 +164,7 @@ func (a *attending) some(r *tensor.Any, from, to int, quiet []Option) {
 		convert(&to, "Cast", a.precise, &all, quiet)
 		softmax.along(&to, &to, -1, onto(&to, quiet))
 		convert(&all, "Cast", d, &to, onto(&all, quiet))
+		to.Close()
 	} else {
 		softmax.along(&all, &all, -1, onto(&all, quiet))
 	}

@@ -1,8 +1,6 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -57,7 +55,7 @@ func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option)
 		to := numericOf(wordsOf(*out))
 		means(p, elemsOf[float32](&c), includePad, to.setFloat)
 	}
-	runtime.KeepAlive(&c)
+	drop(&c, x)
 	refuse(name, &bad, p.shape)
 	put(r, out)
 }

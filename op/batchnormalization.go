@@ -53,7 +53,7 @@ func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []O
 			affineRun(d, exec.Part(res, d, i*per, per), exec.Part(src, d, i*per, per), by[3].float(k), factor, by[2].float(k))
 		}
 	})
-	runtime.KeepAlive(&c)
+	drop(&c, x)
 	runtime.KeepAlive(&by)
 	put(r, out)
 }

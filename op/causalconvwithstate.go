@@ -59,6 +59,7 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	var all tensor.Any
 	concatenated(&all, 2, []tensor.Any{before, *x}, quiet)
 	*next = all.Slice(tensor.Colon, tensor.Colon, tensor.R(x.Dim(2), all.Dim(2))).Clone()
+	defer all.Close()
 	if y.Len() == 0 {
 		return
 	}
@@ -75,8 +76,10 @@ func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts [
 	mul.call(&g, &v, &g, onto(&g, quiet))
 	if d.IsNarrow() {
 		narrowInto(name, y, &g)
+		v.Close()
 	} else {
 		y.CopyFrom(g)
+		g.Close()
 	}
 }
 

@@ -38,8 +38,11 @@ func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) 
 		if bias != nil {
 			wb := inSingle(name, bias)
 			bias = &wb
+			defer wb.Close()
 		}
 		g.convolve(j, &wx, &ww, bias, &wide, s.rectify, nil)
+		wx.Close()
+		ww.Close()
 		narrowInto(name, r, &wide)
 		return
 	}
@@ -135,6 +138,8 @@ func (g *convolution) convolve(j exec.Job, x, w, bias, dst *tensor.Any, rectify 
 		c.bRow, c.bCol, c.bAt, from = g.patch, 1, entriesOf(0, loop{g.n, g.c * g.patch}, loop{g.group, g.c / g.group * g.patch}), nil
 	}
 	c.run(&wc, &xc, dst, bias, from)
+	drop(&xc, x)
+	drop(&wc, w)
 }
 
 // pointwise reports whether every patch is one element.

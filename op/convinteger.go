@@ -32,12 +32,14 @@ func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer
 	}}
 }
 
-// wholeSums is a convolution of int64.
+// wholeSums is a convolution of int64. It gives x and w back.
 func (g *convolution) wholeSums(j exec.Job, x, w tensor.Any) tensor.Any {
 	sums := tensor.EmptyOf(dtype.Int64, g.shape...)
 	if sums.Len() > 0 {
 		g.convolve(j, &x, &w, nil, &sums, false, nil)
 	}
+	x.Close()
+	w.Close()
 	return sums
 }
 

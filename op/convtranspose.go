@@ -166,6 +166,7 @@ func (g *spreading) spread(j exec.Job, x, w, bias, dst *tensor.Any) {
 			overlay[float32](j, g, n, volume*places, &cols, bias, dst)
 		}
 	}
+	cols.Close()
 }
 
 // overlay computes image n of the result from the products, so many of each channel.

@@ -3,7 +3,6 @@ package op
 import (
 	"context"
 	"math"
-	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -67,7 +66,7 @@ func accumulateFixed(r *tensor.Any, name string, a *tensor.Any, axis int, exclus
 				line(to, from, p, step, n, exclusive, times, modes, bad)
 			}
 		})
-		runtime.KeepAlive(&c)
+		drop(&c, a)
 	})
 }
 

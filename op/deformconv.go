@@ -73,6 +73,7 @@ func (g *convolution) deform(j exec.Job, runs int, in []*tensor.Any, dst *tensor
 		e.bRow, e.bCol, e.bAt = g.patch, 1, entriesOf(0, loop{g.group, g.k * g.patch})
 		e.run(in[1], &patches, dst, in[3], nil)
 	}
+	patches.Close()
 }
 
 // deformed computes the patches of image n.

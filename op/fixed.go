@@ -302,6 +302,7 @@ func failingOf(j exec.Job, s *settings, dst *tensor.Any, state *fixedState, run 
 	}
 	if s.into != nil {
 		dst.CopyFrom(out)
+		out.Close()
 	}
 }
 

@@ -111,7 +111,9 @@ func normalizeFixed(r *tensor.Any, name string, x, scale, bias *tensor.Any, axis
 				bad.Note(l*n+faultAt(err), err)
 			}
 		})
-		runtime.KeepAlive(&wide)
+		for i, a := range [3]*tensor.Any{x, scale, bias} {
+			drop(&wide[i], a)
+		}
 	})
 }
 
@@ -150,6 +152,8 @@ func batchFixed(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option
 				bad.Note(i*per+faultAt(err), err)
 			}
 		})
-		runtime.KeepAlive(&own)
+		for i, a := range in {
+			drop(&own[i], a)
+		}
 	})
 }

@@ -50,8 +50,11 @@ func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB 
 		if c != nil {
 			wc := inSingle(name, c)
 			c = &wc
+			defer wc.Close()
 		}
 		gemmInto(j, &wa, &wb, c, alpha, beta, s.rectify, &wide, nil)
+		wa.Close()
+		wb.Close()
 		narrowInto(name, r, &wide)
 		return
 	}

@@ -152,6 +152,9 @@ func (g *groupQuery) run(c *Call) []tensor.Any {
 	}
 	if d.IsNarrow() {
 		q, k, v, wide = inSingle(g.name, &q), inSingle(g.name, &k), inSingle(g.name, &v), dtype.Float32
+		for _, a := range [3]tensor.Any{q, k, v} {
+			defer a.Close()
+		}
 	}
 	a := attending{heads: g.heads, clear: true, root: 1, scale: float64(c.Attrs.Float("scale", 0)), softcap: float64(c.Attrs.Float("softcap", 0))}
 	if a.scale == 0 {

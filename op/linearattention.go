@@ -93,6 +93,7 @@ func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts [
 	for i, a := range in {
 		if held[i] = *a; d.IsNarrow() && !a.IsZero() {
 			held[i], wide = inSingle(name, a), dtype.Float32
+			defer held[i].Close()
 		}
 	}
 	aimShape(y, name, &s, d, h.shape(true))

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -71,6 +70,7 @@ func (o *liner) call(r, a *tensor.Any, axis, tail int, opts []Option) {
 		row = exec.Forget[exec.LineRow](o.f64)
 	}
 	exec.Lines(exec.Job{Name: o.name, Ctx: s.ctx(), Cost: cost}, &in, axis, tail, r, row, widenOf(d), narrowOf(d))
+	drop(&in, a)
 }
 
 // inFixed is call for fixed point: lines of a copy with their axes last. An error names the
@@ -101,13 +101,14 @@ func (o *liner) inFixed(r, a *tensor.Any, axis, tail int, s *settings) {
 			bad.Note((l/after*n+faultAt(err))*after+l%after, err)
 		}
 	})
-	runtime.KeepAlive(&x)
+	drop(&x, a)
 	refuse(o.name, &bad, shape)
 	back := make([]int, len(order))
 	for i, at := range order {
 		back[at] = i
 	}
 	r.CopyFrom(y.Permute(back...))
+	y.Close()
 }
 
 // refuse panics if a result of a shape has an element that there isn't.

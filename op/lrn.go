@@ -1,8 +1,6 @@
 package op
 
 import (
-	"runtime"
-
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,7 +24,8 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 		return
 	}
 	out := beside(r, !r.IsContiguous(), x)
-	src, res := numericOf(wordsOf(*x)), numericOf(wordsOf(*out))
+	all := wordsOf(*x)
+	src, res := numericOf(all), numericOf(wordsOf(*out))
 	channels := x.Dim(1)
 	per := x.Len() / (x.Dim(0) * channels)
 	exec.Split("LRN", s.ctx(), x.Dim(0)*channels, per*(size+40), func(from, to int) {
@@ -44,7 +43,7 @@ func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, o
 			}
 		}
 	})
-	runtime.KeepAlive(src)
+	drop(all.of, x)
 	put(r, out)
 }
 

@@ -49,6 +49,8 @@ func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 		wide := tensor.EmptyOf(dtype.Float32, x.shape...)
 		wa, wb := inSingle(name, a), inSingle(name, b)
 		x.multiply(j, &wa, &wb, &wide, nil, 0, 0, false, nil)
+		wa.Close()
+		wb.Close()
 		narrowInto(name, r, &wide)
 		return
 	}
@@ -66,9 +68,10 @@ func inSingle(name string, a *tensor.Any) tensor.Any {
 	return wide
 }
 
-// narrowInto writes float32s to r, of narrow floats.
+// narrowInto writes float32s to r, of narrow floats, and gives their memory back.
 func narrowInto(name string, r, wide *tensor.Any) {
 	exec.Elementwise(&exec.Job{Name: name, Cost: 1}, r, &[3]*tensor.Any{wide}, 1, &exec.Kernel{One: narrowOf(r.DType())})
+	wide.Close()
 }
 
 // anyPair is matrixProduct of bools: whether any pair of a sum is true.
@@ -118,6 +121,7 @@ func productOf(name string, shape []int, la, lb *layout.Layout) product {
 // multiply computes the product into dst, which overlaps neither operand. plus, if not nil, is a
 // matrix to be added, element (i, j) of which is i·row+j·col from the first.
 func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int, rectify bool, e *exactness) {
+	left, right := a, b
 	a, b = straight(a), straight(b)
 	out := dst
 	if !unitRows(dst.LayoutRef(), x) {
@@ -131,6 +135,8 @@ func (x *product) multiply(j exec.Job, a, b, dst, plus *tensor.Any, row, col int
 	g.cRow, g.cCol = g.cAt.matrices(out.LayoutRef(), rows, cols, x.batch())
 	g.then.row, g.then.col, g.then.rectify = row, col, rectify
 	g.run(a, b, out, plus, nil)
+	drop(a, left)
+	drop(b, right)
 	put(dst, out)
 }
 

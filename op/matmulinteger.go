@@ -2,7 +2,6 @@ package op
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -34,12 +33,14 @@ func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	}}
 }
 
-// wholeSums is a matrix product of int64.
+// wholeSums is a matrix product of int64. It gives a and b back.
 func (x *product) wholeSums(j exec.Job, a, b tensor.Any) tensor.Any {
 	sums := tensor.EmptyOf(dtype.Int64, x.shape...)
 	if sums.Len() > 0 {
 		x.multiply(j, &a, &b, &sums, nil, 0, 0, false, nil)
 	}
+	a.Close()
+	b.Close()
 	return sums
 }
 
@@ -48,7 +49,7 @@ func wrapped(dst words, sums tensor.Any) {
 	for i, v := range elemsOf[int64](&sums) {
 		dst.setBits(i, uint64(v))
 	}
-	runtime.KeepAlive(&sums)
+	sums.Close()
 }
 
 var matMulInteger = opN{about: about{name: "MatMulInteger", onnx: []int{10}, why: "of integers of 8 bits alone"}, least: 2, most: 4, takes: bytes8,

@@ -59,6 +59,7 @@ func scaledProduct(name string, a, b, scale, zero, bias tensor.Any, more []tenso
 	return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(append([]tensor.Any{a, b, scale, zero, bias}, more...)...), fill: func(ctx context.Context, dst words, in []words) {
 		a, scale, zero := left(ctx, in)
 		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(a, zero, -1), aboveZero(in[1], in[3], columns))
+		defer sums.Close()
 		by, of, plus, to := numericOf(scale).real(0), scales{numericOf(in[2]), 1}, numericOf(in[4]), numericOf(dst)
 		for i, v := range elemsOf[int64](&sums) {
 			y := float64(float64(v) * float64(by*of.at(i)))

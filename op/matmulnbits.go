@@ -120,7 +120,7 @@ func (u *unpacking) times(j exec.Job, r, a, bias *tensor.Any) {
 		}
 		gemmInto(j, &x, &part, plus, 1, 1, false, &to, nil)
 	}
-	runtime.KeepAlive(&wide)
+	wide.Close()
 }
 
 // column unpacks column i.

@@ -42,6 +42,7 @@ func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option)
 		wx, wide := inSingle(name, x), tensor.EmptyOf(dtype.Float32, p.shape...)
 		low, _ := endsOf(d)
 		poolWords[uint32](p, &wx, &wide, wideWord(d, low), nil)
+		wx.Close()
 		narrowInto(name, out, &wide)
 	} else {
 		p.maxima(x, out, places)
@@ -82,8 +83,8 @@ func (p *pooling) maxima(x, r *tensor.Any, places []int64) {
 			}
 			return best
 		}, exec.Number[num.FP64x64](&low), places)
-		runtime.KeepAlive(&c)
 	}
+	drop(&c, x)
 }
 
 // A bitOrder gives the bits of an element a number that orders them: NaN above all, −0 < +0.

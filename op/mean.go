@@ -27,6 +27,9 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	n := tensor.EmptyOf(ts[0].DType())
 	numericOf(wordsOf(n)).setFloat(0, float64(len(ts)))
 	div.call(r, sum, &n, opts)
+	if len(ts) > 1 {
+		sum.Close()
+	}
 }
 
 var mean = opN{about: about{name: "Mean", onnx: []int{6, 8, 13}}, least: 1, most: -1, takes: floats,

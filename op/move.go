@@ -177,6 +177,7 @@ func (m *transfer) run(ctx context.Context) tensor.Any {
 	}
 	in, _ := m.operands(words{})
 	m.compute(ctx, wordsOf(out), in)
+	m.drop(in)
 	return out
 }
 
@@ -212,8 +213,17 @@ func (m *transfer) into(r *tensor.Any, opts []Option) {
 		to = wordsOf(out)
 	}
 	m.compute(s.ctx(), to, in)
+	m.drop(in)
 	if !out.SameData(*r) {
 		r.CopyFrom(out)
+		out.Close()
+	}
+}
+
+// drop gives back the memory of copies of operands.
+func (m *transfer) drop(in []words) {
+	for i := range in {
+		drop(in[i].of, &m.in[i])
 	}
 }
 

@@ -128,6 +128,9 @@ func (m *multiHead) run(c *Call, q, k, v tensor.Any, qk *tensor.Any, quiet []Opt
 	}
 	if d.IsNarrow() {
 		q, k, v, wide = inSingle(m.name, &q), inSingle(m.name, &k), inSingle(m.name, &v), dtype.Float32
+		for _, a := range [3]tensor.Any{q, k, v} {
+			defer a.Close()
+		}
 	}
 	a := attending{heads: m.heads, root: 1, scale: m.scale, keep: keepBiased}
 	if m.scale == 0 {

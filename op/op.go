@@ -166,10 +166,18 @@ func beside(r *tensor.Any, apart bool, ins ...*tensor.Any) *tensor.Any {
 	return &out
 }
 
-// put copies out to r, unless it is r.
+// put copies out to r and gives its memory back, unless it is r.
 func put(r, out *tensor.Any) {
 	if out != r {
 		r.CopyFrom(*out)
+		out.Close()
+	}
+}
+
+// drop gives back the memory of a copy of an operand, unless it is the operand itself.
+func drop(made, of *tensor.Any) {
+	if !made.SameData(*of) {
+		made.Close()
 	}
 }
 

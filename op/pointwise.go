@@ -2,7 +2,6 @@ package op
 
 import (
 	"bytes"
-	"runtime"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -494,7 +493,7 @@ func refuseZero(name string, b *tensor.Any) {
 	default:
 		at = zeroIn[uint64](&c)
 	}
-	runtime.KeepAlive(&c)
+	drop(&c, b)
 	if at >= 0 {
 		panic(fail(name, tensor.ErrValue, "integer division by zero: the divisor at index %s is 0", shapeText(unravel(at, b.Shape()))))
 	}

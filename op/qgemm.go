@@ -53,6 +53,7 @@ var qGemm = opN{about: about{name: "QGemm", domain: "com.microsoft", onnx: []int
 		alpha := float64(c.Attrs.Float("alpha", 1))
 		return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(a, c.in(1), c.in(2), b, c.in(4), c.in(5), plus, c.in(7), c.in(8)), fill: func(ctx context.Context, dst words, in []words) {
 			sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], -1), aboveZero(in[3], in[5], 1))
+			defer sums.Close()
 			by, of, to := float64(alpha*numericOf(in[1]).real(0)), scales{numericOf(in[4]), 1}, numericOf(dst)
 			bias := numeric{}
 			if !in[6].absent() {

@@ -34,6 +34,7 @@ func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *trans
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &transfer{name: name, d: d, shape: g.shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		sums := g.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], 0), aboveZero(in[3], in[5], 0))
+		defer sums.Close()
 		if b := numericOf(in[8]); !in[8].absent() {
 			v := elemsOf[int64](&sums)
 			for i := range v {

@@ -38,6 +38,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	checkQuantum(name, 6, in[6], in[7], d)
 	return &transfer{name: name, d: d, shape: x.shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		sums := x.wholeSums(exec.Job{Name: name, Ctx: ctx}, aboveZero(in[0], in[2], rows), aboveZero(in[3], in[5], columns))
+		defer sums.Close()
 		requantize(dst, sums, scales{numericOf(in[1]), x.n}, scales{numericOf(in[4]), 1}, quantumOf(in[6], in[7]))
 	}}
 }

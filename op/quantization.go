@@ -41,6 +41,7 @@ func inFloat(name string, dst words, in []words, f func(dst *tensor.Any, in []*t
 		if ins[i] = w.of; w.of.DType().IsNarrow() {
 			wide := inSingle(name, w.of)
 			ins[i] = &wide
+			defer wide.Close()
 		}
 	}
 	if !dst.of.DType().IsNarrow() {

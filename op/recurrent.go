@@ -223,10 +223,15 @@ func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opt
 			}
 		}
 	})
-	runtime.KeepAlive(&held)
+	for i := range held {
+		if q.in[i] != nil {
+			drop(&held[i], in[i])
+		}
+	}
 	runtime.KeepAlive(&results)
 	if !results[0].SameData(*out[0]) {
 		out[0].CopyFrom(results[0])
+		results[0].Close()
 	}
 }
 

@@ -107,8 +107,10 @@ func (o *reduction) general(r, a *tensor.Any, list []int, by *exec.Reducer, opts
 	if bad := exec.Reduce(exec.Job{Name: o.name, Ctx: s.ctx(), Cost: max(o.cost, 1)}, &in, &out, &x, by); bad != nil && bad.Err != nil {
 		panic(unfit(o.name, unravel(bad.At, shape), bad.Err))
 	}
+	drop(&in, a)
 	if !out.SameData(*r) {
 		r.CopyFrom(out)
+		out.Close()
 	}
 }
 

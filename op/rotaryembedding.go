@@ -85,7 +85,8 @@ func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 		apart = []int{batch, long, heads, width}
 	}
 	out := beside(r, !r.LayoutRef().Flat() || !r.CanView(apart...), x, cos, sin)
-	from, to := sliceable(*x).Reshape(apart...), out.Reshape(apart...)
+	whole := sliceable(*x)
+	from, to := whole.Reshape(apart...), out.Reshape(apart...)
 	if x.Rank() == 4 {
 		from, to = from.Permute(0, 2, 1, 3), to.Permute(0, 2, 1, 3)
 	}
@@ -103,6 +104,10 @@ func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 		rest := tensor.R(o.Width, width)
 		to.Slice(tensor.Ellipsis, rest).CopyFrom(from.Slice(tensor.Ellipsis, rest))
 	}
+	for _, t := range []tensor.Any{ca, sb, sa, cb} {
+		t.Close()
+	}
+	drop(&whole, x)
 	put(r, out)
 }
 

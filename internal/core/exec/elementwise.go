@@ -211,7 +211,11 @@ func general(j Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) {
 		}
 	}
 	strided(&j, &c)
-	runtime.KeepAlive(&c)
+	for i := range n {
+		if !c.ins[i].SameData(*ins[i]) {
+			c.ins[i].Close()
+		}
+	}
 }
 
 // clone returns a copy of a, which has elements.

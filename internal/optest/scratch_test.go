@@ -1,0 +1,100 @@
+package optest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// big are calls whose operands are outside the Go heap, of operators that largest has none of.
+var big = map[string]testCase{
+	"Attention":             {in: []input{data(1, 4, 128, 64), data(1, 4, 128, 64), data(1, 4, 128, 64), data(128, 128)}},
+	"ConvInteger":           {in: []input{data(1, 64, 40, 41), data(32, 64, 3, 3)}},
+	"ConvTranspose":         {in: []input{data(1, 16, 40, 41), data(16, 16, 3, 3)}},
+	"CumSum":                {in: []input{data(300, 401), ints(0)}},
+	"DeformConv":            {in: []input{data(1, 16, 42, 43), data(16, 16, 3, 3), data(1, 18, 40, 41)}},
+	"DepthToSpace":          {in: []input{data(1, 64, 40, 41)}, attrs: attrs{"blocksize": int64(2)}},
+	"Einsum":                {in: []input{data(130, 300), data(70, 300)}, attrs: attrs{"equation": "ij,kj->ik"}},
+	"GatherElements":        {in: []input{data(300, 401), {shape: []int{1, 401}, values: make([]int64, 401)}}},
+	"GroupNormalization":    {in: []input{data(2, 64, 40, 41), data(64), data(64)}, attrs: attrs{"num_groups": int64(8)}},
+	"GRU":                   {in: []input{data(32, 16, 64), data(1, 192, 64), data(1, 192, 64)}, attrs: attrs{"hidden_size": int64(64)}},
+	"InstanceNormalization": {in: []input{data(2, 64, 40, 41), data(64), data(64)}},
+	"LayerNormalization":    {in: []input{data(300, 401), data(401), data(401)}},
+	"LSTM":                  {in: []input{data(32, 16, 64), data(1, 256, 64), data(1, 256, 64)}, attrs: attrs{"hidden_size": int64(64)}},
+	"MatMulInteger":         {in: []input{data(300, 301), data(301, 302)}},
+	"MultiHeadAttention":    {in: []input{data(1, 128, 256), data(1, 128, 256), data(1, 128, 256)}, attrs: attrs{"num_heads": int64(4)}},
+	"QuantizeLinear":        {in: []input{data(300, 401), data(1)}},
+	"Resize":                {in: []input{data(1, 16, 40, 41), {absent: true}, {absent: true}, ints(1, 16, 80, 82)}},
+	"RMSNormalization":      {in: []input{data(300, 401), data(401)}},
+	"RotaryEmbedding":       {in: []input{data(1, 4, 128, 64), data(1, 128, 32), data(1, 128, 32)}},
+	"TopK":                  {in: []input{data(300, 401), ints(200)}, attrs: attrs{"axis": int64(0)}},
+	"Transpose":             {in: []input{data(300, 401)}},
+	"Where":                 {in: []input{bools(300, 401), data(300, 401), data(300, 401)}},
+}
+
+// TestScratch runs operators over large operands, also ones that are laid out the other way round, and looks at the memory
+// outside the Go heap: what isn't a result has gone back when the operator returns, without the collector. Pools of
+// matrix products keep theirs.
+func TestScratch(t *testing.T) {
+	for _, o := range op.All() {
+		c, ok := big[key(o)]
+		if !ok {
+			c, ok = largest(o)
+		}
+		if !ok {
+			continue
+		}
+		for _, d := range []dtype.DType{dtype.Float32, dtype.Float16, dtype.Int32, dtype.Uint8, dtype.FP16x16} {
+			if !o.Supports(d) || c.only != nil && !c.only(d) {
+				continue
+			}
+			r := newRun(o, 0, c, d)
+			for _, in := range [][]tensor.Any{r.in, r.turned()} {
+				var left int64
+				var err error
+				for range 3 { // the first calls fill pools
+					var out []tensor.Any
+					live := mem.Stats().Live
+					out, err = o.Run(r.call(in))
+					for _, a := range out {
+						a.Close()
+					}
+					left = mem.Stats().Live - live
+				}
+				switch {
+				case errors.Is(err, num.ErrFixedOverflow) || errors.Is(err, num.ErrFixedDomain): // then the collector takes the rest
+				case err != nil:
+					t.Errorf("%s of %v: %v", o.Name(), d, err)
+				case left > 0:
+					t.Errorf("%s of %v: %d bytes are left", o.Name(), d, left)
+				}
+			}
+		}
+	}
+}
+
+// turned returns the operands in memory with their axes the other way round.
+func (r *run) turned() []tensor.Any {
+	in := slices.Clone(r.in)
+	for k := range in {
+		if a := in[k]; slices.Contains(r.moved, k) && a.Rank() > 1 {
+			order := make([]int, a.Rank())
+			for i := range order {
+				order[i] = a.Rank() - 1 - i
+			}
+			c := a.Permute(order...).Clone()
+			own, err := tensor.Contiguous(c)
+			if err != nil {
+				panic(err)
+			}
+			in[k] = own.Permute(order...)
+		}
+	}
+	return in
+}
