@@ -4,8 +4,8 @@
 //	npm install --prefix FOLDER --ignore-scripts onnxruntime-node@1.30.0 @ricky0123/vad-web@0.0.31
 //	go run ./onnxruntime FOLDER FOLDER/node_modules/@ricky0123/vad-web/dist/silero_vad_v5.onnx
 //
-// A line has the least time of a run of each in microseconds, of five rounds in turns, and by what factor Ashlar is
-// faster. Where the model leaves an extent of an input open it is 1, and 512 on the last axis: the samples of 32 ms, at
+// A line has the least time of a run of each in microseconds, and the quotient, which is above 1 where Ashlar is faster.
+// Five rounds go in turns. Where the model leaves an extent of an input open it is 1, and 512 on the last axis: the samples of 32 ms, at
 // the rate that integers get.
 package main
 

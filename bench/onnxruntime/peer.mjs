@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-const ort = createRequire(join(process.argv[2], 'x.js'))('onnxruntime-node')
+const ort = createRequire(join(process.argv.at(-1), 'x.js'))('onnxruntime-node')
 const arrays = { float32: Float32Array, int64: BigInt64Array }
 const sessions = new Map()
 

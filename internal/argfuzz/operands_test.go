@@ -16,9 +16,9 @@ import (
 )
 
 // TestOperands calls every function of the table with each of its tensors in turn, and with all of them, as the zero
-// value and of each rank from 0 to 3. The other tensors have one rank, from 0 to 4, and the numbers one value, from 0 to
-// 2, which is the length of lists, too. An operator says which of its tensors is the zero value, before it looks
-// at the others; optional has those that may be.
+// value and of each rank from 0 to 3. The other tensors have one rank, from 0 to 4. All numbers have one value from 0 to
+// 2, and lists that length. An operator names the tensor that is the zero value, before it looks at the
+// others; optional has the exceptions.
 func TestOperands(t *testing.T) {
 	failed, named := map[string]bool{}, map[string]bool{}
 	fail := func(cause, format string, args ...any) {
