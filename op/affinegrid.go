@@ -23,6 +23,7 @@ func AffineGrid[T num.Float | num.Narrow](theta tensor.Tensor[T], size []int, al
 
 func affineGridOf(theta tensor.Any, size []int, corners bool) *transfer {
 	const name = "AffineGrid"
+	present(name, &theta)
 	axes := len(size) - 2
 	if axes != 2 && axes != 3 || theta.Rank() != 3 || theta.Dim(0) != size[0] || theta.Dim(1) != axes || theta.Dim(2) != axes+1 {
 		panic(fail(name, tensor.ErrShape, "maps %s for size %s; want [n, 2, 3] for (n, c, h, w) or [n, 3, 4] for (n, c, d, h, w)", tensor.Describe(theta), listText(size)))

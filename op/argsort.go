@@ -23,6 +23,7 @@ func ArgSort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opt
 }
 
 func sortedAt(a tensor.Any, axis int) *transfer {
+	present("ArgSort", &a)
 	axis = axisOf("ArgSort", axis, a.Rank())
 	return &transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)

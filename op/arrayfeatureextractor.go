@@ -19,6 +19,7 @@ func ArrayFeatureExtractor[T num.Elem, I int32 | int64](a tensor.Tensor[T], indi
 
 func extracted(a, indices tensor.Any) *transfer {
 	const name = "ArrayFeatureExtractor"
+	present(name, &a, &indices)
 	wantInt(name, 1, indices)
 	shape := a.Shape()
 	if len(shape) == 0 {

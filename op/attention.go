@@ -155,9 +155,7 @@ func unfitting(name string, q, k, v *tensor.Any) *tensor.Error {
 // attend computes the outputs; those that are nil aren't wanted.
 func attend(out [4]*tensor.Any, in [7]*tensor.Any, o attentionAttrs, opts []Option) {
 	const name = "Attention"
-	for _, a := range in[:3] {
-		must(name, !a.IsZero(), a.DType())
-	}
+	present(name, in[:3]...)
 	h, past, flat := attentionOf(&in, &o)
 	s := read(opts)
 	quiet, d := s.quiet(), in[0].DType()

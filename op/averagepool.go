@@ -22,6 +22,7 @@ func AveragePool[T num.Float | num.Narrow | num.Fixed](x tensor.Tensor[T], win W
 // averagePooled is AveragePool for a run-time element type.
 func averagePooled(r, x *tensor.Any, win Window, includePad bool, opts []Option) {
 	const name = "AveragePool"
+	present(name, x)
 	d, s := x.DType(), read(opts)
 	p := poolOf(exec.Job{Name: name, Ctx: s.ctx()}, x, win)
 	aimShape(r, name, &s, d, p.shape)

@@ -27,6 +27,7 @@ func BatchNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias, me
 // mean and variance.
 func batchNormalized(r *tensor.Any, in [5]*tensor.Any, epsilon float64, opts []Option) {
 	const name = "BatchNormalization"
+	present(name, in[:]...)
 	x, d := in[0], in[0].DType()
 	checkNorm(name, *x, *in[1], *in[2], *in[3], *in[4])
 	if d.IsFixed() {
@@ -77,6 +78,7 @@ func TrainingBatchNormalization[T num.Float | num.Narrow](x, scale, bias, mean, 
 // running mean and variance and those of x, any but the first may be nil.
 func batchTrained(outs, in [5]*tensor.Any, epsilon, momentum float64, opts []Option) {
 	const name = "BatchNormalization"
+	present(name, in[:]...)
 	x, quiet := in[0], withoutInto(opts)
 	checkNorm(name, *x, *in[1], *in[2], *in[3], *in[4])
 	axes := []int{0}

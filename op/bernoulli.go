@@ -20,6 +20,7 @@ func Bernoulli[T bool | num.Native | num.Narrow, P num.Float | num.Narrow](p ten
 
 func flipped(p tensor.Any, d dtype.DType, seed uint64) *transfer {
 	const name = "Bernoulli"
+	present(name, &p)
 	checkFloats(name, p)
 	must(name, (bools | reals).has(d), d)
 	return &transfer{name: name, d: d, shape: p.Shape(), in: operandsOf(p), fill: func(ctx context.Context, dst words, in []words) {

@@ -17,6 +17,7 @@ func Binarizer[T num.Native | num.Narrow](x tensor.Tensor[T], threshold float64,
 }
 
 func binarized(x tensor.Any, threshold float64) *transfer {
+	present("Binarizer", &x)
 	return &transfer{name: "Binarizer", d: x.DType(), shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split("Binarizer", ctx, dst.len(), 10, func(from, till int) {

@@ -18,6 +18,7 @@ func BitCast[To, From num.Elem](a tensor.Tensor[From], opts ...Option) (r tensor
 }
 
 func bitsOf(a tensor.Any, d dtype.DType) *transfer {
+	present("BitCast", &a)
 	if d == dtype.Bool && a.DType() != d || d.Bits() != a.DType().Bits() {
 		of, unit := 8, "bytes"
 		if d.Bits() < 8 || a.DType().Bits() < 8 {

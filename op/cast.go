@@ -61,18 +61,19 @@ func CastAs[To num.Elem](a tensor.Any, opts ...Option) (r tensor.Tensor[To]) {
 	if t, ok := tensor.As[To](a); ok && read(opts).into == nil {
 		return t
 	}
-	convert(exec.Ref(&r), "Cast", dtype.Of[To](), &a, opts)
+	convert(exec.Ref(&r), "CastAs", dtype.Of[To](), &a, opts)
 	return r
 }
 
 // convert is Cast for run-time element types, under the name of the operator that it is a part of.
 func convert(r *tensor.Any, name string, to dtype.DType, a *tensor.Any, opts []Option) {
+	present(name, a)
 	from := a.DType()
 	j := exec.Job{Name: name, Cost: 2}
 	heed(&j, opts)
 	k := exec.Kernel{Via: howTo(opts), Operand: from, Result: to, Past: from == dtype.Float32 || from == dtype.Float64} // others look at NaNs again
 	ins := [3]*tensor.Any{a}
-	if t := ready(opts, to); t != nil && !to.IsFixed() && from != dtype.Invalid && exec.Dense(&j, t, &ins, 1, &k) {
+	if t := ready(opts, to); t != nil && !to.IsFixed() && exec.Dense(&j, t, &ins, 1, &k) {
 		*r = *t
 		return
 	}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
@@ -75,12 +76,26 @@ func loadFloats(w []float64, src exec.Run, from dtype.DType, at int) {
 		s := exec.Of[float64](src)
 		copy(w, s[at:])
 	default: // a byte each
-		f := from.Format()
+		values := byteValues[from.Format()]()
 		for i, v := range exec.Of[uint8](src)[at : at+len(w)] {
-			w[i] = f.Value(uint16(v))
+			w[i] = values[v]
 		}
 	}
 }
+
+// byteValues returns for each format of a byte the numbers that bytes stand for.
+var byteValues = func() (tables [num.FormatF8E8M0 + 1]func() *[256]float64) {
+	for f := range tables {
+		tables[f] = sync.OnceValue(func() *[256]float64 {
+			var v [256]float64
+			for b := range v {
+				v[b] = num.Format(f).Value(uint16(b))
+			}
+			return &v
+		})
+	}
+	return tables
+}()
 
 func loadComplex(w []complex128, src exec.Run, from dtype.DType, at int) {
 	switch from {
@@ -257,6 +272,24 @@ func storeFloats(dst exec.Run, to dtype.DType, at int, w []float64, h how) {
 		d := exec.Of[complex128](dst)
 		for i, v := range w {
 			d[at+i] = canonComplex(complex(v, 0))
+		}
+	case dtype.Float8E4M3:
+		d := exec.Of[num.F8E4M3](dst)[at : at+len(w)]
+		for i, v := range w {
+			if h&saturating != 0 {
+				d[i] = num.F8E4M3Saturate(v)
+			} else {
+				d[i] = num.F8E4M3FromFloat64(v)
+			}
+		}
+	case dtype.Float8E5M2:
+		d := exec.Of[num.F8E5M2](dst)[at : at+len(w)]
+		for i, v := range w {
+			if h&saturating != 0 {
+				d[i] = num.F8E5M2Saturate(v)
+			} else {
+				d[i] = num.F8E5M2FromFloat64(v)
+			}
 		}
 	default: // a byte each
 		f := to.Format()

@@ -23,9 +23,6 @@ func causalOf(in *[4]*tensor.Any) []int {
 	d := x.DType()
 	must(name, attended.has(d), d)
 	for i, a := range in {
-		if i < 2 {
-			must(name, !a.IsZero(), a.DType())
-		}
 		if !a.IsZero() && a.DType() != d {
 			panic(notHeld(name, a, i, d))
 		}
@@ -49,6 +46,7 @@ func causalOf(in *[4]*tensor.Any) []int {
 // convolvedCausally is CausalConvWithState for a run-time element type.
 func convolvedCausally(y, next *tensor.Any, in [4]*tensor.Any, silu bool, opts []Option) {
 	const name = "CausalConvWithState"
+	present(name, in[0], in[1])
 	shape, s := causalOf(&in), read(opts)
 	x, d, quiet := in[0], in[0].DType(), s.quiet()
 	aimShape(y, name, &s, d, x.Shape())

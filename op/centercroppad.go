@@ -20,6 +20,7 @@ func CenterCropPad[T num.Elem](a tensor.Tensor[T], extents, axes []int, opts ...
 
 func centered(a tensor.Any, extents, axes []int) *transfer {
 	const name = "CenterCropPad"
+	present(name, &a)
 	shape := a.Shape()
 	if axes == nil {
 		for i := range shape {

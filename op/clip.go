@@ -19,6 +19,7 @@ func Clip[T num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], lo, hi T, o
 
 // limit is Clip for a run-time element type, whose numbers lo and hi are.
 func limit(r, a *tensor.Any, lo, hi exec.Word, opts []Option) {
+	present("Clip", a)
 	d, inOrion := a.DType(), read(opts).orion
 	switch {
 	case d.IsFixed() && inOrion:

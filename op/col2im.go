@@ -30,6 +30,7 @@ func Col2Im[T num.Native | num.Narrow](a tensor.Tensor[T], image, block []int, p
 
 func imageOf(a tensor.Any, image, block []int, p Placement) *transfer {
 	const name = "Col2Im"
+	present(name, &a)
 	rank := len(image)
 	fill := func(v []int, n, def int) []int {
 		if v == nil {

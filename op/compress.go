@@ -20,6 +20,7 @@ func Compress[T num.Elem](a tensor.Tensor[T], cond tensor.Tensor[bool], axis int
 }
 
 func compressed(a, cond tensor.Any, axis int) *transfer {
+	present("Compress", &a, &cond)
 	shape := a.Shape()
 	axis = axisOf("Compress", axis, len(shape))
 	switch {

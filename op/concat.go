@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
@@ -26,10 +25,10 @@ func Concat[T num.Elem](axis int, ts []tensor.Tensor[T], opts ...Option) (r tens
 
 // concatenated is Concat for a run-time element type, which all of ts have. It moves bytes.
 func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
+	presentAll("Concat", ts)
 	shape := concatShape(axis, ts)
 	axis = axisOf("Concat", axis, len(shape))
 	s, d := read(opts), ts[0].DType()
-	must("Concat", d != dtype.Invalid, d)
 	aimShape(r, "Concat", &s, d, shape)
 	out := *r
 	if !r.LayoutRef().Flat() { // a part of a nested axis may have no view

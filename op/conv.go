@@ -22,6 +22,7 @@ func Conv[T num.Float | num.Narrow | num.Fixed](x, w, bias tensor.Tensor[T], win
 // convolved is Conv for operands of one run-time element type.
 func convolved(r, x, w, bias *tensor.Any, win Window, group int, opts []Option) {
 	const name = "Conv"
+	present(name, x, w)
 	d, s := x.DType(), read(opts)
 	g := convOf(name, x, w, bias, win, group)
 	aimShape(r, name, &s, d, g.shape)

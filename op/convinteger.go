@@ -23,6 +23,7 @@ func ConvInteger[X, W Byte](x tensor.Tensor[X], w tensor.Tensor[W], xZero tensor
 
 func integerConv(x, w, xZero, wZero tensor.Any, win Window, group int) *transfer {
 	const name = "ConvInteger"
+	present(name, &x, &w)
 	must(name, bytes8.has(w.DType()), w.DType())
 	g := convOf(name, &x, &w, nil, win, group)
 	checkZero(name, 2, xZero, x, -1)

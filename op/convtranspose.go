@@ -42,6 +42,7 @@ func ConvTranspose[T num.Float | num.Narrow](x, w, bias tensor.Tensor[T], win Tr
 // transposedConv checks the operands of a transposed convolution; bias may be nil.
 func transposedConv(x, w, bias tensor.Any, win TransposeWindow, group int) *transfer {
 	const name = "ConvTranspose"
+	present(name, &x, &w)
 	oneType(name, x, w, bias)
 	in := spatial(name, x.LayoutRef())
 	if w.Rank() != x.Rank() {

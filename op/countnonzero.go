@@ -14,7 +14,7 @@ import (
 // gives 0. It panics when an axis doesn't exist or is named twice.
 // numpy.count_nonzero.
 func CountNonzero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[int64]) {
-	truth := truthOf(exec.Ref(&a))
+	truth := truthOf(countNonzero.name, exec.Ref(&a))
 	countNonzero.call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
@@ -22,7 +22,7 @@ func CountNonzero[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r
 // Any reports whether an element of a isn't zero along the given axes, nil meaning
 // all, as CountNonzero counts them. An empty axis gives false. numpy.any.
 func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
-	truth := truthOf(exec.Ref(&a))
+	truth := truthOf(anyTrue.name, exec.Ref(&a))
 	anyTrue.call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
@@ -30,13 +30,14 @@ func Any[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.T
 // AllTrue reports whether no element of a is zero, as Any does. An empty axis gives
 // true. numpy.all; All is the list of operators.
 func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tensor.Tensor[bool]) {
-	truth := truthOf(exec.Ref(&a))
+	truth := truthOf(allTrue.name, exec.Ref(&a))
 	allTrue.call(exec.Ref(&r), &truth, axes, 0, opts)
 	return r
 }
 
 // truthOf returns which elements aren't zero.
-func truthOf(a *tensor.Any) tensor.Any {
+func truthOf(name string, a *tensor.Any) tensor.Any {
+	present(name, a)
 	return tensor.FromSlice(truths(wordsOf(*a)), a.Shape()...).Any()
 }
 

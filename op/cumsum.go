@@ -33,6 +33,7 @@ var addUp = cumulation{none: 0, start: math.Copysign(0, -1), // −0 + v is v fo
 
 // accumulated is CumSum, or CumProd, for a run-time element type.
 func accumulated(r *tensor.Any, name string, a *tensor.Any, axis int, exclusive, reverse bool, by *cumulation, opts []Option) {
+	present(name, a)
 	axis = axisOf(name, axis, a.Rank())
 	if a.DType().IsFixed() {
 		accumulateFixed(r, name, a, axis, exclusive, reverse, by.times, opts)
@@ -100,6 +101,7 @@ func accumulateLine[T num.Fixed](dst, src exec.Run, p, step, n int, exclusive, t
 }
 
 func cumulated(name string, a tensor.Any, axis int, exclusive, reverse bool, by cumulation) *transfer {
+	present(name, &a)
 	shape := a.Shape()
 	d := a.DType()
 	return &transfer{name: name, d: d, shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {

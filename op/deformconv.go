@@ -32,6 +32,7 @@ func DeformConv[T num.Float | num.Narrow](x, w, offset, bias, mask tensor.Tensor
 
 func deformedConv(x, w, offset, bias, mask tensor.Any, win Window, group, runs int) *transfer {
 	const name = "DeformConv"
+	present(name, &x, &w, &offset)
 	oneType(name, x, w, offset, bias, mask)
 	if x.Rank() != 4 {
 		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, H, W]", tensor.Describe(x)))

@@ -40,6 +40,7 @@ func depthToSpaceOf(a tensor.Any, b int, crd bool) *rearrangement {
 
 // blocks checks the operand and the block size of DepthToSpace and SpaceToDepth.
 func blocks(name string, a tensor.Any, b int) []int {
+	present(name, &a)
 	s := a.Shape()
 	if len(s) != 4 {
 		panic(fail(name, tensor.ErrShape, "%s; want four axes: batch, channels, height, width", tensor.Describe(a)))

@@ -20,6 +20,7 @@ func DequantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[Q]
 
 func dequantized(x, scale, zero tensor.Any, d dtype.DType, axis, block int) *transfer {
 	const name = "DequantizeLinear"
+	present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
 	if !zero.IsZero() && zero.DType() != x.DType() {
 		panic(fail(name, tensor.ErrDType, "the zero point holds %v, what it belongs to %v", zero.DType(), x.DType()))

@@ -20,6 +20,7 @@ func Det[T num.Float | num.Narrow](x tensor.Tensor[T], opts ...Option) (r tensor
 }
 
 func determinants(x tensor.Any) *transfer {
+	present("Det", &x)
 	shape := x.Shape()
 	r := len(shape)
 	if r < 2 || shape[r-1] != shape[r-2] {

@@ -40,6 +40,7 @@ func DFT[T num.Float | num.Narrow](x tensor.Tensor[T], axis int, o Fourier, opts
 
 func fourierOf(x tensor.Any, axis int, o Fourier) *transfer {
 	const name = "DFT"
+	present(name, &x)
 	rank := x.Rank()
 	if rank < 2 || x.Dim(-1) != 1 && x.Dim(-1) != 2 {
 		panic(fail(name, tensor.ErrShape, "the input is %s; want [..., 1] of real numbers or [..., 2] of complex ones", tensor.Describe(x)))

@@ -13,6 +13,7 @@ import (
 // Into a copy, and a mask of a's shape that is true throughout: nothing was
 // dropped. ONNX Dropout.
 func Dropout[T num.Float | num.Narrow](a tensor.Tensor[T], opts ...Option) (tensor.Tensor[T], tensor.Tensor[bool]) {
+	present("Dropout", exec.Ref(&a))
 	return Identity(a, opts...), tensor.Full(true, a.Shape()...)
 }
 
@@ -32,6 +33,7 @@ func TrainingDropout[T num.Float | num.Narrow](a tensor.Tensor[T], ratio float64
 // keepsOf is the mask of what is left of a.
 func keepsOf(a tensor.Any, ratio float64, seed uint64) *transfer {
 	const name = "Dropout"
+	present(name, &a)
 	must(name, floats.has(a.DType()), a.DType())
 	if !(0 <= ratio && ratio < 1) {
 		panic(fail(name, tensor.ErrValue, "the ratio is %v; want 0 or more, and less than 1", ratio))

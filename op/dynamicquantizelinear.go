@@ -26,6 +26,7 @@ func DynamicQuantizeLinear(x tensor.Tensor[float32], opts ...Option) (y tensor.T
 }
 
 func quantizedDynamically(y, scale, zero, x *tensor.Any, opts []Option) {
+	present("DynamicQuantizeLinear", x)
 	fits("DynamicQuantizeLinear", x.Len(), 1) // of elements that repeat there may be any number
 	var lo, hi float32
 	for v := range tensor.ValuesOf[float32](*x) {

@@ -66,6 +66,7 @@ type einsum struct {
 }
 
 func einsumOf(equation string, operands []*tensor.Any) *einsum {
+	present("Einsum", operands...)
 	text := strings.ReplaceAll(equation, " ", "")
 	left, right, explicit := strings.Cut(text, "->")
 	parts := strings.Split(left, ",")
@@ -75,9 +76,6 @@ func einsumOf(equation string, operands []*tensor.Any) *einsum {
 	e := &einsum{extent: map[letter]int{}}
 	count, dots := map[letter]int{}, 0
 	for i, p := range parts {
-		if operands[i].IsZero() {
-			panic(fail("Einsum", tensor.ErrShape, "operand %d is absent", i))
-		}
 		list := lettersOf(equation, p, operands[i].Rank())
 		e.in = append(e.in, list)
 		for axis, l := range list {

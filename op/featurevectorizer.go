@@ -23,6 +23,7 @@ func FeatureVectorizer[T float32 | float64 | int32 | int64](xs []tensor.Tensor[T
 
 func besides(xs []tensor.Any, sizes []int) *transfer {
 	const name = "FeatureVectorizer"
+	presentAll(name, xs)
 	if len(xs) == 0 {
 		panic(fail(name, tensor.ErrShape, "it has no operands; give one or more"))
 	}

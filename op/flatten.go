@@ -1,7 +1,6 @@
 package op
 
 import (
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -17,7 +16,7 @@ func Flatten[T num.Elem](a tensor.Tensor[T], axis int) (r tensor.Tensor[T]) {
 }
 
 func flattened(a *tensor.Any, axis int) tensor.Any {
-	must("Flatten", a.DType() != dtype.Invalid, a.DType())
+	present("Flatten", a)
 	return a.Reshape(flatShape(*a, axis)...)
 }
 

@@ -35,6 +35,7 @@ func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
 
 // putOff makes a lazy.
 func putOff(a *tensor.Any) {
+	present("Lazy", a)
 	if isLazy(a) {
 		return
 	}
@@ -63,6 +64,7 @@ func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 // goroutine at a time may call it; two functions, also of one chain, may be at work at once if each has a
 // target of its own.
 func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
+	present("Prepare", exec.Ref(&y))
 	s := read(opts)
 	if s.into == nil {
 		panic(fail("Prepare", tensor.ErrValue, "there is no target; name one with Into"))
@@ -73,6 +75,7 @@ func Prepare[T num.Elem](y tensor.Tensor[T], opts ...Option) func() {
 
 // fused makes r the target of Fuse, and returns what computes it.
 func fused(r *tensor.Any, name string, y *tensor.Any, s settings) func() {
+	present(name, y)
 	a := argOf(name, y)
 	aim(r, name, &s, y.DType(), y.LayoutRef())
 	dst := *r

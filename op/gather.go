@@ -24,6 +24,7 @@ func Gather[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis i
 // gathered is Gather for a run-time element type, and indices of int64 or int32.
 func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	const name = "Gather"
+	present(name, a, indices)
 	axis = axisOf(name, axis, a.Rank())
 	wantInt(name, 1, *indices)
 	s, d := read(opts), a.DType()

@@ -19,6 +19,7 @@ func GatherElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64]
 }
 
 func elementsAt(name string, a, indices tensor.Any, axis int) *transfer {
+	present(name, &a, &indices)
 	shape := a.Shape()
 	axis = elementAxis(name, shape, indices, axis)
 	out := indices.Shape()

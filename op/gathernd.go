@@ -21,6 +21,7 @@ func GatherND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], batc
 }
 
 func gatheredND(a, indices tensor.Any, batch int) *transfer {
+	present("GatherND", &a, &indices)
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("GatherND", shape, indices, batch)
 	out := append(append([]int{}, by[:len(by)-1]...), shape[batch+k:]...)

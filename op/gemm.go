@@ -22,6 +22,7 @@ func Gemm[T num.Float | num.Narrow | num.Fixed](a, b, c tensor.Tensor[T], alpha,
 // generalProduct is Gemm for operands of one run-time element type.
 func generalProduct(r, a, b, c *tensor.Any, alpha, beta float32, transA, transB bool, opts []Option) {
 	const name = "Gemm"
+	present(name, a, b)
 	d, s := a.DType(), read(opts)
 	var few [2]int
 	var lc *layout.Layout

@@ -17,6 +17,7 @@ func GlobalLpPool[T num.Float | num.Narrow](x tensor.Tensor[T], p int, opts ...O
 
 func globalLpPooled(x tensor.Any, power int) *transfer {
 	const name = "GlobalLpPool"
+	present(name, &x)
 	if x.Rank() < 3 {
 		panic(fail(name, tensor.ErrShape, "x is %s; want [N, C, D1, …]", tensor.Describe(x)))
 	}

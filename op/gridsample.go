@@ -32,6 +32,7 @@ func GridSample[T num.Native | num.Narrow, G num.Float | num.Narrow](a tensor.Te
 
 func sampled(a, grid tensor.Any, how Sampling) *transfer {
 	const name = "GridSample"
+	present(name, &a, &grid)
 	how.Mode, how.Padding = orElse(how.Mode, "linear"), orElse(how.Padding, "zeros")
 	known(name, "mode", how.Mode, "linear", "nearest", "cubic")
 	known(name, "padding mode", how.Padding, "zeros", "border", "reflection")

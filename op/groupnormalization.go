@@ -23,6 +23,7 @@ func GroupNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tensor[T
 }
 
 func groupNormalized(name string, x, scale, bias tensor.Any, groups int, epsilon float64, perGroup bool) *transfer {
+	present(name, &x, &scale, &bias)
 	checkFloats(name, x, scale, bias)
 	if x.Rank() < 2 {
 		panic(fail(name, tensor.ErrShape, "the input is %s; want [N, C, …]", tensor.Describe(x)))

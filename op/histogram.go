@@ -22,6 +22,7 @@ func Histogram[T num.Native | num.Narrow](a tensor.Tensor[T], bins int, low, hig
 }
 
 func counted(counts, edges, a *tensor.Any, bins int, low, high float64) {
+	present("Histogram", a)
 	if bins < 1 || !(low < high) || math.IsInf(high-low, 0) {
 		panic(fail("Histogram", tensor.ErrValue, "%d bins from %v to %v", bins, low, high))
 	}

@@ -14,6 +14,7 @@ func Identity[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 }
 
 func itself(r, a *tensor.Any, opts []Option) {
+	present("Identity", a)
 	s := read(opts)
 	if s.into == nil {
 		*r = *a

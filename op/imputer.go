@@ -19,6 +19,7 @@ func Imputer[T float32 | float64 | int32 | int64](x tensor.Tensor[T], replaced T
 
 func imputedOf(x, replaced, imputed tensor.Any) *transfer {
 	const name = "Imputer"
+	present(name, &x, &imputed)
 	n := columnsOf(name, x)
 	perColumn(name, "what is imputed", imputed.Len(), n, x)
 	return &transfer{name: name, d: x.DType(), shape: x.Shape(), in: operandsOf(x, replaced, imputed), fill: func(ctx context.Context, dst words, in []words) {

@@ -17,6 +17,7 @@ func Inner[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tensor
 
 // innerProduct is Inner for operands of one run-time element type.
 func innerProduct(r, a, b *tensor.Any, opts []Option) {
+	present("Inner", a, b)
 	switch {
 	case a.Rank() > 0 && b.Rank() > 0:
 		dotProduct(r, a, b, []int{-1}, []int{-1}, opts)

@@ -16,6 +16,7 @@ func InstanceNormalization[T num.Float | num.Narrow](x, scale, bias tensor.Tenso
 
 func instanceNormalized(x, scale, bias tensor.Any, epsilon float64) *transfer {
 	const name = "InstanceNormalization"
+	present(name, &x, &scale, &bias)
 	lay := x.Layout()
 	spatial(name, &lay)
 	return groupNormalized(name, x, scale, bias, max(1, x.Dim(1)), epsilon, false)

@@ -22,6 +22,7 @@ func LabelEncoder[K num.Native | num.Fixed, V num.Elem](x tensor.Tensor[K], keys
 
 func labelled(x, keys, values, def tensor.Any) *transfer {
 	const name = "LabelEncoder"
+	present(name, &x)
 	oneType(name, x, keys)
 	oneType(name, values, def)
 	if keys.Len() != values.Len() {

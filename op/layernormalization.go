@@ -29,6 +29,7 @@ func LayerNormalization[T num.Float | num.Narrow | num.Fixed](x, scale, bias ten
 
 // layerNormal is LayerNormalization for a run-time element type.
 func layerNormal(r, x, scale, bias *tensor.Any, axis int, epsilon float64, opts []Option) {
+	present("LayerNormalization", x, scale)
 	if x.DType().IsFixed() {
 		normalizeFixed(r, "LayerNormalization", x, scale, bias, axis, epsilon, false, opts)
 		return

@@ -83,9 +83,7 @@ func (h *heads) state() []int { return []int{h.batch, h.kv, h.width, h.wide} }
 // attendLinear is LinearAttention for a run-time element type.
 func attendLinear(y, state *tensor.Any, in [7]*tensor.Any, o linearAttrs, opts []Option) {
 	const name = "LinearAttention"
-	for _, a := range in[:3] {
-		must(name, !a.IsZero(), a.DType())
-	}
+	present(name, in[:3]...)
 	h, s := linearHeads(&in, o), read(opts)
 	d, quiet := in[0].DType(), s.quiet()
 	wide := d

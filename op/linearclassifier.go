@@ -46,6 +46,7 @@ func (k *classification) run(c *Call) []tensor.Any {
 
 func (m *Linear) classes(x tensor.Any, labels []int64) *classification {
 	const name = "LinearClassifier"
+	present(name, &x)
 	_, features := tableOf(name, x)
 	given := len(m.Intercepts)
 	if given == 0 && features > 0 {

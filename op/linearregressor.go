@@ -31,6 +31,7 @@ func LinearRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], ta
 // scores returns a transfer that computes given scores of each row, which finish turns
 // into the wide ones of the result.
 func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(v []float64, row int)) *transfer {
+	present(name, &x)
 	rows, features := tableOf(name, x)
 	checkTransform(name, m.PostTransform)
 	if given < 1 {
@@ -60,7 +61,6 @@ func (m *Linear) scores(name string, x tensor.Any, given, wide int, finish func(
 
 // tableOf returns the rows and columns of [rows, columns], or of one row [columns].
 func tableOf(name string, x tensor.Any) (rows, columns int) {
-	must(name, !x.IsZero(), x.DType())
 	switch x.Rank() {
 	case 1:
 		return 1, x.Dim(0)

@@ -44,11 +44,13 @@ func (m *fixedMap) line(d dtype.DType, dst, x exec.Run, mode []num.FixedMode) er
 
 // along computes r from the lines of a along one axis.
 func (o *liner) along(r, a *tensor.Any, axis int, opts []Option) {
+	present(o.name, a)
 	o.call(r, a, axisOf(o.name, axis, a.Rank()), 1, opts)
 }
 
 // call computes r from the lines of a, each of which has the tail axes from axis on.
 func (o *liner) call(r, a *tensor.Any, axis, tail int, opts []Option) {
+	present(o.name, a)
 	s, d := read(opts), a.DType()
 	must(o.name, o.Supports(d), d)
 	var few [layout.Inline]int

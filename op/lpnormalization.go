@@ -21,6 +21,7 @@ func LpNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axis, p int, 
 
 func lpNormalized(x tensor.Any, axis, p int) *transfer {
 	const name = "LpNormalization"
+	present(name, &x)
 	shape := x.Shape()
 	axis = axisOf(name, axis, len(shape))
 	if p != 1 && p != 2 {

@@ -19,6 +19,7 @@ func LpPool[T num.Float | num.Narrow](x tensor.Tensor[T], win Window, p int, opt
 
 func lpPooled(x tensor.Any, win Window, power int) *transfer {
 	const name = "LpPool"
+	present(name, &x)
 	p := poolOf(exec.Job{Name: name, Cost: 8}, &x, win)
 	if power < 1 {
 		panic(fail(name, tensor.ErrValue, "p is %d; it must be 1 or more", power))

@@ -17,6 +17,7 @@ func LRN[T num.Float | num.Narrow](x tensor.Tensor[T], size int, alpha, beta, bi
 
 // responseNormalized is LRN for a run-time element type.
 func responseNormalized(r, x *tensor.Any, size int, alpha, beta, bias float64, opts []Option) {
+	present("LRN", x)
 	checkLRN(*x, size)
 	s := read(opts)
 	aimShape(r, "LRN", &s, x.DType(), x.Shape())

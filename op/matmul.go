@@ -23,6 +23,7 @@ func MatMul[T bool | num.Number](a, b tensor.Tensor[T], opts ...Option) (r tenso
 // matrixProduct is MatMul for a run-time element type, which both operands have.
 func matrixProduct(r, a, b *tensor.Any, opts []Option) {
 	const name = "MatMul"
+	present(name, a, b)
 	d := a.DType()
 	switch {
 	case d == dtype.Bool:

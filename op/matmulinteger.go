@@ -20,6 +20,7 @@ func MatMulInteger[A, B Byte](a tensor.Tensor[A], b tensor.Tensor[B], aZero tens
 
 func integerProduct(a, b, aZero, bZero tensor.Any) *transfer {
 	const name = "MatMulInteger"
+	present(name, &a, &b)
 	must(name, bytes8.has(b.DType()), b.DType())
 	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
 	rows, columns := a.Rank()-2, b.Rank()-1

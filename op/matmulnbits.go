@@ -34,6 +34,7 @@ type WeightBits struct {
 // the domain com.microsoft, at every accuracy_level. There zero may have one float for each block.
 // Source: docs/ContribOperators.md of github.com/microsoft/onnxruntime.
 func MatMulNBits[T float32 | num.F16 | num.BF16](a tensor.Tensor[T], b tensor.Tensor[uint8], scales tensor.Tensor[T], zero tensor.Tensor[uint8], bias tensor.Tensor[T], p WeightBits, opts ...Option) (r tensor.Tensor[T]) {
+	present("MatMulNBits", exec.Ref(&a), exec.Ref(&b), exec.Ref(&scales))
 	if a.Rank() == 0 {
 		panic(fail("MatMulNBits", tensor.ErrShape, "the operand is a single number; want at least one axis"))
 	}

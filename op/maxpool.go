@@ -23,6 +23,7 @@ func MaxPool[T num.Native | num.Narrow | num.Fixed](x tensor.Tensor[T], win Wind
 // largest element among all of x in row-major order, or with columns in column-major order of the spatial axes.
 func maxPooled(r, index, x *tensor.Any, win Window, columns bool, opts []Option) {
 	const name = "MaxPool"
+	present(name, x)
 	d, s := x.DType(), read(opts)
 	p := poolOf(exec.Job{Name: name, Ctx: s.ctx()}, x, win)
 	aimShape(r, name, &s, d, p.shape)

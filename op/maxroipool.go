@@ -25,6 +25,7 @@ func MaxRoiPool[T num.Float | num.Narrow](x, rois tensor.Tensor[T], height, widt
 
 func roiPooled(x, rois tensor.Any, height, width int, scale float64) *transfer {
 	const name = "MaxRoiPool"
+	present(name, &x, &rois)
 	checkFloats(name, x, rois)
 	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 5 {
 		panic(fail(name, tensor.ErrShape, "x is %s, the regions %s; want [N, C, H, W] and [R, 5]", tensor.Describe(x), tensor.Describe(rois)))

@@ -22,6 +22,7 @@ func MaxUnpool[T num.Native | num.Narrow](x tensor.Tensor[T], index tensor.Tenso
 
 func unpooled(x, index tensor.Any, win Window, shape []int) *transfer {
 	const name = "MaxUnpool"
+	present(name, &x, &index)
 	lay, li := x.Layout(), index.Layout()
 	in := spatial(name, &lay)
 	if index.DType() != dtype.Int64 {

@@ -19,6 +19,7 @@ func averaged(r *tensor.Any, ts []*tensor.Any, opts []Option) {
 	if len(ts) == 0 {
 		panic(fail("Mean", tensor.ErrShape, "no tensors; give at least one"))
 	}
+	present("Mean", ts...)
 	sum := ts[0]
 	if len(ts) > 1 {
 		sum = new(tensor.Any)

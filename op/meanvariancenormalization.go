@@ -20,6 +20,7 @@ func MeanVarianceNormalization[T num.Float | num.Narrow](x tensor.Tensor[T], axe
 
 func varianceNormalized(x tensor.Any, axes []int) *transfer {
 	const name = "MeanVarianceNormalization"
+	present(name, &x)
 	shape := x.Shape()
 	gone := make([]bool, len(shape))
 	for _, a := range axes {

@@ -36,6 +36,7 @@ func (u *update) check(in []*tensor.Any) {
 
 // apply computes the results for tensors of one parameter: the parameter, and what is kept.
 func (u *update) apply(outs []*tensor.Any, in []*tensor.Any, opts []Option) {
+	present(u.name, in...)
 	u.check(in)
 	s := read(opts)
 	src, to := make([]numeric, len(in)), make([]numeric, len(outs))

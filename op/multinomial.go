@@ -24,6 +24,7 @@ func Multinomial[I int32 | int64, T num.Float | num.Narrow](x tensor.Tensor[T], 
 
 func sampledFrom(x tensor.Any, d dtype.DType, samples int, seed uint64) *transfer {
 	const name = "Multinomial"
+	present(name, &x)
 	if !indices.has(d) {
 		panic(fail(name, tensor.ErrDType, "a result of %v; want int32 or int64", d))
 	}

@@ -28,6 +28,7 @@ func NegativeLogLikelihoodLoss[T num.Float | num.Narrow, I int32 | int64](x tens
 
 // lossShape checks the operands of a loss and returns its shape.
 func lossShape(name string, x, target, weight tensor.Any, l Loss) []int {
+	present(name, &x, &target)
 	checkFloats(name, x, weight)
 	wantInt(name, 1, target)
 	if x.Rank() < 2 {

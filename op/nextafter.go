@@ -19,6 +19,7 @@ func NextAfter[T num.Float | num.F16 | num.BF16](a, b tensor.Tensor[T], opts ...
 
 func nextAfter(r, a, b *tensor.Any, opts []Option) {
 	const name = "NextAfter"
+	present(name, a, b)
 	d := a.DType()
 	if isLazy(a, b) {
 		noted(r, note{name: name, cost: 4, args: []arg{argOf(name, a), argOf(name, b)},

@@ -31,6 +31,7 @@ func NonMaxSuppression(boxes, scores tensor.Tensor[float32], s Suppression) (r t
 
 func suppressed(boxes, scores tensor.Any, s Suppression) tensor.Any {
 	const name = "NonMaxSuppression"
+	present(name, &boxes, &scores)
 	if boxes.Rank() != 3 || boxes.Dim(2) != 4 || scores.Rank() != 3 || scores.Dim(0) != boxes.Dim(0) || scores.Dim(2) != boxes.Dim(1) {
 		panic(fail(name, tensor.ErrShape, "the boxes are %s, their scores %s; want [N, B, 4] and [N, C, B]", tensor.Describe(boxes), tensor.Describe(scores)))
 	}

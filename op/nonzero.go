@@ -21,6 +21,7 @@ func NonZero[T num.Elem](a tensor.Tensor[T], opts ...Option) (r tensor.Tensor[in
 }
 
 func nonzeros(a tensor.Any) *transfer {
+	present("NonZero", &a)
 	if a.IsSpec() {
 		panic(unknown("NonZero", 0))
 	}

@@ -21,6 +21,7 @@ func Normalizer[T float32 | float64 | int32 | int64](x tensor.Tensor[T], norm st
 
 func normed(x tensor.Any, norm string) *transfer {
 	const name = "Normalizer"
+	present(name, &x)
 	n := columnsOf(name, x)
 	if norm != "MAX" && norm != "L1" && norm != "L2" {
 		panic(fail(name, tensor.ErrValue, "norm is %.40q; want MAX, L1 or L2", norm))

@@ -20,6 +20,7 @@ func OneHot[T num.Elem](indices tensor.Tensor[int64], depth, axis int, off, on T
 }
 
 func oneHotOf(indices tensor.Any, depth, axis int, values tensor.Any) *transfer {
+	present("OneHot", &indices)
 	if depth < 0 {
 		panic(fail("OneHot", tensor.ErrShape, "depth %d is negative", depth))
 	}

@@ -19,7 +19,7 @@ func OneHotEncoder[T float32 | float64 | int32 | int64](x tensor.Tensor[T], cate
 
 func hotOf(x tensor.Any, categories []int64, zeros bool) *transfer {
 	const name = "OneHotEncoder"
-	must(name, !x.IsZero(), x.DType())
+	present(name, &x)
 	n := len(categories)
 	if n == 0 {
 		panic(fail(name, tensor.ErrValue, "it has no categories; give one or more"))

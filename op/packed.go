@@ -25,10 +25,12 @@ func MatMulPacked(a tensor.Tensor[float32], b Packed) (r tensor.Tensor[float32])
 
 func packedProduct(r, a *tensor.Any, b Packed) {
 	const name, rows = "MatMulPacked", 256 // a block of the contraction's order
+	present(name, a)
 	if b == nil {
 		panic(fail(name, tensor.ErrClosed, "the packed matrix is nil"))
 	}
 	m := b.Any()
+	present(name, a, &m)
 	if m.Rank() != 2 || a.Rank() == 0 || a.Dim(-1) != m.Dim(0) {
 		panic(fail(name, tensor.ErrShape, "%s and %s don't multiply: want […,k] and [k,n]", tensor.Describe(*a), tensor.Describe(m)))
 	}

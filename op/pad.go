@@ -34,6 +34,7 @@ func Pad[T num.Elem](a tensor.Tensor[T], before, after []int, mode PadMode, valu
 }
 
 func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *transfer {
+	present("Pad", &a)
 	shape := a.Shape()
 	if len(before) != len(shape) || len(after) != len(shape) {
 		panic(fail("Pad", tensor.ErrShape, "%d amounts before and %d after for a tensor of rank %d", len(before), len(after), len(shape)))

@@ -157,6 +157,7 @@ func (o *op1) call(r, a *tensor.Any, opts []Option) {
 //
 //go:noinline
 func (o *op1) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
+	present(o.name, ins[0])
 	d := ins[0].DType()
 	if isLazy(ins[0]) {
 		n := note{name: o.name, cost: j.Cost, args: []arg{argOf(o.name, ins[0])},
@@ -235,6 +236,7 @@ func (o *op2) call(r, a, b *tensor.Any, opts []Option) {
 
 //go:noinline
 func (o *op2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
+	present(o.name, ins[0], ins[1])
 	d := ins[0].DType()
 	zero := o.zero && d.IsInteger()
 	if isLazy(ins[0], ins[1]) {
@@ -290,6 +292,7 @@ func (o *cmp2) call(r, a, b *tensor.Any, opts []Option) {
 
 //go:noinline
 func (o *cmp2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
+	present(o.name, ins[0], ins[1])
 	d := ins[0].DType()
 	if isLazy(ins[0], ins[1]) {
 		noted(r, note{name: o.name, args: []arg{argOf(o.name, ins[0]), argOf(o.name, ins[1])},
@@ -313,6 +316,7 @@ func (o *cmp2) general(r *tensor.Any, j *exec.Job, ins *[3]*tensor.Any, k *exec.
 
 // call computes r, of bool, from a.
 func (o *test1) call(r, a *tensor.Any, opts []Option) {
+	present(o.name, a)
 	d := a.DType()
 	if isLazy(a) {
 		noted(r, note{name: o.name, args: []arg{argOf(o.name, a)},
@@ -378,6 +382,7 @@ func formula(r *tensor.Any, name string, cost int, rows *rowsP, fast *simd.Level
 
 //go:noinline
 func generalFormula(r *tensor.Any, rows *rowsP, fast *simd.Levels[*rowsP], j *exec.Job, ins *[3]*tensor.Any, k *exec.Kernel, opts []Option) {
+	present(j.Name, ins[0])
 	d := ins[0].DType()
 	if isLazy(ins[0]) {
 		name, cost, p, q := j.Name, j.Cost, k.P, k.Q
@@ -458,19 +463,41 @@ func aimShape(r *tensor.Any, name string, s *settings, d dtype.DType, shape []in
 		*r = tensor.EmptyOf(d, shape...)
 		return
 	}
-	if !s.into.IsZero() && s.into.DType() != d {
+	if s.into.IsZero() {
+		panic(fail(name, tensor.ErrClosed, "the Into target is the zero value; make one with tensor.New"))
+	}
+	if s.into.DType() != d {
 		panic(fail(name, tensor.ErrDType, "the Into target holds %v, the result %v", s.into.DType(), d))
 	}
 	checkTarget(name, s.into.LayoutRef(), s.into.IsReadOnly(), shape)
 	*r = *s.into
 }
 
+// present panics when an operand that an operator needs is the zero value. The body that the
+// typed function and the run-time form share begins with it. ins are as ONNX numbers
+// them; one that may be absent is nil.
+func present(name string, ins ...*tensor.Any) {
+	for i, a := range ins {
+		presentAt(name, i, a)
+	}
+}
+
+// presentAll is present for a list.
+func presentAll(name string, ins []tensor.Any) {
+	for i := range ins {
+		presentAt(name, i, &ins[i])
+	}
+}
+
+func presentAt(name string, i int, a *tensor.Any) {
+	if a != nil && a.IsZero() {
+		panic(fail(name, tensor.ErrClosed, "input %d is the zero value; make one with tensor.New or FromSlice", i))
+	}
+}
+
 func must(name string, ok bool, d dtype.DType) {
 	if ok {
 		return
-	}
-	if d == dtype.Invalid {
-		panic(fail(name, tensor.ErrClosed, "an operand is the zero value; make one with tensor.New or FromSlice"))
 	}
 	panic(fail(name, tensor.ErrDType, "is not defined for %v; convert the operand with op.Cast", d))
 }

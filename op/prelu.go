@@ -16,6 +16,7 @@ func PRelu[T num.Native | num.Narrow | num.Fixed](a, slope tensor.Tensor[T], opt
 
 // sloped is PRelu for a run-time element type, which both operands have.
 func sloped(r, a, slope *tensor.Any, opts []Option) {
+	present("PRelu", a, slope)
 	refuseWider("PRelu", a, slope)
 	pRelu.call(r, a, slope, opts)
 }

@@ -26,6 +26,7 @@ func productOf2(a, b float64) float64 { return a * b }
 // quantizedPair is a function of two quantized operands of one type.
 func quantizedPair(name string, in []tensor.Any, f func(a, b float64) float64) *transfer {
 	a, b := in[0], in[3]
+	present(name, &a, nil, nil, &b)
 	oneType(name, a, b)
 	must(name, bytes8.has(a.DType()), a.DType())
 	for i, k := range []int{1, 4, 6} {

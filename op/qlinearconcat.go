@@ -31,6 +31,7 @@ func quantizedJoin(in []tensor.Any, axis int) *transfer {
 	const name = "QLinearConcat"
 	var xs []tensor.Any
 	for i := 2; i < len(in); i += 3 {
+		presentAt(name, i, &in[i])
 		xs = append(xs, in[i])
 		checkQuantum(name, i+1, in[i+1], in[i+2], in[i].DType())
 	}

@@ -23,6 +23,7 @@ func QLinearConv[S num.Float | num.Narrow, X, W, Y int8 | uint8](x tensor.Tensor
 func quantizedConv(in []tensor.Any, d dtype.DType, win Window, group int) *transfer {
 	const name = "QLinearConv"
 	x, w, bias := in[0], in[3], in[8]
+	present(name, &x, nil, nil, &w)
 	must(name, bytes8.has(w.DType()), w.DType())
 	must(name, bytes8.has(d), d)
 	g := convOf(name, &x, &w, &bias, win, group)

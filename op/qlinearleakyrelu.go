@@ -34,6 +34,7 @@ func quantizedLeaky(in []tensor.Any, alpha float64) *transfer {
 // quantizedMap is a function of one quantized operand, element by element: in has it, its scale
 // and zero point, and those of the result.
 func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *transfer {
+	present(name, &in[0])
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)

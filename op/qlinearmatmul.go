@@ -26,6 +26,7 @@ func QLinearMatMul[S num.Float | num.Narrow, A, B, Y int8 | uint8](a tensor.Tens
 func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 	const name = "QLinearMatMul"
 	a, b := in[0], in[3]
+	present(name, &a, nil, nil, &b)
 	must(name, bytes8.has(b.DType()), b.DType())
 	must(name, bytes8.has(d), d)
 	x := productOf(name, nil, a.LayoutRef(), b.LayoutRef())
@@ -46,6 +47,7 @@ func quantizedProduct(in []tensor.Any, d dtype.DType) *transfer {
 // checkScales panics unless a scale, input i, is one number or has one for each index
 // along axis of a, and the zero point after it too.
 func checkScales(name string, i int, scale, zero, a tensor.Any, axis int) {
+	presentAt(name, i, &scale)
 	if !floats.has(scale.DType()) {
 		panic(fail(name, tensor.ErrDType, "the scale, input %d, holds %v; want floats", i, scale.DType()))
 	}

@@ -167,6 +167,7 @@ func quantumOf(scale, zero words) quantum {
 // checkQuantum panics unless input i is one scale and the next, which may be absent, one
 // zero point of type d.
 func checkQuantum(name string, i int, scale, zero tensor.Any, d dtype.DType) {
+	presentAt(name, i, &scale)
 	switch {
 	case scale.Len() != 1 || !reals.has(scale.DType()):
 		panic(fail(name, tensor.ErrShape, "the scale, input %d, is %s; want one number", i, tensor.Describe(scale)))

@@ -27,6 +27,7 @@ func QuantizeLinear[S num.Native | num.Narrow, Q Quantized](x tensor.Tensor[S], 
 
 func quantizing(x, scale, zero tensor.Any, d, precision dtype.DType, axis, block int, saturate bool) *transfer {
 	const name = "QuantizeLinear"
+	present(name, &x, &scale)
 	g := grainOf(name, x, scale, zero, axis, block)
 	return &transfer{name: name, d: d, shape: x.Shape(), in: operandsOf(x, scale, zero), fill: func(ctx context.Context, dst words, in []words) {
 		src, by, off, to := numericOf(in[0]), numericOf(in[1]), numericOf(in[2]), numericOf(dst)

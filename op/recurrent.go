@@ -183,9 +183,7 @@ func (q *recurrence) row(step, b int) int {
 
 // call computes the states of all steps, the last ones and, of LSTM, the last cells.
 func (k *cell) call(out [3]*tensor.Any, in [8]*tensor.Any, a recurrentAttrs, opts []Option) {
-	for _, x := range in[:3] {
-		must(k.name, !x.IsZero(), x.DType())
-	}
+	present(k.name, in[:3]...)
 	q, s := k.checked(in, a), read(opts)
 	d := in[0].DType()
 	aimShape(out[0], k.name, &s, d, q.shape())

@@ -489,7 +489,7 @@ func TestRecurrentErrors(t *testing.T) {
 		change func(l *layer[float32])
 		want   string
 	}{
-		{"RNN", func(l *layer[float32]) { l.x = none }, "op.RNN: an operand is the zero value; make one with tensor.New or FromSlice"},
+		{"RNN", func(l *layer[float32]) { l.x = none }, "op.RNN: input 0 is the zero value; make one with tensor.New or FromSlice"},
 		{"RNN", func(l *layer[float32]) { l.x = tensor.New[float32](2, 3) }, "op.RNN: input 0 is float32[2,3]; want [steps, batch, features]"},
 		{"RNN", func(l *layer[float32]) { l.x, l.o.BatchFirst = tensor.New[float32](2, 3), true }, "op.RNN: input 0 is float32[2,3]; want [batch, steps, features]"},
 		{"LSTM", func(l *layer[float32]) { l.r = tensor.New[float32](1, 4, 6) }, "op.LSTM: input 2, the weights of the state, is float32[1,4,6]; want [directions, 4·units, units]"},

@@ -46,6 +46,7 @@ func (o *reduction) result(d dtype.DType) dtype.DType {
 
 // call computes r from a over some axes, of which nil means all. p is the parameter.
 func (o *reduction) call(r, a *tensor.Any, axes []int, p float64, opts []Option) {
+	present(o.name, a)
 	d := a.DType()
 	by := exec.Reducer{DType: d, P: p, Folder: o.folder, Spare: o.spare, Lines: o.lines, Rows: o.rows}
 	if p != 0 {
@@ -60,6 +61,7 @@ func (o *reduction) call(r, a *tensor.Any, axes []int, p float64, opts []Option)
 
 // at is call for one axis, which isn't empty.
 func (o *reduction) at(r, a *tensor.Any, axis int, p float64, opts []Option) {
+	present(o.name, a)
 	axis = axisOf(o.name, axis, a.Rank())
 	refuseEmpty(o.name, a.LayoutRef(), axis)
 	o.call(r, a, []int{axis}, p, opts)
@@ -67,6 +69,7 @@ func (o *reduction) at(r, a *tensor.Any, axis int, p float64, opts []Option) {
 
 // overPlanes is call for all axes but the first two.
 func (o *reduction) overPlanes(r, a *tensor.Any, opts []Option) {
+	present(o.name, a)
 	o.call(r, a, planeAxes(o.name, *a), 0, opts)
 }
 

@@ -19,6 +19,7 @@ func Repeat[T num.Elem](a tensor.Tensor[T], counts []int, axis int, opts ...Opti
 }
 
 func repeated(a tensor.Any, counts []int, axis int) *transfer {
+	present("Repeat", &a)
 	shape := a.Shape()
 	axis = axisOf("Repeat", axis, len(shape))
 	n := shape[axis]

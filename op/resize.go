@@ -51,6 +51,7 @@ type resample struct {
 }
 
 func resized(name string, a tensor.Any, how Resampling) *transfer {
+	present(name, &a)
 	how.Mode = orElse(how.Mode, "nearest")
 	how.Coordinates = orElse(how.Coordinates, "half_pixel")
 	how.Nearest = orElse(how.Nearest, "round_prefer_floor")

@@ -20,6 +20,7 @@ func ReverseSequence[T num.Elem](a tensor.Tensor[T], lengths tensor.Tensor[int64
 }
 
 func reversed(a, lengths tensor.Any, batchFirst bool) *transfer {
+	present("ReverseSequence", &a, &lengths)
 	shape := a.Shape()
 	if len(shape) < 2 {
 		panic(fail("ReverseSequence", tensor.ErrShape, "%s; want at least two axes, time and batch", tensor.Describe(a)))

@@ -22,6 +22,7 @@ func RMSNormalization[T num.Float | num.Narrow | num.Fixed](x, scale tensor.Tens
 
 // rmsNormal is RMSNormalization for a run-time element type.
 func rmsNormal(r, x, scale *tensor.Any, axis int, epsilon float64, opts []Option) {
+	present("RMSNormalization", x, scale)
 	if x.DType().IsFixed() {
 		normalizeFixed(r, "RMSNormalization", x, scale, new(tensor.Any), axis, epsilon, true, opts)
 		return

@@ -34,6 +34,7 @@ func RoiAlign[T num.Float | num.Narrow](x, rois tensor.Tensor[T], image tensor.T
 
 func regions(x, rois, image tensor.Any, r Regions) *transfer {
 	const name = "RoiAlign"
+	present(name, &x, &rois, &image)
 	checkFloats(name, x, rois)
 	wantInt(name, 2, image)
 	if x.Rank() != 4 || rois.Rank() != 2 || rois.Dim(1) != 4 || image.Rank() != 1 || image.Dim(0) != rois.Dim(0) {

@@ -18,6 +18,7 @@ func Roll[T num.Elem](a tensor.Tensor[T], shift, axis int, opts ...Option) (r te
 }
 
 func rolled(a tensor.Any, shift, axis int) *transfer {
+	present("Roll", &a)
 	shape := a.Shape()
 	axis = axisOf("Roll", axis, len(shape))
 	return &transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {

@@ -33,7 +33,7 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 	d := x.DType()
 	must(name, attended.has(d), d)
 	for i, a := range []*tensor.Any{cos, sin} {
-		if must(name, !a.IsZero(), a.DType()); a.DType() != d {
+		if a.DType() != d {
 			panic(notHeld(name, a, i+1, d))
 		}
 	}
@@ -71,6 +71,7 @@ func rotaryOf(x, cos, sin, at *tensor.Any, o *Rotary) (batch, heads, long, width
 // rotary is RotaryEmbedding for a run-time element type.
 func rotary(r, x, cos, sin, at *tensor.Any, o Rotary, opts []Option) {
 	const name = "RotaryEmbedding"
+	present(name, x, cos, sin)
 	batch, heads, long, width := rotaryOf(x, cos, sin, at, &o)
 	s, d := read(opts), x.DType()
 	quiet := s.quiet()

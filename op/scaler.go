@@ -25,6 +25,7 @@ func Scaler[T float32 | float64 | int32 | int64](x tensor.Tensor[T], offset, sca
 
 func scaled(x tensor.Any, offset, scale []float32) *transfer {
 	const name = "Scaler"
+	present(name, &x)
 	n := columnsOf(name, x)
 	perColumn(name, "offset", len(offset), n, x)
 	perColumn(name, "scale", len(scale), n, x)
@@ -41,7 +42,6 @@ func scaled(x tensor.Any, offset, scale []float32) *transfer {
 
 // columnsOf returns the extent of the last axis.
 func columnsOf(name string, x tensor.Any) int {
-	must(name, !x.IsZero(), x.DType())
 	if x.Rank() == 0 {
 		panic(fail(name, tensor.ErrShape, "a tensor of rank 0 has no axis of features"))
 	}

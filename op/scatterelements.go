@@ -35,6 +35,7 @@ func ScatterElements[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64
 }
 
 func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mode ScatterMode) *transfer {
+	present(name, &a, &indices, &updates)
 	shape, by := a.Shape(), indices.Shape()
 	axis = elementAxis(name, shape, indices, axis)
 	checkScatter(name, a, updates, by, mode)

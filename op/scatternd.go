@@ -19,6 +19,7 @@ func ScatterND[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], upd
 }
 
 func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
+	present("ScatterND", &a, &indices, &updates)
 	shape, by := a.Shape(), indices.Shape()
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)

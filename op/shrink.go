@@ -17,6 +17,7 @@ func Shrink[T num.Float | num.Narrow](x tensor.Tensor[T], lambd, bias float64, o
 }
 
 func shrunk(x tensor.Any, lambd, bias float64) *transfer {
+	present("Shrink", &x)
 	return &transfer{name: "Shrink", d: x.DType(), shape: x.Shape(), in: operandsOf(x), fill: func(ctx context.Context, dst words, in []words) {
 		src, to := numericOf(in[0]), numericOf(dst)
 		exec.Split("Shrink", ctx, dst.len(), 10, func(from, till int) {

@@ -17,6 +17,7 @@ func Sort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts .
 }
 
 func sorted(a tensor.Any, axis int) *transfer {
+	present("Sort", &a)
 	axis = axisOf("Sort", axis, a.Rank())
 	return &transfer{name: "Sort", d: a.DType(), shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)

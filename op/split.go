@@ -9,6 +9,7 @@ import (
 // Split returns views of a, one after the other along axis, with the given extents,
 // which add up to that of the axis. It panics when they don't. ONNX Split.
 func Split[T num.Elem](a tensor.Tensor[T], axis int, sizes ...int) []tensor.Tensor[T] {
+	present("Split", exec.Ref(&a))
 	axis = axisOf("Split", axis, a.Rank())
 	checkParts(a.Dim(axis), axis, sizes)
 	return exec.TypedAll[T](parts(a.Any(), axis, sizes))
@@ -22,6 +23,7 @@ func ArraySplit[T num.Elem](a tensor.Tensor[T], axis, n int) []tensor.Tensor[T] 
 }
 
 func equalParts(a tensor.Any, axis, n int) []tensor.Any {
+	present("ArraySplit", &a)
 	axis = axisOf("ArraySplit", axis, a.Rank())
 	if n < 1 {
 		panic(fail("ArraySplit", tensor.ErrShape, "%d parts; want at least one", n))

@@ -3,7 +3,6 @@ package op
 import (
 	"slices"
 
-	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,12 +25,12 @@ func stacked(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	if len(ts) == 0 {
 		panic(fail("Stack", tensor.ErrShape, "no tensors; give at least one"))
 	}
+	presentAll("Stack", ts)
 	shape := ts[0].Shape()
 	axis = axisOf("Stack", axis, len(shape)+1)
 	idx := slices.Repeat([]tensor.Index{tensor.Colon}, len(shape)+1)
 	idx[axis] = tensor.NewAxis
 	for i, t := range ts {
-		must("Stack", t.DType() != dtype.Invalid, t.DType())
 		if !sameShape(t.LayoutRef(), shape) {
 			panic(fail("Stack", tensor.ErrShape, "tensor 0 has shape %s, tensor %d has %s", shapeText(shape), i, shapeText(t.Shape())))
 		}

@@ -26,6 +26,7 @@ func STFT[T num.Float | num.Narrow](signal tensor.Tensor[T], step int, window te
 
 func framesOf(signal tensor.Any, step int, window tensor.Any, frame int, onesided bool) *transfer {
 	const name = "STFT"
+	present(name, &signal)
 	rank, parts := signal.Rank(), 1
 	if rank == 3 {
 		parts = signal.Dim(2)

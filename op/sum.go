@@ -23,6 +23,7 @@ func Sum[T num.Number](ts []tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T
 
 // summed is Sum for a run-time element type.
 func summed(r *tensor.Any, ts []*tensor.Any, opts []Option) {
+	present("Sum", ts...)
 	if len(ts) == 1 {
 		s := read(opts)
 		aim(r, "Sum", &s, ts[0].DType(), ts[0].LayoutRef())

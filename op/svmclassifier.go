@@ -37,6 +37,7 @@ func SVMClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor[T], labe
 
 func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	const name = "SVMClassifier"
+	present(name, &x)
 	rows, features := tableOf(name, x)
 	checkTransform(name, m.PostTransform)
 	classes := len(labels)

@@ -26,6 +26,7 @@ func SVMRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[T], m SVM
 
 func (m *SVM) regressed(x tensor.Any, oneClass bool) *transfer {
 	const name = "SVMRegressor"
+	present(name, &x)
 	rows, features := tableOf(name, x)
 	kernel, vectors := m.kernel(name, features)
 	if len(m.Rho) != 1 {

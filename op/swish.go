@@ -17,6 +17,7 @@ func Swish[T num.Float | num.Narrow](x tensor.Tensor[T], alpha float64, opts ...
 
 // swished is Swish for a run-time element type.
 func swished(r *tensor.Any, name string, x *tensor.Any, alpha float64, opts []Option) {
+	present(name, x)
 	d, s := x.DType(), read(opts)
 	must(name, d != dtype.Invalid && floats.has(d), d)
 	var shape []int

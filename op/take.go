@@ -30,6 +30,7 @@ func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int
 
 func taken(a, indices tensor.Any, axis int, mode TakeMode) *transfer {
 	const name = "Take"
+	present(name, &a, &indices)
 	shape := a.Shape()
 	axis = axisOf(name, axis, len(shape))
 	wantInt(name, 1, indices)

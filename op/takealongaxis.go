@@ -18,6 +18,7 @@ func TakeAlongAxis[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64],
 
 func takenAlong(a, indices tensor.Any, axis int) *transfer {
 	const name = "TakeAlongAxis"
+	present(name, &a, &indices)
 	axis = axisOf(name, axis, a.Rank())
 	if indices.Rank() != a.Rank() {
 		panic(fail(name, tensor.ErrShape, "indices have rank %d, the data %d", indices.Rank(), a.Rank()))

@@ -20,6 +20,7 @@ func TensorDot[T bool | num.Number](a, b tensor.Tensor[T], axesA, axesB []int, o
 
 // dotProduct is TensorDot for operands of one run-time element type.
 func dotProduct(r, a, b *tensor.Any, axesA, axesB []int, opts []Option) {
+	present("TensorDot", a, b)
 	s := read(opts)
 	x := dotOf("TensorDot", a, b, axesA, axesB)
 	aimShape(r, "TensorDot", &s, a.DType(), x.shape)

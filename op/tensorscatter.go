@@ -18,6 +18,7 @@ func TensorScatter[T num.Elem](cache, update tensor.Tensor[T], at tensor.Tensor[
 
 func written(cache, update, at tensor.Any, axis int, circular bool) *transfer {
 	const name = "TensorScatter"
+	present(name, &cache, &update)
 	shape := cache.Shape()
 	if cache.DType() != update.DType() {
 		panic(fail(name, tensor.ErrDType, "the cache holds %v, the update %v; convert one with op.Cast", cache.DType(), update.DType()))

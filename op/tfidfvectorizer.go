@@ -25,6 +25,7 @@ type NGrams struct {
 // [outputs], with as many elements as the largest number in Outputs asks for. The integers of an n-gram stand in a row
 // with the same distance, 1 to Skip + 1, between neighbours. It panics when lists don't fit each other. ONNX's operator.
 func TfIdfVectorizer[T int32 | int64](x tensor.Tensor[T], g NGrams, opts ...Option) (r tensor.Tensor[float32]) {
+	present("TfIdfVectorizer", exec.Ref(&x))
 	g.counted(x.Any(), g.table()).into(exec.Ref(&r), opts)
 	return r
 }

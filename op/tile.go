@@ -17,6 +17,7 @@ func Tile[T num.Elem](a tensor.Tensor[T], repeats []int, opts ...Option) (r tens
 }
 
 func tiled(a tensor.Any, repeats []int) *transfer {
+	present("Tile", &a)
 	shape := a.Shape()
 	if len(repeats) != len(shape) {
 		panic(fail("Tile", tensor.ErrShape, "%d repeats for a tensor of rank %d", len(repeats), len(shape)))

@@ -23,6 +23,7 @@ func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bo
 }
 
 func topped(r, at *tensor.Any, a tensor.Any, k, axis int, largest bool, opts []Option) {
+	present("TopK", &a)
 	s := read(opts)
 	*at = topAt(a, k, axis, largest).run(s.ctx())
 	elementsAt("TopK", a, *at, axis).into(r, opts)

@@ -20,6 +20,7 @@ func TreeEnsembleClassifier[T float32 | float64 | int32 | int64](x tensor.Tensor
 
 func (p *planted) classes(x tensor.Any, labels []int64) *classification {
 	const name = "TreeEnsembleClassifier"
+	present(name, &x)
 	e := &p.e
 	rows, features := tableOf(name, x)
 	n := len(labels)

@@ -49,6 +49,7 @@ func TreeEnsembleRegressor[T float32 | float64 | int32 | int64](x tensor.Tensor[
 }
 
 func (p *planted) regressed(name string, x tensor.Any, targets int) *transfer {
+	present(name, &x)
 	e := &p.e
 	rows, features := tableOf(name, x)
 	switch e.Aggregate {

@@ -26,6 +26,7 @@ func Tril[T num.Elem](a tensor.Tensor[T], k int, opts ...Option) (r tensor.Tenso
 }
 
 func triangle(a tensor.Any, k int, upper bool) *transfer {
+	present("Trilu", &a)
 	shape := a.Shape()
 	if len(shape) < 2 {
 		panic(fail("Trilu", tensor.ErrShape, "%s has no matrices; it needs two axes", tensor.Describe(a)))

@@ -19,6 +19,7 @@ import (
 // how often each occurs. ONNX Unique, which without an axis takes the flattened
 // tensor: a.Reshape(-1) is that.
 func Unique[T bool | num.Native | num.Narrow | num.Fixed](a tensor.Tensor[T], axis int, sorted bool) (entries tensor.Tensor[T], first, inverse, counts tensor.Tensor[int64]) {
+	present("Unique", exec.Ref(&a))
 	out := uniqueOf(a.Any(), axisOf("Unique", axis, a.Rank()), sorted)
 	return *exec.Typed[T](&out[0]), *exec.Typed[int64](&out[1]), *exec.Typed[int64](&out[2]), *exec.Typed[int64](&out[3])
 }

@@ -16,6 +16,7 @@ func Where[T num.Elem](cond tensor.Tensor[bool], a, b tensor.Tensor[T], opts ...
 }
 
 func choose(r, cond, a, b *tensor.Any, opts []Option) {
+	present("Where", cond, a, b)
 	d := a.DType()
 	if isLazy(cond, a, b) {
 		noted(r, note{name: "Where", args: []arg{argOf("Where", cond), argOf("Where", a), argOf("Where", b)},

@@ -160,11 +160,10 @@ func (d *drawer) call(k int) (r result) {
 	fn := reflect.ValueOf(e.fn)
 	ft := fn.Type()
 	args := make([]reflect.Value, ft.NumIn())
-	method := strings.Count(strings.SplitN(e.name, "[", 2)[0], ".") > 1 || strings.Contains(e.name, "].")
 	for i := range args {
 		args[i] = d.value(ft.In(i))
 		// A method of a nil pointer or interface is Go's own mistake to report.
-		for try := 0; i == 0 && method && isNil(args[i]); try++ {
+		for try := 0; i == 0 && e.isMethod() && isNil(args[i]); try++ {
 			if try == 8 {
 				r.skipped = true
 				return r
@@ -172,10 +171,32 @@ func (d *drawer) call(k int) (r result) {
 			args[i] = d.value(ft.In(i))
 		}
 	}
+	r.try(fn, args, func(out []reflect.Value) {
+		for _, v := range out {
+			d.note(v)
+		}
+		d.take()
+	})
+	return r
+}
+
+func (e *entry) isMethod() bool {
+	return strings.Count(strings.SplitN(e.name, "[", 2)[0], ".") > 1 || strings.Contains(e.name, "].")
+}
+
+// try calls fn and gives the results to use. It returns the error that fn returns or panics with; a panic with another
+// one than those of the packages is a failure.
+func (r *result) try(fn reflect.Value, args []reflect.Value, use func(out []reflect.Value)) (err error) {
 	defer func() {
 		v := recover()
-		switch v.(type) {
-		case nil, *tensor.Error, *layout.Error, enough:
+		switch v := v.(type) {
+		case nil, enough:
+			return
+		case *tensor.Error:
+			err = v
+			return
+		case *layout.Error:
+			err = v
 			return
 		}
 		stack := string(debug.Stack())
@@ -190,7 +211,7 @@ func (d *drawer) call(k int) (r result) {
 		r.cause = place(stack)
 	}()
 	var out []reflect.Value
-	if ft.IsVariadic() {
+	if fn.Type().IsVariadic() {
 		out = fn.CallSlice(args)
 	} else {
 		out = fn.Call(args)
@@ -199,12 +220,11 @@ func (d *drawer) call(k int) (r result) {
 	for _, v := range out {
 		if e, ok := v.Interface().(error); ok && e != nil {
 			_ = e.Error() // the text is made here, often of what was wrong
-			r.returned = false
+			r.returned, err = false, e
 		}
-		d.note(v)
 	}
-	d.take()
-	return r
+	use(out)
+	return err
 }
 
 // place returns the first line of a stack that lies in the tree.

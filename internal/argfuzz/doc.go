@@ -9,6 +9,8 @@
 //	go test ./internal/argfuzz -run TestArguments -cases 100000 -from 0
 //	go test ./internal/argfuzz -fuzz FuzzArguments
 //
+// TestOperands and TestCalls go through the zero value and each rank for each operand, which needs no chance.
+//
 // A case is a number, and -from with -cases 1 repeats it. With -trace a file holds the number of the case at work, for
 // ends that no test survives, and -keep goes on after a failure. Rules of the drawing: a method isn't called on a nil
 // pointer or interface, whose panic is Go's own; a handle such as *onnx.Session comes from its functions; a tensor that is

@@ -477,6 +477,7 @@ func also[T any](f func(*drawer) T) {
 
 func elem[T num.Elem]() {
 	maker(tensorOf[T])
+	shape[T]()
 	maker(func(d *drawer) *tensor.Tensor[T] { // never nil, as with a receiver
 		t := d.value(reflect.TypeFor[tensor.Tensor[T]]()).Interface().(tensor.Tensor[T])
 		return &t

@@ -145,11 +145,12 @@ func Dense(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) bool 
 	for i := range n {
 		a := ins[i]
 		al := a.LayoutRef()
-		if !alike(al, lay) {
+		d := a.DType()
+		if d == dtype.Invalid || !alike(al, lay) {
 			return false
 		}
 		b := a.Run(al)
-		s := shifts[a.DType()]
+		s := shifts[d]
 		if conv.Overlap(b, l.out) {
 			if !conv.Same(b, l.out) || s != l.shift[0] {
 				return false
