@@ -154,7 +154,7 @@ func runFile(t *testing.T, file []byte) error {
 	inputs := make(map[string]Value)
 	for _, v := range m.Inputs() {
 		if t := &v.Type; t.Kind == KindTensor && t.Elem == ElemString && len(t.Shape) == 1 && 0 <= t.Shape[0].Value && t.Shape[0].Value <= 64 {
-			inputs[v.Name] = StringsValue(nil, slices.Repeat([]string{"aB"}, int(t.Shape[0].Value))...)
+			inputs[v.Name] = StringsValue([]int{int(t.Shape[0].Value)}, slices.Repeat([]string{"aB"}, int(t.Shape[0].Value))...)
 			continue
 		}
 		d := guess(&v.Type).a
