@@ -31,8 +31,12 @@ const ownDomain = "ashlar.part"
 var bodies = make(map[opKey]*body)
 
 func init() {
-	b := &body{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention}
-	bodies[keyOf(b.domain, b.name, "")] = b
+	for _, b := range []*body{
+		{name: "FlexAttention", domain: preview, versions: []int{1}, build: flexAttention},
+		{name: "SwiGLU", versions: []int{28}, build: swiGLU},
+	} {
+		bodies[keyOf(b.domain, b.name, "")] = b
+	}
 }
 
 // partFlows are the operators of ownDomain.
@@ -114,6 +118,15 @@ func flexAttention(n *Node) *Function {
 	value := b.node("value", "Unsqueeze", []string{in["V"], two})
 	sum := b.node("sums", "MatMul", []string{grouped("weights", probs), value})
 	b.node("Y", "CastLike", []string{joined("sum", sum, part("columns", "V", 3, 4)), "V"})
+	return &b.Function
+}
+
+// swiGLU is Swish(A)·B. Source: SwiGLU in docs/Operators.md of github.com/onnx/onnx.
+func swiGLU(n *Node) *Function {
+	b := newSketch(n, "A", "B")
+	b.Opsets[0].Version = 28
+	b.Attributes, b.Outputs = []string{"alpha"}, []string{"Y"}
+	b.node("Y", "Mul", []string{b.node("gate", "Swish", []string{"A"}, given("alpha", "alpha")), "B"})
 	return &b.Function
 }
 

@@ -232,8 +232,8 @@ func (c *compiled) checkNode(i int, x *expansion, missing func(format string, ar
 	switch {
 	case s.opset == 0:
 		why = fmt.Sprintf("the model imports no opset of the domain %q", n.Domain)
-	case d == nil:
-		why = "the operator isn't implemented"
+	case d == nil || len(d.Versions()) == 0 && x.given[keyOf(n.Domain, n.Op, "")] == nil: // or no graph has it
+		why = without(n)
 	default:
 		why = meaning(d, s.opset)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -64,7 +65,8 @@ func seedFiles(t testing.TB) (files [][]byte) {
 		}
 		files = append(files, file)
 	}
-	for _, m := range []*Model{functionSeed(), sparseModel(t, sparseOf(t, "w", []int64{2, 3}, []float32{5, 7}, tensor.FromSlice([]int64{0, 1, 1, 2}, 2, 2)), false)} {
+	files = append(files, externalModel(t, "location", "w", "offset", "4", "length", "12"))
+	for _, m := range []*Model{functionSeed(), textSeed(t), forestSeed(t), sparseModel(t, sparseOf(t, "w", []int64{2, 3}, []float32{5, 7}, tensor.FromSlice([]int64{0, 1, 1, 2}, 2, 2)), false)} {
 		file, err := Encode(m)
 		if err != nil {
 			t.Fatal(err)
@@ -72,6 +74,53 @@ func seedFiles(t testing.TB) (files [][]byte) {
 		files = append(files, file)
 	}
 	return files
+}
+
+// textSeed is a model of strings and maps.
+func textSeed(t testing.TB) *Model {
+	b := NewBuilder("text")
+	b.Import("ai.onnx.ml", 4)
+	x := b.InputOf("x", Type{Kind: KindTensor, Elem: ElemString, HasShape: true, Shape: []Dim{{Value: 2}}})
+	lower := b.Node("StringNormalizer", []string{x}, String("case_change_action", "LOWER"))
+	parts := b.Nodes("StringSplit", 2, []string{b.Node("StringConcat", []string{lower, x})}, String("delimiter", "b"))
+	b.OutputOf(b.Node("RegexFullMatch", []string{parts[0]}, String("pattern", "a+")), Type{})
+	codes := b.Node("ai.onnx.ml.LabelEncoder", []string{lower}, Strings("keys_strings", "a", "b"), Floats("values_floats", 1, 2))
+	zip := b.Node("ai.onnx.ml.ZipMap", []string{codes}, Strings("classlabels_strings", "p", "q"))
+	b.OutputOf(zip, Type{})
+	b.OutputOf(b.Node("Cast", []string{parts[1]}, Int("to", int64(ElemString))), Type{})
+	b.OutputOf(b.Node("TfIdfVectorizer", []string{lower}, Strings("pool_strings", "a", "b"), Ints("ngram_counts", 0), Ints("ngram_indexes", 0, 1),
+		Int("min_gram_length", 1), Int("max_gram_length", 1), Int("max_skip_count", 0), String("mode", "TF")), Type{})
+	m, err := b.Model(20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// forestSeed is a model of trees, a support vector machine and a linear classifier.
+func forestSeed(t testing.TB) *Model {
+	b := NewBuilder("forest")
+	b.Import("ai.onnx.ml", 3)
+	x := b.Node("ai.onnx.ml.Scaler", []string{b.Input("x", dtype.Float32, 2, 2)}, Floats("offset", 0.5), Floats("scale", 2))
+	for _, name := range b.Nodes("ai.onnx.ml.TreeEnsembleClassifier", 2, []string{x}, Ints("nodes_treeids", 0, 0, 0), Ints("nodes_nodeids", 0, 1, 2),
+		Ints("nodes_featureids", 0, 0, 0), Strings("nodes_modes", "BRANCH_LEQ", "LEAF", "LEAF"), Floats("nodes_values", 0.5, 0, 0),
+		Ints("nodes_truenodeids", 1, 0, 0), Ints("nodes_falsenodeids", 2, 0, 0), Ints("class_treeids", 0, 0), Ints("class_nodeids", 1, 2),
+		Ints("class_ids", 0, 1), Floats("class_weights", 1, 1), Strings("classlabels_strings", "p", "q"), String("post_transform", "SOFTMAX")) {
+		b.OutputOf(name, Type{})
+	}
+	for _, name := range b.Nodes("ai.onnx.ml.SVMClassifier", 2, []string{x}, String("kernel_type", "RBF"), Floats("kernel_params", 0.5, 0, 3),
+		Floats("support_vectors", 1, 2, 3, 4), Ints("vectors_per_class", 1, 1), Floats("coefficients", 1, -1), Floats("rho", 0.1),
+		Floats("prob_a", -1), Floats("prob_b", 0), Ints("classlabels_ints", 0, 1)) {
+		b.OutputOf(name, Type{})
+	}
+	for _, name := range b.Nodes("ai.onnx.ml.LinearClassifier", 2, []string{x}, Floats("coefficients", 1, 2, 3, 4), Floats("intercepts", 0, 1), Ints("classlabels_ints", 5, 6)) {
+		b.OutputOf(name, Type{})
+	}
+	m, err := b.Model(17)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // functionSeed is a model of functions that call each other, hand attributes and graphs on, and hold an If and a Loop.
@@ -94,7 +143,7 @@ func functionSeed() *Model {
 
 // runFile decodes and runs a file on inputs of zeros, and returns the first error.
 func runFile(t *testing.T, file []byte) error {
-	m, err := Decode(file)
+	m, err := DecodeIn(file, fstest.MapFS{"w": {Data: data123}})
 	if err != nil {
 		return err
 	}
@@ -102,8 +151,12 @@ func runFile(t *testing.T, file []byte) error {
 	if err != nil {
 		return err
 	}
-	inputs := make(map[string]tensor.Any)
+	inputs := make(map[string]Value)
 	for _, v := range m.Inputs() {
+		if t := &v.Type; t.Kind == KindTensor && t.Elem == ElemString && len(t.Shape) == 1 && 0 <= t.Shape[0].Value && t.Shape[0].Value <= 64 {
+			inputs[v.Name] = StringsValue([]int{int(t.Shape[0].Value)}, slices.Repeat([]string{"aB"}, int(t.Shape[0].Value))...)
+			continue
+		}
 		d := guess(&v.Type).a
 		if d.IsZero() || size(d) > 1<<16 {
 			return nil
@@ -112,11 +165,11 @@ func runFile(t *testing.T, file []byte) error {
 		if err != nil {
 			t.Fatal(err)
 		}
-		inputs[v.Name] = a
+		inputs[v.Name] = TensorValue(a)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_, err = s.RunValues(ctx, valuesOf(inputs), Options{MaxMemory: 1 << 20, MaxIterations: 1000})
+	_, err = s.RunValues(ctx, inputs, Options{MaxMemory: 1 << 20, MaxIterations: 1000})
 	if ctx.Err() != nil {
 		t.Error("the run lasts")
 	}

@@ -403,6 +403,22 @@ func TestMemoryWhileDecoding(t *testing.T) {
 	}
 }
 
+// Models of many nodes of a few bytes each load; messages without content don't fill the memory.
+func TestTinyNodes(t *testing.T) {
+	const n = 200_000
+	g := pb{}.str(2, "g").bytes(11, pb{}.str(1, "0")).bytes(12, pb{}.str(1, fmt.Sprint(n)))
+	for i := range n {
+		g = g.bytes(1, pb{}.str(1, fmt.Sprint(i)).str(2, fmt.Sprint(i+1)).str(4, "Abs"))
+	}
+	m, err := Decode(modelOf(g))
+	if err != nil || len(m.Graph.Nodes) != n {
+		t.Fatal(err)
+	}
+	if _, err := Decode(modelOf(pb(bytes.Repeat([]byte{1<<3 | 2, 0}, 1<<20)))); err == nil || !strings.Contains(err.Error(), "would take more than 48 MiB + 80 × the file's size") {
+		t.Errorf("2^20 empty nodes: %v", err)
+	}
+}
+
 // A filesystem whose file says it is larger than it is.
 type liar struct{ fstest.MapFS }
 

@@ -25,14 +25,17 @@ func init() {
 		{name: "Cast", versions: first, build: castByName},
 		{name: "Concat", versions: first, build: concatFirst},
 		{name: "Dropout", versions: []int{1, 6}, build: dropoutFirst},
+		{name: "DynamicSlice", versions: first, build: dynamicSlice},
 		{name: "GlobalLpPool", versions: first, build: globalLpPool},
 		{name: "ImageScaler", versions: first, build: imageScaler},
 		{name: "LpPool", versions: first, build: lpPoolFirst},
 		{name: "Pad", versions: first, build: padFirst},
 		{name: "ParametricSoftplus", versions: first, build: parametricSoftplus},
 		{name: "Reshape", versions: first, build: reshapeFirst},
+		{name: "Scale", versions: first, build: scale},
 		{name: "ScaledTanh", versions: first, build: scaledTanh},
 		{name: "Split", versions: first, build: splitFirst},
+		{name: "ThresholdedRelu", versions: first, build: func(n *Node) *Function { return later(n, 10, nil) }},
 		{name: "Tile", versions: first, build: tileFirst},
 		{name: "Upsample", versions: first, build: upsampleFirst},
 	} {
@@ -239,6 +242,20 @@ func affine(n *Node) *Function {
 	b := earlySketch(n, 15)
 	f := b.factors(n, Float("alpha", 1), Float("beta", 0))
 	b.node("y", "Add", []string{b.node("scaled", "Mul", []string{"x", f[0]}), f[1]})
+	return &b.Function
+}
+
+// scale is scale · x.
+func scale(n *Node) *Function {
+	b := earlySketch(n, 15)
+	b.node("y", "Mul", append([]string{"x"}, b.factors(n, Float("scale", 1))...))
+	return &b.Function
+}
+
+// dynamicSlice is Slice of opset 10 without steps.
+func dynamicSlice(n *Node) *Function {
+	b := earlySketch(n, 10)
+	b.node("y", "Slice", b.Inputs)
 	return &b.Function
 }
 

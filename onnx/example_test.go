@@ -176,7 +176,7 @@ func ExampleModel_Check() {
 	// Output:
 	// onnx: 2 unsupported:
 	//   node 0 "relu1" (Relu, opset 17): attribute "slope" isn't known
-	//   node 1 "frobnicate1" (Frobnicate, opset 17): the operator isn't implemented
+	//   node 1 "frobnicate1" (Frobnicate, opset 17): ONNX has no operator of this name up to opset 28
 	// true
 }
 

@@ -186,6 +186,60 @@ func TestExternalCopiesAreBounded(t *testing.T) {
 	}
 }
 
+// Initializers, Constants and attributes count as one: each kind alone stays below the limit, all together don't.
+func TestCopiesOfAllKindsAreBounded(t *testing.T) {
+	data := fstest.MapFS{"w": {Data: make([]byte, 1<<20+1)}}
+	build := func(initializers, constants, attributes int) error {
+		proto := func(name string, e ElemType, n int64) TensorProto {
+			return TensorProto{Name: name, Type: e, Dims: []int64{n}, External: &External{Location: "w", Offset: 1, Length: 1 << 20}}
+		}
+		b := NewBuilder("g")
+		b.Import("ai.onnx.ml", 4)
+		x := b.Input("x", dtype.Float32)
+		for i := range initializers {
+			name := fmt.Sprint("w", i)
+			b.g.Initializers = append(b.g.Initializers, proto(name, ElemFloat32, 1<<18))
+			b.used[name] = true
+			x = b.Node("Add", []string{x, name})
+		}
+		for range constants {
+			p := proto("", ElemFloat32, 1<<18)
+			x = b.Node("Add", []string{x, b.Node("Constant", nil, Attribute{Name: "value", Type: AttrTensor, Value: &p})})
+		}
+		for range attributes {
+			keys, values := proto("", ElemInt64, 1<<17), proto("", ElemFloat32, 1<<18)
+			codes := b.Node("ai.onnx.ml.LabelEncoder", []string{b.Node("Cast", []string{x}, Int("to", 7))},
+				Attribute{Name: "keys_tensor", Type: AttrTensor, Value: &keys}, Attribute{Name: "values_tensor", Type: AttrTensor, Value: &values})
+			x = b.Node("Add", []string{x, codes})
+		}
+		b.OutputOf(x, Type{})
+		m, err := b.Model(16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := Encode(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err = DecodeIn(file, data); err != nil {
+			t.Fatal(err)
+		}
+		_, err = NewSession(m)
+		return err
+	}
+	for _, c := range []struct {
+		initializers, constants, attributes int
+		fits                                bool
+	}{
+		{12, 0, 0, true}, {0, 12, 0, true}, {0, 0, 6, true}, {18, 0, 0, true}, {19, 0, 0, false},
+		{12, 7, 0, false}, {0, 7, 6, false}, {7, 0, 6, false}, {6, 6, 4, false}, {6, 6, 3, true},
+	} {
+		if err := build(c.initializers, c.constants, c.attributes); errors.Is(err, tensor.ErrMemory) == c.fits {
+			t.Errorf("%d initializers, %d Constants, attributes of %d nodes: %v", c.initializers, c.constants, c.attributes, err)
+		}
+	}
+}
+
 func TestWriteExternal(t *testing.T) {
 	b := NewBuilder("g")
 	x := b.Input("x", dtype.Float32, 3)

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestModelOperators(t *testing.T) {
 	m := &Model{IR: 8, Opsets: []Opset{{Version: 17}, {Domain: "org.example", Version: 1}}, Graph: &Graph{Name: "g",
 		Inputs: []ValueInfo{{Name: "x", Type: v}}, Outputs: []ValueInfo{{Name: "y", Type: v}},
 		Nodes: []Node{{Op: "Minus", Domain: "org.example", Inputs: []string{"x"}, Outputs: []string{"y"}}}}}
-	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "isn't implemented") {
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "no operator of this library or the program") {
 		t.Errorf("without the operator: %v", err)
 	}
 	neg, _ := op.Lookup("Neg")
@@ -37,12 +38,41 @@ func TestModelOperators(t *testing.T) {
 		t.Errorf("%v, %v", out, err)
 	}
 	m.Graph.Nodes[0].Op, m.Graph.Nodes[0].Domain = "org.example.Minus", "" // another operator, of ONNX's own domain
-	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "isn't implemented") {
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "ONNX has no operator of this name") {
 		t.Errorf("a name with a domain in it: %v", err)
 	}
 	m.Operators = []op.Op{nil}
 	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "operator 0") {
 		t.Errorf("nil: %v", err)
+	}
+}
+
+// What nothing runs is told from what ONNX doesn't have, and both from what a program may give.
+func TestWithout(t *testing.T) {
+	for _, c := range []struct{ domain, name, want string }{
+		{"", "Crop", "node 0 (Crop, opset 17): the operator isn't implemented: it was an experiment, which opset 10 took back"},
+		{"", "ImageDecoder", "add imagedecoder.Operator to Model.Operators"},
+		{"ai.onnx.preview.training", "Gradient", "(ai.onnx.preview.training.Gradient, opset 1): the operator isn't implemented: it would differentiate"},
+		{"com.microsoft", "QMoE", "(com.microsoft.QMoE, opset 1): the operator isn't implemented: it is ONNX Runtime's own"},
+		{"", "Log2", "node 0 (Log2, opset 17): ONNX has no operator of this name up to opset 28"}, // op has it, for programs
+		{"", "ReLU", "ONNX has no operator of this name up to opset 28; Relu is the nearest"},
+		{"", "scan", "Scan is the nearest"},
+		{"", "swiglu", "SwiGLU is the nearest"},
+		{"ai.onnx.ml", "Forest", "ONNX has no operator of this name"},
+		{"", "SwiGLU", "its meaning at opset 17 isn't available, only that of opsets [28]"},
+		{"local", "F", "no operator of this library or the program, and no function of the model, has this name"},
+	} {
+		m := &Model{IR: 8, Opsets: []Opset{{Version: 17}, {Domain: "ai.onnx.ml", Version: 3}, {Domain: "ai.onnx.preview.training", Version: 1}, {Domain: "com.microsoft", Version: 1}, {Domain: "local", Version: 1}},
+			Graph: &Graph{Name: "g", Inputs: []ValueInfo{{Name: "x", Type: Type{Kind: KindTensor, Elem: ElemFloat32}}}, Outputs: []ValueInfo{{Name: "y"}},
+				Nodes: []Node{{Op: c.name, Domain: c.domain, Inputs: []string{"x"}, Outputs: []string{"y"}}}}}
+		if err := m.Check(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v; want %s", c.domain, c.name, err, c.want)
+		}
+	}
+	for key := range absent {
+		if operators()[key] != nil || flows[key] != nil || bodies[key] != nil {
+			t.Errorf("%v is there", key)
+		}
 	}
 }
 

@@ -69,8 +69,10 @@ type definition interface {
 
 // meaning says why o doesn't have the meaning that opset v gives it; "" if it does.
 func meaning(o definition, v int64) string {
-	if v > maxOpset && o.Domain() == "" {
-		return fmt.Sprintf("opset %d is newer than %d, the last whose operators are known", v, maxOpset)
+	for domain, last := range map[string]int64{"": maxOpset, mlDomain: mlOpset} {
+		if o.Domain() == domain && v > last {
+			return fmt.Sprintf("opset %d is newer than %d, the last whose operators are known", v, last)
+		}
 	}
 	since := 0
 	for _, c := range changed[opName(o.Domain(), o.Name())] {

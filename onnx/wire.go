@@ -12,11 +12,14 @@ import (
 // maxDepth bounds how deep messages nest; protobuf's own parsers stop at the same depth.
 const maxDepth = 100
 
-// What decoding may allocate: so that a small file can't ask for a large heap, every allocation is first taken from a
-// budget that grows with the file. Real models use a hundredth of it.
+// What decoding may allocate, and the checks after it: so that a small file can't ask for a large heap, every allocation is
+// first taken from a budget that grows with the file. The shortest node that means something has 22 bytes and is charged
+// 1,500, so the first part of a file counts for more; files beyond it are large because of their weights.
 const (
 	budgetBase   = 48 << 20
-	budgetFactor = 5
+	budgetNodes  = 80 // bytes for each byte of the first budgetPart
+	budgetPart   = 64 << 20
+	budgetFactor = 5 // for each byte of the rest
 )
 
 // A msg is a message or list still in wire form: bytes of the file and where in it they start.
@@ -46,14 +49,15 @@ type decoder struct {
 }
 
 func newDecoder(size int) *decoder {
-	return &decoder{budget: budgetBase + budgetFactor*int64(size)}
+	part := min(int64(size), budgetPart)
+	return &decoder{budget: budgetBase + budgetNodes*part + budgetFactor*(int64(size)-part)}
 }
 
 // spend takes n bytes, with what the allocator adds, from the budget.
 func (d *decoder) spend(n int64) error {
 	if n > d.budget {
 		d.budget = 0
-		return failf("the contents would take more than %d MiB + %d × the file's size in memory", budgetBase>>20, budgetFactor)
+		return failf("the contents would take more than %d MiB + %d × the file's size in memory, %d × beyond its first %d MiB", budgetBase>>20, budgetNodes, budgetFactor, budgetPart>>20)
 	}
 	d.budget -= n + n/8 + 16
 	return nil

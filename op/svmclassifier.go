@@ -22,7 +22,7 @@ type SVC struct {
 // With support vectors each pair of classes has a score, which votes for the first of the pair if it is positive, and
 // else for the second. The label is that with most votes, of equals the first. The scores are those of the pairs; with
 // ProbA and ProbB they are the probabilities of the classes, by the second method of Wu, Lin and Weng. The score s of
-// two classes without probabilities becomes −s and s, with a PostTransform 1 − s and s.
+// two classes without probabilities becomes −s and s, which LOGISTIC transforms; with another PostTransform 1 − s and s.
 //
 // Without support vectors each class has a score, and the label is that of the largest. Of two classes it is the second
 // if the largest is positive, or from 0.5 on if no coefficient is negative.
@@ -109,8 +109,9 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 		case pairs > 1:
 			copy(v, score)
 			transformScores(v, post)
-		case post == "" || post == "NONE":
+		case post == "" || post == "NONE" || post == "LOGISTIC":
 			v[0], v[1] = -score[0], score[0]
+			transformScores(v, post)
 		default:
 			if post == "PROBIT" {
 				transformScores(score, post)

@@ -110,7 +110,7 @@ func TestFloors(t *testing.T) {
 		write(t, filepath.Join(dir, "layout", "x.json"), `{"cases":[`+strings.Join(list, ",")+`]}`)
 	}
 	dir := t.TempDir()
-	folder := module(t, map[string]string{"floor.txt": "layout filter 7\nlayout gone 1\nonnx Add 3\n"})
+	folder := module(t, map[string]string{"floor.txt": "layout filter 7\nlayout gone 1\nonnx Add 3 4\n"})
 	cases(dir, filterRight, upcastRight)
 	status, out, _ := conform(t, dir, "-floor", "layout")
 	if status != 1 || strings.Count(out, "below the floor") != 2 {
@@ -123,7 +123,7 @@ func TestFloors(t *testing.T) {
 		t.Fatalf("-update: status %d, %s", status, errs)
 	}
 	got, err := os.ReadFile(filepath.Join(folder, "floor.txt"))
-	if want := "layout filter 1\nlayout upcast 1\nonnx Add 3\n"; err != nil || string(got) != want {
+	if want := "layout filter 1\nlayout upcast 1\nonnx Add 3 4\n"; err != nil || string(got) != want {
 		t.Errorf("the floors are %q, want %q (%v)", got, want, err)
 	}
 	if status, out, _ = conform(t, dir, "-floor", "layout"); status != 0 {

@@ -1,0 +1,85 @@
+package onnx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mlOpset is the last version of ai.onnx.ml whose operators are known.
+const mlOpset = 5
+
+// Why operators aren't there.
+const (
+	experiment = "it was an experiment, which opset 10 took back"
+	runtimes   = "it is ONNX Runtime's own, and this library doesn't have it"
+)
+
+// absent lists operators that this library doesn't have, each with the reason. The other operators of ONNX up to maxOpset
+// are there. Sources: docs/Changelog.md of github.com/onnx/onnx; for the domain com.microsoft the operators that ONNX
+// Runtime 1.30 accepts.
+var absent = map[opKey]string{
+	{"", "ATen", ""}:                             experiment,
+	{"", "ConstantFill", ""}:                     experiment,
+	{"", "Crop", ""}:                             experiment,
+	{"", "GRUUnit", ""}:                          experiment,
+	{"", "GivenTensorFill", ""}:                  experiment,
+	{"", "ImageDecoder", ""}:                     "package onnx/imagedecoder has it: add imagedecoder.Operator to Model.Operators",
+	{"ai.onnx.preview.training", "Gradient", ""}: "it would differentiate the other operators",
+}
+
+func init() {
+	for name := range strings.FieldsSeq(`AttnLSTM BiasAdd BiasSoftmax BiasSplitGelu BifurcationDetector BitmaskBiasDropout BitmaskDropout CDist
+		ComplexMul ComplexMulConj ConvTransposeWithDynamicPads CropAndResize DecoderAttention DecoderMaskedMultiHeadAttention
+		DecoderMaskedSelfAttention DequantizeBFP DequantizeWithOrder DynamicQuantizeLSTM DynamicTimeWarping EPContext EngramGate ExpandDims
+		FusedGemm FusedMatMulActivation GatedAdd GatedDeltaNet GatedRMSNorm GatedRelativePositionBias GatherBlockQuantized GatherND
+		GemmFastGelu GemmFloat8 GemmaRotaryEmbedding GreedySearch GridSample Irfft IsAllFinite LinearAttentionGate
+		MatMulBlockQuantizedFp4Weight MatMulBlockQuantizedFp8Weight MatMulBnb4 MatMulFpQ4 MatMulInteger16 MatMulNBitsMlp MatMulNBitsQkv
+		MaxpoolWithMask MurmurHash3 NGramHashMapping NGramRepeatBlock NhwcConv NhwcFusedConv NhwcMaxPool PackedAttention
+		PackedMultiHeadAttention PagedAttention QAttention QEmbedLayerNormalization QMoE QOrderedAttention QOrderedGelu
+		QOrderedLayerNormalization QOrderedLongformerAttention QOrderedMatMul QuantizeBFP QuantizeWithOrder ReduceSumInteger RemovePadding
+		RestorePadding Rfft Sampling SkipGroupNorm SparseAttention SparseToDenseMatMul TorchEmbedding TransposeMatMul UnfoldTensor Unique
+		VarlenCausalConvWithState WhisperBeamSearch WordConvEmbedding`) {
+		absent[opKey{"com.microsoft", name, ""}] = runtimes
+	}
+}
+
+// without says why nothing runs a node: the operator is one that this library doesn't have, or there is none.
+func without(n *Node) string {
+	key := keyOf(n.Domain, n.Op, "")
+	if why, ok := absent[key]; ok {
+		return "the operator isn't implemented: " + why
+	}
+	switch key.domain {
+	case "", mlDomain, preview, "ai.onnx.preview.training":
+		why := "ONNX has no operator of this name"
+		if key.domain == "" {
+			why += fmt.Sprintf(" up to opset %d", maxOpset)
+		}
+		if name := spelled(key); name != "" {
+			why += fmt.Sprintf("; %s is the nearest", name)
+		}
+		return why
+	}
+	return "no operator of this library or the program, and no function of the model, has this name"
+}
+
+// spelled returns the operator of a domain whose name differs from key's only in upper and lower case; "" if there is none.
+func spelled(key opKey) string {
+	same := func(k opKey) bool { return k.domain == key.domain && strings.EqualFold(k.name, key.name) }
+	for k, o := range operators() {
+		if same(k) && len(o.Versions()) > 0 {
+			return k.name
+		}
+	}
+	for k := range flows {
+		if same(k) {
+			return k.name
+		}
+	}
+	for k := range bodies {
+		if same(k) {
+			return k.name
+		}
+	}
+	return ""
+}
