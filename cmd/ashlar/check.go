@@ -40,14 +40,7 @@ rest.`,
 
 // check prints a line about a model that can be run, or lines about what keeps it.
 func (p *program) check(arg string) error {
-	s, err := p.open(arg)
-	if err != nil {
-		return err
-	}
-	if s.kind != onnxKind && s.kind != unknownKind {
-		return fmt.Errorf("%s: it isn't an ONNX model", s.name)
-	}
-	m, err := p.model(s)
+	s, m, err := p.openModel(arg)
 	if err != nil {
 		return err
 	}

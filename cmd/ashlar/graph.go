@@ -129,5 +129,5 @@ func (p *program) drawModel(s *source, file string) error {
 	if m.Graph == nil {
 		return fmt.Errorf("%s: the model has no graph", s.name)
 	}
-	return p.writePictures([2]string{file}, pictureOf(s.name, m).WriteSVG)
+	return p.writeTo(file, pictureOf(s.name, m).WriteSVG)
 }

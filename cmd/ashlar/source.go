@@ -258,6 +258,19 @@ func (p *program) model(s *source) (m *onnx.Model, err error) {
 	return m, nil
 }
 
+// openModel opens the file that an argument names as an ONNX model.
+func (p *program) openModel(arg string) (*source, *onnx.Model, error) {
+	s, err := p.open(arg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.kind != onnxKind && s.kind != unknownKind {
+		return nil, nil, fmt.Errorf("%s: it isn't an ONNX model", s.name)
+	}
+	m, err := p.model(s)
+	return s, m, err
+}
+
 // arrays is a file of several tensors.
 type arrays interface {
 	Names() []string
