@@ -1,0 +1,195 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// cost is what a run of a model costs, with inputs of the sizes that --shape says.
+func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*onnx.Cost, error) {
+	inputs := make(map[string]tensor.Any)
+	all := m.Inputs()
+	for _, text := range f.shapes {
+		i := slices.IndexFunc(all, func(v onnx.ValueInfo) bool { return strings.HasPrefix(text, v.Name+"=") })
+		if i < 0 {
+			var names []string
+			for _, v := range all {
+				names = append(names, v.Name)
+			}
+			name, _, ok := strings.Cut(text, "=")
+			if !ok {
+				return nil, &usageError{fmt.Sprintf("info: --shape %s: want name=1x3x224x224; see ashlar info --help", text)}
+			}
+			return nil, fmt.Errorf("%s: --shape %s: there is no input %q; it has %d%s", s.name, text, name, len(names), listed(names))
+		}
+		v := &all[i]
+		var shape []int
+		for size := range strings.SplitSeq(text[len(v.Name)+1:], "x") {
+			if size == "" && text == v.Name+"=" {
+				break // of rank 0
+			}
+			n, err := strconv.Atoi(size)
+			if err != nil || n < 0 {
+				return nil, &usageError{fmt.Sprintf("info: --shape %s: %q is no size; want name=1x3x224x224; see ashlar info --help", text, size)}
+			}
+			shape = append(shape, n)
+		}
+		d, ok := v.Type.Elem.DType()
+		if !ok || v.Type.Kind != onnx.KindTensor {
+			return nil, fmt.Errorf("%s: --shape %s: the input is %v, no tensor of numbers", s.name, text, v.Type)
+		}
+		spec, err := tensor.NewSpec(d, shape...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: --shape %s: %w", s.name, text, err)
+		}
+		inputs[v.Name] = spec.Any()
+	}
+	c, err := m.Cost(inputs)
+	return c, s.in(err)
+}
+
+// parameters is the number of elements of a model's weights.
+func parameters(m *onnx.Model) (total int64) {
+	for g := range m.Graph.All() {
+		for i := range g.Initializers {
+			if n, err := g.Initializers[i].Len(); err == nil {
+				total += int64(n)
+			}
+		}
+	}
+	return total
+}
+
+// An operatorUse is how often a model uses an operator, and what that costs.
+type operatorUse struct {
+	Op      string `json:"op"`
+	Nodes   int    `json:"nodes"`
+	FLOPs   int64  `json:"flops"`             // of the nodes that run once, as far as they are known
+	Unknown int    `json:"unknown,omitempty"` // nodes whose FLOPs aren't in FLOPs
+}
+
+func opOf(n *onnx.Node) string {
+	if n.Domain != "" && n.Domain != "ai.onnx" {
+		return n.Domain + "." + n.Op
+	}
+	return n.Op
+}
+
+// operatorsOf counts the nodes of a model by operator, those used most first.
+func operatorsOf(m *onnx.Model) (list []operatorUse) {
+	counts := make(map[string]int)
+	for g := range m.Graph.All() {
+		for i := range g.Nodes {
+			counts[opOf(&g.Nodes[i])]++
+		}
+	}
+	for name, n := range counts {
+		list = append(list, operatorUse{Op: name, Nodes: n})
+	}
+	slices.SortFunc(list, func(a, b operatorUse) int {
+		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), strings.Compare(a.Op, b.Op))
+	})
+	return list
+}
+
+// costs sums what nodes cost by operator, those that compute most first. Nodes of functions are in place of their calls.
+func costs(c *onnx.Cost) (list []operatorUse) {
+	at := make(map[string]int)
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		op := opOf(n.Node)
+		k, ok := at[op]
+		if !ok {
+			k = len(list)
+			at[op], list = k, append(list, operatorUse{Op: op})
+		}
+		list[k].Nodes++
+		switch {
+		case n.FLOPs < 0 || !n.Once && n.FLOPs > 0:
+			list[k].Unknown++
+		case n.Once:
+			list[k].FLOPs += n.FLOPs
+		}
+	}
+	slices.SortFunc(list, func(a, b operatorUse) int {
+		return cmp.Or(cmp.Compare(b.FLOPs, a.FLOPs), cmp.Compare(b.Unknown, a.Unknown), strings.Compare(a.Op, b.Op))
+	})
+	return list
+}
+
+// describeCost writes rows about what a run costs; c is nil for a model that can't be run.
+func (p *program) describeCost(m *onnx.Model, c *onnx.Cost, row func(head, text string)) {
+	if c == nil {
+		return
+	}
+	open := openInputs(m, c)
+	if c.FLOPs == 0 && len(open) > 0 {
+		row("FLOPs", "unknown, as sizes are open: say them, as in --shape "+label(open[0]))
+		row("memory", "weights "+amount(c.Plan.Weights)+", results unknown")
+		return
+	}
+	more := ""
+	if !c.Exact {
+		more = "+"
+	}
+	row("FLOPs", grouped(c.FLOPs)+more)
+	total := max(c.FLOPs, 1)
+	for _, o := range costs(c) {
+		text := fmt.Sprintf("%s in %s, %.1f %%", grouped(o.FLOPs), label(o.Op), 100*float64(o.FLOPs)/float64(total))
+		switch {
+		case o.FLOPs == 0 && o.Unknown == 0:
+			continue
+		case o.FLOPs == 0:
+			text = fmt.Sprintf("unknown in %d of %d %s", o.Unknown, o.Nodes, label(o.Op))
+		case o.Unknown > 0:
+			text += fmt.Sprintf(", and unknown in %d of %d", o.Unknown, o.Nodes)
+		}
+		row("", text)
+	}
+	text := fmt.Sprintf("weights %s, results", amount(c.Plan.Weights))
+	if !c.Plan.Exact {
+		text += " at least"
+	}
+	text += " " + amount(c.Plan.Live)
+	if c.Plan.Node != "" {
+		text += ", most at " + label(c.Plan.Node)
+	}
+	row("memory", text)
+	if len(open) > 0 {
+		row("", "sizes are open: say them, as in --shape "+label(open[0]))
+	}
+}
+
+// openInputs are the inputs without sizes, as --shape takes them. They matter where the cost isn't exact.
+func openInputs(m *onnx.Model, c *onnx.Cost) (list []string) {
+	if c.Exact && c.Plan.Exact {
+		return nil
+	}
+	for _, v := range m.Inputs() {
+		open := false
+		var sizes []string
+		for _, d := range v.Type.Shape {
+			open = open || d.Value < 0
+			sizes = append(sizes, d.String())
+		}
+		if open && v.Type.Kind == onnx.KindTensor {
+			list = append(list, v.Name+"="+strings.Join(sizes, "x"))
+		}
+	}
+	return list
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
