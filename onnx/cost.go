@@ -21,7 +21,7 @@ import (
 //     absolute first. Pools with a kernel: its size for each result.
 //   - For each element, Softmax 5, BatchNormalization 2, LayerNormalization and its like 7, RMSNormalization 4, LRN its size
 //     and 4 more, QuantizeLinear and DequantizeLinear 2.
-//   - Copies, conversions and what describes shapes: none.
+//   - Copies, those by Resize to the nearest included, conversions and what describes shapes: none.
 //
 // Other operators have no rule: what they compute is unknown.
 type Cost struct {

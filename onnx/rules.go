@@ -138,6 +138,7 @@ func init() {
 		{recurrent(3), "GRU"},
 		{recurrent(1), "RNN"},
 		{attention, "Attention"},
+		{resized, "Resize Upsample"},
 		{func(k *counting) int64 { return times(plus(k.attrs.Int("size", -1), 4), lengthOf(k.out(0))) }, "LRN"},
 	} {
 		for name := range strings.FieldsFuncSeq(r.ops, unicode.IsSpace) {
@@ -211,6 +212,14 @@ func multiplied(k *counting) int64 {
 		return -1
 	}
 	return times(2, lengthOf(k.out(0)), extent(k.in(0), axis))
+}
+
+// resized knows that the nearest element is a copy.
+func resized(k *counting) int64 {
+	if k.attrs.Str("mode", "nearest") == "nearest" {
+		return 0
+	}
+	return -1
 }
 
 func gemm(k *counting) int64 {

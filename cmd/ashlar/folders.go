@@ -28,9 +28,9 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 		info, err := os.Stat(file)
 		return err == nil && info.IsDir()
 	}
-	found := false
+	var where []string
 	take := func(folder string) error {
-		found = true
+		where = append(where, folder)
 		list, err := os.ReadDir(folder) // sorted by name
 		if err != nil {
 			return fmt.Errorf("%s: %w", folder, bare(err))
@@ -49,7 +49,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 			d.named = append(d.named, arg) // gather says what is wrong
 			continue
 		}
-		if found && d.name != name {
+		if where != nil && d.name != name {
 			return nil, &usageError{fmt.Sprintf("run: -i %s: a run takes folders for one input, and %s has one; see ashlar run --help", arg, label(d.name))}
 		}
 		d.name = name
@@ -72,7 +72,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 			return nil, err
 		}
 	}
-	if !found {
+	if where == nil {
 		return nil, nil
 	}
 	for _, flag := range []struct {
@@ -89,7 +89,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 		}
 	}
 	if len(d.turns) == 0 {
-		return nil, errors.New("there are no files in the folder; those inside folders in it, and hidden ones, don't count")
+		return nil, fmt.Errorf("%s: there are no files in it; hidden ones, and those of folders inside, don't count", strings.Join(where, ", "))
 	}
 	return d, nil
 }
@@ -108,8 +108,8 @@ type reportLine struct {
 	File    string         `json:"file"`
 	Outputs []reportOutput `json:"outputs,omitempty"`
 	Error   string         `json:"error,omitempty"`
-	Seconds float64        `json:"seconds"`        // the median of several runs; 0 for an error
-	Runs    []float64      `json:"runs,omitempty"` // with --repeat
+	Seconds float64        `json:"seconds,omitempty"` // the median of several runs
+	Runs    []float64      `json:"runs,omitempty"`    // with --repeat
 }
 
 // all runs the model on each file of the folders.

@@ -29,10 +29,10 @@ inside nodes.
 
 Of a model that can be run it prints what a run costs, if the inputs have sizes or
 --shape says them: FLOPs, where a product that is added counts as two, and the memory
-that results take at one time. An operator whose FLOPs nobody can tell before the run
-is said to be unknown, and the sum is followed by a plus sign. Nodes in loops, and in
-branches that may not be taken, aren't in the sum. The rules are in the documentation
-of onnx.Cost.
+that results take at one time. A plus sign follows a sum that lacks something: operators
+without a rule, nodes in loops, and in branches that may not be taken. -i gives the
+value of an input, where sizes or branches depend on it. The rules are in the
+documentation of onnx.Cost.
 
 With --json each file is an object on a line: file, kind, bytes, and arrays (name,
 dtype, shape, bytes), or of a model what the text has, nodes included.
@@ -48,6 +48,7 @@ printed.`,
 	}
 	c.Flags().BoolVar(&f.weights, "weights", false, "list each weight of a model")
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "the sizes of an input of a model: `name=1x3x224x224`")
+	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "the value of an input, on which sizes or branches may depend: `name=file`")
 	c.Flags().StringVar(&f.picture, "svg", "", "write the picture of a model's graph to `FILE`")
 	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.forceFlag(c)
@@ -90,12 +91,13 @@ printed.`,
 type infoFlags struct {
 	weights, json bool
 	shapes        []string
+	inputs        []string
 	picture       string
 }
 
 func (p *program) describe(s *source, f *infoFlags) error {
-	if f.shapes != nil && s.kind != onnxKind {
-		return &usageError{fmt.Sprintf("info: --shape is about models; %s is none; see ashlar info --help", s.name)}
+	if (f.shapes != nil || f.inputs != nil) && s.kind != onnxKind {
+		return &usageError{fmt.Sprintf("info: --shape and -i are about models; %s is none; see ashlar info --help", s.name)}
 	}
 	if f.json {
 		return p.describeJSON(s, f)
@@ -295,7 +297,7 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 	cost, err := p.cost(s, m, f)
 	if m.Graph != nil {
 		p.describeGraph(m, row, f.weights)
-		p.describeCost(m, cost, row)
+		p.describeCost(cost, row)
 	}
 	w.Flush()
 	var missing *onnx.UnsupportedError

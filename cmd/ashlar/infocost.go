@@ -11,9 +11,15 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// cost is what a run of a model costs, with inputs of the sizes that --shape says.
-func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*onnx.Cost, error) {
-	inputs := make(map[string]tensor.Any)
+// A costing is what a run of a model costs, and which inputs lack sizes, as --shape takes them.
+type costing struct {
+	*onnx.Cost
+	open []string
+}
+
+// cost says what a run costs with inputs of the sizes that --shape says, and those of -i.
+func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error) {
+	sizes := make(map[string]tensor.Any)
 	all := m.Inputs()
 	for _, text := range f.shapes {
 		i := slices.IndexFunc(all, func(v onnx.ValueInfo) bool { return strings.HasPrefix(text, v.Name+"=") })
@@ -48,10 +54,27 @@ func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*onnx.Cost, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s: --shape %s: %w", s.name, text, err)
 		}
-		inputs[v.Name] = spec.Any()
+		sizes[v.Name] = spec.Any()
 	}
-	c, err := m.Cost(inputs)
-	return c, s.in(err)
+	in := &inputs{p: p, m: m, model: s.name}
+	for _, text := range f.inputs {
+		name, file, err := in.named(text)
+		if err != nil {
+			return nil, err
+		}
+		src, err := p.open(file)
+		if err != nil {
+			return nil, err
+		}
+		if sizes[name], err = p.tensor(src); err != nil {
+			return nil, err
+		}
+	}
+	c, err := m.Cost(sizes)
+	if err != nil {
+		return nil, s.in(err)
+	}
+	return &costing{c, openInputs(all, sizes)}, nil
 }
 
 // parameters is the number of elements of a model's weights.
@@ -81,7 +104,7 @@ func opOf(n *onnx.Node) string {
 	return n.Op
 }
 
-// operatorsOf counts the nodes of a model by operator, those used most first.
+// operatorsOf counts the nodes of a model by operator, those used most first, without what they cost.
 func operatorsOf(m *onnx.Model) (list []operatorUse) {
 	counts := make(map[string]int)
 	for g := range m.Graph.All() {
@@ -90,7 +113,7 @@ func operatorsOf(m *onnx.Model) (list []operatorUse) {
 		}
 	}
 	for name, n := range counts {
-		list = append(list, operatorUse{Op: name, Nodes: n})
+		list = append(list, operatorUse{Op: name, Nodes: n, Unknown: n})
 	}
 	slices.SortFunc(list, func(a, b operatorUse) int {
 		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), strings.Compare(a.Op, b.Op))
@@ -124,61 +147,66 @@ func costs(c *onnx.Cost) (list []operatorUse) {
 }
 
 // describeCost writes rows about what a run costs; c is nil for a model that can't be run.
-func (p *program) describeCost(m *onnx.Model, c *onnx.Cost, row func(head, text string)) {
+func (p *program) describeCost(c *costing, row func(head, text string)) {
 	if c == nil {
 		return
 	}
-	open := openInputs(m, c)
-	if c.FLOPs == 0 && len(open) > 0 {
-		row("FLOPs", "unknown, as sizes are open: say them, as in --shape "+label(open[0]))
-		row("memory", "weights "+amount(c.Plan.Weights)+", results unknown")
-		return
-	}
-	more := ""
+	total, live := grouped(c.FLOPs), amount(c.Plan.Live)
 	if !c.Exact {
-		more = "+"
+		total += "+"
 	}
-	row("FLOPs", grouped(c.FLOPs)+more)
-	total := max(c.FLOPs, 1)
-	for _, o := range costs(c) {
-		text := fmt.Sprintf("%s in %s, %.1f %%", grouped(o.FLOPs), label(o.Op), 100*float64(o.FLOPs)/float64(total))
-		switch {
-		case o.FLOPs == 0 && o.Unknown == 0:
-			continue
-		case o.FLOPs == 0:
-			text = fmt.Sprintf("unknown in %d of %d %s", o.Unknown, o.Nodes, label(o.Op))
-		case o.Unknown > 0:
-			text += fmt.Sprintf(", and unknown in %d of %d", o.Unknown, o.Nodes)
+	if !c.Exact && c.FLOPs == 0 {
+		total = "unknown"
+	}
+	switch {
+	case !c.Plan.Exact && c.Plan.Live == 0:
+		live = "unknown"
+	case !c.Plan.Exact:
+		live = "at least " + live
+	}
+	row("FLOPs", total)
+	for _, o := range costs(c.Cost) {
+		var text []string
+		if o.FLOPs > 0 {
+			part := grouped(o.FLOPs) + " in " + label(o.Op)
+			if c.Exact {
+				part += fmt.Sprintf(", %.1f %%", 100*float64(o.FLOPs)/float64(c.FLOPs))
+			}
+			text = append(text, part)
 		}
-		row("", text)
+		if o.Unknown > 0 && c.FLOPs > 0 {
+			text = append(text, fmt.Sprintf("not counted in %d of %d %s", o.Unknown, o.Nodes, label(o.Op)))
+		}
+		if text != nil {
+			row("", strings.Join(text, ", "))
+		}
 	}
-	text := fmt.Sprintf("weights %s, results", amount(c.Plan.Weights))
-	if !c.Plan.Exact {
-		text += " at least"
+	if live = fmt.Sprintf("weights %s, results %s", amount(c.Plan.Weights), live); c.Plan.Node != "" {
+		live += ", most at " + label(c.Plan.Node)
 	}
-	text += " " + amount(c.Plan.Live)
-	if c.Plan.Node != "" {
-		text += ", most at " + label(c.Plan.Node)
-	}
-	row("memory", text)
-	if len(open) > 0 {
-		row("", "sizes are open: say them, as in --shape "+label(open[0]))
+	row("memory", live)
+	if len(c.open) > 0 && !(c.Exact && c.Plan.Exact) {
+		row("", "sizes are open: say them, as in --shape "+label(c.open[0]))
 	}
 }
 
-// openInputs are the inputs without sizes, as --shape takes them. They matter where the cost isn't exact.
-func openInputs(m *onnx.Model, c *onnx.Cost) (list []string) {
-	if c.Exact && c.Plan.Exact {
-		return nil
-	}
-	for _, v := range m.Inputs() {
+// openInputs are the inputs that lack sizes, as --shape takes them.
+func openInputs(all []onnx.ValueInfo, given map[string]tensor.Any) (list []string) {
+	for _, v := range all {
+		if _, ok := given[v.Name]; ok || v.Type.Kind != onnx.KindTensor {
+			continue
+		}
+		if !v.Type.HasShape {
+			list = append(list, v.Name+"=SIZES")
+			continue
+		}
 		open := false
 		var sizes []string
 		for _, d := range v.Type.Shape {
 			open = open || d.Value < 0
 			sizes = append(sizes, d.String())
 		}
-		if open && v.Type.Kind == onnx.KindTensor {
+		if open {
 			list = append(list, v.Name+"="+strings.Join(sizes, "x"))
 		}
 	}

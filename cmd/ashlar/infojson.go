@@ -158,7 +158,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	if out.Operators = operatorsOf(m); c == nil {
 		return out, nil
 	}
-	out.Operators = costs(c)
+	out.Operators = costs(c.Cost)
 	out.Cost = &infoCost{FLOPs: c.FLOPs, Exact: c.Exact, Weights: c.Plan.Weights, Live: c.Plan.Live, LiveAt: c.Plan.Node, LiveAll: c.Plan.Exact, Nodes: []infoNode{}}
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
