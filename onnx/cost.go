@@ -8,7 +8,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A Cost says, before a run, what it will compute and need.
+// A Cost counts, before a run, the operations and the memory that it will take.
 //
 // FLOPs are additions, multiplications and other operations on single elements, of whatever type. A product that is added
 // counts as two. The rules follow the definitions of the operators in docs/Operators.md of github.com/onnx/onnx:
@@ -31,7 +31,7 @@ type Cost struct {
 	Nodes []NodeCost // in an order that they can run in; those of a graph inside a node after that node
 }
 
-// A NodeCost is what one node computes.
+// A NodeCost counts the operations of one node.
 type NodeCost struct {
 	Node  *Node
 	Index int    // of the node in its graph or function; negative for a sparse weight
@@ -43,8 +43,8 @@ type NodeCost struct {
 }
 
 // Cost follows the shapes of a run with these inputs, which may be descriptions (tensor.Spec), and counts what it would
-// compute. It reads no weights but those that shapes may depend on. An input that is left out has the declared shape, or
-// the one that follows from names of axes in the others; where a size stays open, what depends on it is unknown.
+// compute. It reads no weights but small ones, on which shapes may depend. An input may be left out: it has the declared
+// shape, and a named axis the size that it has in other inputs. Where a size stays open, all that depends on it is unknown.
 //
 // It fails where Check does, and where Session.Plan does for inputs that don't fit.
 func (m *Model) Cost(inputs map[string]tensor.Any) (*Cost, error) {

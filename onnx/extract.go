@@ -9,17 +9,17 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Extract returns the part of a model that computes outputs from inputs, which are names of values: of the graph's inputs
-// and weights, and of what its nodes give. Without inputs they are those of the graph that the outputs depend on, without
-// outputs all of the graph's. The part has the nodes that it needs, in their order, with their weights and functions; an
-// input that is a weight loses its elements. A node's other result that has the name of an input gets another name.
+// Extract returns the part of a model that computes outputs from inputs. Both are names of values: inputs of the graph,
+// weights, or results of nodes. No inputs at all stand for the inputs of the graph that the outputs depend on, no outputs for
+// all outputs of the graph. The part has the nodes that it needs, in their order, with their weights and functions. An input
+// that is a weight loses its elements. A needed node may also give the value of an input; that result gets another name.
 //
-// The types of new inputs and outputs are those that the file declares. Of others the element type follows from the graph,
-// and the sizes if those of the model's inputs are fixed; where that fails, as the graph has an operator that this library
-// doesn't, the type stays open, and Check says so.
+// The file may declare the type of a new input or output. If it doesn't, the element type follows from the graph, and so do
+// the sizes if the model's inputs have fixed ones. An operator that this library doesn't have leaves the type open; Check
+// then says so.
 //
-// It fails for a name that isn't there or stands twice, for an input that no output depends on, and, with a list of
-// them, for inputs of the graph that would be left without a value. The part shares the file of m: to close one of them
+// It fails for a name that isn't there or stands twice, and for an input that no output depends on. It fails with a list of
+// the graph's inputs that would be left without a value. The part shares the file of m: to close one of them
 // closes both.
 func Extract(m *Model, inputs, outputs []string) (part *Model, err error) {
 	err = m.use(func() error {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/tensortest"
 )
@@ -165,5 +166,79 @@ func TestExtractTypes(t *testing.T) {
 	checkVec(t, out[odd], 1, 2)
 	if !slices.Equal(part.Opsets, m.Opsets) {
 		t.Error(part.Opsets)
+	}
+}
+
+// The cost of a random model has the plan of its session, and each of its outputs alone is what it is among the others.
+func TestPartsOfRandomModels(t *testing.T) {
+	all := op.All()
+	ran := 0
+	for i := range 20 * len(all) {
+		file, err := Encode(randomModel(uint64(i), all[i%len(all)]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := Decode(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := NewSession(m)
+		inputs := make(map[string]tensor.Any)
+		for _, v := range m.Inputs() {
+			shape := make([]int, len(v.Type.Shape))
+			for axis, d := range v.Type.Shape {
+				shape[axis] = int(d.Value)
+			}
+			if d, ok := v.Type.Elem.DType(); ok && err == nil {
+				inputs[v.Name], err = tensor.Make(d, shape...)
+			}
+		}
+		if err != nil {
+			continue
+		}
+		p, err := s.Plan(inputs)
+		c, cerr := m.Cost(inputs)
+		if err == nil && cerr != nil { // a plan may know more: large constants
+			t.Errorf("model %d: plan %v, cost %v", i, err, cerr)
+		}
+		if err != nil || cerr != nil {
+			continue
+		}
+		if c.Plan.Live != p.Live || c.Plan.Weights != p.Weights || c.Plan.Exact != p.Exact || c.FLOPs < 0 {
+			t.Errorf("model %d: the cost has %+v, the session %+v", i, c.Plan, *p)
+		}
+		o := Options{MaxMemory: 8 << 20, MaxIterations: 100}
+		want, err := s.RunValues(context.Background(), valuesOf(inputs), o)
+		if err != nil {
+			continue
+		}
+		ran++
+		for _, v := range m.Graph.Outputs {
+			part, err := Extract(m, nil, []string{v.Name})
+			if err != nil {
+				t.Errorf("model %d, %s: %v", i, v.Name, err)
+				continue
+			}
+			own := make(map[string]Value)
+			for _, in := range part.Inputs() {
+				own[in.Name] = Value{a: inputs[in.Name]}
+			}
+			s, err := NewSession(part)
+			if err != nil {
+				t.Errorf("model %d, %s: %v", i, v.Name, err)
+				continue
+			}
+			got, err := s.RunValues(context.Background(), own, o)
+			if err != nil {
+				t.Errorf("model %d, %s: %v", i, v.Name, err)
+			} else if a, b := got[v.Name], want[v.Name]; a.String() != b.String() {
+				t.Errorf("model %d, %s: %v, among the others %v", i, v.Name, a, b)
+			} else if a.Kind() == KindTensor && a.text == nil {
+				tensortest.Equal(t, a.Tensor(), b.Tensor())
+			}
+		}
+	}
+	if ran < 50 {
+		t.Errorf("%d models ran", ran)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// modelFlags are those of a conversion that writes a model.
+// modelFlags are the flags of a conversion that writes a model.
 type modelFlags struct {
 	into            string
 	inputs, outputs []string
@@ -26,7 +26,7 @@ func (f *modelFlags) register(c *cobra.Command) {
 	flags.StringSliceVar(&f.outputs, "outputs", nil, "write the part of a model that ends at the values of these `names`")
 }
 
-// given reports whether what is written is a model.
+// given reports whether the conversion writes a model.
 func (f *modelFlags) given(c *cobra.Command, out string) bool {
 	return f.into != "" || f.inputs != nil || f.outputs != nil || strings.ToLower(filepath.Ext(out)) == ".onnx" && !c.Flags().Changed("to")
 }

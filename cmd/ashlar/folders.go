@@ -12,10 +12,10 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// folders are the inputs of many runs: files that take turns, and those that all runs have.
+// folders are the inputs of many runs: files that take turns, and inputs that are the same in all runs.
 type folders struct {
 	turns []string // the files of the folders
-	name  string   // of the input that they go to, if it is given
+	name  string   // of the input that the files go to, if it is given
 	at    int      // else their place among the arguments
 	files []string // the other arguments
 	named []string // the other values of -i
@@ -103,7 +103,7 @@ func (d *folders) inputs(file string) (files, named []string) {
 	return append(append(files, file), d.files[d.at:]...), d.named
 }
 
-// A reportLine is what is printed about one file of a folder.
+// A reportLine is the line of JSON about one file of a folder.
 type reportLine struct {
 	File    string         `json:"file"`
 	Outputs []reportOutput `json:"outputs,omitempty"`

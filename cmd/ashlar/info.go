@@ -304,10 +304,8 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 	if !errors.As(err, &missing) {
 		return err
 	}
-	fmt.Fprintf(p.out, "  unsupported, %d:\n", len(missing.List))
-	for _, u := range missing.List {
-		fmt.Fprintf(p.out, "    %s\n", oneLine(u.String(), 500))
-	}
+	fmt.Fprint(p.out, "  ")
+	p.printMissing(missing, "  ")
 	return nil
 }
 

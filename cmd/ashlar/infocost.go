@@ -11,13 +11,13 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// A costing is what a run of a model costs, and which inputs lack sizes, as --shape takes them.
+// A costing is the cost of a run. It names the inputs that lack sizes, as --shape takes them.
 type costing struct {
 	*onnx.Cost
 	open []string
 }
 
-// cost says what a run costs with inputs of the sizes that --shape says, and those of -i.
+// cost counts a run with the sizes of --shape and the inputs of -i.
 func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error) {
 	sizes := make(map[string]tensor.Any)
 	all := m.Inputs()
@@ -89,7 +89,7 @@ func parameters(m *onnx.Model) (total int64) {
 	return total
 }
 
-// An operatorUse is how often a model uses an operator, and what that costs.
+// An operatorUse counts the nodes of an operator in a model, and their cost.
 type operatorUse struct {
 	Op      string `json:"op"`
 	Nodes   int    `json:"nodes"`
@@ -104,7 +104,7 @@ func opOf(n *onnx.Node) string {
 	return n.Op
 }
 
-// operatorsOf counts the nodes of a model by operator, those used most first, without what they cost.
+// operatorsOf counts the nodes of a model by operator, the most frequent first, without their costs.
 func operatorsOf(m *onnx.Model) (list []operatorUse) {
 	counts := make(map[string]int)
 	for g := range m.Graph.All() {
@@ -121,7 +121,7 @@ func operatorsOf(m *onnx.Model) (list []operatorUse) {
 	return list
 }
 
-// costs sums what nodes cost by operator, those that compute most first. Nodes of functions are in place of their calls.
+// costs sums the costs of nodes by operator, the largest first. Nodes of functions stand in place of their calls.
 func costs(c *onnx.Cost) (list []operatorUse) {
 	at := make(map[string]int)
 	for i := range c.Nodes {
@@ -146,7 +146,7 @@ func costs(c *onnx.Cost) (list []operatorUse) {
 	return list
 }
 
-// describeCost writes rows about what a run costs; c is nil for a model that can't be run.
+// describeCost writes rows about the cost of a run; c is nil for a model that can't be run.
 func (p *program) describeCost(c *costing, row func(head, text string)) {
 	if c == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress returns what a run calls after each node, and what ends it, or nil where nobody would see it.
+// progress returns a function that a run calls after each node, nil where nobody would see the bar, and one to end it.
 func (p *program) progress() (step func(done, total int, n *onnx.Node), end func()) {
 	if !p.watched() {
 		return nil, func() {}
@@ -19,8 +19,8 @@ func (p *program) progress() (step func(done, total int, n *onnx.Node), end func
 // watched reports whether standard error is a screen that a bar can be drawn on.
 func (p *program) watched() bool { return p.terminal(p.stderr) && p.getenv("TERM") != "dumb" }
 
-// bar returns what shows how much is done, and what ends it: a bar on standard error that appears once the work has taken
-// a while, if it is wanted and somebody would see it.
+// bar returns a function that shows progress, and one to end it. The bar is on standard error. It appears once the work has
+// taken a while, if it is wanted and somebody would see it.
 func (p *program) bar(title string, wanted bool) (step func(done, total int), end func()) {
 	if !wanted || !p.watched() {
 		return func(int, int) {}, func() {}

@@ -12,16 +12,16 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// Diff with -i: what models compute, node by node.
+// Diff with -i compares the results of models, node by node.
 
-// results are what a run gave by name, or the arrays of a file that holds the results of one.
+// results are the results of a run by name, computed or in a file.
 type results struct {
 	side
 	outputs []string // those of a model's graph
 	has     map[string]bool
 }
 
-// runs compares what two models, or a model and a file of results, give for the same inputs.
+// runs compares the results of two models for the same inputs, or of a model with those in a file.
 func (d *difference) runs(ctx context.Context, a, b string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
