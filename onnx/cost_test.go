@@ -26,7 +26,9 @@ func costOf(t *testing.T, build func(b *Builder), inputs map[string]tensor.Any) 
 // Each rule, counted by hand.
 func TestCostByHand(t *testing.T) {
 	f32 := dtype.Float32
-	weight := func(b *Builder, name string, shape ...int) string { return b.Weight(name, tensor.New[float32](shape...).Any()) }
+	weight := func(b *Builder, name string, shape ...int) string {
+		return b.Weight(name, tensor.New[float32](shape...).Any())
+	}
 	for _, c := range []struct {
 		name  string
 		build func(b *Builder) string

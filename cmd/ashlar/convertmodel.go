@@ -60,7 +60,17 @@ func (v *conversion) model(c *cobra.Command, in string, f *modelFlags) error {
 			return s.in(err)
 		}
 	}
-	return v.writeModel(m)
+	return v.writeModel(m, inFiles(m))
+}
+
+// inFiles reports whether weights of a model are in other files.
+func inFiles(m *onnx.Model) bool {
+	for _, t := range weightsOf(m).byName {
+		if t.External != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // putInto writes the model of the file at into with other weights.
@@ -88,7 +98,7 @@ func (v *conversion) putInto(c *cobra.Command, in, into string) (err error) {
 		return err
 	}
 	const most = 20
-	w := weightsOf(m)
+	w, outside := weightsOf(m), inFiles(m)
 	var wrong []string
 	for i := range items {
 		x := &items[i]
@@ -125,15 +135,12 @@ func (v *conversion) putInto(c *cobra.Command, in, into string) (err error) {
 	if len(items) == 0 {
 		return fmt.Errorf("%s: it has no tensors", in)
 	}
-	return v.writeModel(m)
+	return v.writeModel(m, outside)
 }
 
-// writeModel writes a model to one file, or with its weights beside it if it has them in other files.
-func (v *conversion) writeModel(m *onnx.Model) error {
-	for _, t := range weightsOf(m).byName {
-		if t.External == nil {
-			continue
-		}
+// writeModel writes a model to one file, or with its large weights in another one beside it.
+func (v *conversion) writeModel(m *onnx.Model, outside bool) error {
+	if outside {
 		if v.out == "-" {
 			return fmt.Errorf("the model has weights in other files, which standard output has no place for: write it to a file")
 		}

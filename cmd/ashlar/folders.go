@@ -142,6 +142,11 @@ func (u *runner) all(ctx context.Context, d *folders) error {
 		if err := u.out.Flush(); err != nil {
 			return fmt.Errorf("writing to standard output: %w", err)
 		}
+		if r != nil {
+			for _, t := range r.outputs {
+				t.Close()
+			}
+		}
 		for _, c := range u.closers[open:] {
 			c.Close()
 		}
