@@ -28,6 +28,10 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 		info, err := os.Stat(file)
 		return err == nil && info.IsDir()
 	}
+	isFile := func(file string) bool { // or a link to nothing, whose line says so
+		info, err := os.Stat(file)
+		return err != nil || info.Mode().IsRegular()
+	}
 	var where []string
 	take := func(folder string) error {
 		where = append(where, folder)
@@ -36,7 +40,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 			return fmt.Errorf("%s: %w", folder, bare(err))
 		}
 		for _, e := range list {
-			if file := filepath.Join(folder, e.Name()); !strings.HasPrefix(e.Name(), ".") && !isFolder(file) {
+			if file := filepath.Join(folder, e.Name()); !strings.HasPrefix(e.Name(), ".") && isFile(file) {
 				d.turns = append(d.turns, file)
 			}
 		}

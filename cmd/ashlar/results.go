@@ -116,8 +116,11 @@ func (d *difference) computed(ctx context.Context, s *source) (r results, err er
 	}
 	for i := range m.Graph.Outputs {
 		name := m.Graph.Outputs[i].Name
-		r.outputs = append(r.outputs, name)
-		if v := outputs[name]; v.Kind() == onnx.KindTensor && !holdsText(v) && values[name].IsZero() {
+		v := outputs[name]
+		if !isNumbers(v) {
+			continue
+		}
+		if r.outputs = append(r.outputs, name); values[name].IsZero() {
 			values[name] = v.Tensor()
 			all.names = append(all.names, name)
 		}
@@ -138,7 +141,7 @@ func (d *difference) against(ctx context.Context, s *source, known results) erro
 	firstDiffers := ""
 	own, met := 0, make(map[string]bool)
 	look := func(name, of string, v onnx.Value) {
-		if failed != nil || name == "" || v.Kind() != onnx.KindTensor || holdsText(v) {
+		if failed != nil || name == "" || !isNumbers(v) {
 			return
 		}
 		if !known.has[name] {
@@ -167,12 +170,19 @@ func (d *difference) against(ctx context.Context, s *source, known results) erro
 	if err != nil {
 		return err
 	}
-	var names []string
+	var names, others []string
 	for i := range m.Graph.Outputs {
 		name := m.Graph.Outputs[i].Name
+		if !isNumbers(outputs[name]) {
+			others = append(others, name)
+			continue
+		}
 		if names = append(names, name); known.has[name] && !met[name] {
 			look(name, "", outputs[name])
 		}
+	}
+	if failed != nil {
+		return failed
 	}
 	if len(met) == 0 {
 		return fmt.Errorf("no result of %s has a name that %s has, so there is nothing to compare", s.name, known.file)
@@ -199,8 +209,14 @@ func (d *difference) against(ctx context.Context, s *source, known results) erro
 	if own+rest > 0 {
 		fmt.Fprintf(d.p.out, "results that only one has, and weren't compared: %d of %s, %d of %s\n", own, label(s.name), rest, label(known.file))
 	}
+	if len(others) > 0 {
+		fmt.Fprintf(d.p.out, "outputs that are no tensors of numbers, and weren't compared%s\n", listed(others))
+	}
 	return d.verdict()
 }
+
+// isNumbers reports whether a result is a tensor of numbers.
+func isNumbers(v onnx.Value) bool { return v.Kind() == onnx.KindTensor && !holdsText(v) }
 
 // result compares a result with the known one of its name.
 func (d *difference) result(name, of string, got tensor.Any, known side) error {
