@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -208,15 +209,9 @@ func (fr *frame) results(i int) ([]Value, error) {
 	if err := checkAxes(s.node, call.Inputs); err != nil {
 		return nil, err
 	}
-	if fr.limit > 0 && slices.ContainsFunc(s.out, func(id int) bool { return id >= 0 && fr.plan.sizes[id] < 0 }) {
-		if outs, err := fr.c.ops[i].Infer(call); err == nil { // if not, Run says it better
-			var need int64
-			for _, o := range outs {
-				need = add(need, max(size(o), 0))
-			}
-			if err := fr.room(need); err != nil {
-				return nil, err
-			}
+	if fr.limit > 0 {
+		if err := fr.roomFor(i, call); err != nil {
+			return nil, err
 		}
 	}
 	list, err := fr.c.ops[i].Run(call)
@@ -237,6 +232,25 @@ func (fr *frame) results(i int) ([]Value, error) {
 		}
 	}
 	return fr.outs, nil
+}
+
+// roomFor fails if step i would take more than the limit with its results and what it makes on the way to them. The plan has
+// counted both where it knew the results, unless operands are views of which the operator makes copies. An operator whose
+// results can't be inferred says it better itself.
+func (fr *frame) roomFor(i int, call *op.Call) error {
+	planned := !slices.ContainsFunc(fr.c.steps[i].out, func(id int) bool { return id >= 0 && fr.plan.sizes[id] < 0 })
+	if planned && !slices.ContainsFunc(call.Inputs, func(a tensor.Any) bool { return !a.IsZero() && !a.IsContiguous() }) {
+		return nil
+	}
+	outs, err := fr.c.ops[i].Infer(call)
+	if err != nil {
+		return nil
+	}
+	need := op.Scratch(fr.c.ops[i], call, outs)
+	for _, o := range outs {
+		need = add(need, max(size(o), 0))
+	}
+	return fr.room(need)
 }
 
 // keep gives a new tensor its storage: that of an earlier result or an input of the step that it shares elements with, or

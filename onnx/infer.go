@@ -297,14 +297,16 @@ func (f *inference) step(c *compiled, i int, vals []Value) (outs []Value, inside
 	if s.passes(vals) {
 		return []Value{vals[s.in[0]]}, inside, nil
 	}
-	list, err := f.operator(c, i, vals)
+	list, scratch, err := f.operator(c, i, vals)
 	if err != nil {
 		return nil, inside, err
 	}
 	outs = make([]Value, len(list))
 	for j, a := range list {
 		outs[j].a = a
+		inside.live = add(inside.live, max(size(a), 0))
 	}
+	inside.live = add(inside.live, scratch)
 	return outs, inside, nil
 }
 
@@ -319,8 +321,8 @@ func (s *step) values(vals []Value) []Value {
 	return list
 }
 
-// operator is step for an operator of package op.
-func (f *inference) operator(c *compiled, i int, vals []Value) ([]tensor.Any, error) {
+// operator is step for an operator of package op; scratch is what it takes besides its results.
+func (f *inference) operator(c *compiled, i int, vals []Value) (outs []tensor.Any, scratch int64, err error) {
 	s := &c.steps[i]
 	known := slices.Contains(shaping, s.node.Op)
 	work := 0
@@ -329,7 +331,7 @@ func (f *inference) operator(c *compiled, i int, vals []Value) ([]tensor.Any, er
 			continue
 		}
 		if !vals[id].known() {
-			return nil, nil
+			return nil, 0, nil
 		}
 		if known = known && hasValue(vals[id].a); known {
 			work += int(size(vals[id].a))
@@ -337,20 +339,23 @@ func (f *inference) operator(c *compiled, i int, vals []Value) ([]tensor.Any, er
 	}
 	call, a, err := c.call(i, vals, f.ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := checkAxes(s.node, call.Inputs); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	outs, err := c.ops[i].Infer(call)
+	outs, err = c.ops[i].Infer(call)
 	if a.wrong != nil {
-		return nil, a.wrong
+		return nil, 0, a.wrong
 	}
 	if err == nil {
 		err = checkRanks(outs)
 	}
+	if err == nil {
+		scratch = op.Scratch(c.ops[i], call, outs)
+	}
 	if err != nil || !known {
-		return outs, err
+		return outs, scratch, err
 	}
 	done, empty := true, true
 	for _, o := range outs {
@@ -358,30 +363,30 @@ func (f *inference) operator(c *compiled, i int, vals []Value) ([]tensor.Any, er
 			continue
 		}
 		if reach(o) > small {
-			return outs, nil
+			return outs, scratch, nil
 		}
 		done, empty = done && !o.IsSpec(), empty && o.Len() == 0
 		work += int(size(o))
 	}
 	switch {
 	case done || work > f.bytes || f.ctx.Err() != nil:
-		return outs, nil
+		return outs, scratch, nil
 	case empty: // the value is the shape
 		for j, o := range outs {
 			if o.IsZero() {
 				continue
 			}
 			if outs[j], err = tensor.Make(o.DType(), o.Shape()...); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
-		return outs, nil
+		return outs, scratch, nil
 	}
 	f.bytes -= work
 	if ran, err := c.ops[i].Run(call); err == nil && checkRanks(ran) == nil {
-		return ran, nil
+		return ran, scratch, nil
 	}
-	return outs, nil // the run will say what is wrong
+	return outs, scratch, nil // the run will say what is wrong
 }
 
 // hasValue reports whether a is a tensor small enough to compute with, not only a description.

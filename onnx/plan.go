@@ -9,13 +9,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // A Plan says, before a run, what it will need.
 type Plan struct {
 	Weights int64  // bytes of initializers and constants, in the file or copied
-	Live    int64  // most bytes that results of nodes, the graph's outputs among them, take at one time
+	Live    int64  // most bytes that results of nodes, the graph's outputs among them, take at one time, with a node's scratch
 	Node    string // the node at which that is
 	Exact   bool   // false: sizes that depend on values not known before the run are missing in Live
 
@@ -85,7 +86,7 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 			return nil, err
 		}
 	}
-	key, keep := s.planKey(inputs, vals, limit)
+	key, keep := s.planKey(ctx, inputs, vals, limit)
 	if k := s.last.Load(); keep && k != nil && k.key == key {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -105,14 +106,14 @@ func (s *Session) plan(ctx context.Context, inputs map[string]Value, bound []Val
 // planKey writes down what a plan depends on: of each input the element type, the shape and the elements that vals has,
 // and how much may be computed. It reports false for elements that are too many or can't be read, and for inputs that are
 // no tensors: the plan that follows from them can't be told from others.
-func (s *Session) planKey(inputs map[string]Value, vals []Value, limit int64) (string, bool) {
+func (s *Session) planKey(ctx context.Context, inputs map[string]Value, vals []Value, limit int64) (string, bool) {
 	const (
 		byDefault = iota
 		described
 		valued
 		strings
 	)
-	key := binary.AppendUvarint(nil, uint64(budget(limit)))
+	key := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(budget(limit))), uint64(op.Threads(ctx)))
 	for i, id := range s.c.inputs {
 		if _, ok := inputs[s.c.g.Inputs[i].Name]; !ok {
 			key = append(key, byDefault)
@@ -184,7 +185,7 @@ func (s *Session) newPlan(ctx context.Context, vals []Value, limit int64) (*Plan
 // alone count. The graph keeps the one made last, so that iterations over the same shapes share it.
 func (fr *frame) planned() *Plan {
 	c := fr.c
-	fr.key = fr.key[:0]
+	fr.key = binary.AppendUvarint(fr.key[:0], uint64(op.Threads(fr.ctx)))
 	describe := func(id int) {
 		switch v := &fr.vals[id]; {
 		case v.isTensor():

@@ -199,6 +199,9 @@ func panelsOf(n int) *panels {
 		if err != nil {
 			b = mem.Borrow(mem.Make(n), nil)
 		}
+		if p.Buffer != nil {
+			p.Close()
+		}
 		p.Buffer = b
 	}
 	return p

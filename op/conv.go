@@ -62,7 +62,9 @@ type convolution struct {
 	s        []span
 	group    int
 	n, c, m  int
-	patch, k int // outputs per channel and image; elements that go into each
+	patch, k int  // outputs per channel and image; elements that go into each
+	keeps    bool // the next call is of the same tensors
+	kept     any  // what the last one made of them, if keeps is set
 }
 
 // convOf checks the operands of a convolution; bias may be nil or the zero Any.

@@ -95,6 +95,9 @@ func WithThreads(ctx context.Context, n int) context.Context {
 	return exec.WithThreads(ctx, n)
 }
 
+// Threads returns how many threads an operator uses at most under a context, which may be nil.
+func Threads(ctx context.Context) int { return exec.Workers(ctx) }
+
 // Fast lets Exp, Log, Tanh and Sigmoid of float32 be off by up to 2 units in the last
 // place, where the processor has AVX2 or AVX-512 that makes them faster; what they
 // return then isn't promised to be the same on another processor. Special values are

@@ -11,7 +11,13 @@ import (
 
 // patchesOf returns the matrix of patches of x: row k is one (channel, kernel
 // position), column n one output position.
-func patchesOf[T num.Native](g *convolution, x []T) source[T] {
+func patchesOf[T num.Native](g *convolution, x []T) (made source[T]) {
+	if made, ok := g.kept.(source[T]); ok {
+		return made
+	}
+	if g.keeps {
+		defer func() { g.kept = made }()
+	}
 	p := &patches[T]{convolution: g, x: x, inPlane: g.plane()}
 	if p.plan() {
 		return p

@@ -2,7 +2,7 @@ package optest
 
 import (
 	"errors"
-	"runtime"
+	"math"
 	"slices"
 	"testing"
 
@@ -42,8 +42,12 @@ var big = map[string]testCase{
 // panels is what a matrix product keeps for each thread, in bytes.
 const panels = 4 << 20
 
+// small is what Scratch doesn't count, in bytes.
+const small = 64 << 10
+
 // TestScratch runs operators over large operands, also ones that are laid out the other way round, and looks at the memory
-// outside the Go heap: what isn't a result has gone back when the operator returns, without the collector. Matrix products
+// outside the Go heap: what isn't a result
+// is no more than Scratch says, and has gone back when the operator returns, without the collector. Matrix products
 // keep theirs for the next one.
 func TestScratch(t *testing.T) {
 	for _, o := range op.All() {
@@ -60,23 +64,30 @@ func TestScratch(t *testing.T) {
 			}
 			r := newRun(o, 0, c, d)
 			for _, in := range [][]tensor.Any{r.in, r.turned()} {
-				var left int64
+				var said int64
 				var err error
-				for range 3 { // the first calls fill pools
+				left, most := int64(math.MaxInt64), int64(math.MaxInt64)
+				for range 3 { // some calls fill pools
 					var out []tensor.Any
+					mem.SetBound(mem.SetBound(0)) // Peak begins anew
 					live := mem.Stats().Live
 					out, err = o.Run(r.call(in))
+					peak := mem.Stats().Peak - live
+					said = op.Scratch(o, r.call(in), out)
 					for _, a := range out {
+						peak -= int64(a.Len() * a.DType().Size()) // more than they took, if they are small
 						a.Close()
 					}
-					left = mem.Stats().Live - live
+					left, most = min(left, mem.Stats().Live-live), min(most, peak)
 				}
 				switch {
 				case errors.Is(err, num.ErrFixedOverflow) || errors.Is(err, num.ErrFixedDomain): // then the collector takes the rest
 				case err != nil:
 					t.Errorf("%s of %v: %v", o.Name(), d, err)
-				case left%panels > 0 || left/panels > int64(runtime.GOMAXPROCS(0)):
+				case left > 0:
 					t.Errorf("%s of %v: %d bytes are left", o.Name(), d, left)
+				case most%panels > said+small:
+					t.Errorf("%s of %v: it took %d bytes, Scratch says %d", o.Name(), d, most, said)
 				}
 			}
 		}
