@@ -39,15 +39,25 @@ type cut struct {
 	inputs  map[string]bool // where the part begins
 	needed  map[string]bool // values
 	nodes   []bool          // those of the part
+	reads   [][]string      // by node, for the graphs inside it, too
 	missing []string        // inputs of the graph that would have no value
 }
 
 func (m *Model) extract(inputs, outputs []string) (*Model, error) {
 	g := m.Graph
-	if _, err := resolveIn(g, nil, nil); err != nil {
+	p, err := resolve(g)
+	if err != nil {
 		return nil, err
 	}
-	k := &cut{g: g, makers: make(map[string]int), inputs: make(map[string]bool), needed: make(map[string]bool), nodes: make([]bool, len(g.Nodes))}
+	k := &cut{g: g, makers: make(map[string]int), inputs: make(map[string]bool), needed: make(map[string]bool), nodes: make([]bool, len(g.Nodes)),
+		reads: make([][]string, len(g.Nodes))}
+	for i := range p.steps {
+		if s := &p.steps[i]; s.index >= 0 { // else a sparse weight
+			for id := range s.reads() {
+				k.reads[s.index] = append(k.reads[s.index], p.names[id])
+			}
+		}
+	}
 	all := make(map[string]bool)
 	for i := range g.Inputs {
 		all[g.Inputs[i].Name] = true
@@ -115,7 +125,7 @@ func (k *cut) need(outputs []string) {
 	for len(left) > 0 {
 		name := left[len(left)-1]
 		left = left[:len(left)-1]
-		if name == "" || k.needed[name] {
+		if k.needed[name] {
 			continue
 		}
 		k.needed[name] = true
@@ -124,8 +134,7 @@ func (k *cut) need(outputs []string) {
 			continue
 		}
 		k.nodes[i] = true
-		left = append(left, k.g.Nodes[i].Inputs...)
-		left = append(left, captured(&k.g.Nodes[i])...)
+		left = append(left, k.reads[i]...)
 	}
 }
 
@@ -136,29 +145,6 @@ func (k *cut) leftOut(weights map[string]*TensorProto) {
 			k.missing = append(k.missing, name)
 		}
 	}
-}
-
-// captured lists what the graphs inside a node read. Names that they give themselves may be among them: a graph around
-// has none of these.
-func captured(n *Node) (list []string) {
-	for i := range n.Attributes {
-		a := &n.Attributes[i]
-		graphs, _ := a.Value.([]Graph)
-		if g, ok := a.Value.(*Graph); ok && g != nil {
-			graphs = []Graph{*g}
-		}
-		for j := range graphs {
-			for g := range graphs[j].All() {
-				for i := range g.Nodes {
-					list = append(list, g.Nodes[i].Inputs...)
-				}
-				for i := range g.Outputs {
-					list = append(list, g.Outputs[i].Name)
-				}
-			}
-		}
-	}
-	return list
 }
 
 // part puts the model together.
@@ -224,7 +210,7 @@ func (k *cut) part(m *Model, inputs, outputs []string, all map[string]bool) (*Mo
 	}
 	part := *m
 	part.Graph, part.Functions = g, functionsOf(m, g)
-	if _, err := resolveIn(g, nil, nil); err != nil {
+	if _, err := resolve(g); err != nil {
 		return nil, err
 	}
 	return &part, nil
@@ -320,13 +306,7 @@ func (m *Model) typesOf(names []string) map[string]Type {
 		f.within(context.Background(), 0, func() error { return f.graph(c, vals, new(Plan)) })
 	}
 	f := inference{guessing: true, seen: note(func(t Type) Type { return Type{Kind: KindTensor, Elem: t.Elem} })}
-	vals := slices.Clone(c.vals)
-	for i := range c.g.Inputs {
-		if v := guess(&c.g.Inputs[i].Type); v.known() && !c.given[c.inputs[i]] {
-			vals[c.inputs[i]] = v
-		}
-	}
-	f.within(context.Background(), 0, func() error { return f.graph(c, vals, new(Plan)) })
+	f.within(context.Background(), 0, func() error { return f.graph(c, c.guesses(), new(Plan)) })
 	return types
 }
 
