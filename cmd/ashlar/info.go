@@ -29,7 +29,7 @@ inside nodes.
 
 Of a model that can be run it prints what a run costs, if the inputs have sizes or
 --shape says them: FLOPs, where a product that is added counts as two, and the memory
-that results take at one time. A plus sign follows a sum that lacks something: operators
+that results, and what an operator takes on the way to them, need at one time. A plus sign follows a sum that lacks something: operators
 without a rule, nodes in loops, and in branches that may not be taken. -i gives the
 value of an input, where sizes or branches depend on it. The rules are in the
 documentation of onnx.Cost.
