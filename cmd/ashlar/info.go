@@ -28,11 +28,11 @@ many it copies, and everything in it that this program can't run, also in graphs
 inside nodes.
 
 Of a model that can be run it prints what a run costs, if the inputs have sizes or
---shape says them: FLOPs, where a product that is added counts as two, and the memory
-that results, and what an operator takes on the way to them, need at one time. A plus sign follows a sum that lacks something: operators
-without a rule, nodes in loops, and in branches that may not be taken. -i gives the
-value of an input, where sizes or branches depend on it. The rules are in the
-documentation of onnx.Cost.
+--shape says them. FLOPs count a product that is added as two. Memory is the most that
+results and scratch take at one time, with as many threads as there are. A plus sign
+follows a sum that lacks something: operators without a rule, nodes in loops, and in
+branches that may not be taken. -i gives the value of an input, where sizes or
+branches depend on it. The rules are in the documentation of onnx.Cost.
 
 With --json each file is an object on a line: file, kind, bytes, and arrays (name,
 dtype, shape, bytes), or of a model what the text has, nodes included.

@@ -11,7 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// An infoLine is what info --json prints about a file.
+// An infoLine is the line of JSON about one file.
 type infoLine struct {
 	File   string      `json:"file"`
 	Kind   string      `json:"kind"`

@@ -2,7 +2,7 @@
 //
 //	ashlar run digits.onnx seven.png         the answer of a model
 //	ashlar run digits.onnx pictures/         its answers about the files of a folder, as lines of JSON
-//	ashlar info model.onnx weights.npz       what is in files, and what a run of a model costs
+//	ashlar info model.onnx weights.npz       the contents of files, and the cost of a model
 //	ashlar check model.onnx                  whether a model can be run
 //	ashlar show weights.npz#bias             the elements of a tensor
 //	ashlar convert weights.npz w.safetensors tensors in another format, parts of models, other weights in them

@@ -39,7 +39,7 @@ type nodeTime struct {
 	bytes int64
 }
 
-// begin counts a run, and forgets what only the last of several is to show.
+// begin counts a run, and forgets the events and values of the run before.
 func (p *profile) begin() {
 	p.runs++
 	p.events, p.names, p.values = p.events[:0], p.names[:0], p.values[:0]

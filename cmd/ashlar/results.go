@@ -129,7 +129,7 @@ func (d *difference) computed(ctx context.Context, s *source) (r results, err er
 	return r, nil
 }
 
-// against runs a model and compares its results, in the order in which they come, with those that are known.
+// against runs a model and compares each result, as it comes, with the known one.
 func (d *difference) against(ctx context.Context, s *source, known results) error {
 	session, m, given, err := d.start(s)
 	if err != nil {
