@@ -130,6 +130,12 @@ func TestStart(t *testing.T) {
 	}
 }
 
+func TestInside(t *testing.T) {
+	if commands, _ := runPage(t, filepath.FromSlash("docs/inside.md")); commands < 15 {
+		t.Errorf("ran %d commands, want at least 15", commands)
+	}
+}
+
 func TestOneTensor(t *testing.T) {
 	if _, programs := runPage(t, filepath.FromSlash("docs/one-tensor.md")); programs != 1 {
 		t.Errorf("ran %d programs, want 1", programs)

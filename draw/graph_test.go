@@ -78,6 +78,32 @@ func TestGraphPlaces(t *testing.T) {
 	})
 }
 
+// A chain of a thousand nodes with a shortcut past each three has a picture that a person can scroll through: one box wide,
+// and 60 pixels high for each node.
+func TestGraphOfAThousand(t *testing.T) {
+	g := &Graph{Title: "a thousand"}
+	for i := range 1000 {
+		g.Nodes = append(g.Nodes, Node{Label: "Conv", Group: i % 3})
+		if i > 0 {
+			g.Edges = append(g.Edges, Edge{From: i - 1, To: i})
+		}
+		if i%3 == 0 && i > 2 {
+			g.Edges = append(g.Edges, Edge{From: i - 3, To: i})
+		}
+	}
+	p, err := g.place()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.scene()
+	if s.w > 250 || s.h > 60*1000+200 {
+		t.Errorf("the picture is %d wide and %d high", s.w, s.h)
+	}
+	if n := len(s.svg()); n > 400_000 {
+		t.Errorf("it takes %d bytes", n)
+	}
+}
+
 func TestGraphRefuses(t *testing.T) {
 	chain := &Graph{Nodes: make([]Node, 10_000)}
 	for i := range chain.Nodes {

@@ -366,13 +366,18 @@ func (c *compiled) checkTypes(x *expansion) {
 		}
 		return nil
 	}}
+	f.within(context.Background(), 0, func() error { return f.graph(c, c.guesses(), new(Plan)) })
+}
+
+// guesses describes the inputs, with 1 for every size that isn't fixed, and the constants, by value.
+func (c *compiled) guesses() []Value {
 	vals := slices.Clone(c.vals)
 	for i := range c.g.Inputs {
 		if v := guess(&c.g.Inputs[i].Type); v.known() && !c.given[c.inputs[i]] {
 			vals[c.inputs[i]] = v
 		}
 	}
-	f.within(context.Background(), 0, func() error { return f.graph(c, vals, new(Plan)) })
+	return vals
 }
 
 // refuses reports whether an operator's error means that it doesn't take what the model gives it, whatever the values.

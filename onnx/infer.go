@@ -142,6 +142,9 @@ type inference struct {
 	// failed is called for each operator's error, inside nodes only while guessing: a branch may never run. It ends the
 	// inference by returning an error itself. It may be nil.
 	failed func(c *compiled, i int, err error) error
+
+	// seen is called for each step, with what is known of all that it reads and gives. It may be nil.
+	seen func(c *compiled, i int, vals []Value)
 }
 
 // budget is how many bytes an inference within limit may read and write; a limit that isn't positive is none.
@@ -201,6 +204,9 @@ func (f *inference) graph(c *compiled, vals []Value, p *Plan) error {
 				p.sizes[id] = vals[id].size()
 				p.Exact = p.Exact && p.sizes[id] >= 0
 				live = add(live, max(p.sizes[id], 0))
+			}
+			if f.seen != nil {
+				f.seen(c, i, vals)
 			}
 			p.Exact = p.Exact && !inside.inexact
 			if inside.live = add(inside.live, p.before(live, s)); max(live, inside.live) > p.Live {

@@ -107,7 +107,7 @@ func (r *result) rank(f *runFlags) (map[string]*ranking, error) {
 		fits = fits || len(k.rows[0]) == len(r.labels.names)
 	}
 	if !fits {
-		return nil, fmt.Errorf("%s: it has %d lines, and no output of %s has as many classes", r.labels.file, len(r.labels.names), r.model)
+		return nil, fmt.Errorf("%s: it has %d lines, and no output of %s has as many classes", r.labels.file, len(r.labels.names), r.src.name)
 	}
 	return ranks, nil
 }

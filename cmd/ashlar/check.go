@@ -40,14 +40,7 @@ rest.`,
 
 // check prints a line about a model that can be run, or lines about what keeps it.
 func (p *program) check(arg string) error {
-	s, err := p.open(arg)
-	if err != nil {
-		return err
-	}
-	if s.kind != onnxKind && s.kind != unknownKind {
-		return fmt.Errorf("%s: it isn't an ONNX model", s.name)
-	}
-	m, err := p.model(s)
+	s, m, err := p.openModel(arg)
 	if err != nil {
 		return err
 	}
@@ -60,9 +53,15 @@ func (p *program) check(arg string) error {
 	case !errors.As(err, &missing):
 		return s.in(err)
 	}
-	fmt.Fprintf(p.out, "%s: unsupported, %d:\n", label(s.name), len(missing.List))
-	for _, u := range missing.List {
-		fmt.Fprintf(p.out, "  %s\n", oneLine(u.String(), 500))
-	}
+	fmt.Fprintf(p.out, "%s: ", label(s.name))
+	p.printMissing(missing, "")
 	return fmt.Errorf("%s: it can't be run; %d of its parts are unsupported", s.name, len(missing.List))
+}
+
+// printMissing lists the parts of a model that this program can't run.
+func (p *program) printMissing(missing *onnx.UnsupportedError, indent string) {
+	fmt.Fprintf(p.out, "unsupported, %d:\n", len(missing.List))
+	for _, u := range missing.List {
+		fmt.Fprintf(p.out, "%s  %s\n", indent, oneLine(u.String(), 500))
+	}
 }

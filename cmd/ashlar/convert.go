@@ -46,6 +46,7 @@ type item struct {
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
 	var to, order, stored, scales string
+	var parts modelFlags
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
 		Short: "Write tensors to a file of another format",
@@ -58,10 +59,18 @@ that the end of its name says, or --to:
   .csv .tsv      one of rank 1 or 2, as text     --header, --delimiter
   .bin .raw      one, its elements alone         --order F for column-major
   .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1
+  .onnx          a model, see below              --into, --inputs, --outputs
 
 IN may be any of these, a safetensors index, or an ONNX model, whose weights are
-its tensors. Of several tensors all are written, or the one of --name or #NAME.
-Where IN holds a single one without a name, --name is the one it gets.
+its tensors, those of graphs inside nodes included. Of several tensors all are
+written, or the one of --name or #NAME. Where IN holds a single one without a name,
+--name is the one it gets.
+
+--into MODEL writes MODEL with the tensors of IN in place of its weights. Each must
+have the name, the type and the shape of a weight, else all that don't are listed
+and nothing is written; other weights stay. --inputs and --outputs write the part of
+the model IN that computes some values from others, given by name. Without --inputs
+it begins at the inputs of IN, without --outputs it ends at its outputs.
 
 --slice and then --dtype work on each tensor. Floats become integers toward zero
 and saturate; other integers keep their low bits; numbers that a fixed-point type,
@@ -88,6 +97,8 @@ be -, standard input or output, which --from and --to say the format of.`,
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
+  ashlar convert trained.safetensors new.onnx --into model.onnx
+  ashlar convert testdata/digits.onnx head.onnx --outputs flatten1
   ashlar convert - out.npz --from csv --header --name table < in.csv`,
 		Args: arguments(2, 2, "two files"),
 	}
@@ -100,8 +111,12 @@ be -, standard input or output, which --from and --to say the format of.`,
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	parts.register(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if v.out = args[1]; parts.given(c, v.out) {
+			return v.model(c, args[0], &parts)
+		}
 		if v.storage.Format, err = pack.FormatNamed(p.reading.dtype); err == nil {
 			p.reading.dtype = "float32"
 		}
@@ -114,7 +129,6 @@ be -, standard input or output, which --from and --to say the format of.`,
 		if v.slice, err = layout.ParseSlice(v.sliceText); err != nil {
 			return usagef(c, "--slice: %v", err)
 		}
-		v.out = args[1]
 		switch {
 		case to != "":
 			if v.to = formatNamed(to); v.to == nil {

@@ -27,20 +27,30 @@ Two elements are the same if abs is at most --atol + --rtol times the absolute
 value of b, or ulp at most --ulp. -0 equals 0, and NaN equals NaN. Complex numbers
 are measured by their absolute value. Other types or shapes are a difference too.
 
+With -i the files are models, which run on these inputs, or one is a model and the
+other has the results of a run, as run --all writes them or another program does. The
+results of all nodes are compared by name, in the order of the graph, and the first
+that differs is said. Floats of other types are compared as float64 then. Results
+that only one side has are counted; outputs that only one has are a difference. A
+picture becomes an input as run makes one without flags.
+
 It exits with 0 if all are the same, with 1 if not, also where a file can't be
 read, and with 2 when the command line makes no sense.`,
 		Example: `  ashlar diff testdata/digits-test.npy testdata/digits-test.npy
   ashlar diff weights.npz weights.safetensors --rtol 1e-5 --atol 1e-8
-  ashlar diff model.onnx#conv1.bias bias.npy --ulp 2 --top 3`,
+  ashlar diff model.onnx#conv1.bias bias.npy --ulp 2 --top 3
+  ashlar diff model.onnx optimized.onnx -i photo.png --rtol 1e-4
+  ashlar diff model.onnx results.npz -i pixels=pixels.npy`,
 		Args: arguments(2, 2, "two files"),
 	}
 	f := c.Flags()
+	f.StringArrayVarP(&d.inputs, "input", "i", nil, "run models on this input: `name=file`, or a file as run takes it")
 	f.Float64Var(&d.tol.Rtol, "rtol", 0, "the relative tolerance")
 	f.Float64Var(&d.tol.Atol, "atol", 0, "the absolute tolerance")
 	f.Uint64Var(&d.tol.ULP, "ulp", 0, "the tolerance in units in the last place")
 	f.IntVar(&d.top, "top", 5, "how many of the largest differences of a tensor are printed")
 	p.reading.flags(c, "of raw and text files")
-	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	f.Var(&p.limit, "max-memory", "memory that a run, a picture or an array of an npz may take: 2GiB, 500MB or none (default: 4GiB, or by the file's size)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := p.reading.parse(c); err != nil {
 			return err
@@ -53,6 +63,9 @@ read, and with 2 when the command line makes no sense.`,
 				return usagef(c, "--%s can't be %v", t.flag, t.v)
 			}
 		}
+		if d.inputs != nil {
+			return d.runs(c.Context(), args[0], args[1])
+		}
 		return d.run(args[0], args[1])
 	}
 	return c
@@ -60,10 +73,12 @@ read, and with 2 when the command line makes no sense.`,
 
 // A difference is one call of diff.
 type difference struct {
-	p   *program
-	tol tensortest.Tolerance
-	top int
+	p      *program
+	inputs []string // -i
+	tol    tensortest.Tolerance
+	top    int
 
+	swapped         bool // what runs is b
 	tensors, differ int
 	largest         tensortest.Report // of what is tolerated
 }
@@ -101,6 +116,11 @@ func (d *difference) run(a, b string) error {
 	if err != nil {
 		return err
 	}
+	return d.verdict()
+}
+
+// verdict says at the end whether all tensors are the same.
+func (d *difference) verdict() error {
 	out := d.p.out
 	if d.differ > 0 {
 		if d.tensors > 1 {
@@ -125,6 +145,10 @@ func (d *difference) side(arg string) (side, error) {
 	if err != nil {
 		return side{}, err
 	}
+	return d.sideOf(s, arg)
+}
+
+func (d *difference) sideOf(s *source, arg string) (side, error) {
 	if s.array != "" || s.kind != onnxKind && !s.kind.several() {
 		return side{file: arg, read: func(string) (tensor.Any, error) { return d.p.tensor(s) }}, nil
 	}

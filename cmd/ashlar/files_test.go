@@ -84,6 +84,25 @@ func makeFiles(t *testing.T) string {
 		y := b.Node("If", []string{b.Input("up", dtype.Bool)}, onnx.GraphAttr("then_branch", then), onnx.GraphAttr("else_branch", other))
 		b.Output(b.Rename(y, "y"), dtype.Float32, "n")
 	})
+	// chain is a product and what is around; chain-off has another weight, half computes in float16.
+	for name, last := range map[string]float32{"chain": 3, "chain-off": 3.5, "half": 3} {
+		model(name, func(b *onnx.Builder) {
+			x := b.Input("x", dtype.Float32, "n", 3)
+			if name == "half" {
+				x = b.Node("Cast", []string{x}, onnx.Int("to", int64(onnx.ElemFloat16)))
+			}
+			x = b.Node("Relu", []string{x})
+			w := b.Weight("w", tensor.FromSlice([]float32{1, 2, last}, 3).Any())
+			if name == "half" {
+				w = b.Node("Cast", []string{w}, onnx.Int("to", int64(onnx.ElemFloat16)))
+			}
+			x = b.Node("Softmax", []string{b.Node("Mul", []string{x, w})}, onnx.Int("axis", 1))
+			if name == "half" {
+				x = b.Node("Cast", []string{x}, onnx.Int("to", int64(onnx.ElemFloat32)))
+			}
+			b.Output(b.Rename(x, "y"), dtype.Float32, "n", 3)
+		})
+	}
 	model("path", func(b *onnx.Builder) {
 		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "../y"), dtype.Float32, "n", 3)
 	})
@@ -197,9 +216,17 @@ func makeFiles(t *testing.T) string {
 	}
 	save("parts.safetensors.index.json", []byte(`{"metadata": {"total_size": 12}, "weight_map": {"a": "part-a.safetensors", "b": "part-b.safetensors"}}`))
 	save("hostile.index.json", []byte(`{"weight_map": {"a": "../part-a.safetensors"}}`))
-	if err := os.Mkdir(filepath.Join(dir, "folder.npy"), 0o777); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{"folder.npy", "turns", "turns/inside"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
 	}
+	array("turns/2", tensor.FromSlice([]float32{-1, 4, 2}, 1, 3).Any())
+	array("turns/1", tensor.FromSlice([]float32{nan / nan, 0.5, 2}, 1, 3).Any())
+	array("turns/inside/3", tensor.FromSlice([]float32{1, 1, 1}, 1, 3).Any())
+	save("turns/.hidden", []byte("passed by"))
+	save("turns/notes.txt", []byte("no tensor"))
+	save("turns/short.npy", whole[:len(whole)-10])
 	return dir
 }
 

@@ -3,13 +3,14 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
 // pictureOf returns the picture of a model's graph: a box for each node, input and output, an arrow for each value that one
-// gives and another reads. Constants aren't drawn, nor are weights.
+// gives and another reads. Weights aren't drawn, nor are constants and nodes that read nothing but these.
 func pictureOf(name string, m *onnx.Model) *draw.Graph {
 	g := &draw.Graph{Title: filepath.Base(name)}
 	makers := make(map[string]int) // of each value, its box
@@ -21,11 +22,12 @@ func pictureOf(name string, m *onnx.Model) *draw.Graph {
 		makers[v.Name] = len(g.Nodes)
 		g.Nodes = append(g.Nodes, draw.Node{Label: label(v.Name), Detail: v.Type.String(), Group: -1})
 	}
+	constant := constants(m)
 	groups := make(map[string]int) // a colour for each operator
 	boxes := make([]int, len(m.Graph.Nodes))
 	for i := range m.Graph.Nodes {
 		n := &m.Graph.Nodes[i]
-		if boxes[i] = len(g.Nodes); n.Op == "Constant" {
+		if boxes[i] = len(g.Nodes); constant[i] {
 			boxes[i] = -1
 			continue
 		}
@@ -58,6 +60,24 @@ func pictureOf(name string, m *onnx.Model) *draw.Graph {
 		arrow(v.Name, len(g.Nodes)-1)
 	}
 	return g
+}
+
+// constants says of each node whether it is a Constant, or reads nothing but weights and constants.
+func constants(m *onnx.Model) []bool {
+	fixed := make(map[string]bool)
+	for i := range m.Graph.Initializers {
+		fixed[m.Graph.Initializers[i].Name] = true
+	}
+	list := make([]bool, len(m.Graph.Nodes))
+	for i := range m.Graph.Nodes {
+		n := &m.Graph.Nodes[i]
+		varies := func(name string) bool { return name != "" && !fixed[name] }
+		list[i] = n.Op == "Constant" || len(n.Inputs) > 0 && !slices.ContainsFunc(n.Inputs, varies) && !slices.ContainsFunc(capturedBy(n), varies)
+		for _, out := range n.Outputs {
+			fixed[out] = fixed[out] || list[i]
+		}
+	}
+	return list
 }
 
 // bodies returns the graphs inside a node, all of them, at any depth.
@@ -129,5 +149,5 @@ func (p *program) drawModel(s *source, file string) error {
 	if m.Graph == nil {
 		return fmt.Errorf("%s: the model has no graph", s.name)
 	}
-	return p.writePictures([2]string{file}, pictureOf(s.name, m).WriteSVG)
+	return p.writeTo(file, pictureOf(s.name, m).WriteSVG)
 }

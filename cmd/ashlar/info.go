@@ -17,46 +17,63 @@ import (
 )
 
 func (p *program) infoCommand() *cobra.Command {
-	var all bool
-	var picture string
+	var f infoFlags
 	c := &cobra.Command{
 		Use:   "info FILE...",
 		Short: "Print what is in files, from their headers",
 		Long: `Info prints what is in npy, npz, safetensors and ONNX files and pictures: names,
 element types, shapes and sizes; of a model its inputs, outputs and operators
 with how often each is used, how many bytes of weights run uses in place and how
-many it copies, and everything in it that this program can't run.
+many it copies, and everything in it that this program can't run, also in graphs
+inside nodes.
 
-Elements aren't read. A file that fails doesn't keep the others from being
+Of a model that can be run it prints what a run costs, if the inputs have sizes or
+--shape says them. FLOPs count a product that is added as two. Memory is the most that
+results and scratch take at one time, with as many threads as there are. A plus sign
+follows a sum that lacks something: operators without a rule, nodes in loops, and in
+branches that may not be taken. -i gives the value of an input, where sizes or
+branches depend on it. The rules are in the documentation of onnx.Cost.
+
+With --json each file is an object on a line: file, kind, bytes, and arrays (name,
+dtype, shape, bytes), or of a model what the text has, nodes included.
+
+Elements aren't read, but for those of weights that shapes may depend on. A file that fails doesn't keep the others from being
 printed.`,
 		Example: `  ashlar info testdata/digits.onnx
+  ashlar info testdata/digits.onnx --shape image=8x1x8x8
   ashlar info model.onnx --weights
   ashlar info testdata/digits.onnx --svg digits.svg
   ashlar info weights.npz testdata/*.png`,
 		Args: arguments(1, -1, "at least one file"),
 	}
-	c.Flags().BoolVar(&all, "weights", false, "list each weight of a model")
-	c.Flags().StringVar(&picture, "svg", "", "write the picture of a model's graph to `FILE`")
+	c.Flags().BoolVar(&f.weights, "weights", false, "list each weight of a model")
+	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "the sizes of an input of a model: `name=1x3x224x224`")
+	c.Flags().StringArrayVarP(&f.inputs, "input", "i", nil, "the value of an input, on which sizes or branches may depend: `name=file`")
+	c.Flags().StringVar(&f.picture, "svg", "", "write the picture of a model's graph to `FILE`")
+	c.Flags().BoolVar(&f.json, "json", false, "print a line of JSON for each file instead")
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if picture != "" && len(args) != 1 {
+		if f.picture != "" && len(args) != 1 {
 			return usagef(c, "--svg draws one model")
+		}
+		if f.picture == "-" && f.json {
+			return usagef(c, "--json and --svg - both want standard output")
 		}
 		var failed failures
 		for _, arg := range args {
 			s, err := p.open(arg)
-			if err == nil && picture != "" {
+			if err == nil && f.picture != "" {
 				if s.kind != onnxKind {
 					return usagef(c, "--svg draws a model; %s is none", arg)
 				}
-				if err = p.drawModel(s, picture); err != nil || picture == "-" {
+				if err = p.drawModel(s, f.picture); err != nil || f.picture == "-" {
 					return err
 				}
 			}
 			if err == nil && s.array != "" {
 				err = fmt.Errorf("%s: info is about whole files; ashlar show %s prints one array", arg, arg)
 			} else if err == nil {
-				err = p.describe(s, all)
+				err = p.describe(s, &f)
 			}
 			if err != nil {
 				failed = append(failed, err)
@@ -70,7 +87,21 @@ printed.`,
 	return c
 }
 
-func (p *program) describe(s *source, all bool) error {
+// infoFlags are the flags of info.
+type infoFlags struct {
+	weights, json bool
+	shapes        []string
+	inputs        []string
+	picture       string
+}
+
+func (p *program) describe(s *source, f *infoFlags) error {
+	if (f.shapes != nil || f.inputs != nil) && s.kind != onnxKind {
+		return &usageError{fmt.Sprintf("info: --shape and -i are about models; %s is none; see ashlar info --help", s.name)}
+	}
+	if f.json {
+		return p.describeJSON(s, f)
+	}
 	switch s.kind {
 	case npyKind:
 		return p.describeNPY(s)
@@ -79,7 +110,7 @@ func (p *program) describe(s *source, all bool) error {
 	case csvKind, tsvKind, rawKind:
 		return fmt.Errorf("%s: it has no header that says what is in it; ashlar show reads it", s.name)
 	case onnxKind:
-		return p.describeModel(s, all)
+		return p.describeModel(s, f)
 	case pictureKind:
 		return p.describePicture(s)
 	case tensorKind:
@@ -238,7 +269,7 @@ func (p *program) describePicture(s *source) error {
 	return nil
 }
 
-func (p *program) describeModel(s *source, all bool) error {
+func (p *program) describeModel(s *source, f *infoFlags) error {
 	m, err := p.model(s)
 	if err != nil {
 		return err
@@ -263,24 +294,21 @@ func (p *program) describeModel(s *source, all bool) error {
 	for _, e := range m.Metadata {
 		row(label(e.Key), oneLine(e.Value, 500))
 	}
+	cost, err := p.cost(s, m, f)
 	if m.Graph != nil {
-		p.describeGraph(m, row, all)
+		p.describeGraph(m, row, f.weights)
+		p.describeCost(cost, row)
 	}
 	w.Flush()
-
-	err = m.Check()
 	var missing *onnx.UnsupportedError
 	if !errors.As(err, &missing) {
-		return s.in(err)
+		return err
 	}
-	fmt.Fprintf(p.out, "  unsupported, %d:\n", len(missing.List))
-	for _, u := range missing.List {
-		fmt.Fprintf(p.out, "    %s\n", oneLine(u.String(), 500))
-	}
+	fmt.Fprint(p.out, "  ")
+	p.printMissing(missing, "  ")
 	return nil
 }
 
-// describeGraph writes a row for each thing about a graph.
 // describeFiles says which other files the weights of a model lie in.
 func describeFiles(m *onnx.Model, row func(head, text string)) {
 	const most = 20
@@ -301,6 +329,7 @@ func describeFiles(m *onnx.Model, row func(head, text string)) {
 	}
 }
 
+// describeGraph writes a row for each thing about a graph.
 func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all bool) {
 	for _, v := range m.Inputs() {
 		row("input", label(v.String()))
@@ -309,21 +338,13 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 		row("output", label(v.String()))
 	}
 	inPlace, copied := m.Weights()
-	counts := make(map[string]int)
 	weights, nodes := 0, 0
 	for g := range m.Graph.All() {
 		weights += len(g.Initializers)
 		nodes += len(g.Nodes)
-		for i := range g.Nodes {
-			n := &g.Nodes[i]
-			name := n.Op
-			if n.Domain != "" && n.Domain != "ai.onnx" {
-				name = n.Domain + "." + name
-			}
-			counts[name]++
-		}
 	}
 	row("weights", fmt.Sprintf("%d, %s used in place, %s copied", weights, amount(inPlace), amount(copied)))
+	row("parameters", grouped(parameters(m)))
 	describeFiles(m, row)
 	if all {
 		for g := range m.Graph.All() {
@@ -335,11 +356,8 @@ func (p *program) describeGraph(m *onnx.Model, row func(head, text string), all 
 		text += fmt.Sprintf(", %d of them in graphs inside nodes", inside)
 	}
 	row("operators", text)
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-	})
-	for _, name := range names {
-		row("", fmt.Sprintf("%d %s", counts[name], label(name)))
+	for _, o := range operatorsOf(m) {
+		row("", fmt.Sprintf("%d %s", o.Nodes, label(o.Op)))
 	}
 }
 

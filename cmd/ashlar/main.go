@@ -1,11 +1,12 @@
 // Ashlar runs neural networks, and shows what is in the files that hold them and their data.
 //
 //	ashlar run digits.onnx seven.png         the answer of a model
-//	ashlar info model.onnx weights.npz       what is in files, from their headers
+//	ashlar run digits.onnx pictures/         its answers about the files of a folder, as lines of JSON
+//	ashlar info model.onnx weights.npz       the contents of files, and the cost of a model
 //	ashlar check model.onnx                  whether a model can be run
 //	ashlar show weights.npz#bias             the elements of a tensor
-//	ashlar convert weights.npz w.safetensors tensors in another format
-//	ashlar diff weights.npz w.safetensors    where tensors differ
+//	ashlar convert weights.npz w.safetensors tensors in another format, parts of models, other weights in them
+//	ashlar diff weights.npz w.safetensors    where tensors differ, or the results of models
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
 //	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn

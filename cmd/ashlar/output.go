@@ -63,8 +63,8 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 				return nil, fmt.Errorf("%s: the output %s is a sequence: write it to a file that ends in .npz", t.file, label(name))
 			}
 		}
-		if info, err := os.Stat(filepath.Dir(t.file)); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("%s: there is no folder %s to write it to", t.file, filepath.Dir(t.file))
+		if err := folderOf(t.file); err != nil {
+			return nil, err
 		}
 		if info, err := os.Stat(t.file); err == nil && info.IsDir() {
 			return nil, fmt.Errorf("%s: it is a folder, not a file", t.file)
@@ -112,14 +112,5 @@ func (p *program) write(t target, r *result) error {
 		}
 		return npy.WriteZip(w, names, ts)
 	}
-	var err error
-	if t.file == "-" {
-		err = put(pieces{p.out})
-	} else {
-		err = p.writeFile(t.file, put)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.file, bare(err))
-	}
-	return nil
+	return p.writeTo(t.file, put)
 }

@@ -16,7 +16,7 @@ import (
 
 // A profile is what runs of a model did, node by node.
 type profile struct {
-	spent  []time.Duration // of each run
+	runs   int
 	nodes  map[*onnx.Node]*nodeTime
 	inside []time.Duration // by depth: what nodes there took since the last node above them
 
@@ -39,8 +39,9 @@ type nodeTime struct {
 	bytes int64
 }
 
-// begin forgets what only the last of several runs is to show.
+// begin counts a run, and forgets the events and values of the run before.
 func (p *profile) begin() {
+	p.runs++
 	p.events, p.names, p.values = p.events[:0], p.names[:0], p.values[:0]
 }
 
@@ -124,7 +125,7 @@ type share struct {
 
 // shares returns the parts, those that take longest first.
 func (p *profile) shares() (ops, nodes []share) {
-	runs := float64(len(p.spent))
+	runs := float64(p.runs)
 	byOp := make(map[string]*share)
 	total := 0.0
 	list := make([]*nodeTime, 0, len(p.nodes))
@@ -167,16 +168,16 @@ func (p *profile) shares() (ops, nodes []share) {
 	return ops, nodes
 }
 
-// median returns the median of the runs' times.
-func (p *profile) median() time.Duration {
-	s := slices.Sorted(slices.Values(p.spent))
+// median returns the median of times.
+func median(spent []time.Duration) time.Duration {
+	s := slices.Sorted(slices.Values(spent))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // printTimes says how long the runs took.
-func (p *program) printTimes(f *profile) {
-	fmt.Fprintf(p.out, "\n%d runs: median %s, least %s, most %s\n", len(f.spent), span(f.median().Seconds()),
-		span(slices.Min(f.spent).Seconds()), span(slices.Max(f.spent).Seconds()))
+func (p *program) printTimes(spent []time.Duration) {
+	fmt.Fprintf(p.out, "\n%d runs: median %s, least %s, most %s\n", len(spent), span(median(spent).Seconds()),
+		span(slices.Min(spent).Seconds()), span(slices.Max(spent).Seconds()))
 }
 
 // printProfile prints the time by operator and by node.

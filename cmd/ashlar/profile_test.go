@@ -72,7 +72,7 @@ func TestProfile(t *testing.T) {
 // The time of a node that runs a graph is its own, without the nodes inside.
 func TestProfileInside(t *testing.T) {
 	loop, inner, add := &onnx.Node{Op: "Loop", Name: "loop"}, &onnx.Node{Op: "Neg"}, &onnx.Node{Op: "Add"}
-	p := &profile{nodes: make(map[*onnx.Node]*nodeTime), spent: []time.Duration{100}}
+	p := &profile{nodes: make(map[*onnx.Node]*nodeTime), runs: 1}
 	for _, r := range []onnx.NodeRun{
 		{Node: add, Index: 0, Time: 5},
 		{Node: inner, Index: 0, Depth: 1, Time: 10, Bytes: 8},

@@ -7,20 +7,32 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress returns what a run calls after each node, and what ends it: a bar on standard error that appears once the
-// work has taken a while, or nil where nobody would see it.
+// progress returns a function that a run calls after each node, nil where nobody would see the bar, and one to end it.
 func (p *program) progress() (step func(done, total int, n *onnx.Node), end func()) {
-	if !p.terminal(p.stderr) || p.getenv("TERM") == "dumb" {
+	if !p.watched() {
 		return nil, func() {}
+	}
+	bar, end := p.bar("running", true)
+	return func(done, total int, _ *onnx.Node) { bar(done, total) }, end
+}
+
+// watched reports whether standard error is a screen that a bar can be drawn on.
+func (p *program) watched() bool { return p.terminal(p.stderr) && p.getenv("TERM") != "dumb" }
+
+// bar returns a function that shows progress, and one to end it. The bar is on standard error. It appears once the work has
+// taken a while, if it is wanted and somebody would see it.
+func (p *program) bar(title string, wanted bool) (step func(done, total int), end func()) {
+	if !wanted || !p.watched() {
+		return func(int, int) {}, func() {}
 	}
 	var bar *progressbar.ProgressBar
 	start := time.Now()
-	step = func(done, total int, _ *onnx.Node) {
+	step = func(done, total int) {
 		if bar == nil {
 			if done == total || time.Since(start) < p.patience {
 				return
 			}
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription("running"),
+			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetDescription(title),
 				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
 				progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false)) // nodes differ too much for a guess
 		}

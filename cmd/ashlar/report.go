@@ -66,8 +66,9 @@ type reportClass struct {
 // mostValues is how many values of an output, and rows of classes, a report holds.
 const mostValues = 10000
 
-func (p *program) printJSON(r *result, f *runFlags) error {
-	rep := report{Model: r.model, Inputs: []reportInput{}, Outputs: []reportOutput{}}
+func (p *program) printJSON(r *result) error {
+	f := r.f
+	rep := report{Model: r.src.name, Inputs: []reportInput{}, Outputs: []reportOutput{}}
 	for i := range r.m.Graph.Inputs {
 		name := r.m.Graph.Inputs[i].Name
 		if v := r.inputs.values[name]; v != nil && v.list != nil {
@@ -82,6 +83,35 @@ func (p *program) printJSON(r *result, f *runFlags) error {
 			rep.Inputs = append(rep.Inputs, reportInput{name, v.tensor.DType().String(), v.tensor.Shape(), v.files})
 		}
 	}
+	rep.Outputs = append(rep.Outputs, r.reportOutputs()...)
+	rep.Seconds.Load, rep.Seconds.Inputs, rep.Seconds.Run = r.load.Seconds(), r.read.Seconds(), median(r.spent).Seconds()
+	if f.repeat > 1 {
+		rep.Seconds.Runs = r.seconds()
+	}
+	if f.profile {
+		ops, nodes := r.profile.shares()
+		rep.Profile = &reportProfile{ops, nodes}
+	}
+	m := &rep.Memory
+	m.Weights, m.Live, m.Exact = r.plan.Weights, r.plan.Live, r.plan.Exact
+	m.InPlace, m.Copied = r.m.Weights()
+	m.Peak = peakMemory()
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(&rep)
+}
+
+// seconds are the times of all runs.
+func (r *result) seconds() (list []float64) {
+	for _, d := range r.spent {
+		list = append(list, d.Seconds())
+	}
+	return list
+}
+
+// reportOutputs are the outputs of a run as JSON has them.
+func (r *result) reportOutputs() []reportOutput {
+	list := []reportOutput{}
 	for _, name := range r.names() {
 		t := r.outputs[name]
 		o := reportOutput{Name: name, DType: t.DType().String(), Shape: t.Shape(), Values: values(t, mostValues)}
@@ -93,14 +123,14 @@ func (p *program) printJSON(r *result, f *runFlags) error {
 		if k := r.ranks[name]; k != nil {
 			o.Probabilities = &k.probabilities
 			for _, row := range k.rows[:min(len(k.rows), mostValues)] {
-				list := []reportClass{}
-				for _, c := range best(row, f.top) {
-					list = append(list, reportClass{c, r.labels.name(c, len(row)), value(row[c])})
+				top := []reportClass{}
+				for _, c := range best(row, r.f.top) {
+					top = append(top, reportClass{c, r.labels.name(c, len(row)), value(row[c])})
 				}
-				o.Top = append(o.Top, list)
+				o.Top = append(o.Top, top)
 			}
 		}
-		rep.Outputs = append(rep.Outputs, o)
+		list = append(list, o)
 	}
 	for i := range r.m.Graph.Outputs {
 		name := r.m.Graph.Outputs[i].Name
@@ -122,25 +152,9 @@ func (p *program) printJSON(r *result, f *runFlags) error {
 				o.Values = []any{textOf(v, mostValues)}
 			}
 		}
-		rep.Outputs = append(rep.Outputs, o)
+		list = append(list, o)
 	}
-	rep.Seconds.Load, rep.Seconds.Inputs, rep.Seconds.Run = r.load.Seconds(), r.read.Seconds(), r.run.Seconds()
-	if f.repeat > 1 {
-		for _, d := range r.profile.spent {
-			rep.Seconds.Runs = append(rep.Seconds.Runs, d.Seconds())
-		}
-	}
-	if f.profile {
-		ops, nodes := r.profile.shares()
-		rep.Profile = &reportProfile{ops, nodes}
-	}
-	m := &rep.Memory
-	m.Weights, m.Live, m.Exact = r.plan.Weights, r.plan.Live, r.plan.Exact
-	m.InPlace, m.Copied = r.m.Weights()
-	m.Peak = peakMemory()
-	e := json.NewEncoder(p.out)
-	e.SetEscapeHTML(false)
-	return e.Encode(&rep)
+	return list
 }
 
 // values returns the first elements of a tensor, at most most, as what encoding/json writes in full: integers as they are,

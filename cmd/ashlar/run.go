@@ -41,7 +41,7 @@ type runFlags struct {
 func (p *program) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "run MODEL [INPUT...]",
+		Use:   "run MODEL [INPUT|FOLDER...]",
 		Short: "Run an ONNX model on tensors or pictures",
 		Long: `Run runs an ONNX model and prints what it gives.
 
@@ -77,6 +77,12 @@ An input of strings is a file of JSON: a string, or lists of strings, or lists o
 such lists, by its shape. An input that is a map is an object of JSON. Outputs of
 strings and maps are printed as JSON, a line for each element of a sequence.
 
+A FOLDER in place of an input, also in -i NAME=FOLDER, makes a run of each file in it,
+in the order of their names; other inputs are the same in all runs. Files whose names
+begin with a dot, and folders inside, are passed by. Each run prints a line of JSON as
+soon as it ends: file, outputs and seconds, or error; runs has all times with
+--repeat. A file that fails doesn't end the others, but makes the exit status 1.
+
 With -o an output is written to a file, which is there in full or not at all:
 NAME=FILE for one output, FILE for all; FILE ends in .npy, for one, or .npz, or
 is - for standard output, and then nothing else is printed there.
@@ -102,6 +108,7 @@ the whole process, where the system tells. Values that JSON doesn't have are the
 strings NaN, +Inf and -Inf, complex ones are pairs.`,
 		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
   ashlar run testdata/digits.onnx testdata/*.png
+  ashlar run model.onnx pictures/ > answers.jsonl
   ashlar run model.onnx -i pixels=photo.jpg --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar run model.onnx inputs.npz -o scores=scores.npy
   ashlar run --repeat 100 --profile testdata/digits.onnx testdata/seven.png
@@ -154,10 +161,20 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 	return c
 }
 
+// A runner is a model that is ready to run.
+type runner struct {
+	*program
+	f      *runFlags
+	src    *source
+	m      *onnx.Model
+	s      *onnx.Session
+	labels *labels
+	load   time.Duration
+}
+
 // result is what a run gave and what it took.
 type result struct {
-	model   string
-	m       *onnx.Model
+	*runner
 	inputs  *inputs
 	outputs map[string]tensor.Any // of a sequence each element
 	parts   map[string][]string   // the names under which outputs has a graph's output
@@ -165,11 +182,9 @@ type result struct {
 	text    map[string]onnx.Value // the outputs that are strings or maps, or sequences of them
 	ranks   map[string]*ranking   // of the outputs that score classes
 	plan    *onnx.Plan
-	profile *profile
-	labels  *labels
-	load    time.Duration
+	profile *profile // nil unless it is asked for
 	read    time.Duration
-	run     time.Duration
+	spent   []time.Duration // by each run
 }
 
 func (p *program) runModel(ctx context.Context, f *runFlags, model string, files []string) error {
@@ -177,14 +192,11 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		fmt.Fprintln(p.stderr, "ashlar: warning: "+err.Error())
 	}
 	start := time.Now()
-	src, err := p.open(model)
+	src, m, err := p.openModel(model)
 	if err != nil {
 		return err
 	}
-	if src.kind != onnxKind && src.kind != unknownKind {
-		return fmt.Errorf("%s: it isn't an ONNX model", src.name)
-	}
-	m, err := p.model(src)
+	folders, err := foldersOf(m, f, files)
 	if err != nil {
 		return err
 	}
@@ -192,50 +204,28 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	if err != nil {
 		return err
 	}
+	for _, file := range []string{f.trace, f.all} {
+		if err := folderOf(file); err != nil && file != "" {
+			return err
+		}
+	}
 	quiet := targetsStdout(targets)
 	if quiet && f.json {
 		return &usageError{"run: --json and an output to - both want standard output; see ashlar run --help"}
 	}
-	var s *onnx.Session
-	if !f.fixedGiven {
-		s, err = onnx.NewSession(m)
-	} else {
-		var d dtype.DType
-		if d, err = dtype.Parse(f.fixed); err != nil || !d.IsFixed() {
-			return &usageError{fmt.Sprintf("run: --fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64; see ashlar run --help", cmp.Or(f.fixed, `""`))}
-		}
-		s, err = onnx.NewFixedSession(m, d)
-	}
-	if err != nil {
+	u := &runner{program: p, f: f, src: src, m: m}
+	if u.s, err = f.session(m); err != nil {
 		return src.in(err)
 	}
-	r := &result{model: src.name, m: m, load: time.Since(start)}
-	if r.labels, err = findLabels(f.labels, src); err != nil {
+	if u.labels, err = findLabels(f.labels, src); err != nil {
 		return err
 	}
-	start = time.Now()
-	if r.inputs, err = p.gather(m, src.name, files, f.inputs, &f.pics); err != nil {
-		return err
+	u.load = time.Since(start)
+	if folders != nil {
+		return u.all(ctx, folders)
 	}
-	r.read = time.Since(start)
-	given := r.inputs.given()
-	if r.plan, err = s.PlanValues(given); err != nil {
-		return src.in(err)
-	}
-
-	// Until here an interrupt ends the program at once; now it ends the run, and a second one the program.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	defer context.AfterFunc(ctx, stop)()
-	outputs, err := p.repeat(ctx, s, given, f, r)
+	r, err := u.once(ctx, files, f.inputs, p.progress)
 	if err != nil {
-		if errors.Is(err, context.Canceled) {
-			return fmt.Errorf("interrupted: %w", src.in(err))
-		}
-		return src.in(err)
-	}
-	r.take(outputs)
-	if r.ranks, err = r.rank(f); err != nil {
 		return err
 	}
 	for _, t := range targets {
@@ -244,13 +234,13 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		}
 	}
 	if f.trace != "" {
-		if err := p.writePictures([2]string{f.trace}, r.profile.writeTrace); err != nil {
+		if err := p.writeTo(f.trace, r.profile.writeTrace); err != nil {
 			return err
 		}
 	}
 	if f.all != "" {
 		put := func(w io.Writer) error { return npy.WriteZip(w, r.profile.names, r.profile.values) }
-		if err := p.writePictures([2]string{f.all}, put); err != nil {
+		if err := p.writeTo(f.all, put); err != nil {
 			return err
 		}
 	}
@@ -258,11 +248,11 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	case quiet:
 		return nil
 	case f.json:
-		return p.printJSON(r, f)
+		return p.printJSON(r)
 	}
 	p.print(r, f)
 	if f.repeat > 1 {
-		p.printTimes(r.profile)
+		p.printTimes(r.spent)
 	}
 	if f.profile {
 		p.printProfile(r.profile)
@@ -270,30 +260,76 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	return nil
 }
 
+// session loads a model as --fixed says.
+func (f *runFlags) session(m *onnx.Model) (*onnx.Session, error) {
+	if !f.fixedGiven {
+		return onnx.NewSession(m)
+	}
+	d, err := dtype.Parse(f.fixed)
+	if err != nil || !d.IsFixed() {
+		return nil, &usageError{fmt.Sprintf("run: --fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64; see ashlar run --help", cmp.Or(f.fixed, `""`))}
+	}
+	return onnx.NewFixedSession(m, d)
+}
+
+// once reads inputs and runs the model on them, as often as --repeat says.
+func (u *runner) once(ctx context.Context, files, named []string, progress func() (func(done, total int, n *onnx.Node), func())) (r *result, err error) {
+	r = &result{runner: u}
+	start := time.Now()
+	if r.inputs, err = u.gather(u.m, u.src.name, files, named, &u.f.pics); err != nil {
+		return nil, err
+	}
+	r.read = time.Since(start)
+	given := r.inputs.given()
+	if r.plan, err = u.s.PlanValues(given); err != nil {
+		return nil, u.src.in(err)
+	}
+
+	// Until here an interrupt ends the program at once; now it ends the run, and a second one the program.
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	outputs, err := r.repeat(ctx, given, progress)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			return nil, fmt.Errorf("interrupted: %w", u.src.in(err))
+		}
+		return nil, u.src.in(err)
+	}
+	r.take(outputs)
+	r.ranks, err = r.rank(u.f)
+	return r, err
+}
+
 // repeat runs the session as often as it is asked for, and returns the outputs of the last run.
-func (p *program) repeat(ctx context.Context, s *onnx.Session, given map[string]onnx.Value, f *runFlags, r *result) (outputs map[string]onnx.Value, err error) {
-	r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
-	o := onnx.Options{MaxMemory: int64(p.limit), Threads: f.threads}
+func (r *result) repeat(ctx context.Context, given map[string]onnx.Value, progress func() (func(done, total int, n *onnx.Node), func())) (outputs map[string]onnx.Value, err error) {
+	f := r.f
+	o := onnx.Options{MaxMemory: int64(r.limit), Threads: f.threads}
 	if f.profile || f.trace != "" || f.all != "" {
+		r.profile = &profile{nodes: make(map[*onnx.Node]*nodeTime), trace: f.trace != ""}
 		o.Observe = r.profile.observe
 	}
 	for i := range f.repeat {
-		r.profile.begin()
-		r.profile.keep = f.all != "" && i == f.repeat-1
+		if r.profile != nil {
+			r.profile.begin()
+			r.profile.keep = f.all != "" && i == f.repeat-1
+		}
 		for _, v := range outputs {
 			v.Close()
 		}
 		start := time.Now()
-		bar, done := p.progress()
+		bar, done := progress()
 		o.Progress = bar
-		outputs, err = s.RunValues(ctx, given, o)
+		outputs, err = r.s.RunValues(ctx, given, o)
 		done()
-		if err = cmp.Or(err, r.profile.err); err != nil {
+		if err == nil && r.profile != nil {
+			err = r.profile.err
+		}
+		if err != nil {
 			return nil, err
 		}
-		r.profile.spent = append(r.profile.spent, time.Since(start))
+		r.spent = append(r.spent, time.Since(start))
 	}
-	r.run = r.profile.median()
 	return outputs, nil
 }
 

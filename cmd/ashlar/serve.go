@@ -130,14 +130,7 @@ func (p *program) serve(ctx context.Context, f *serveFlags, args []string) error
 	var names []string
 	for _, arg := range args {
 		name, file := named(arg)
-		src, err := p.open(file)
-		if err != nil {
-			return err
-		}
-		if src.kind != onnxKind && src.kind != unknownKind {
-			return fmt.Errorf("%s: it isn't an ONNX model", src.name)
-		}
-		m, err := p.model(src)
+		_, m, err := p.openModel(file)
 		if err != nil {
 			return err
 		}

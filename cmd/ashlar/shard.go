@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/ashlar-go/ashlar/device"
@@ -85,19 +83,11 @@ picture goes to standard output when FILE is -, and then the text is left out.`,
 // writePictures writes pictures to the files that have a name; - is standard output.
 func (p *program) writePictures(files [2]string, writes ...func(io.Writer) error) error {
 	for i, write := range writes {
-		switch file := files[i]; file {
-		case "":
-		case "-":
-			if err := write(p.out); err != nil {
-				return err
-			}
-		default:
-			if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
-				return fmt.Errorf("%s: there is no folder %s to write it to", file, filepath.Dir(file))
-			}
-			if err := p.writeFile(file, write); err != nil {
-				return fmt.Errorf("%s: %w", file, bare(err))
-			}
+		if files[i] == "" {
+			continue
+		}
+		if err := p.writeTo(files[i], write); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -258,6 +258,19 @@ func (p *program) model(s *source) (m *onnx.Model, err error) {
 	return m, nil
 }
 
+// openModel opens the file that an argument names as an ONNX model.
+func (p *program) openModel(arg string) (*source, *onnx.Model, error) {
+	s, err := p.open(arg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.kind != onnxKind && s.kind != unknownKind {
+		return nil, nil, fmt.Errorf("%s: it isn't an ONNX model", s.name)
+	}
+	m, err := p.model(s)
+	return s, m, err
+}
+
 // arrays is a file of several tensors.
 type arrays interface {
 	Names() []string
@@ -302,34 +315,30 @@ func (p *program) arrays(s *source) (a arrays, err error) {
 	return a, nil
 }
 
-// weights are the initializers of a model. Tensor is called with one of Names.
+// weights are the initializers of a model, those of graphs inside nodes included. Where several have one name, those after
+// the first have .2, .3 and so on behind it. Tensor is called with one of Names.
 type weights struct {
 	*onnx.Model
-	byName map[string]*onnx.TensorProto // the first of each name
+	names  []string
+	byName map[string]*onnx.TensorProto
 }
 
 func weightsOf(m *onnx.Model) weights {
-	w := weights{m, make(map[string]*onnx.TensorProto)}
-	if m.Graph == nil {
-		return w
-	}
-	for i := range m.Graph.Initializers {
-		if t := &m.Graph.Initializers[i]; w.byName[t.Name] == nil {
-			w.byName[t.Name] = t
+	w := weights{Model: m, byName: make(map[string]*onnx.TensorProto)}
+	for g := range m.Graph.All() {
+		for i := range g.Initializers {
+			t := &g.Initializers[i]
+			name := t.Name
+			for k := 2; w.byName[name] != nil; k++ {
+				name = fmt.Sprintf("%s.%d", t.Name, k)
+			}
+			w.names, w.byName[name] = append(w.names, name), t
 		}
 	}
 	return w
 }
 
-func (w weights) Names() (names []string) {
-	if w.Graph == nil {
-		return nil
-	}
-	for i := range w.Graph.Initializers {
-		names = append(names, w.Graph.Initializers[i].Name)
-	}
-	return names
-}
+func (w weights) Names() []string { return w.names }
 
 func (w weights) Tensor(name string) (tensor.Any, error) {
 	return w.Model.Tensor(w.byName[name])

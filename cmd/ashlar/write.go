@@ -23,6 +23,28 @@ func (p *program) forceFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&p.force, "force", false, "replace a write-protected file")
 }
 
+// writeTo is writeFile for a file that the command line names: - is standard output. Its errors name the file.
+func (p *program) writeTo(file string, put func(io.Writer) error) error {
+	if file == "-" {
+		return put(pieces{p.out})
+	}
+	if err := folderOf(file); err != nil {
+		return err
+	}
+	if err := p.writeFile(file, put); err != nil {
+		return fmt.Errorf("%s: %w", file, bare(err))
+	}
+	return nil
+}
+
+// folderOf fails if there is no folder for a file.
+func folderOf(file string) error {
+	if info, err := os.Stat(filepath.Dir(file)); file != "-" && (err != nil || !info.IsDir()) {
+		return fmt.Errorf("%s: there is no folder %s to write it to", file, filepath.Dir(file))
+	}
+	return nil
+}
+
 // writeFile makes a file of what put writes. It appears, or takes the place of an earlier one, when all is written and the
 // disk has it. A write-protected one stays, unless --force is given.
 func (p *program) writeFile(path string, put func(io.Writer) error) (err error) {

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/onnx"
+)
+
+// folders are the inputs of many runs: files that take turns, and inputs that are the same in all runs.
+type folders struct {
+	turns []string // the files of the folders
+	name  string   // of the input that the files go to, if it is given
+	at    int      // else their place among the arguments
+	files []string // the other arguments
+	named []string // the other values of -i
+}
+
+// foldersOf looks for folders among the inputs of a run. It returns nil if there are none.
+func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
+	d := &folders{at: -1}
+	isFolder := func(file string) bool {
+		info, err := os.Stat(file)
+		return err == nil && info.IsDir()
+	}
+	isFile := func(file string) bool { // or a link to nothing, whose line says so
+		info, err := os.Stat(file)
+		return err != nil || info.Mode().IsRegular()
+	}
+	var where []string
+	take := func(folder string) error {
+		where = append(where, folder)
+		list, err := os.ReadDir(folder) // sorted by name
+		if err != nil {
+			return fmt.Errorf("%s: %w", folder, bare(err))
+		}
+		for _, e := range list {
+			if file := filepath.Join(folder, e.Name()); !strings.HasPrefix(e.Name(), ".") && isFile(file) {
+				d.turns = append(d.turns, file)
+			}
+		}
+		return nil
+	}
+	in := &inputs{m: m}
+	for _, arg := range f.inputs {
+		name, file, err := in.named(arg)
+		if err != nil || !isFolder(file) {
+			d.named = append(d.named, arg) // gather says what is wrong
+			continue
+		}
+		if where != nil && d.name != name {
+			return nil, &usageError{fmt.Sprintf("run: -i %s: a run takes folders for one input, and %s has one; see ashlar run --help", arg, label(d.name))}
+		}
+		d.name = name
+		if err := take(file); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range files {
+		if !isFolder(file) {
+			d.files = append(d.files, file)
+			continue
+		}
+		if d.name != "" {
+			return nil, &usageError{fmt.Sprintf("run: %s: a run takes folders for one input, and %s has one; see ashlar run --help", file, label(d.name))}
+		}
+		if d.at < 0 {
+			d.at = len(d.files)
+		}
+		if err := take(file); err != nil {
+			return nil, err
+		}
+	}
+	if where == nil {
+		return nil, nil
+	}
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"-o", f.outputs != nil}, {"--profile", f.profile}, {"--trace", f.trace != ""}, {"--all", f.all != ""}} {
+		if flag.given {
+			return nil, &usageError{fmt.Sprintf("run: %s is about one run, and a folder makes several; see ashlar run --help", flag.name)}
+		}
+	}
+	for _, arg := range append(d.named, d.files...) {
+		if arg == "-" || strings.HasSuffix(arg, "=-") {
+			return nil, &usageError{"run: standard input can be read once, and a folder makes several runs; save it to a file"}
+		}
+	}
+	if len(d.turns) == 0 {
+		return nil, fmt.Errorf("%s: there are no files in it; hidden ones, and those of folders inside, don't count", strings.Join(where, ", "))
+	}
+	return d, nil
+}
+
+// inputs are the arguments of one run.
+func (d *folders) inputs(file string) (files, named []string) {
+	if d.name != "" {
+		return d.files, append([]string{d.name + "=" + file}, d.named...)
+	}
+	files = append(files, d.files[:d.at]...)
+	return append(append(files, file), d.files[d.at:]...), d.named
+}
+
+// A reportLine is the line of JSON about one file of a folder.
+type reportLine struct {
+	File    string         `json:"file"`
+	Outputs []reportOutput `json:"outputs,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Seconds float64        `json:"seconds,omitempty"` // the median of several runs
+	Runs    []float64      `json:"runs,omitempty"`    // with --repeat
+}
+
+// all runs the model on each file of the folders.
+func (u *runner) all(ctx context.Context, d *folders) error {
+	e := json.NewEncoder(u.out)
+	e.SetEscapeHTML(false)
+	step, done := u.bar("files", !u.terminal(u.stdout)) // lines on the same screen show it, too
+	defer done()
+	failed := 0
+	for i, file := range d.turns {
+		open := len(u.closers)
+		files, named := d.inputs(file)
+		line := reportLine{File: file}
+		r, err := u.once(ctx, files, named, func() (func(int, int, *onnx.Node), func()) { return nil, func() {} })
+		switch {
+		case errors.Is(err, context.Canceled):
+			return fmt.Errorf("after %d of %d files: %w", i, len(d.turns), err)
+		case err != nil:
+			failed++
+			line.Error = printable(err.Error() + wayOut(err))
+		default:
+			line.Outputs, line.Seconds = r.reportOutputs(), median(r.spent).Seconds()
+			if u.f.repeat > 1 {
+				line.Runs = r.seconds()
+			}
+		}
+		if err := e.Encode(&line); err != nil {
+			return err
+		}
+		if err := u.out.Flush(); err != nil {
+			return fmt.Errorf("writing to standard output: %w", err)
+		}
+		if r != nil {
+			for _, t := range r.outputs {
+				t.Close()
+			}
+		}
+		for _, c := range u.closers[open:] {
+			c.Close()
+		}
+		u.closers = u.closers[:open]
+		step(i+1, len(d.turns))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d files failed; their lines say why", failed, len(d.turns))
+	}
+	return nil
+}

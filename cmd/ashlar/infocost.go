@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A costing is the cost of a run. It names the inputs that lack sizes, as --shape takes them.
+type costing struct {
+	*onnx.Cost
+	open []string
+}
+
+// cost counts a run with the sizes of --shape and the inputs of -i.
+func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error) {
+	sizes := make(map[string]tensor.Any)
+	all := m.Inputs()
+	for _, text := range f.shapes {
+		i := slices.IndexFunc(all, func(v onnx.ValueInfo) bool { return strings.HasPrefix(text, v.Name+"=") })
+		if i < 0 {
+			var names []string
+			for _, v := range all {
+				names = append(names, v.Name)
+			}
+			name, _, ok := strings.Cut(text, "=")
+			if !ok {
+				return nil, &usageError{fmt.Sprintf("info: --shape %s: want name=1x3x224x224; see ashlar info --help", text)}
+			}
+			return nil, fmt.Errorf("%s: --shape %s: there is no input %q; it has %d%s", s.name, text, name, len(names), listed(names))
+		}
+		v := &all[i]
+		var shape []int
+		for size := range strings.SplitSeq(text[len(v.Name)+1:], "x") {
+			if size == "" && text == v.Name+"=" {
+				break // of rank 0
+			}
+			n, err := strconv.Atoi(size)
+			if err != nil || n < 0 {
+				return nil, &usageError{fmt.Sprintf("info: --shape %s: %q is no size; want name=1x3x224x224; see ashlar info --help", text, size)}
+			}
+			shape = append(shape, n)
+		}
+		d, ok := v.Type.Elem.DType()
+		if !ok || v.Type.Kind != onnx.KindTensor {
+			return nil, fmt.Errorf("%s: --shape %s: the input is %v, no tensor of numbers", s.name, text, v.Type)
+		}
+		spec, err := tensor.NewSpec(d, shape...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: --shape %s: %w", s.name, text, err)
+		}
+		sizes[v.Name] = spec.Any()
+	}
+	in := &inputs{p: p, m: m, model: s.name}
+	for _, text := range f.inputs {
+		name, file, err := in.named(text)
+		if err != nil {
+			return nil, err
+		}
+		src, err := p.open(file)
+		if err != nil {
+			return nil, err
+		}
+		if sizes[name], err = p.tensor(src); err != nil {
+			return nil, err
+		}
+	}
+	c, err := m.Cost(sizes)
+	if err != nil {
+		return nil, s.in(err)
+	}
+	return &costing{c, openInputs(all, sizes)}, nil
+}
+
+// parameters is the number of elements of a model's weights.
+func parameters(m *onnx.Model) (total int64) {
+	for g := range m.Graph.All() {
+		for i := range g.Initializers {
+			if n, err := g.Initializers[i].Len(); err == nil {
+				total += int64(n)
+			}
+		}
+	}
+	return total
+}
+
+// An operatorUse counts the nodes of an operator in a model, and their cost.
+type operatorUse struct {
+	Op      string `json:"op"`
+	Nodes   int    `json:"nodes"`
+	FLOPs   int64  `json:"flops"`             // of the nodes that run once, as far as they are known
+	Unknown int    `json:"unknown,omitempty"` // nodes whose FLOPs aren't in FLOPs
+}
+
+func opOf(n *onnx.Node) string {
+	if n.Domain != "" && n.Domain != "ai.onnx" {
+		return n.Domain + "." + n.Op
+	}
+	return n.Op
+}
+
+// operatorsOf counts the nodes of a model by operator, the most frequent first, without their costs.
+func operatorsOf(m *onnx.Model) (list []operatorUse) {
+	counts := make(map[string]int)
+	for g := range m.Graph.All() {
+		for i := range g.Nodes {
+			counts[opOf(&g.Nodes[i])]++
+		}
+	}
+	for name, n := range counts {
+		list = append(list, operatorUse{Op: name, Nodes: n, Unknown: n})
+	}
+	slices.SortFunc(list, func(a, b operatorUse) int {
+		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), strings.Compare(a.Op, b.Op))
+	})
+	return list
+}
+
+// costs sums the costs of nodes by operator, the largest first. Nodes of functions stand in place of their calls.
+func costs(c *onnx.Cost) (list []operatorUse) {
+	at := make(map[string]int)
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		op := opOf(n.Node)
+		k, ok := at[op]
+		if !ok {
+			k = len(list)
+			at[op], list = k, append(list, operatorUse{Op: op})
+		}
+		list[k].Nodes++
+		switch {
+		case n.FLOPs < 0 || !n.Once && n.FLOPs > 0:
+			list[k].Unknown++
+		case n.Once:
+			list[k].FLOPs += n.FLOPs
+		}
+	}
+	slices.SortFunc(list, func(a, b operatorUse) int {
+		return cmp.Or(cmp.Compare(b.FLOPs, a.FLOPs), cmp.Compare(b.Unknown, a.Unknown), strings.Compare(a.Op, b.Op))
+	})
+	return list
+}
+
+// describeCost writes rows about the cost of a run; c is nil for a model that can't be run.
+func (p *program) describeCost(c *costing, row func(head, text string)) {
+	if c == nil {
+		return
+	}
+	total, live := grouped(c.FLOPs), amount(c.Plan.Live)
+	if !c.Exact {
+		total += "+"
+	}
+	if !c.Exact && c.FLOPs == 0 {
+		total = "unknown"
+	}
+	switch {
+	case !c.Plan.Exact && c.Plan.Live == 0:
+		live = "unknown"
+	case !c.Plan.Exact:
+		live = "at least " + live
+	}
+	row("FLOPs", total)
+	for _, o := range costs(c.Cost) {
+		var text []string
+		if o.FLOPs > 0 {
+			part := grouped(o.FLOPs) + " in " + label(o.Op)
+			if c.Exact {
+				part += fmt.Sprintf(", %.1f %%", 100*float64(o.FLOPs)/float64(c.FLOPs))
+			}
+			text = append(text, part)
+		}
+		if o.Unknown > 0 && c.FLOPs > 0 {
+			text = append(text, fmt.Sprintf("not counted in %d of %d %s", o.Unknown, o.Nodes, label(o.Op)))
+		}
+		if text != nil {
+			row("", strings.Join(text, ", "))
+		}
+	}
+	if live = fmt.Sprintf("weights %s, results %s", amount(c.Plan.Weights), live); c.Plan.Node != "" {
+		live += ", most at " + label(c.Plan.Node)
+	}
+	row("memory", live)
+	if len(c.open) > 0 && !(c.Exact && c.Plan.Exact) {
+		row("", "sizes are open: say them, as in --shape "+label(c.open[0]))
+	}
+}
+
+// openInputs are the inputs that lack sizes, as --shape takes them.
+func openInputs(all []onnx.ValueInfo, given map[string]tensor.Any) (list []string) {
+	for _, v := range all {
+		if _, ok := given[v.Name]; ok || v.Type.Kind != onnx.KindTensor {
+			continue
+		}
+		if !v.Type.HasShape {
+			list = append(list, v.Name+"=SIZES")
+			continue
+		}
+		open := false
+		var sizes []string
+		for _, d := range v.Type.Shape {
+			open = open || d.Value < 0
+			sizes = append(sizes, d.String())
+		}
+		if open {
+			list = append(list, v.Name+"="+strings.Join(sizes, "x"))
+		}
+	}
+	return list
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

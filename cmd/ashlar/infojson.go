@@ -1,0 +1,236 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format/image"
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/onnx"
+)
+
+// An infoLine is the line of JSON about one file.
+type infoLine struct {
+	File   string      `json:"file"`
+	Kind   string      `json:"kind"`
+	Bytes  int64       `json:"bytes,omitempty"` // of a file that isn't a stream
+	Arrays []infoArray `json:"arrays,omitempty"`
+	Model  *infoModel  `json:"model,omitempty"`
+}
+
+// An infoArray is a tensor in a file, an input or an output.
+type infoArray struct {
+	Name  string `json:"name,omitempty"`
+	DType string `json:"dtype"`
+	Shape []any  `json:"shape"` // numbers, names, and null where a size is open; null where the rank is
+	Bytes int64  `json:"bytes,omitempty"`
+}
+
+type infoModel struct {
+	IR          int64         `json:"ir"`
+	Opsets      []infoOpset   `json:"opsets"`
+	Producer    string        `json:"producer,omitempty"`
+	Inputs      []infoArray   `json:"inputs"`
+	Outputs     []infoArray   `json:"outputs"`
+	Weights     int           `json:"weights"`
+	Parameters  int64         `json:"parameters"`
+	InPlace     int64         `json:"weights_in_place"` // bytes
+	Copied      int64         `json:"weights_copied"`
+	Operators   []operatorUse `json:"operators"`
+	Cost        *infoCost     `json:"cost,omitempty"` // of a model that can be run
+	Unsupported []string      `json:"unsupported,omitempty"`
+}
+
+type infoOpset struct {
+	Domain  string `json:"domain"`
+	Version int64  `json:"version"`
+}
+
+type infoCost struct {
+	FLOPs   int64      `json:"flops"`
+	Exact   bool       `json:"flops_exact"`
+	Weights int64      `json:"weights"` // bytes
+	Live    int64      `json:"live"`
+	LiveAt  string     `json:"live_at,omitempty"`
+	LiveAll bool       `json:"live_exact"`
+	Nodes   []infoNode `json:"nodes"`
+}
+
+type infoNode struct {
+	Name  string   `json:"name"`
+	Op    string   `json:"op"`
+	Depth int      `json:"depth,omitempty"`
+	Once  bool     `json:"once"`
+	FLOPs *int64   `json:"flops"` // null: unknown
+	Bytes *int64   `json:"bytes"`
+	Types []string `json:"results"`
+}
+
+// known is nil for a number that is unknown.
+func known(n int64) *int64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func arrayOf(name, elem string, shape []int, bytes int64) infoArray {
+	a := infoArray{Name: name, DType: elem, Shape: []any{}, Bytes: bytes}
+	for _, n := range shape {
+		a.Shape = append(a.Shape, n)
+	}
+	return a
+}
+
+// declared is a value as the graph declares it.
+func declared(v *onnx.ValueInfo) infoArray {
+	t := &v.Type
+	if t.Kind != onnx.KindTensor {
+		return infoArray{Name: v.Name, DType: t.String()}
+	}
+	a := infoArray{Name: v.Name, DType: t.Elem.String()}
+	if t.HasShape {
+		a.Shape = []any{}
+	}
+	for _, d := range t.Shape {
+		switch {
+		case d.Value >= 0:
+			a.Shape = append(a.Shape, d.Value)
+		case d.Param != "":
+			a.Shape = append(a.Shape, d.Param)
+		default:
+			a.Shape = append(a.Shape, nil)
+		}
+	}
+	return a
+}
+
+func (p *program) describeJSON(s *source, f *infoFlags) error {
+	line := infoLine{File: s.name, Bytes: s.size}
+	var err error
+	switch s.kind {
+	case onnxKind:
+		line.Kind = "onnx"
+		line.Model, err = p.modelJSON(s, f)
+	case npzKind, safetensorsKind, indexKind:
+		line.Kind = map[kind]string{npzKind: "npz", safetensorsKind: "safetensors", indexKind: "safetensors index"}[s.kind]
+		line.Arrays, err = p.arraysJSON(s)
+	default:
+		line.Kind, line.Arrays, err = p.arrayJSON(s)
+	}
+	if err != nil {
+		return err
+	}
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	return e.Encode(&line)
+}
+
+func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
+	m, err := p.model(s)
+	if err != nil {
+		return nil, err
+	}
+	out := &infoModel{IR: m.IR, Producer: strings.TrimSpace(m.Producer + " " + m.ProducerVersion), Opsets: []infoOpset{}, Inputs: []infoArray{},
+		Outputs: []infoArray{}, Operators: []operatorUse{}}
+	for _, o := range m.Opsets {
+		out.Opsets = append(out.Opsets, infoOpset{o.Domain, o.Version})
+	}
+	c, err := p.cost(s, m, f)
+	var missing *onnx.UnsupportedError
+	if errors.As(err, &missing) {
+		for _, u := range missing.List {
+			out.Unsupported = append(out.Unsupported, u.String())
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	for _, v := range m.Inputs() {
+		out.Inputs = append(out.Inputs, declared(&v))
+	}
+	for i := range m.Graph.Outputs {
+		out.Outputs = append(out.Outputs, declared(&m.Graph.Outputs[i]))
+	}
+	out.Weights, out.Parameters = len(weightsOf(m).names), parameters(m)
+	out.InPlace, out.Copied = m.Weights()
+	if out.Operators = operatorsOf(m); c == nil {
+		return out, nil
+	}
+	out.Operators = costs(c.Cost)
+	out.Cost = &infoCost{FLOPs: c.FLOPs, Exact: c.Exact, Weights: c.Plan.Weights, Live: c.Plan.Live, LiveAt: c.Plan.Node, LiveAll: c.Plan.Exact, Nodes: []infoNode{}}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		x := infoNode{Name: nameOf(n.Node, n.Index), Op: opOf(n.Node), Depth: n.Depth, Once: n.Once, FLOPs: known(n.FLOPs), Bytes: known(n.Bytes), Types: []string{}}
+		for _, t := range n.Types {
+			x.Types = append(x.Types, t.String())
+		}
+		out.Cost.Nodes = append(out.Cost.Nodes, x)
+	}
+	return out, nil
+}
+
+func (p *program) arraysJSON(s *source) ([]infoArray, error) {
+	a, err := p.arrays(s)
+	if err != nil {
+		return nil, err
+	}
+	list := []infoArray{}
+	for _, name := range a.Names() {
+		switch a := a.(type) {
+		case *npy.Zip:
+			h, err := a.Header(name)
+			if err != nil {
+				return nil, s.in(err)
+			}
+			list = append(list, arrayOf(name, h.DType.String(), h.Shape, int64(h.Bytes())))
+		case stored:
+			info, err := a.Info(name)
+			if err != nil {
+				return nil, s.in(err)
+			}
+			elem := strings.TrimSpace(elemOf(info))
+			if info.Packed != nil {
+				elem = info.Packed.String()
+			}
+			list = append(list, arrayOf(name, elem, info.Shape, int64(info.Bytes)))
+		}
+	}
+	return list, nil
+}
+
+// arrayJSON describes a file of one tensor.
+func (p *program) arrayJSON(s *source) (kind string, list []infoArray, err error) {
+	switch s.kind {
+	case npyKind, pictureKind:
+	case tensorKind:
+		t, err := s.proto()
+		if err != nil {
+			return "", nil, err
+		}
+		return "pb", []infoArray{arrayOf("", t.DType().String(), t.Shape(), int64(t.Len()*t.DType().Size()))}, nil
+	case csvKind, tsvKind, rawKind:
+		return "", nil, fmt.Errorf("%s: it has no header that says what is in it; ashlar show reads it", s.name)
+	default:
+		return "", nil, s.unknown()
+	}
+	r, err := s.reader()
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close()
+	if s.kind == npyKind {
+		h, err := npy.ReadHeader(r)
+		if err != nil {
+			return "", nil, fmt.Errorf("%s: %w", s.name, err)
+		}
+		return "npy", []infoArray{arrayOf("", h.DType.String(), h.Shape, int64(h.Bytes()))}, nil
+	}
+	info, err := image.Config(r)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	shape := []int{info.Channels, info.Height, info.Width}
+	return info.Format.String(), []infoArray{arrayOf("", "uint8", shape, int64(info.Channels*info.Height*info.Width))}, nil
+}
