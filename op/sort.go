@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -20,10 +21,18 @@ func sorted(a tensor.Any, axis int) *transfer {
 	axis = axisOf("Sort", axis, a.Rank())
 	return &transfer{name: "Sort", d: a.DType(), shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
-		ordered("Sort", ctx, in[0], before, n, after, false, func(first int, line []keyed) {
-			for i, e := range line {
-				dst.copy(first+i*after, in[0], first+e.at*after, 1)
+		f := formOf(a.DType())
+		byLines("Sort", ctx, dst, in[0], before, n, after, n, func() func(to, line []byte) {
+			if f.Size == 8 {
+				return sorter[uint64](f, n)
 			}
+			return sorter[uint32](f, n)
 		})
 	}}
+}
+
+// sorter returns what sorts lines of n elements.
+func sorter[K order.Key](f *order.Form, n int) func(to, line []byte) {
+	keys := roomFor[K]("Sort", 2, n)
+	return func(to, line []byte) { order.Sort(to, line, f, keys[:n], keys[n:]) }
 }
