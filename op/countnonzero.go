@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -37,7 +38,10 @@ func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tens
 
 // truthOf returns which elements aren't zero.
 func truthOf(a *tensor.Any) tensor.Any {
-	return tensor.FromSlice(truths(wordsOf(*a)), a.Shape()...).Any()
+	if a.DType() == dtype.Bool {
+		return *a
+	}
+	return tensor.FromSlice(conv.As[bool](truths(wordsOf(*a))), a.Shape()...).Any()
 }
 
 // These have no form in ONNX.
@@ -55,11 +59,7 @@ type truthCount struct{ n int64 }
 func (f *truthCount) Start() { f.n = 0 }
 
 func (f *truthCount) Take(x exec.Run) {
-	for _, v := range exec.Of[bool](x) {
-		if v {
-			f.n++
-		}
-	}
+	f.n += int64(conv.True(exec.Bytes(x, dtype.Bool)))
 }
 
 func (f *truthCount) Result(out exec.Run) error {
@@ -73,8 +73,9 @@ type truthTest struct{ all, found bool }
 func (f *truthTest) Start() { f.found = false }
 
 func (f *truthTest) Take(x exec.Run) {
-	for _, v := range exec.Of[bool](x) {
-		f.found = f.found || v != f.all
+	if !f.found {
+		n := conv.True(exec.Bytes(x, dtype.Bool))
+		f.found = f.all && n < len(x) || !f.all && n > 0
 	}
 }
 

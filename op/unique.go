@@ -60,7 +60,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	shape[0] = len(heads)
 	entries := tensor.EmptyOf(a.DType(), shape...)
 	if to := wordsOf(entries); m == 1 {
-		to.pick(0, rows, heads)
+		conv.Take(to.mem, rows.mem, to.size, first, conv.Axis{Stride: 1})
 	} else {
 		conv.Pick(to.mem, rows.mem, m*to.size, m*to.size, heads, false)
 	}

@@ -257,3 +257,47 @@ func backward[W any](dst, src []W) {
 		dst[i] = src[len(src)-1-i]
 	}
 }
+
+// Nonzero sets dst to 1 where an element of src isn't zero, and to 0 elsewhere. The sign of a float doesn't matter, and of
+// a pair one of the two halves decides.
+func Nonzero(dst, src []byte, size int, float, pair bool) {
+	if pair {
+		size /= 2
+	}
+	switch size {
+	case 1:
+		nonzero(dst, src, float, pair)
+	case 2:
+		nonzero(dst, elems[uint16](src), float, pair)
+	case 4:
+		nonzero(dst, elems[uint32](src), float, pair)
+	case 8:
+		nonzero(dst, elems[uint64](src), float, pair)
+	default:
+		nonzero(dst, elemsOf8(src), float, true) // a number of 16 bytes
+	}
+}
+
+func nonzero[W uint8 | uint16 | uint32 | uint64](dst []byte, src []W, float, pair bool) {
+	mask := ^W(0)
+	if float {
+		mask >>= 1
+	}
+	if pair {
+		for i := range dst {
+			dst[i] = truth((src[2*i] | src[2*i+1]) & mask)
+		}
+		return
+	}
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = truth(v & mask)
+	}
+}
+
+func truth[W uint8 | uint16 | uint32 | uint64](v W) (b byte) {
+	if v != 0 {
+		b = 1
+	}
+	return b
+}
