@@ -48,10 +48,10 @@ func truthOf(a *tensor.Any) tensor.Any {
 var (
 	countNonzero = reduction{about: about{name: "CountNonzero"}, takes: bools, gives: dtype.Int64,
 		folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, spare: &sync.Pool{}}
-	anyTrue = reduction{about: about{name: "Any"}, takes: bools,
-		folder: func(*exec.Reducer) exec.Folder { return new(truthTest) }, spare: &sync.Pool{}}
+	anyTrue = reduction{about: about{name: "Any"}, takes: bools, // false < true
+		folder: maxFolder, lines: anyLines, rows: anyRows, spare: &sync.Pool{}}
 	allTrue = reduction{about: about{name: "AllTrue"}, takes: bools,
-		folder: func(*exec.Reducer) exec.Folder { return &truthTest{all: true} }, spare: &sync.Pool{}}
+		folder: minFolder, lines: allLines, rows: allRows, spare: &sync.Pool{}}
 )
 
 type truthCount struct{ n int64 }
@@ -67,19 +67,24 @@ func (f *truthCount) Result(out exec.Run) error {
 	return nil
 }
 
-// truthTest is the folder of Any and AllTrue: it looks for true, or for false.
-type truthTest struct{ all, found bool }
-
-func (f *truthTest) Start() { f.found = false }
-
-func (f *truthTest) Take(x exec.Run) {
-	if !f.found {
-		n := conv.True(exec.Bytes(x, dtype.Bool))
-		f.found = f.all && n < len(x) || !f.all && n > 0
+func anyLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
+	for i := range out {
+		exec.Of[bool](out)[i] = conv.True(exec.Bytes(x, dtype.Bool)[i*step:i*step+n]) > 0
 	}
+	return true
 }
 
-func (f *truthTest) Result(out exec.Run) error {
-	exec.Of[bool](out)[0] = f.found != f.all
-	return nil
+func allLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
+	for i := range out {
+		exec.Of[bool](out)[i] = conv.True(exec.Bytes(x, dtype.Bool)[i*step:i*step+n]) == n
+	}
+	return true
+}
+
+func anyRows(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+	return extremeRows(&maxOp, dtype.Uint8, out, x, from, down, false)
+}
+
+func allRows(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+	return extremeRows(&minOp, dtype.Uint8, out, x, from, down, true)
 }

@@ -151,8 +151,8 @@ func (m *transfer) operands(dst words) (in []words, overlap bool) {
 
 // run computes a transfer to new memory.
 func (m *transfer) run(ctx context.Context) tensor.Any {
-	out, err := tensor.Make(m.d, m.shape...)
-	if err != nil {
+	var out tensor.Any
+	if err := tensor.Try(func() { out = tensor.EmptyOf(m.d, m.shape...) }); err != nil { // fill writes every element
 		panic(fail(m.name, reason(err), "the result: %v", err))
 	}
 	if m.idle() {

@@ -39,8 +39,7 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	arranged, differ := arrangedRows(rows, n, m)
 
 	// Groups of equals, each beginning with its first entry.
-	var heads []int
-	var counts []int64
+	heads, counts := make([]int, 0, n), make([]int64, 0, n)
 	inverse := make([]int64, n)
 	for k, i := range arranged {
 		if k == 0 || differ(arranged[k-1], i) {

@@ -141,57 +141,70 @@ func Filter(dst, src []byte, size int, mask []byte) int {
 func filter[W any](dst, src []W, mask []byte) int {
 	k, i := 0, 0
 	src = src[:len(mask)]
-	for ; i < len(mask) && k < len(dst); i++ { // a store too many, so that there is no branch
+	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // stores too many, so that there are no branches
+		to, from, m := (*[8]W)(dst[k:]), (*[8]W)(src[i:]), (*[8]byte)(mask[i:])
+		n := 0
+		for j := range from {
+			to[n&7] = from[j]
+			n += int(m[j])
+		}
+		k += n
+	}
+	for ; i < len(mask) && k < len(dst); i++ {
 		dst[k] = src[i]
 		k += int(mask[i])
 	}
 	return k
 }
 
-// Replace sets the elements of dst whose byte in mask is 1 to elements of src, from one to the next step apart, and returns
-// how many they are.
-func Replace(dst, src []byte, size int, mask []byte, step int) int {
+// Replace sets the elements of dst whose byte in mask is 1 to elements of src, from one to the next step apart, 0 or 1.
+func Replace(dst, src []byte, size int, mask []byte, step int) {
 	switch size {
 	case 1:
-		return replace(dst, src, mask, step)
+		replace(dst, src, mask, step)
 	case 2:
-		return replace(elems[uint16](dst), elems[uint16](src), mask, step)
+		replace(elems[uint16](dst), elems[uint16](src), mask, step)
 	case 4:
-		return replace(elems[uint32](dst), elems[uint32](src), mask, step)
+		replace(elems[uint32](dst), elems[uint32](src), mask, step)
 	case 8:
-		return replace(elems[word8](dst), elems[word8](src), mask, step)
+		replace(elems[word8](dst), elems[word8](src), mask, step)
+	default:
+		replace(elems[word16](dst), elems[word16](src), mask, step)
 	}
-	return replace(elems[word16](dst), elems[word16](src), mask, step)
 }
 
-func replace[W any](dst, src []W, mask []byte, step int) int {
+func replace[W any](dst, src []W, mask []byte, step int) {
 	k := 0
 	dst = dst[:len(mask)]
-	last := len(src) - 1
-	if last < 0 {
-		return 0
-	}
-	for i, m := range mask {
-		to := &dst[i]
-		from := &src[min(k*step, last)]
-		if m == 0 {
-			from = to // without a branch
+	for i := 0; i < len(mask); i++ {
+		if i+8 <= len(mask) && *(*[8]byte)(mask[i:]) == [8]byte{} {
+			i += 7
+			continue
 		}
-		*to = *from
-		k += int(m)
+		if mask[i] != 0 { // elements that aren't named aren't written, as others may be at them
+			dst[i] = src[k]
+			k += step
+		}
 	}
-	return k
 }
 
 // Places sets dst to the places of the bytes of mask that are 1, counted from first on, and returns how many they are.
 // dst has room for one more, or for as many as there are.
 func Places(dst []int64, mask []byte, first int) int {
-	k := 0
-	for i := 0; i < len(mask) && k < len(dst); i++ {
-		if i+8 <= len(mask) && *(*[8]byte)(mask[i:]) == [8]byte{} {
-			i += 7
+	k, i := 0, 0
+	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // stores too many, so that there are no branches
+		m := (*[8]byte)(mask[i:])
+		if *m == [8]byte{} {
 			continue
 		}
+		to, n := (*[8]int64)(dst[k:]), 0
+		for j := range m {
+			to[n&7] = int64(first + i + j)
+			n += int(m[j])
+		}
+		k += n
+	}
+	for ; i < len(mask) && k < len(dst); i++ {
 		dst[k] = int64(first + i)
 		k += int(mask[i])
 	}

@@ -170,10 +170,14 @@ func radix[K Key](keys, spare []K, from, to int) (sorted, rest []K) {
 	spare = spare[:len(keys)]
 	digits := (to - from + 7) / 8
 	var counts [8][256]int
-	for d := range digits {
-		c, shift := &counts[d], uint(from+8*d)
-		for _, x := range keys {
-			c[uint8(x>>shift)]++
+	for d := 0; d < digits; d += 4 {
+		c, shift := (*[4][256]int)(counts[d:]), uint(from+8*d)
+		for _, x := range keys { // of digits beyond to, too, which have their place
+			y := uint32(x >> shift)
+			c[0][uint8(y)]++
+			c[1][uint8(y>>8)]++
+			c[2][uint8(y>>16)]++
+			c[3][y>>24]++
 		}
 	}
 	for d := range digits {
