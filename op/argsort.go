@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
@@ -24,19 +25,18 @@ func sortedAt(a tensor.Any, axis int) *transfer {
 	return &transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
 		f := formOf(a.DType())
-		byLines("ArgSort", ctx, dst, in[0], before, n, after, n, func() func(to, line []byte) {
+		byLines("ArgSort", ctx, dst, in[0], before, n, after, n, 3, 8, func(room []byte) func(to, line []byte) {
 			if f.Size == 8 {
-				return arranger[uint64](f, n)
+				return arranger[uint64](f, n, room)
 			}
-			return arranger[uint32](f, n)
+			return arranger[uint32](f, n, room)
 		})
 	}}
 }
 
 // arranger returns what stores the positions of lines of n elements, in order.
-func arranger[K order.Key](f *order.Form, n int) func(to, line []byte) {
-	keys := roomFor[K]("ArgSort", n)
-	room := roomFor[uint64]("ArgSort", 2, n)
+func arranger[K order.Key](f *order.Form, n int, scratch []byte) func(to, line []byte) {
+	keys, room := conv.Carve[K](&scratch, n), conv.Carve[uint64](&scratch, 2*n)
 	return func(to, line []byte) {
 		order.Keys(keys, line, f, false)
 		order.Arrange(order.Positions(to), keys, 8*f.Size, &room)

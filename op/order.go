@@ -9,7 +9,9 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The order of max, min, argmax and the pools: NaN above everything for the
@@ -100,11 +102,21 @@ func formOf(d dtype.DType) *order.Form {
 const sideLines = 16
 
 // byLines has the lines of n elements of src, after apart, worked on, one after the other
-// in memory, and gives each outs elements of dst. worker makes what works on one.
-func byLines(name string, ctx context.Context, dst, src words, before, n, after, outs int, worker func() func(to, line []byte)) {
+// in memory, and gives each outs elements of dst. worker makes what works on one, with scratch
+// of so many numbers of a size for each element.
+func byLines(name string, ctx context.Context, dst, src words, before, n, after, outs, numbers, size int, worker func(room []byte) func(to, line []byte)) {
 	strips := (after + sideLines - 1) / sideLines // of lines side by side
 	exec.Split(name, ctx, before*strips, 4*n*min(after, sideLines)*bits.Len(uint(n)), func(from, till int) {
-		work := worker()
+		var room []byte
+		if need := fits(name, n, numbers*size)*numbers*size + 64*numbers; need <= mostScratch/8 {
+			room = make([]byte, need)
+		} else if b, err := mem.AllocDirty(need); err == nil { // memory that was in use before
+			defer b.Close()
+			room = b.Bytes()
+		} else {
+			panic(fail(name, tensor.ErrMemory, "it needs room for %d numbers of %d bytes: %v", n*numbers, size, err))
+		}
+		work := worker(room)
 		in, out := n*src.size, outs*dst.size // bytes of a line
 		if after == 1 {
 			for l := from; l < till; l++ {

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
@@ -22,17 +23,17 @@ func sorted(a tensor.Any, axis int) *transfer {
 	return &transfer{name: "Sort", d: a.DType(), shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
 		f := formOf(a.DType())
-		byLines("Sort", ctx, dst, in[0], before, n, after, n, func() func(to, line []byte) {
+		byLines("Sort", ctx, dst, in[0], before, n, after, n, 2, max(4, f.Size), func(room []byte) func(to, line []byte) {
 			if f.Size == 8 {
-				return sorter[uint64](f, n)
+				return sorter[uint64](f, n, room)
 			}
-			return sorter[uint32](f, n)
+			return sorter[uint32](f, n, room)
 		})
 	}}
 }
 
 // sorter returns what sorts lines of n elements.
-func sorter[K order.Key](f *order.Form, n int) func(to, line []byte) {
-	keys := roomFor[K]("Sort", 2, n)
-	return func(to, line []byte) { order.Sort(to, line, f, keys[:n], keys[n:]) }
+func sorter[K order.Key](f *order.Form, n int, room []byte) func(to, line []byte) {
+	keys, spare := conv.Carve[K](&room, n), conv.Carve[K](&room, n)
+	return func(to, line []byte) { order.Sort(to, line, f, keys, spare) }
 }

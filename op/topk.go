@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
@@ -40,18 +41,18 @@ func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
 	return &transfer{name: "TopK", d: dtype.Int64, shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(shape, axis)
 		f := formOf(a.DType())
-		byLines("TopK", ctx, dst, in[0], before, n, after, k, func() func(to, line []byte) {
+		byLines("TopK", ctx, dst, in[0], before, n, after, k, 1, max(4, f.Size), func(room []byte) func(to, line []byte) {
 			if f.Size == 8 {
-				return topper[uint64](f, n, k, largest)
+				return topper[uint64](f, n, k, largest, room)
 			}
-			return topper[uint32](f, n, k, largest)
+			return topper[uint32](f, n, k, largest, room)
 		})
 	}}
 }
 
 // topper returns what stores the positions of the first k of lines of n elements.
-func topper[K order.Key](f *order.Form, n, k int, largest bool) func(to, line []byte) {
-	keys := roomFor[K]("TopK", n)
+func topper[K order.Key](f *order.Form, n, k int, largest bool, room []byte) func(to, line []byte) {
+	keys := conv.Carve[K](&room, n)
 	var t order.Topper[K]
 	return func(to, line []byte) {
 		order.Keys(keys, line, f, largest)

@@ -127,9 +127,12 @@ func selections() []selection {
 		case1("quantile", "f32", "f32", func(a floats) floats { return op.Quantile(a, 0.9, nil) }, line...),
 		{"unique", "f32", line, func(in inputs) func() []tensor.Any {
 			a := typed[float32](in, "f32")
-			return func() []tensor.Any { v, _, _, _ := op.Unique(a, 0, true); return []tensor.Any{v.Any()} }
+			return func() []tensor.Any {
+				v, first, inverse, counts := op.Unique(a, 0, true)
+				return []tensor.Any{v.Any(), first.Any(), inverse.Any(), counts.Any()}
+			}
 		}},
-		{"unique_all", "i32", line, func(in inputs) func() []tensor.Any {
+		{"unique", "i32", line, func(in inputs) func() []tensor.Any {
 			a := typed[int32](in, "i32")
 			return func() []tensor.Any {
 				v, first, inverse, counts := op.Unique(a, 0, true)
