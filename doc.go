@@ -23,7 +23,7 @@
 //	format/raw/          elements without a header
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
-//	bench/               other Go libraries on the same cases (a module of its own)
+//	bench/               other Go libraries, and NumPy, on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/core/cpu/   the instruction sets that the processor has
 //	internal/core/walk/  plans the rows of an operation over several layouts
