@@ -86,7 +86,7 @@ func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 		return
 	}
 	const side = 16
-	if d.Rows < 4 {
+	if d.Rows < 4 || d.Col == 1 && s.Col == -1 {
 		for i := range d.Rows {
 			copyRow(dst, src, d.Off+i*d.Row, s.Off+i*s.Row, d.Cols, d.Col, s.Col)
 		}

@@ -15,6 +15,11 @@ func elems[W any](mem []byte) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(w)))
 }
 
+// aligned8 reports whether elements of 8 bytes are words of the processor.
+func aligned8(dst, src []byte) bool {
+	return (uintptr(unsafe.Pointer(unsafe.SliceData(dst)))|uintptr(unsafe.Pointer(unsafe.SliceData(src))))%8 == 0
+}
+
 // Outside returns the place of the first index that is outside an axis of n entries, or -1. Negative indices count from
 // the end.
 func Outside(at []int64, n int) int {
@@ -48,7 +53,11 @@ func Take(dst, src []byte, size int, at []int64, x Axis) {
 	case 4:
 		take(elems[uint32](dst), elems[uint32](src), at, x)
 	case 8:
-		take(elems[word8](dst), elems[word8](src), at, x)
+		if aligned8(dst, src) {
+			take(elems[uint64](dst), elems[uint64](src), at, x)
+		} else {
+			take(elems[word8](dst), elems[word8](src), at, x)
+		}
 	default:
 		take(elems[word16](dst), elems[word16](src), at, x)
 	}
@@ -81,7 +90,11 @@ func Put(dst, src []byte, size int, at []int64, x Axis, step int) {
 	case 4:
 		put(elems[uint32](dst), elems[uint32](src), at, x, step)
 	case 8:
-		put(elems[word8](dst), elems[word8](src), at, x, step)
+		if aligned8(dst, src) {
+			put(elems[uint64](dst), elems[uint64](src), at, x, step)
+		} else {
+			put(elems[word8](dst), elems[word8](src), at, x, step)
+		}
 	default:
 		put(elems[word16](dst), elems[word16](src), at, x, step)
 	}
@@ -133,6 +146,9 @@ func Filter(dst, src []byte, size int, mask []byte) int {
 	case 4:
 		return filter(elems[uint32](dst), elems[uint32](src), mask)
 	case 8:
+		if aligned8(dst, src) {
+			return filter(elems[uint64](dst), elems[uint64](src), mask)
+		}
 		return filter(elems[word8](dst), elems[word8](src), mask)
 	}
 	return filter(elems[word16](dst), elems[word16](src), mask)
@@ -167,7 +183,11 @@ func Replace(dst, src []byte, size int, mask []byte, step int) {
 	case 4:
 		replace(elems[uint32](dst), elems[uint32](src), mask, step)
 	case 8:
-		replace(elems[word8](dst), elems[word8](src), mask, step)
+		if aligned8(dst, src) {
+			replace(elems[uint64](dst), elems[uint64](src), mask, step)
+		} else {
+			replace(elems[word8](dst), elems[word8](src), mask, step)
+		}
 	default:
 		replace(elems[word16](dst), elems[word16](src), mask, step)
 	}
