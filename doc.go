@@ -23,11 +23,12 @@
 //	format/raw/          elements without a header
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
-//	bench/               other Go libraries and ONNX Runtime on the same cases (a module of its own)
+//	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/core/cpu/   the instruction sets that the processor has
 //	internal/core/walk/  plans the rows of an operation over several layouts
 //	internal/core/conv/  converts rows between element types
+//	internal/core/order/ sorts lines of elements, and finds those of a rank
 //	internal/core/exec/  runs rows over tensors: elementwise, dense or strided, on threads
 //	internal/core/simd/  rows with an instruction set: AVX2 and AVX-512; its generator is a module of its own
 //	internal/published/  layouts by the published rules of pycute and cutegen, faults included

@@ -1,14 +1,12 @@
 package op
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
-	"math/bits"
-	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,46 +25,21 @@ func sortedAt(a tensor.Any, axis int) *transfer {
 	axis = axisOf("ArgSort", axis, a.Rank())
 	return &transfer{name: "ArgSort", d: dtype.Int64, shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
-		ordered("ArgSort", ctx, in[0], before, n, after, false, func(first int, line []keyed) {
-			for i, e := range line {
-				binary.NativeEndian.PutUint64(dst.mem[8*(first+i*after):], uint64(e.at))
+		f := formOf(a.DType())
+		byLines("ArgSort", ctx, dst, in[0], before, n, after, n, 3, 8, func(room []byte) func(to, line []byte) {
+			if f.Size == 8 {
+				return arranger[uint64](f, n, room)
 			}
+			return arranger[uint32](f, n, room)
 		})
 	}}
 }
 
-// keyed is an element of a line: its place in the order, and its position.
-type keyed struct {
-	key uint64
-	at  int
-}
-
-// ordered calls f with each line of n elements, after apart, in ascending order, or
-// in descending order; of equals the one with the lower position comes first. first
-// is the element that the line begins with.
-func ordered(name string, ctx context.Context, w words, before, n, after int, descending bool, f func(first int, line []keyed)) {
-	if n == 0 {
-		return
+// arranger returns what stores the positions of lines of n elements, in order.
+func arranger[K order.Key](f *order.Form, n int, scratch []byte) func(to, line []byte) {
+	keys, room := conv.Carve[K](&scratch, n), conv.Carve[uint64](&scratch, 2*n)
+	return func(to, line []byte) {
+		order.Keys(keys, line, f, false)
+		order.Arrange(order.Positions(to), keys, 8*f.Size, &room)
 	}
-	var turn uint64
-	if descending {
-		turn = ^uint64(0)
-	}
-	v := numericOf(w)
-	exec.Split(name, ctx, before*after, 4*n*bits.Len(uint(n)), func(from, to int) {
-		line := make([]keyed, fits(name, n, 16))
-		for l := from; l < to; l++ {
-			first := l/after*n*after + l%after
-			for i := range line {
-				line[i] = keyed{v.key(first+i*after) ^ turn, i}
-			}
-			slices.SortFunc(line, func(a, b keyed) int {
-				if a.key != b.key {
-					return cmp.Compare(a.key, b.key)
-				}
-				return a.at - b.at
-			})
-			f(first, line)
-		}
-	})
 }

@@ -28,16 +28,13 @@ func extracted(a, indices tensor.Any) *transfer {
 	last, n := shape[len(shape)-1], indices.Len()
 	out := append(append([]int{}, shape[:len(shape)-1]...), n)
 	return &transfer{name: name, d: a.DType(), shape: out, in: operandsOf(a, indices), picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at := make([]int, n)
-		for i, v := range in[1].int64s(name) {
+		at := in[1].places(name)
+		for i, v := range at {
 			if v < 0 || v >= int64(last) {
 				panic(fail(name, tensor.ErrIndex, "index %d at %d; the last axis has %d elements", v, i, last))
 			}
-			at[i] = int(v)
 		}
-		maps := make([][]int, len(shape))
-		maps[len(shape)-1] = at
-		remap(name, ctx, dst, in[0], shape, maps, nil)
+		takeEntries(name, ctx, dst, in, shape, len(shape)-1, at)
 	}}
 }
 

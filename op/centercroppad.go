@@ -43,20 +43,13 @@ func centered(a tensor.Any, extents, axes []int) *transfer {
 		}
 	}
 	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		maps := make([][]int, len(shape))
+		maps := make([]mapping, len(shape))
 		for i, n := range shape {
 			if out[i] == n {
 				continue
 			}
 			first := (n - out[i]) / 2 // rounds toward 0 both ways: the smaller half is in front
-			maps[i] = make([]int, out[i])
-			for x := range maps[i] {
-				if at := first + x; at >= 0 && at < n {
-					maps[i][x] = at
-				} else {
-					maps[i][x] = -1
-				}
-			}
+			maps[i] = padMap(PadConstant, -first, n, out[i])
 		}
 		remap(name, ctx, dst, in[0], shape, maps, make([]byte, dst.size))
 	}}

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -33,17 +34,27 @@ func compressed(a, cond tensor.Any, axis int) *transfer {
 		panic(unknown("Compress", 1))
 	}
 	held := wordsOf(cond)
-	list := make([]int, 0, fits("Compress", held.len(), 8))
-	for i, v := range held.mem {
-		if v != 0 {
-			list = append(list, i)
-		}
-	}
-	runtime.KeepAlive(held.of)
-	maps := make([][]int, len(shape))
-	maps[axis] = list
-	return &transfer{name: "Compress", d: a.DType(), shape: mapped(shape, maps), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		remap("Compress", ctx, dst, in[0], shape, maps, nil)
+	n := len(held.mem)
+	out := append([]int{}, shape...)
+	out[axis] = conv.True(held.mem)
+	return &transfer{name: "Compress", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
+		before, extent, after := around(shape, axis)
+		exec.Split("Compress", ctx, before, n*after, func(from, to int) {
+			for b := from; b < to; b++ {
+				line, into := in[0].mem[b*extent*after*dst.size:][:n*after*dst.size], dst.mem[b*out[axis]*after*dst.size:][:out[axis]*after*dst.size]
+				if after == 1 {
+					conv.Filter(into, line, dst.size, held.mem)
+					continue
+				}
+				k := 0
+				for i, v := range held.mem {
+					if v != 0 {
+						k += copy(into[k:], line[i*after*dst.size:(i+1)*after*dst.size])
+					}
+				}
+			}
+		})
+		runtime.KeepAlive(held.of)
 	}}
 }
 

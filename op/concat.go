@@ -51,6 +51,10 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
 				data, f0 := t.Memory()
+				if run == d.Size() { // one element from each row
+					exec.CopyBlock(till, data, conv.Block{Off: first / run, Rows: 1, Cols: before, Col: n * after / run}, conv.Block{Off: f0, Rows: 1, Cols: before, Col: 1}, d)
+					continue
+				}
 				conv.Copy2(till, data, conv.Block{Off: first, Rows: before, Row: n * after, Cols: run, Col: 1}, conv.Block{Off: f0 * d.Size(), Rows: before, Row: run, Cols: run, Col: 1}, stream)
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -38,17 +39,20 @@ func AllTrue[T num.Elem](a tensor.Tensor[T], axes []int, opts ...Option) (r tens
 // truthOf returns which elements aren't zero.
 func truthOf(name string, a *tensor.Any) tensor.Any {
 	present(name, a)
-	return tensor.FromSlice(truths(wordsOf(*a)), a.Shape()...).Any()
+	if a.DType() == dtype.Bool {
+		return *a
+	}
+	return tensor.FromSlice(conv.As[bool](truths(wordsOf(*a))), a.Shape()...).Any()
 }
 
 // These have no form in ONNX.
 var (
 	countNonzero = reduction{about: about{name: "CountNonzero"}, takes: bools, gives: dtype.Int64,
 		folder: func(*exec.Reducer) exec.Folder { return new(truthCount) }, spare: &sync.Pool{}}
-	anyTrue = reduction{about: about{name: "Any"}, takes: bools,
-		folder: func(*exec.Reducer) exec.Folder { return new(truthTest) }, spare: &sync.Pool{}}
+	anyTrue = reduction{about: about{name: "Any"}, takes: bools, // false < true
+		folder: maxFolder, lines: anyLines, rows: anyRows, spare: &sync.Pool{}}
 	allTrue = reduction{about: about{name: "AllTrue"}, takes: bools,
-		folder: func(*exec.Reducer) exec.Folder { return &truthTest{all: true} }, spare: &sync.Pool{}}
+		folder: minFolder, lines: allLines, rows: allRows, spare: &sync.Pool{}}
 )
 
 type truthCount struct{ n int64 }
@@ -56,11 +60,7 @@ type truthCount struct{ n int64 }
 func (f *truthCount) Start() { f.n = 0 }
 
 func (f *truthCount) Take(x exec.Run) {
-	for _, v := range exec.Of[bool](x) {
-		if v {
-			f.n++
-		}
-	}
+	f.n += int64(conv.True(exec.Bytes(x, dtype.Bool)))
 }
 
 func (f *truthCount) Result(out exec.Run) error {
@@ -68,18 +68,24 @@ func (f *truthCount) Result(out exec.Run) error {
 	return nil
 }
 
-// truthTest is the folder of Any and AllTrue: it looks for true, or for false.
-type truthTest struct{ all, found bool }
-
-func (f *truthTest) Start() { f.found = false }
-
-func (f *truthTest) Take(x exec.Run) {
-	for _, v := range exec.Of[bool](x) {
-		f.found = f.found || v != f.all
+func anyLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
+	for i := range out {
+		exec.Of[bool](out)[i] = conv.True(exec.Bytes(x, dtype.Bool)[i*step:i*step+n]) > 0
 	}
+	return true
 }
 
-func (f *truthTest) Result(out exec.Run) error {
-	exec.Of[bool](out)[0] = f.found != f.all
-	return nil
+func allLines(_ dtype.DType, out, x exec.Run, step, n int) bool {
+	for i := range out {
+		exec.Of[bool](out)[i] = conv.True(exec.Bytes(x, dtype.Bool)[i*step:i*step+n]) == n
+	}
+	return true
+}
+
+func anyRows(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+	return extremeRows(&maxOp, dtype.Uint8, out, x, from, down, false)
+}
+
+func allRows(_ dtype.DType, out, x exec.Run, from int, down exec.Sequence) bool {
+	return extremeRows(&minOp, dtype.Uint8, out, x, from, down, true)
 }

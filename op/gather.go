@@ -27,6 +27,10 @@ func gathered(r, a, indices *tensor.Any, axis int, opts []Option) {
 	present(name, a, indices)
 	axis = axisOf(name, axis, a.Rank())
 	wantInt(name, 1, *indices)
+	if axis == a.Rank()-1 && a.IsContiguous() { // elements, not rows
+		taken(name, *a, *indices, axis, TakeRaise).into(r, opts)
+		return
+	}
 	s, d := read(opts), a.DType()
 	aimShape(r, name, &s, d, gatherShape(*a, *indices, axis))
 	at := positions(name, indices, a.Dim(axis), axis)

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -24,8 +25,14 @@ func elementsAt(name string, a, indices tensor.Any, axis int) *transfer {
 	axis = elementAxis(name, shape, indices, axis)
 	out := indices.Shape()
 	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at := elementOffsets(name, shape, out, in[1], axis)
-		exec.Split(name, ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
+		at := in[1].places(name)
+		checkPlaces(name, at, out, shape[axis], axis)
+		last := len(out) - 1
+		exec.Split(name, ctx, elements(out[:last]), out[last], func(from, to int) {
+			alongRows(shape, out, axis, from, to, func(from, n int, x conv.Axis) {
+				conv.Take(dst.mem[from*dst.size:], in[0].mem, dst.size, at[from:from+n], x)
+			})
+		})
 	}}
 }
 
@@ -44,44 +51,40 @@ func elementAxis(name string, shape []int, indices tensor.Any, axis int) int {
 	return axis
 }
 
-// elementOffsets returns which element of a tensor of the given shape each index
-// names along axis; the indices have the shape by.
-func elementOffsets(name string, shape, by []int, indices words, axis int) []int {
-	at := resolved(name, indices.int64s(name), by, shape[axis], axis)
+// alongRows calls f with the runs of indices along their last axis, from run from up to run to: they have the
+// shape by, and name elements along axis of a tensor of the given shape.
+func alongRows(shape, by []int, axis, from, to int, f func(from, n int, x conv.Axis)) {
 	stride := steps(shape)
-	c := make([]int, len(by))
-	base := 0 // of the coordinate but for axis
-	for i := range at {
-		at[i] = base + at[i]*stride[axis]
-		for k := len(c) - 1; k >= 0; k-- {
-			c[k]++
-			if k != axis {
-				base += stride[k]
-			}
-			if c[k] < by[k] {
-				break
-			}
-			if k != axis {
-				base -= c[k] * stride[k]
-			}
-			c[k] = 0
-		}
+	last := len(by) - 1
+	x := conv.Axis{N: shape[axis], Stride: stride[axis], Step: 1}
+	if axis == last {
+		x.Step = 0
 	}
-	return at
+	for r := from; r < to; r++ {
+		x := x
+		for k, rest := last-1, r; k >= 0; k-- {
+			if k != axis {
+				x.First += rest % by[k] * stride[k]
+			}
+			rest /= by[k]
+		}
+		f(r*by[last], by[last], x)
+	}
+}
+
+// checkPlaces panics where one of some indices, which have a shape, is outside an axis of extent n.
+func checkPlaces(name string, at []int64, shape []int, n, axis int) {
+	if i := conv.Outside(at, n); i >= 0 {
+		panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", at[i], shapeText(unravel(i, shape)), axis, n))
+	}
 }
 
 // resolved checks indices, which have a shape, against an axis of extent n.
 func resolved(name string, indices []int64, shape []int, n, axis int) []int {
+	checkPlaces(name, indices, shape, n, axis)
 	at := make([]int, fits(name, len(indices), 8))
 	for i, v := range indices {
-		p := v
-		if p < 0 {
-			p += int64(n)
-		}
-		if uint64(p) >= uint64(n) {
-			panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", v, shapeText(unravel(i, shape)), axis, n))
-		}
-		at[i] = int(p)
+		at[i] = int(v + int64(n)&(v>>63))
 	}
 	return at
 }

@@ -28,11 +28,15 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 	return &transfer{name: "GatherND", d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k)
 		if block == 1 {
-			exec.Split("GatherND", ctx, len(at), 1, func(from, to int) { dst.pick(from, in[0], at[from:to]) })
+			exec.Split("GatherND", ctx, len(at), 1, func(from, to int) {
+				conv.Take(dst.mem[from*dst.size:], in[0].mem, dst.size, at[from:to], conv.Axis{Stride: 1})
+			})
 			return
 		}
 		exec.Split("GatherND", ctx, len(at), 1+block/4, func(from, to int) {
-			conv.Pick(dst.mem[from*block*dst.size:], in[0].mem, block*dst.size, dst.size, at[from:to], dst.stream)
+			for i, first := range at[from:to] {
+				dst.copy((from+i)*block, in[0], int(first), block)
+			}
 		})
 	}}
 }
@@ -58,7 +62,7 @@ func ndWidth(name string, shape []int, indices tensor.Any, batch int) int {
 
 // ndOffsets returns where in the data the block of each coordinate begins, and how
 // many elements a block has.
-func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []int, block int) {
+func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []int64, block int) {
 	stride := steps(shape)
 	block = 1
 	for _, e := range shape[batch+k:] {
@@ -75,24 +79,21 @@ func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []
 	for _, e := range shape[batch:] {
 		whole *= e
 	}
-	v := indices.int64s(name)
+	v := indices.places(name)
 	if len(v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
 		return nil, 0
 	}
-	at = make([]int, fits(name, n, 8))
+	at = roomFor[int64](name, n)
 	for i := range at {
-		at[i] = i / per * whole
-		for x := range k {
-			axis := batch + x
-			p := v[i*k+x]
-			if p < 0 {
-				p += int64(shape[axis])
+		row, first := v[i*k:(i+1)*k], int64(i/per*whole)
+		for x, p := range row {
+			extent := int64(shape[batch+x])
+			if p += extent & (p >> 63); uint64(p) >= uint64(extent) {
+				panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", row[x], shapeText(unravel(i*k+x, by)), batch+x, extent))
 			}
-			if uint64(p) >= uint64(shape[axis]) {
-				panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", v[i*k+x], shapeText(unravel(i*k+x, by)), axis, shape[axis]))
-			}
-			at[i] += int(p) * stride[axis]
+			first += p * int64(stride[batch+x])
 		}
+		at[i] = first
 	}
 	return at, block
 }

@@ -3,8 +3,8 @@ package op
 import (
 	"math"
 	"runtime"
-	"sort"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -29,11 +29,44 @@ func counted(counts, edges, a *tensor.Any, bins int, low, high float64) {
 	*edges, *counts = tensor.Linspace(low, high, bins+1).Any(), tensor.New[int64](bins).Any()
 	e, n := elemsOf[float64](edges), elemsOf[int64](counts)
 	w := numericOf(wordsOf(*a))
-	for i := range w.len() {
-		if v := w.real(i); v >= low && v <= high {
-			at := sort.Search(bins, func(k int) bool { return v < e[k+1] }) // the first bin that ends above v
-			n[min(at, bins-1)]++
+	var tile [1024]float64
+	for from := 0; from < w.len(); from += len(tile) {
+		part := tile[:min(len(tile), w.len()-from)]
+		switch {
+		case w.d == dtype.Float64:
+			part = elemsOf[float64](w.of)[from : from+len(part)]
+		case w.d.IsFloat():
+			w.floats(part, from)
+		default:
+			for i := range part {
+				part[i] = w.real(from + i)
+			}
 		}
+		countIn(n, e, part)
 	}
 	runtime.KeepAlive(w.of)
+}
+
+// countIn counts elements in the bins between edges. The bin of an element is computed, and
+// corrected by the edges, which decide.
+func countIn(n []int64, e, v []float64) {
+	bins := len(n)
+	low, high := e[0], e[bins]
+	per := float64(bins) / (high - low)
+	for _, x := range v {
+		if !(x >= low && x <= high) {
+			continue
+		}
+		at := int((x - low) * per)
+		if uint(at) >= uint(bins) {
+			at = max(0, min(at, bins-1))
+		}
+		for at > 0 && x < e[at] {
+			at--
+		}
+		for at < bins-1 && x >= e[at+1] {
+			at++
+		}
+		n[at]++
+	}
 }

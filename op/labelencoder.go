@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -49,7 +50,7 @@ func encodeLabels[K comparable](ctx context.Context, dst words, in []words, key 
 	}
 	choice := words{mem: slices.Concat(in[2].mem, in[3].mem), size: dst.size} // the values, and the default
 	exec.Split("LabelEncoder", ctx, dst.len(), 40, func(from, to int) {
-		var at [128]int
+		var at [128]int64
 		for ; from < to; from += len(at) {
 			n := min(to-from, len(at))
 			for i := range n {
@@ -57,9 +58,9 @@ func encodeLabels[K comparable](ctx context.Context, dst words, in []words, key 
 				if !ok {
 					k = keys.len()
 				}
-				at[i] = k
+				at[i] = int64(k)
 			}
-			dst.pick(from, choice, at[:n])
+			conv.Take(dst.mem[from*dst.size:], choice.mem, dst.size, at[:n], conv.Axis{Stride: 1})
 		}
 	})
 }

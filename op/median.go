@@ -3,7 +3,10 @@ package op
 import (
 	"slices"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,46 +20,59 @@ func Median[T num.Float | num.Narrow](a tensor.Tensor[T], axes []int, opts ...Op
 	return r
 }
 
-// ranked is the folder of Median and Quantile: it keeps the sequence, and sorts it.
-type ranked[T num.Float] struct {
-	q   float64
-	all []T
-	nan bool
+// ranked is the folder of Median and Quantile: it keeps the sequence, and finds what has the rank.
+type ranked[T num.Float, K order.Key] struct {
+	q           float64
+	all         []T
+	keys, spare []K
 }
 
-func (f *ranked[T]) start() { f.all, f.nan = f.all[:0], false }
+func (f *ranked[T, K]) start() { f.all = f.all[:0] }
 
-func (f *ranked[T]) take(x []T) {
-	f.all = append(f.all, x...)
-	for _, v := range x {
-		f.nan = f.nan || v != v
-	}
-}
+func (f *ranked[T, K]) take(x []T) { f.all = append(f.all, x...) }
 
-func (f *ranked[T]) total() float64 {
+func (f *ranked[T, K]) total() float64 {
 	n := len(f.all)
-	if n == 0 || f.nan {
-		return float64(num.NaN32())
+	form := formOf(dtype.Of[T]())
+	if len(f.keys) < n {
+		f.keys, f.spare = make([]K, n), make([]K, n)
 	}
-	slices.Sort(f.all)
-	if f.q == 0.5 && n%2 == 0 {
-		return (float64(f.all[n/2-1]) + float64(f.all[n/2])) / 2
+	keys := f.keys[:n]
+	blurred := order.Keys(keys, conv.Memory(f.all), form, false)
+	if n == 0 || blurred && slices.Contains(keys, K(form.NaN())) {
+		return float64(num.NaN32())
 	}
 	at := float64(f.q * float64(n-1))
 	i := min(int(at), n-1)
-	x, t := float64(f.all[i]), at-float64(i)
-	if t == 0 {
-		return x
+	t := at - float64(i)
+	key, _, upto := order.Rank(keys, f.spare, i, 8*form.Size)
+	next := key
+	if t != 0 && upto == i+1 { // the next one is larger
+		next = K(form.NaN())
+		for _, k := range keys {
+			if k > key {
+				next = min(next, k)
+			}
+		}
 	}
-	y := float64(f.all[i+1])
-	if t < 0.5 {
+	x, y := float64(order.Float[T](form, key)), float64(order.Float[T](form, next))
+	if zero := K(form.Zero()); blurred && (key == zero || next == zero) { // keys don't tell which of the two zeros
+		slices.Sort(f.all)
+		x, y = float64(f.all[i]), float64(f.all[min(i+1, n-1)])
+	}
+	switch {
+	case t == 0:
+		return x
+	case f.q == 0.5: // the mean of two
+		return (x + y) / 2
+	case t < 0.5:
 		return x + float64((y-x)*t)
 	}
 	return y - float64((y-x)*(1-t)) // so that neither end overshoots
 }
 
 func quantileFolder(r *exec.Reducer) exec.Folder {
-	return termsFolder(r, &ranked[float32]{q: r.P}, &ranked[float64]{q: r.P})
+	return termsFolder(r, &ranked[float32, uint32]{q: r.P}, &ranked[float64, uint64]{q: r.P})
 }
 
 var medianOp = reduction{about: about{name: "Median", attrs: []string{"axes", "keepdims"}}, since: 18, takes: floats, collects: true,

@@ -11,6 +11,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/internal/core/simd"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -63,33 +64,6 @@ func (w words) fill(to, n int, v []byte) {
 
 func allZero(v []byte) bool { return !slices.ContainsFunc(v, func(b byte) bool { return b != 0 }) }
 
-// pick sets element first+i to element at[i] of src.
-func (w words) pick(first int, src words, at []int) {
-	m, s := w.mem[first*w.size:], src.mem
-	switch w.size {
-	case 1:
-		for i, from := range at {
-			m[i] = s[from]
-		}
-	case 2:
-		for i, from := range at {
-			binary.NativeEndian.PutUint16(m[2*i:], binary.NativeEndian.Uint16(s[2*from:]))
-		}
-	case 4:
-		for i, from := range at {
-			binary.NativeEndian.PutUint32(m[4*i:], binary.NativeEndian.Uint32(s[4*from:]))
-		}
-	case 8:
-		for i, from := range at {
-			binary.NativeEndian.PutUint64(m[8*i:], binary.NativeEndian.Uint64(s[8*from:]))
-		}
-	default:
-		for i, from := range at {
-			w.copy(first+i, src, from, 1)
-		}
-	}
-}
-
 // bits returns the bits of element i of a type of at most 8 bytes.
 func (w words) bits(i int) uint64 {
 	switch w.size {
@@ -114,6 +88,15 @@ func (w words) int64s(name string) []int64 {
 	}
 	runtime.KeepAlive(w.of)
 	return v
+}
+
+// places returns the elements of an int64 or int32 tensor as indices, which are those themselves of an
+// int64: they are read only.
+func (w words) places(name string) []int64 {
+	if w.size == 8 {
+		return order.Positions(w.mem)
+	}
+	return w.int64s(name)
 }
 
 // A transfer is a result made of elements of other tensors. What shapes decide is
@@ -168,8 +151,8 @@ func (m *transfer) operands(dst words) (in []words, overlap bool) {
 
 // run computes a transfer to new memory.
 func (m *transfer) run(ctx context.Context) tensor.Any {
-	out, err := tensor.Make(m.d, m.shape...)
-	if err != nil {
+	var out tensor.Any
+	if err := tensor.Try(func() { out = tensor.EmptyOf(m.d, m.shape...) }); err != nil { // fill writes every element
 		panic(fail(m.name, reason(err), "the result: %v", err))
 	}
 	if m.idle() {
@@ -236,9 +219,9 @@ func wantInt(name string, i int, a tensor.Any) {
 	}
 }
 
-// remap sets element (i, j, …) of dst to element (maps[0][i], maps[1][j], …) of src,
+// remap sets element (i, j, …) of dst to element (maps[0] at i, maps[1] at j, …) of src,
 // whose shape is given, or to pad where a map has -1. A nil map is the identity.
-func remap(name string, ctx context.Context, dst, src words, shape []int, maps [][]int, pad []byte) {
+func remap(name string, ctx context.Context, dst, src words, shape []int, maps []mapping, pad []byte) {
 	inner, unit := len(shape)-1, 1 // the last axis that isn't the identity, and the elements of one step on it
 	for inner >= 0 && maps[inner] == nil {
 		unit *= shape[inner]
@@ -253,26 +236,37 @@ func remap(name string, ctx context.Context, dst, src words, shape []int, maps [
 	}
 	stride := make([]int, inner+1)
 	ext := make([]int, inner+1)
+	lists := make([][]int, inner)
 	for i, n := inner, unit; i >= 0; i-- {
 		stride[i], ext[i] = n, shape[i]
 		n *= shape[i]
 		if maps[i] != nil {
-			ext[i] = len(maps[i])
+			ext[i] = maps[i].len()
+			if i < inner {
+				lists[i] = maps[i].list()
+			}
 		}
 	}
-	runs := runsOf(maps[inner])
 	rows, row := 1, ext[inner]*unit
 	for _, e := range ext[:inner] {
 		rows *= e
 	}
-	exec.Split(name, ctx, rows, row/4+len(runs), func(from, to int) {
+	if rows == 1 && len(maps[inner]) > 1 && !slices.ContainsFunc(lists, func(l []int) bool { return l != nil }) { // the runs are the work
+		exec.Split(name, ctx, len(maps[inner]), 1+row/4/len(maps[inner]), func(from, to int) {
+			for _, u := range maps[inner][from:to] {
+				dst.run(0, src, 0, u, unit, pad)
+			}
+		})
+		return
+	}
+	exec.Split(name, ctx, rows, row/4+len(maps[inner]), func(from, to int) {
 		for r := from; r < to; r++ {
 			base, rest := 0, r
 			for i := inner - 1; i >= 0; i-- {
 				at := rest % ext[i]
 				rest /= ext[i]
-				if maps[i] != nil {
-					at = maps[i][at]
+				if lists[i] != nil {
+					at = lists[i][at]
 				}
 				if at < 0 {
 					base = -1
@@ -284,37 +278,97 @@ func remap(name string, ctx context.Context, dst, src words, shape []int, maps [
 				dst.fill(r*row, row, pad)
 				continue
 			}
-			for _, u := range runs {
-				if u.from < 0 {
-					dst.fill(r*row+u.to*unit, u.n*unit, pad)
-				} else {
-					dst.copy(r*row+u.to*unit, src, base+u.from*unit, u.n*unit)
-				}
+			for _, u := range maps[inner] {
+				dst.run(r*row, src, base, u, unit, pad)
 			}
 		}
 	})
 }
 
-// A run is n neighbours that stay neighbours.
-type run struct{ to, from, n int }
+// A mapping says which entry of an axis stands at each place of a result.
+type mapping []run
 
-func runsOf(m []int) (runs []run) {
-	for i, at := range m {
-		if k := len(runs) - 1; k >= 0 && (at < 0 && runs[k].from < 0 || runs[k].from >= 0 && at == runs[k].from+runs[k].n) {
-			runs[k].n++
-			continue
+// A run is n places from to on: of the entries from from on, which go on by step, 1, 0 or -1,
+// or of none where from is -1.
+type run struct{ to, from, n, step int }
+
+// run sets the places of u, counted from first, to entries counted from base. An entry has unit
+// elements.
+func (w words) run(first int, src words, base int, u run, unit int, pad []byte) {
+	to := first + u.to*unit
+	at := (base + u.from*unit) * w.size
+	switch {
+	case u.from < 0:
+		w.fill(to, u.n*unit, pad)
+	case u.step == 1 || u.n == 1:
+		conv.Copy(w.mem[to*w.size:(to+u.n*unit)*w.size], src.mem[at:at+u.n*unit*w.size], w.stream)
+	case unit == 1 && u.step == 0:
+		conv.Each(w.mem[to*w.size:(to+u.n)*w.size], src.mem[at:at+w.size], w.size, u.n)
+	case unit == 1:
+		conv.Backward(w.mem[to*w.size:(to+u.n)*w.size], src.mem[at-(u.n-1)*w.size:at+w.size], w.size)
+	default:
+		for i := range u.n {
+			w.copy(to+i*unit, src, base+(u.from+i*u.step)*unit, unit)
 		}
-		runs = append(runs, run{i, at, 1})
 	}
-	return runs
+}
+
+// mappingOf returns a list of entries, -1 for none, as a mapping.
+func mappingOf(list []int) (m mapping) {
+	if list == nil {
+		return nil
+	}
+	m = mapping{}
+	for i, at := range list {
+		if k := len(m) - 1; k >= 0 {
+			last := &m[k]
+			step := at - last.from - (last.n-1)*last.step
+			switch {
+			case at < 0 || last.from < 0:
+				if at < 0 && last.from < 0 {
+					last.n++
+					continue
+				}
+			case last.n == 1 && step >= -1 && step <= 1, last.n > 1 && step == last.step:
+				last.step = step
+				last.n++
+				continue
+			}
+		}
+		m = append(m, run{i, at, 1, 1})
+	}
+	return m
+}
+
+// len returns how many places a mapping has.
+func (m mapping) len() int {
+	if len(m) == 0 {
+		return 0
+	}
+	return m[len(m)-1].to + m[len(m)-1].n
+}
+
+// list returns the entry at each place.
+func (m mapping) list() []int {
+	list := make([]int, 0, m.len())
+	for _, u := range m {
+		for i := range u.n {
+			if u.from < 0 {
+				list = append(list, -1)
+			} else {
+				list = append(list, u.from+i*u.step)
+			}
+		}
+	}
+	return list
 }
 
 // mapped returns the extents that maps give a shape.
-func mapped(shape []int, maps [][]int) []int {
+func mapped(shape []int, maps []mapping) []int {
 	out := slices.Clone(shape)
 	for i, m := range maps {
 		if m != nil {
-			out[i] = len(m)
+			out[i] = m.len()
 		}
 	}
 	return out

@@ -2,11 +2,12 @@ package op
 
 import (
 	"context"
-	"encoding/binary"
 	"runtime"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -27,59 +28,42 @@ func nonzeros(a tensor.Any) *transfer {
 	}
 	shape := a.Shape()
 	truth := truths(wordsOf(a))
-	n := 0
-	for _, v := range truth {
-		if v {
-			n++
-		}
-	}
+	n := conv.True(truth)
 	return &transfer{name: "NonZero", d: dtype.Int64, shape: []int{len(shape), n}, fill: func(_ context.Context, dst words, _ []words) {
-		c := make([]int, len(shape))
-		k := 0
-		for _, v := range truth {
-			if v {
-				for i, x := range c {
-					binary.NativeEndian.PutUint64(dst.mem[8*(i*n+k):], uint64(x))
-				}
-				k++
+		if len(shape) == 0 || n == 0 {
+			return
+		}
+		last, k := len(shape)-1, 0
+		rows := order.Positions(dst.mem)
+		for r := range elements(shape[:last]) { // the runs of the last axis
+			m := conv.Places(rows[last*n+k:], truth[r*shape[last]:(r+1)*shape[last]], 0)
+			for i, rest := last-1, r; i >= 0; i-- {
+				conv.Fill(rows[i*n+k:i*n+k+m], int64(rest%shape[i]))
+				rest /= shape[i]
 			}
-			for i := len(c) - 1; i >= 0; i-- {
-				if c[i]++; c[i] < shape[i] {
-					break
-				}
-				c[i] = 0
-			}
+			k += m
 		}
 	}}
 }
 
-// truths returns which elements aren't zero.
-func truths(w words) []bool {
+// truths returns which elements aren't zero: 1 for those. Of bools it is these themselves.
+func truths(w words) []byte {
 	d := w.of.DType()
+	if d == dtype.Bool {
+		return w.mem
+	}
+	out := make([]byte, w.len())
 	if d.IsFloat() && d.IsStored() { // the sign, where there is one, is at another place
-		out, v := make([]bool, w.len()), numericOf(w)
+		v := numericOf(w)
 		for i := range out {
-			out[i] = v.float(i) != 0
+			if v.float(i) != 0 {
+				out[i] = 1
+			}
 		}
-		runtime.KeepAlive(w.of)
-		return out
-	}
-	size := w.size
-	if d.IsComplex() {
-		size /= 2
-	}
-	mask := ^uint64(0)
-	if d.IsFloat() || d.IsComplex() {
-		mask = 1<<(8*size-1) - 1 // but for the sign
-	}
-	part := words{of: w.of, mem: w.mem, size: size}
-	out := make([]bool, w.len())
-	for i := range out {
-		if d.IsComplex() {
-			out[i] = (part.bits(2*i)|part.bits(2*i+1))&mask != 0
-		} else {
-			out[i] = part.bits(i)&mask != 0
-		}
+	} else if d == dtype.FP64x64 {
+		conv.Nonzero(out, w.mem[:8*len(out)], 8, false, false)
+	} else {
+		conv.Nonzero(out, w.mem, w.size, d.IsFloat() || d.IsComplex(), d.IsComplex())
 	}
 	runtime.KeepAlive(w.of)
 	return out

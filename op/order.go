@@ -1,11 +1,17 @@
 package op
 
 import (
+	"context"
 	"math"
+	"math/bits"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // The order of max, min, argmax and the pools: NaN above everything for the
@@ -79,4 +85,56 @@ func endsOf(d dtype.DType) (lo, hi exec.Word) {
 func highest[T num.Elem]() T {
 	_, v := endsOf(dtype.Of[T]())
 	return exec.Number[T](&v)
+}
+
+// The order of Sort, ArgSort, TopK and Unique: NaN above everything, zeros equal.
+
+// formOf returns how elements of a real type of at most 8 bytes are ordered.
+func formOf(d dtype.DType) *order.Form {
+	f := &order.Form{Size: d.Size(), Signed: d.IsSigned()}
+	if d.IsFloat() {
+		f.Largest = largest(d)
+	}
+	return f
+}
+
+// sideLines is how many lines side by side in memory are laid out one after the other at a time.
+const sideLines = 16
+
+// byLines has the lines of n elements of src, after apart, worked on, one after the other
+// in memory, and gives each outs elements of dst. worker makes what works on one, with scratch
+// of so many numbers of a size for each element.
+func byLines(name string, ctx context.Context, dst, src words, before, n, after, outs, numbers, size int, worker func(room []byte) func(to, line []byte)) {
+	strips := (after + sideLines - 1) / sideLines // of lines side by side
+	exec.Split(name, ctx, before*strips, 4*n*min(after, sideLines)*bits.Len(uint(n)), func(from, till int) {
+		var room []byte
+		if need := fits(name, n, numbers*size)*numbers*size + 64*numbers; need <= mostScratch/8 {
+			room = make([]byte, need)
+		} else if b, err := mem.AllocDirty(need); err == nil { // memory that was in use before
+			defer b.Close()
+			room = b.Bytes()
+		} else {
+			panic(fail(name, tensor.ErrMemory, "it needs room for %d numbers of %d bytes: %v", n*numbers, size, err))
+		}
+		work := worker(room)
+		in, out := n*src.size, outs*dst.size // bytes of a line
+		if after == 1 {
+			for l := from; l < till; l++ {
+				work(dst.mem[l*out:(l+1)*out], src.mem[l*in:(l+1)*in])
+			}
+			return
+		}
+		wide := min(after, sideLines)
+		fits(name, wide, in+out)
+		lines, tos := make([]byte, wide*in), make([]byte, wide*out)
+		for s := from; s < till; s++ {
+			i, x := s/strips, s%strips*sideLines
+			w := min(sideLines, after-x)
+			exec.CopyBlock(lines, src.mem, conv.Block{Rows: n, Row: 1, Cols: w, Col: n}, conv.Block{Off: i*n*after + x, Rows: n, Row: after, Cols: w, Col: 1}, src.of.DType())
+			for l := range w {
+				work(tos[l*out:(l+1)*out], lines[l*in:(l+1)*in])
+			}
+			exec.CopyBlock(dst.mem, tos, conv.Block{Off: i*outs*after + x, Rows: outs, Row: after, Cols: w, Col: 1}, conv.Block{Rows: outs, Row: 1, Cols: w, Col: outs}, dst.of.DType())
+		}
+	})
 }

@@ -62,15 +62,12 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 		in = append(in, value)
 	}
 	return &transfer{name: "Pad", d: a.DType(), shape: out, in: in, fill: func(ctx context.Context, dst words, in []words) {
-		maps := make([][]int, len(shape))
+		maps := make([]mapping, len(shape))
 		for i, n := range shape {
 			if before[i] == 0 && after[i] == 0 {
 				continue
 			}
-			maps[i] = make([]int, out[i])
-			for k := range maps[i] {
-				maps[i][k] = padIndex(mode, k-before[i], n)
-			}
+			maps[i] = padMap(mode, before[i], n, out[i])
 		}
 		pad := make([]byte, dst.size)
 		if len(in) > 1 {
@@ -80,24 +77,45 @@ func padded(a tensor.Any, before, after []int, mode PadMode, value tensor.Any) *
 	}}
 }
 
-// padIndex returns which of n elements stands at i, or -1.
-func padIndex(mode PadMode, i, n int) int {
+// padMap maps an axis of n entries to one of out, before of them in front of the first.
+func padMap(mode PadMode, before, n, out int) mapping {
+	m := mapping{}
+	for to := 0; to < out; {
+		u := padRun(mode, to-before, n)
+		u.to, u.n = to, min(u.n, out-to)
+		m = append(m, u)
+		to += u.n
+	}
+	return m
+}
+
+// padRun returns which of n entries stands at i, and how many more go on from it.
+func padRun(mode PadMode, i, n int) run {
 	switch {
 	case i >= 0 && i < n:
-		return i
+		return run{0, i, n - i, 1}
+	case mode == PadConstant && i < 0:
+		return run{0, -1, -i, 1}
 	case mode == PadConstant:
-		return -1
+		return run{0, -1, math.MaxInt, 1}
+	case (mode == PadEdge || n == 1) && i < 0:
+		return run{0, 0, -i, 0}
 	case mode == PadEdge || n == 1:
-		return max(0, min(i, n-1))
+		return run{0, n - 1, math.MaxInt, 0}
 	case mode == PadWrap:
-		return ((i % n) + n) % n
+		i = ((i % n) + n) % n
+		return run{0, i, n - i, 1}
 	case mode == PadSymmetric:
-		i = ((i % (2 * n)) + 2*n) % (2 * n)
-		return min(i, 2*n-1-i)
+		if i = ((i % (2 * n)) + 2*n) % (2 * n); i < n {
+			return run{0, i, n - i, 1}
+		}
+		return run{0, 2*n - 1 - i, 2*n - i, -1}
 	}
 	turn := 2 * (n - 1)
-	i = ((i % turn) + turn) % turn
-	return min(i, turn-i)
+	if i = ((i % turn) + turn) % turn; i < n {
+		return run{0, i, n - i, 1}
+	}
+	return run{0, turn - i, turn - i, -1}
 }
 
 var pad = opN{about: about{name: "Pad", onnx: []int{2, 11, 13, 18, 19, 21, 23, 24, 25}, attrs: []string{"mode", "pads", "value"}}, least: 1, most: 4,

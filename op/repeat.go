@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -41,14 +42,22 @@ func repeated(a tensor.Any, counts []int, axis int) *transfer {
 	out[axis] = total
 	spec("Repeat", a.DType(), out...)
 	return &transfer{name: "Repeat", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		list := make([]int, 0, total)
+		if before, n, after := around(shape, axis); len(counts) == 1 && after == 1 {
+			exec.Split("Repeat", ctx, before*n, max(1, counts[0]/4), func(from, to int) {
+				each := counts[0] * dst.size
+				conv.Each(dst.mem[from*each:to*each], in[0].mem[from*dst.size:to*dst.size], dst.size, counts[0])
+			})
+			return
+		}
+		maps := make([]mapping, len(shape))
+		maps[axis] = mapping{}
+		to := 0
 		for i := range n {
-			for range of(i) {
-				list = append(list, i)
+			if of(i) > 0 {
+				maps[axis] = append(maps[axis], run{to, i, of(i), 0})
+				to += of(i)
 			}
 		}
-		maps := make([][]int, len(shape))
-		maps[axis] = list
 		remap("Repeat", ctx, dst, in[0], shape, maps, nil)
 	}}
 }

@@ -75,9 +75,9 @@ func resized(name string, a tensor.Any, how Resampling) *transfer {
 			return
 		}
 		if how.Mode == "nearest" {
-			maps := make([][]int, len(by))
+			maps := make([]mapping, len(by))
 			for i := range by {
-				maps[i] = by[i].nearest(&how)
+				maps[i] = mappingOf(by[i].nearest(&how))
 			}
 			outside := words{of: dst.of, mem: make([]byte, dst.size), size: dst.size}
 			if how.Outside != 0 && reals.has(a.DType()) {

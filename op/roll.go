@@ -23,10 +23,12 @@ func rolled(a tensor.Any, shift, axis int) *transfer {
 	axis = axisOf("Roll", axis, len(shape))
 	return &transfer{name: "Roll", d: a.DType(), shape: shape, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		n := shape[axis]
-		maps := make([][]int, len(shape))
-		maps[axis] = make([]int, n)
-		for i := range n {
-			maps[axis][(i+(shift%n+n)%n)%n] = i
+		if n == 0 {
+			return
+		}
+		maps := make([]mapping, len(shape))
+		if by := (shift%n + n) % n; by > 0 {
+			maps[axis] = mapping{{0, n - by, by, 1}, {by, 0, n - by, 1}}
 		}
 		remap("Roll", ctx, dst, in[0], shape, maps, nil)
 	}}

@@ -3,6 +3,8 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -40,9 +42,12 @@ func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mo
 	axis = elementAxis(name, shape, indices, axis)
 	checkScatter(name, a, updates, by, mode)
 	return &transfer{name: name, d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
-		at := elementOffsets(name, shape, by, in[1], axis)
+		at := in[1].places(name)
+		checkPlaces(name, at, by, shape[axis], axis)
 		dst.copy(0, in[0], 0, dst.len())
-		combine(dst, at, in[2], 1, mode)
+		alongRows(shape, by, axis, 0, elements(by[:len(by)-1]), func(from, n int, x conv.Axis) {
+			combine(dst, at[from:from+n], x, in[2], from, mode)
+		})
 	}}
 }
 
@@ -63,25 +68,45 @@ func checkScatter(name string, a, updates tensor.Any, shape []int, mode ScatterM
 	}
 }
 
-// combine puts blocks of updates in, one after the other: block i begins at at[i].
-func combine(dst words, at []int, updates words, block int, mode ScatterMode) {
+// combine puts updates in, one after the other: that at from and those after it go where indices lead to.
+func combine(dst words, at []int64, x conv.Axis, updates words, from int, mode ScatterMode) {
 	if mode == ScatterReplace {
-		for i, to := range at {
-			dst.copy(to, updates, i*block, block)
-		}
+		conv.Put(dst.mem, updates.mem[from*dst.size:], dst.size, at, x, 1)
 		return
 	}
-	to, from := numericOf(dst), numericOf(updates)
-	for i, first := range at {
-		for k := range block {
-			if to.d.IsFloat() {
-				// In float64 sums and products of narrower types are exact, or
-				// round as if only once.
-				to.setFloat(first+k, combineFloat(to.float(first+k), from.float(i*block+k), mode))
-			} else {
-				combineWord(to, first+k, from, i*block+k, mode)
-			}
+	to, by := numericOf(dst), numericOf(updates)
+	switch {
+	case mode == ScatterAdd && to.d == dtype.Float32:
+		addAt(elemsOf[float32](to.of), at, x, elemsOf[float32](by.of)[from:], num.NaN32())
+		return
+	case mode == ScatterAdd && to.d == dtype.Float64:
+		addAt(elemsOf[float64](to.of), at, x, elemsOf[float64](by.of)[from:], num.NaN64())
+		return
+	}
+	for i, v := range at {
+		k := x.First + i*x.Step + int(v+int64(x.N)&(v>>63))*x.Stride
+		if to.d.IsFloat() {
+			// In float64 sums and products of narrower types are exact, or
+			// round as if only once.
+			to.setFloat(k, combineFloat(to.float(k), by.float(from+i), mode))
+		} else {
+			combineWord(to, k, by, from+i, mode)
 		}
+	}
+}
+
+// addAt is combine for sums of floats.
+func addAt[T num.Float](dst []T, at []int64, x conv.Axis, updates []T, nan T) {
+	n, first := int64(x.N), x.First
+	updates = updates[:len(at)]
+	for i, v := range at {
+		to := &dst[first+int(v+n&(v>>63))*x.Stride]
+		sum := *to + updates[i]
+		if sum != sum {
+			sum = nan
+		}
+		*to = sum
+		first += x.Step
 	}
 }
 

@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -26,7 +27,14 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
 	return &transfer{name: "ScatterND", d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
 		at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k)
 		dst.copy(0, in[0], 0, dst.len())
-		combine(dst, at, in[2], block, mode)
+		if block == 1 {
+			combine(dst, at, conv.Axis{Stride: 1}, in[2], 0, mode)
+			return
+		}
+		along := make([]int64, block)
+		for i, first := range at {
+			combine(dst, along, conv.Axis{First: int(first), Step: 1}, in[2], i*block, mode)
+		}
 	}}
 }
 

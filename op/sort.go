@@ -3,7 +3,9 @@ package op
 import (
 	"context"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -21,10 +23,18 @@ func sorted(a tensor.Any, axis int) *transfer {
 	axis = axisOf("Sort", axis, a.Rank())
 	return &transfer{name: "Sort", d: a.DType(), shape: a.Shape(), in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(a.Shape(), axis)
-		ordered("Sort", ctx, in[0], before, n, after, false, func(first int, line []keyed) {
-			for i, e := range line {
-				dst.copy(first+i*after, in[0], first+e.at*after, 1)
+		f := formOf(a.DType())
+		byLines("Sort", ctx, dst, in[0], before, n, after, n, 2, max(4, f.Size), func(room []byte) func(to, line []byte) {
+			if f.Size == 8 {
+				return sorter[uint64](f, n, room)
 			}
+			return sorter[uint32](f, n, room)
 		})
 	}}
+}
+
+// sorter returns what sorts lines of n elements.
+func sorter[K order.Key](f *order.Form, n int, room []byte) func(to, line []byte) {
+	keys, spare := conv.Carve[K](&room, n), conv.Carve[K](&room, n)
+	return func(to, line []byte) { order.Sort(to, line, f, keys, spare) }
 }

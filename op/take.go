@@ -2,7 +2,9 @@ package op
 
 import (
 	"context"
+	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -24,32 +26,64 @@ const (
 // when there are indices on an empty axis. Elements keep their bits. numpy.take,
 // which without an axis takes from the flattened tensor: a.Reshape(-1) is that.
 func Take[T num.Elem](a tensor.Tensor[T], indices tensor.Tensor[int64], axis int, mode TakeMode, opts ...Option) (r tensor.Tensor[T]) {
-	taken(a.Any(), indices.Any(), axis, mode).into(exec.Ref(&r), opts)
+	taken("Take", a.Any(), indices.Any(), axis, mode).into(exec.Ref(&r), opts)
 	return r
 }
 
-func taken(a, indices tensor.Any, axis int, mode TakeMode) *transfer {
-	const name = "Take"
+func taken(name string, a, indices tensor.Any, axis int, mode TakeMode) *transfer {
 	present(name, &a, &indices)
 	shape := a.Shape()
 	axis = axisOf(name, axis, len(shape))
 	wantInt(name, 1, indices)
 	n := shape[axis]
 	return &transfer{name: name, d: a.DType(), shape: gatherShape(a, indices, axis), in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		v := in[1].int64s(name)
-		if n == 0 && len(v) > 0 {
+		v := in[1].places(name)
+		if n == 0 && len(v) > 0 && mode != TakeRaise {
 			panic(fail(name, tensor.ErrIndex, "axis %d is empty; it has no entries to take", axis))
 		}
-		for i, x := range v {
-			switch mode {
-			case TakeWrap:
+		switch mode {
+		case TakeWrap:
+			v = slices.Clone(v)
+			for i, x := range v {
 				v[i] = (x%int64(n) + int64(n)) % int64(n)
-			case TakeClip:
+			}
+		case TakeClip:
+			v = slices.Clone(v)
+			for i, x := range v {
 				v[i] = max(0, min(x, int64(n-1)))
 			}
 		}
-		maps := make([][]int, len(shape))
-		maps[axis] = resolved(name, v, indices.Shape(), n, axis)
-		remap(name, ctx, dst, in[0], shape, maps, nil)
+		takeEntries(name, ctx, dst, in, shape, axis, v)
 	}}
+}
+
+// takeEntries sets the entries of dst to those of in[0], of a shape, that indices name along axis, and
+// panics before that where one is outside. in[1] is the indices.
+func takeEntries(name string, ctx context.Context, dst words, in []words, shape []int, axis int, at []int64) {
+	before, n, after := around(shape, axis)
+	checkPlaces(name, at, in[1].of.Shape(), n, axis)
+	size := dst.size
+	if after == 1 {
+		exec.Split(name, ctx, before*len(at), 1, func(from, to int) {
+			for from < to {
+				b, i := from/len(at), from%len(at)
+				m := min(len(at)-i, to-from)
+				conv.Take(dst.mem[from*size:], in[0].mem, size, at[i:i+m], conv.Axis{First: b * n, N: n, Stride: 1})
+				from += m
+			}
+		})
+		return
+	}
+	entries := make([]int, fits(name, len(at), 8))
+	for i, v := range at {
+		entries[i] = int(v + int64(n)&(v>>63))
+	}
+	exec.Split(name, ctx, before*len(at), 1+after/4, func(from, to int) {
+		for from < to {
+			b, i := from/len(at), from%len(at)
+			m := min(len(at)-i, to-from)
+			conv.Pick(dst.mem[from*after*size:], in[0].mem[b*n*after*size:], after*size, after*size, entries[i:i+m], dst.stream)
+			from += m
+		}
+	})
 }

@@ -30,14 +30,18 @@ func tiled(a tensor.Any, repeats []int) *transfer {
 		out[i] = extent("Tile", i, shape[i], r)
 	}
 	return &transfer{name: "Tile", d: a.DType(), shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
-		maps := make([][]int, len(shape))
+		maps := make([]mapping, len(shape))
 		for i, n := range shape {
 			if out[i] == n {
 				continue
 			}
-			maps[i] = make([]int, out[i])
-			for k := range maps[i] {
-				maps[i][k] = k % n
+			maps[i] = mapping{}
+			for to := 0; to < out[i] && n > 0; to += n {
+				if n == 1 {
+					maps[i] = append(maps[i], run{0, 0, out[i], 0})
+					break
+				}
+				maps[i] = append(maps[i], run{to, 0, n, 1})
 			}
 		}
 		remap("Tile", ctx, dst, in[0], shape, maps, nil)

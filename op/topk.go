@@ -2,10 +2,11 @@ package op
 
 import (
 	"context"
-	"encoding/binary"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -40,13 +41,24 @@ func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
 	out[axis] = k
 	return &transfer{name: "TopK", d: dtype.Int64, shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(shape, axis)
-		ordered("TopK", ctx, in[0], before, n, after, largest, func(first int, line []keyed) {
-			to := first/(n*after)*k*after + first%after
-			for i, e := range line[:k] {
-				binary.NativeEndian.PutUint64(dst.mem[8*(to+i*after):], uint64(e.at))
+		f := formOf(a.DType())
+		byLines("TopK", ctx, dst, in[0], before, n, after, k, 1, max(4, f.Size), func(room []byte) func(to, line []byte) {
+			if f.Size == 8 {
+				return topper[uint64](f, n, k, largest, room)
 			}
+			return topper[uint32](f, n, k, largest, room)
 		})
 	}}
+}
+
+// topper returns what stores the positions of the first k of lines of n elements.
+func topper[K order.Key](f *order.Form, n, k int, largest bool, room []byte) func(to, line []byte) {
+	keys := conv.Carve[K](&room, n)
+	var t order.Topper[K]
+	return func(to, line []byte) {
+		order.Keys(keys, line, f, largest)
+		t.Top(order.Positions(to), keys, k, 8*f.Size)
+	}
 }
 
 // topOf reads a node: k is an attribute before opset 10, an input from there on.

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
+	"github.com/ashlar-go/ashlar/internal/core/order"
 	"github.com/ashlar-go/ashlar/num"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -35,48 +37,32 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	n := a.Dim(axis)
 	_, _, m := around(rows.of.Shape(), 0)
 	fits("Unique", n, 4*8) // of entries without elements there may be any number
-	v := numericOf(rows)
-	per := max(1, v.size/8) // keys of an element
-	keys := roomFor[uint64]("Unique", n, m, per)
-	for i := 0; i < len(keys); i += per {
-		key := v.pair(i / per)
-		copy(keys[i:i+per], key[:])
-	}
-	width := m * per // of an entry
-	compare := func(i, j int) int { return slices.Compare(keys[i*width:(i+1)*width], keys[j*width:(j+1)*width]) }
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Or(compare(i, j), i-j) })
+	arranged, differ := arrangedRows(rows, n, m)
 
 	// Groups of equals, each beginning with its first entry.
-	var heads []int
-	group := make([]int, n) // the head of each entry
-	for k, i := range order {
-		if k == 0 || compare(order[k-1], i) != 0 {
-			heads = append(heads, i)
+	heads, counts := make([]int, 0, n), make([]int64, 0, n)
+	inverse := make([]int64, n)
+	for k, i := range arranged {
+		if k == 0 || differ(arranged[k-1], i) {
+			heads, counts = append(heads, int(i)), append(counts, 0)
 		}
-		group[i] = heads[len(heads)-1]
+		inverse[i] = int64(len(heads) - 1)
+		counts[len(heads)-1]++
 	}
 	if !sorted {
-		slices.Sort(heads)
+		heads, counts = inTurn(heads, counts, inverse)
 	}
-	number := make([]int64, n) // of a head among the results
-	first, counts, inverse := make([]int64, len(heads)), make([]int64, len(heads)), make([]int64, n)
+	first := make([]int64, len(heads))
 	for k, i := range heads {
-		number[i], first[k] = int64(k), int64(i)
-	}
-	for i, head := range group {
-		inverse[i] = number[head]
-		counts[inverse[i]]++
+		first[k] = int64(i)
 	}
 	shape := rows.of.Shape()
 	shape[0] = len(heads)
 	entries := tensor.EmptyOf(a.DType(), shape...)
-	to := wordsOf(entries)
-	for k, i := range heads {
-		to.copy(k*m, rows, i*m, m)
+	if to := wordsOf(entries); m == 1 {
+		conv.Take(to.mem, rows.mem, to.size, first, conv.Axis{Stride: 1})
+	} else {
+		conv.Pick(to.mem, rows.mem, m*to.size, m*to.size, heads, false)
 	}
 	runtime.KeepAlive(rows.of)
 	back := make([]int, len(perm))
@@ -85,6 +71,62 @@ func uniqueOf(a tensor.Any, axis int, sorted bool) []tensor.Any {
 	}
 	return []tensor.Any{viewed(tensor.Contiguous(viewed(tensor.Permute(entries, back...)))),
 		tensor.FromSlice(first).Any(), tensor.FromSlice(inverse).Any(), tensor.FromSlice(counts).Any()}
+}
+
+// arrangedRows returns the order of n rows of m elements, of equals the first first, and
+// what says whether two rows differ.
+func arrangedRows(rows words, n, m int) (at []int64, differ func(i, j int64) bool) {
+	at = make([]int64, n)
+	switch {
+	case m != 1 || rows.size > 8:
+	case rows.size == 8:
+		return at, arrangeKeys[uint64](at, rows)
+	default:
+		return at, arrangeKeys[uint32](at, rows)
+	}
+	v := numericOf(rows)
+	per := max(1, v.size/8) // keys of an element
+	keys := roomFor[uint64]("Unique", n, m, per)
+	for i := 0; i < len(keys); i += per {
+		key := v.pair(i / per)
+		copy(keys[i:i+per], key[:])
+	}
+	width := int64(m * per) // of an entry
+	compare := func(i, j int64) int {
+		return slices.Compare(keys[i*width:(i+1)*width], keys[j*width:(j+1)*width])
+	}
+	for i := range at {
+		at[i] = int64(i)
+	}
+	slices.SortFunc(at, func(i, j int64) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) })
+	return at, func(i, j int64) bool { return compare(i, j) != 0 }
+}
+
+// arrangeKeys is arrangedRows for single elements.
+func arrangeKeys[K order.Key](at []int64, rows words) (differ func(i, j int64) bool) {
+	f := formOf(rows.of.DType())
+	keys := roomFor[K]("Unique", len(at))
+	room := roomFor[uint64]("Unique", 2, len(at))
+	order.Keys(keys, rows.mem, f, false)
+	order.Arrange(at, keys, 8*f.Size, &room)
+	return func(i, j int64) bool { return keys[i] != keys[j] }
+}
+
+// inTurn brings groups into the order of their first entries, and renumbers inverse.
+func inTurn(heads []int, counts, inverse []int64) ([]int, []int64) {
+	by := make([]int, len(heads))
+	for g := range by {
+		by[g] = g
+	}
+	slices.SortFunc(by, func(g, h int) int { return heads[g] - heads[h] })
+	number, first, times := make([]int64, len(heads)), make([]int, len(heads)), make([]int64, len(heads))
+	for k, g := range by {
+		number[g], first[k], times[k] = int64(k), heads[g], counts[g]
+	}
+	for i, g := range inverse {
+		inverse[i] = number[g]
+	}
+	return first, times
 }
 
 var unique = opN{about: about{name: "Unique", orion: &inOrion{gives: dtype.Int32, first: 1}, onnx: []int{11}, attrs: []string{"axis", "sorted"}}, least: 1, takes: every &^ complexes,

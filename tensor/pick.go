@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/num"
 )
@@ -71,7 +72,15 @@ func taken(op string, w where, axis int, at []int) (p picked, shape []int, parts
 func IndexBy[T num.Elem](t Tensor[T], at ...Tensor[int64]) Tensor[T] {
 	const op = "tensor.IndexBy"
 	t.a.pointer(op)
-	p, shape, n := indexed(op, &t.a.where, at)
+	places := arrays(op, &t.a.where, at)
+	if s := selects(op, &t.a, at, places); s != nil {
+		rest := tail(op, &t.a.lay, len(at))
+		c := create(op, t.a.st.dtype, append(places, rest.Shape()...), true)
+		s.move(c.st.bytes(), false, 1)
+		runtime.KeepAlive(t.a.st)
+		return Tensor[T]{a: c}
+	}
+	p, shape, n := indexed(op, &t.a.where, at, places)
 	c := create(op, t.a.st.dtype, shape, true)
 	to := lead(op, &c.where, n)
 	copyPicked(&c, &t.a, &to, &p)
@@ -86,7 +95,18 @@ func IndexBy[T num.Elem](t Tensor[T], at ...Tensor[int64]) Tensor[T] {
 func SetIndexBy[T num.Elem](t Tensor[T], src Tensor[T], at ...Tensor[int64]) {
 	const op = "tensor.SetIndexBy"
 	t.a.check(op)
-	p, shape, n := indexed(op, &t.a.where, at)
+	places := arrays(op, &t.a.where, at)
+	if s := selects(op, &t.a, at, places); s != nil {
+		rest := tail(op, &t.a.lay, len(at))
+		shape := append(places, rest.Shape()...)
+		stretchFor(op, &t.a, &src.a, shape)
+		mem, step := source(op, &src.a, s.row > s.size)
+		s.move(mem, true, step)
+		runtime.KeepAlive(t.a.st)
+		runtime.KeepAlive(src.a.st)
+		return
+	}
+	p, shape, n := indexed(op, &t.a.where, at, places)
 	stretchFor(op, &t.a, &src.a, shape)
 	from := lead(op, &src.a.where, n)
 	copyPicked(&t.a, &src.a, &p, &from)
@@ -98,6 +118,11 @@ func SetIndexBy[T num.Elem](t Tensor[T], src Tensor[T], at ...Tensor[int64]) {
 func Mask[T num.Elem](t Tensor[T], mask Tensor[bool]) Tensor[T] {
 	const op = "tensor.Mask"
 	t.a.pointer(op)
+	if truth, row, ok := maskOf(&t.a, &mask); ok {
+		c := filtered(op, &t.a, truth, row, mask.Rank())
+		runtime.KeepAlive(mask.a.st)
+		return Tensor[T]{a: c}
+	}
 	p, shape := masked(op, &t.a.where, mask)
 	c := create(op, t.a.st.dtype, shape, true)
 	to := lead(op, &c.where, 1)
@@ -112,6 +137,19 @@ func Mask[T num.Elem](t Tensor[T], mask Tensor[bool]) Tensor[T] {
 func SetMask[T num.Elem](t Tensor[T], src Tensor[T], mask Tensor[bool]) {
 	const op = "tensor.SetMask"
 	t.a.check(op)
+	if truth, row, ok := maskOf(&t.a, &mask); ok {
+		rest := tail(op, &t.a.lay, mask.Rank())
+		shape := append([]int{conv.True(truth)}, rest.Shape()...)
+		stretchFor(op, &t.a, &src.a, shape)
+		if shape[0] > 0 {
+			from, step := source(op, &src.a, row > t.a.st.dtype.Size())
+			replaced(&t.a, truth, row, from, step)
+		}
+		runtime.KeepAlive(mask.a.st)
+		runtime.KeepAlive(t.a.st)
+		runtime.KeepAlive(src.a.st)
+		return
+	}
 	p, shape := masked(op, &t.a.where, mask)
 	stretchFor(op, &t.a, &src.a, shape)
 	from := lead(op, &src.a.where, 1)
@@ -167,9 +205,8 @@ func lead(op string, w *where, n int) picked {
 	return partsAt(op, w, n, positions(w.lay.Shape()[:n]))
 }
 
-// indexed returns the parts that index arrays select, and their shape together, whose
-// first n axes are those of the arrays.
-func indexed(op string, w *where, at []Tensor[int64]) (p picked, shape []int, n int) {
+// arrays returns the common shape of index arrays for the first axes.
+func arrays(op string, w *where, at []Tensor[int64]) (shape []int) {
 	if len(at) > w.lay.Rank() {
 		panic(&Error{op, sprintf("%d index arrays for the %d axes of %s", len(at), w.lay.Rank(), w.lay.ShapeString()), ErrAxis})
 	}
@@ -180,6 +217,13 @@ func indexed(op string, w *where, at []Tensor[int64]) (p picked, shape []int, n 
 		a.a.pointer(op)
 		shape = longer(shape, a.a.lay.Shape())
 	}
+	return shape
+}
+
+// indexed returns the parts that index arrays of a common shape select, and their shape
+// together, whose first n axes are those of the arrays.
+func indexed(op string, w *where, at []Tensor[int64], places []int) (p picked, shape []int, n int) {
+	shape = places
 	var lists [][]int64
 	for _, a := range at {
 		stretchTo(op, &a.a.lay, shape)

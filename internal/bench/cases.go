@@ -52,6 +52,7 @@ func allCases() []benchCase {
 		cs = append(cs, reductions[float64]("f64", n, n)...)
 		cs = append(cs, toBF16(n, n))
 	}
+	cs = append(cs, selected()...)
 	return append(cs,
 		permuted[float32]("t10", "f32", []int{1, 0}, 4096, 4096), permuted[float64]("t10", "f64", []int{1, 0}, 4096, 4096),
 		permuted[float32]("t10", "f32", []int{1, 0}, 1024, 1024),

@@ -48,6 +48,7 @@ func main() {
 	level := flag.String("cpu", "", "highest instruction set: generic, avx2, avx512")
 	fast := flag.Bool("fast", false, "functions of float32 with op.Fast")
 	budget := flag.Float64("b", 0.06, "seconds for each case")
+	npys := flag.String("npy", "", "a folder of inputs for the cases sel/…, which bench/select.py names on standard input")
 	flag.Parse()
 	if *fast {
 		quick = append(quick, op.Fast())
@@ -66,6 +67,12 @@ func main() {
 		fatal(fmt.Errorf("-t %d: want at least one thread", *threads))
 	}
 	runtime.GOMAXPROCS(*threads)
+	if *npys != "" {
+		if err := serve(*npys, os.Stdin, os.Stdout); err != nil {
+			fatal(err)
+		}
+		return
+	}
 	out := json.NewEncoder(os.Stdout)
 	for _, c := range allCases() {
 		if !want.MatchString(c.name) {

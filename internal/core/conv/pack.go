@@ -86,7 +86,7 @@ func Copy2[T any](dst, src []T, d, s Block, stream bool) {
 		return
 	}
 	const side = 16
-	if d.Rows < 4 {
+	if d.Rows < 4 || d.Col == 1 && s.Col == -1 {
 		for i := range d.Rows {
 			copyRow(dst, src, d.Off+i*d.Row, s.Off+i*s.Row, d.Cols, d.Col, s.Col)
 		}
@@ -209,6 +209,10 @@ var turnTiles = sync.Pool{New: func() any { return new([2][turnTile * turnTile]u
 func copyRow[T any](dst, src []T, d, s, n, dstep, sstep int) {
 	if dstep == 1 {
 		row := dst[d : d+n]
+		if sstep == -1 && n > 0 {
+			backward(row, src[s-n+1:s+1])
+			return
+		}
 		for j := range row {
 			row[j] = src[s]
 			s += sstep

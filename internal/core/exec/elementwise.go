@@ -335,7 +335,7 @@ func spread(dst, src []byte, b conv.Block, d dtype.DType) {
 }
 
 // move is conv.Copy2 of elements of a type, by their size.
-func move(dst, src []byte, to, from conv.Block, d dtype.DType) {
+func CopyBlock(dst, src []byte, to, from conv.Block, d dtype.DType) {
 	switch {
 	case d.Size() == 1:
 		conv.Copy2(dst, src, to, from, false)

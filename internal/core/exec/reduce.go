@@ -238,7 +238,7 @@ func (r *reducing) foldGroups(fs []Folder, base int, tile []byte) {
 		for done := 0; done < n; {
 			in := (i + done) % e
 			m := min(e-in, n-done)
-			move(tile, r.data, conv.Block{Off: done, Rows: m, Row: 1, Cols: len(fs), Col: foldPiece},
+			CopyBlock(tile, r.data, conv.Block{Off: done, Rows: m, Row: 1, Cols: len(fs), Col: foldPiece},
 				conv.Block{Off: base + s.Offset(i+done), Rows: m, Row: step, Cols: len(fs), Col: 1}, r.by.DType)
 			done += m
 		}
