@@ -13,11 +13,11 @@ func TestZarr(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	ashlar := func(want int, args ...string) string {
 		t.Helper()
-		code, out, errs := cli(t, "", args...)
-		if code != want {
-			t.Fatalf("%v: exit code %d\n%s%s", args, code, out, errs)
+		c := newCall(nil).with(args...)
+		if c.code != want {
+			t.Fatalf("%v: exit code %d\n%s%s", args, c.code, c.out.String(), c.err.String())
 		}
-		return out + errs
+		return c.out.String() + c.err.String()
 	}
 	const digits, model = "../../testdata/digits-test.npy", "../../testdata/digits.onnx"
 	ashlar(0, "convert", digits, at("x.zarr"))
