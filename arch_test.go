@@ -172,9 +172,12 @@ func sortedDirs(m map[string][]*source) []string {
 // under reports whether folder d is top or lies below it.
 func under(d, top string) bool { return d == top || strings.HasPrefix(d, top+"/") }
 
+// apart are nested modules that go.work leaves out, as their requirements would change the versions of the root's.
+var apart = []string{"format/zarr/blobstore"}
+
 // ranked returns the name under which levels knows a folder.
 func ranked(dir string) (string, bool) {
-	if under(dir, "format") {
+	if under(dir, "format") && !slices.Contains(apart, dir) {
 		return "format", true
 	}
 	_, ok := levels[dir]
@@ -314,7 +317,7 @@ func checkModules(tr *tree) (bad []string) {
 		if !regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(modulePath+"/"+dir) + `$`).MatchString(text) {
 			bad = append(bad, fmt.Sprintf("%s: the module isn't called %s/%s: name it after its folder", p, modulePath, dir))
 		}
-		if !regexp.MustCompile(`(?m)^\s*(use\s+)?\./` + regexp.QuoteMeta(dir) + `$`).MatchString(tr.texts["go.work"]) {
+		if !slices.Contains(apart, dir) && !regexp.MustCompile(`(?m)^\s*(use\s+)?\./` + regexp.QuoteMeta(dir) + `$`).MatchString(tr.texts["go.work"]) {
 			bad = append(bad, fmt.Sprintf("%s: go.work doesn't list the module: add ./%s", p, dir))
 		}
 		up := strings.TrimSuffix(strings.Repeat("../", strings.Count(dir, "/")+1), "/")

@@ -21,6 +21,7 @@
 //	format/image/        PNG and JPEG pictures as tensors
 //	format/csv/          CSV, TSV and other text tables
 //	format/raw/          elements without a header
+//	format/zarr/         Zarr: arrays in chunks, in folders, zip files, memory and HTTP
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
 //	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)

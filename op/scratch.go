@@ -97,7 +97,7 @@ func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
 		if x.Rank() == 3 && c.Attrs != nil {
 			rows *= float64(max(1, c.Attrs.Int("num_heads", 1), c.Attrs.Int("q_num_heads", 1)))
 		}
-		n += room(0, in, in) + 12*min(max(mostWeights, rows*last/max(1, float64(x.Dim(x.Rank()-2)))), rows*last)
+		n += room(0, in, in) + float64(12*min(max(mostWeights, rows*last/max(1, float64(x.Dim(x.Rank()-2)))), rows*last))
 	}
 	width, volume := float64(max(4, d.Size())), 1.0
 	for axis := 2; axis < w.Rank(); axis++ {
@@ -109,12 +109,12 @@ func (o *opN) scratch(c *Call, out []tensor.Any) (n float64) {
 	}
 	switch {
 	case o.name == "ConvTranspose" && x.Rank() > 1 && y.Rank() > 1:
-		n += width * float64(y.Dim(1)) * volume * plane(x)
+		n += float64(width * float64(y.Dim(1)) * volume * plane(x))
 	case o.name == "DeformConv" && x.Rank() > 1 && y.Rank() > 1:
-		n += width * float64(x.Dim(1)) * volume * plane(y)
+		n += float64(width * float64(x.Dim(1)) * volume * plane(y))
 	}
 	if is(inProducts) { // the blocks of each thread
-		n += float64(Threads(c.Context)) * min(4<<20, width*(volume*room(1, in[:1])+room(1, in[1:2])))
+		n += float64(float64(Threads(c.Context)) * min(4<<20, width*(float64(volume*room(1, in[:1]))+room(1, in[1:2]))))
 	}
 	return n
 }
@@ -130,7 +130,7 @@ func room(size int, lists ...[]tensor.Any) (n float64) {
 			if size == 0 {
 				width = a.DType().Size()
 			}
-			n += float64(a.Len()) * float64(width)
+			n += float64(float64(a.Len()) * float64(width))
 		}
 	}
 	return n

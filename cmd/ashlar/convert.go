@@ -56,6 +56,7 @@ that the end of its name says, or --to:
   .npy           one tensor                      --order F for column-major
   .npz           several, by name                --order F for column-major
   .safetensors   several, by name
+  .zarr          several, by name, in a folder; .zarr.zip in a zip file
   .csv .tsv      one of rank 1 or 2, as text     --header, --delimiter
   .bin .raw      one, its elements alone         --order F for column-major
   .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1
@@ -191,7 +192,9 @@ func (v *conversion) run(in string) error {
 		return fmt.Errorf("%s: it has %d arrays%s; %s files hold one: choose it with --name, or write an npz or safetensors file", in, len(items), listed(names), v.to.name)
 	}
 	put := func(w io.Writer) error { return v.write(w, items) }
-	if v.out == "-" {
+	if v.to.kind == zarrKind {
+		err = v.writeZarr(items)
+	} else if v.out == "-" {
 		err = put(pieces{v.p.out})
 	} else {
 		err = v.p.writeFile(v.out, put)

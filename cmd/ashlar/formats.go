@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ var formats = []format{
 	{"npy", npyKind, []string{".npy"}},
 	{"npz", npzKind, []string{".npz"}},
 	{"safetensors", safetensorsKind, []string{".safetensors"}},
+	{"zarr", zarrKind, []string{".zarr", ".zarr.zip"}},
 	{"csv", csvKind, []string{".csv"}},
 	{"tsv", tsvKind, []string{".tsv"}},
 	{"raw", rawKind, []string{".bin", ".raw"}},
@@ -44,14 +44,15 @@ func formatNamed(name string) *format {
 
 // formatOf returns the format that the end of a file's name says, nil if it says none.
 func formatOf(file string) *format {
-	end := strings.ToLower(filepath.Ext(file))
-	if i := slices.IndexFunc(formats, func(f format) bool { return slices.Contains(f.ends, end) }); i >= 0 {
+	name := strings.ToLower(strings.TrimRight(file, "/"))
+	ends := func(end string) bool { return strings.HasSuffix(name, end) }
+	if i := slices.IndexFunc(formats, func(f format) bool { return slices.ContainsFunc(f.ends, ends) }); i >= 0 {
 		return &formats[i]
 	}
 	return nil
 }
 
-const formatNames = "npy, npz, safetensors, csv, tsv, raw, png, jpeg"
+const formatNames = "npy, npz, safetensors, zarr, csv, tsv, raw, png, jpeg"
 
 // reading is what the command line says about files whose contents don't say it.
 type reading struct {

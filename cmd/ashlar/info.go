@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -21,7 +22,7 @@ func (p *program) infoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info FILE...",
 		Short: "Print what is in files, from their headers",
-		Long: `Info prints what is in npy, npz, safetensors and ONNX files and pictures: names,
+		Long: `Info prints what is in npy, npz, safetensors, Zarr and ONNX files and pictures: names,
 element types, shapes and sizes; of a model its inputs, outputs and operators
 with how often each is used, how many bytes of weights run uses in place and how
 many it copies, and everything in it that this program can't run, also in graphs
@@ -105,7 +106,7 @@ func (p *program) describe(s *source, f *infoFlags) error {
 	switch s.kind {
 	case npyKind:
 		return p.describeNPY(s)
-	case npzKind, safetensorsKind, indexKind:
+	case npzKind, safetensorsKind, indexKind, zarrKind:
 		return p.describeArrays(s)
 	case csvKind, tsvKind, rawKind:
 		return fmt.Errorf("%s: it has no header that says what is in it; ashlar show reads it", s.name)
@@ -130,7 +131,7 @@ func (p *program) title(s *source, format string, args ...any) {
 	}
 	p.titled = true
 	size := ""
-	if s.path != "" {
+	if s.path != "" && s.size > 0 {
 		size = ", " + amount(s.size)
 	}
 	fmt.Fprintf(p.out, "%s: %s%s\n", p.bold(label(s.name)), fmt.Sprintf(format, args...), size)
@@ -179,6 +180,8 @@ func (p *program) describeArrays(s *source) error {
 	names := a.Names()
 	what := "npz"
 	switch x := a.(type) {
+	case *hierarchy:
+		what = "Zarr"
 	case *safetensors.File:
 		what = "safetensors"
 	case *safetensors.Sharded:
@@ -203,6 +206,15 @@ func (p *program) describeArrays(s *source) error {
 			var h npy.Header
 			h, err = a.Header(name)
 			text, size = typed(h.DType.String(), h.Shape)+order(h), int64(h.Bytes())
+		case *hierarchy:
+			x := a.arrays[name]
+			text, size = zarrText(x), int64(x.DType().Size())
+			for _, n := range x.Shape() {
+				if n > 0 && size > math.MaxInt64/int64(n) {
+					size = math.MaxInt64 / int64(n)
+				}
+				size *= int64(n)
+			}
 		case stored:
 			var info safetensors.Info
 			info, err = a.Info(name)

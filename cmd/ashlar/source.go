@@ -50,10 +50,13 @@ const (
 	tsvKind
 	rawKind
 	tensorKind // a TensorProto of ONNX
+	zarrKind   // a folder, or a zip file by its name
 )
 
 // several reports whether files of a kind hold tensors by name.
-func (k kind) several() bool { return k == npzKind || k == safetensorsKind || k == indexKind }
+func (k kind) several() bool {
+	return k == npzKind || k == safetensorsKind || k == indexKind || k == zarrKind
+}
 
 // open looks at FILE or FILE#name. A file whose own name contains # goes before one that doesn't.
 func (p *program) open(arg string) (*source, error) {
@@ -83,6 +86,10 @@ func (p *program) open(arg string) (*source, error) {
 	case err != nil:
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	case info.IsDir() && isZarr(path):
+		f.Close()
+		s.path, s.kind = path, zarrKind
+		return s, nil
 	case info.IsDir():
 		f.Close()
 		return nil, fmt.Errorf("%s: it is a folder, not a file", path)
@@ -177,7 +184,7 @@ func (p *program) kindOf(head []byte, name string) kind {
 		return p.reading.format.kind
 	}
 	named := formatOf(name)
-	if named != nil && (named.kind == csvKind || named.kind == tsvKind || named.kind == rawKind) {
+	if named != nil && (named.kind == csvKind || named.kind == tsvKind || named.kind == rawKind || named.kind == zarrKind) {
 		return named.kind
 	}
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
@@ -289,6 +296,8 @@ func (p *program) arrays(s *source) (a arrays, err error) {
 		return weightsOf(m), nil
 	}
 	switch {
+	case s.kind == zarrKind:
+		a, err = p.hierarchy(s)
 	case s.r == nil && s.kind == npzKind:
 		a, err = npy.OpenZip(s.path, p.zipOptions()...)
 	case s.r == nil && s.kind == indexKind:

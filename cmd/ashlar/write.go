@@ -124,7 +124,7 @@ func linked(path string) (string, error) {
 	return "", fmt.Errorf("more than %d symbolic links", most)
 }
 
-// removeOnSignal removes a file and ends the program when it is told to end, until done is called. Signals that whoever
+// removeOnSignal removes a file or a folder and ends the program when it is told to end, until done is called. Signals that whoever
 // started it wants ignored are left alone.
 func removeOnSignal(temp string) (done func()) {
 	told, finished := make(chan os.Signal, 1), make(chan struct{})
@@ -136,7 +136,7 @@ func removeOnSignal(temp string) (done func()) {
 	go func() {
 		select {
 		case s := <-told:
-			os.Remove(temp)
+			os.RemoveAll(temp)
 			code := terminated
 			if s == os.Interrupt {
 				code = interrupted

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A hierarchy is the arrays of a Zarr folder or zip file.
+type hierarchy struct {
+	io.Closer
+	names  []string
+	arrays map[string]*zarr.Array
+}
+
+// isZarr reports whether a folder is a hierarchy.
+func isZarr(path string) bool {
+	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// stem is the name that the array at the root of a hierarchy goes by.
+func (s *source) stem() string {
+	name := filepath.Base(filepath.Clean(s.path))
+	return strings.TrimSuffix(strings.TrimSuffix(name, ".zip"), ".zarr")
+}
+
+// hierarchy opens the arrays of s by their metadata.
+func (p *program) hierarchy(s *source) (*hierarchy, error) {
+	if s.r != nil {
+		return nil, errors.New("a Zarr hierarchy is a folder or a file; give its path")
+	}
+	h := &hierarchy{arrays: make(map[string]*zarr.Array), Closer: io.NopCloser(nil)}
+	most := cmp.Or(p.freely(), 16<<30)
+	var store zarr.Store
+	info, err := os.Stat(s.path)
+	if err == nil && info.IsDir() {
+		store, err = zarr.Dir(s.path)
+	} else if err == nil {
+		var f *os.File
+		if f, err = os.Open(s.path); err == nil {
+			h.Closer = f
+			store, err = zarr.Zip(f, info.Size())
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, bare(err))
+	}
+	ctx := context.Background()
+	root, err := zarr.Open(ctx, store, "", zarr.MaxBytes(most))
+	if err == nil {
+		h.names = []string{s.stem()}
+		h.arrays[h.names[0]] = root
+		return h, nil
+	}
+	var group *zarr.Group
+	group, gerr := zarr.OpenGroup(ctx, store, "")
+	if gerr != nil {
+		h.Close()
+		if errors.Is(gerr, fs.ErrNotExist) {
+			gerr = err
+		}
+		return nil, fmt.Errorf("%s: %w", s.name, gerr)
+	}
+	if h.names, err = group.Arrays(ctx); err == nil {
+		for _, name := range h.names {
+			if h.arrays[name], err = group.Open(ctx, name, zarr.MaxBytes(most)); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		h.Close()
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return h, nil
+}
+
+func (h *hierarchy) Names() []string { return h.names }
+
+func (h *hierarchy) Tensor(name string) (tensor.Any, error) {
+	return h.arrays[name].Read(context.Background())
+}
+
+func (h *hierarchy) Slice(name string, idx ...tensor.Index) (tensor.Any, error) {
+	return h.arrays[name].Index(context.Background(), idx...)
+}
+
+// zarrText describes an array by its metadata.
+func zarrText(a *zarr.Array) string {
+	m := a.Metadata()
+	text := typed(m.DType.String(), m.Shape) + ", chunks " + typed("", m.Chunks)
+	if m.Inner != nil {
+		text = typed(m.DType.String(), m.Shape) + ", shards " + typed("", m.Chunks) + " of chunks " + typed("", m.Inner)
+	}
+	var codecs []string
+	for _, c := range m.Codecs {
+		if c.Name != "bytes" {
+			codecs = append(codecs, strings.TrimPrefix(c.Name, "numcodecs."))
+		}
+	}
+	if len(codecs) > 0 {
+		text += ", " + strings.Join(codecs, " ")
+	}
+	return fmt.Sprintf("%s, version %d", text, m.Version)
+}
+
+// zarrChunks cuts a shape into chunks of about a MiB, the last axes whole where they fit.
+func zarrChunks(t tensor.Any) []int {
+	left := max(1<<20/t.DType().Size(), 1)
+	chunks := make([]int, t.Rank())
+	for i := t.Rank() - 1; i >= 0; i-- {
+		chunks[i] = max(1, min(t.Dim(i), left))
+		left = max(left/chunks[i], 1)
+	}
+	return chunks
+}
+
+// putZarr writes tensors to a store: one alone at the root, several in a group.
+func putZarr(store zarr.Store, items []item) error {
+	ctx := context.Background()
+	if len(items) != 1 || strings.Contains(items[0].name, "/") {
+		g, err := zarr.CreateGroup(ctx, store, "", nil)
+		if err != nil {
+			return err
+		}
+		defer g.Consolidate(ctx)
+	}
+	for _, x := range items {
+		name := cmp.Or(x.name, "array")
+		if len(items) == 1 && !strings.Contains(name, "/") {
+			name = ""
+		}
+		a, err := zarr.Create(ctx, store, name, zarr.Metadata{DType: x.t.DType(), Shape: x.t.Shape(), Chunks: zarrChunks(x.t)})
+		if err == nil {
+			err = a.Write(ctx, make([]int, x.t.Rank()), x.t)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", label(x.name), err)
+		}
+	}
+	return nil
+}
+
+// writeZarr makes a folder or, where the name ends in .zip, a zip file. A folder appears
+// when it is whole; one that is there stays, and is an error.
+func (v *conversion) writeZarr(items []item) error {
+	if v.out == "-" || strings.HasSuffix(strings.ToLower(v.out), ".zip") {
+		store := zarr.Memory()
+		if err := putZarr(store, items); err != nil {
+			return err
+		}
+		put := func(w io.Writer) error { return zarr.WriteZip(context.Background(), w, store) }
+		if v.out == "-" {
+			return put(pieces{v.p.out})
+		}
+		return v.p.writeFile(v.out, put)
+	}
+	if _, err := os.Lstat(v.out); err == nil {
+		return errors.New("it is there, and a folder is never replaced: remove it, or take another name")
+	}
+	temp := filepath.Join(filepath.Dir(filepath.Clean(v.out)), fmt.Sprintf("ashlar-%016x.part", rand.Uint64()))
+	if err := os.Mkdir(temp, 0o777); err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) // gone after the rename
+	done := removeOnSignal(temp)
+	defer done()
+	store, err := zarr.Dir(temp)
+	if err == nil {
+		err = putZarr(store, items)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(temp, v.out)
+}

@@ -1,0 +1,87 @@
+// Package blobstore makes a bucket of an object store a store of Zarr: any that
+// gocloud.dev/blob has a driver for, among them S3, Google Cloud Storage and Azure. The
+// program imports the driver that it needs. It is a module of its own, since drivers
+// bring the clients of the clouds.
+//
+// An object appears when it is written in full, so a chunk is the old one or the new one.
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/format/zarr"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+type store struct{ b *blob.Bucket }
+
+// New returns the store of a bucket, which stays the caller's to close. A prefix of
+// keys is given by blob.PrefixedBucket.
+func New(b *blob.Bucket) zarr.Store { return store{b} }
+
+// known turns an absent object into fs.ErrNotExist.
+func known(key string, err error) error {
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist}
+	}
+	return err
+}
+
+func (s store) Get(ctx context.Context, key string) ([]byte, error) {
+	b, err := s.b.ReadAll(ctx, key)
+	return b, known(key, err)
+}
+
+func (s store) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	a, err := s.b.Attributes(ctx, key)
+	if err != nil {
+		return nil, known(key, err)
+	}
+	start := off
+	if off < 0 {
+		start += a.Size
+	}
+	if start < 0 || n < 0 || n > a.Size || start > a.Size-n {
+		return nil, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, a.Size, io.ErrUnexpectedEOF)
+	}
+	r, err := s.b.NewRangeReader(ctx, key, start, n, nil)
+	if err != nil {
+		return nil, known(key, err)
+	}
+	defer r.Close()
+	b := make([]byte, n)
+	_, err = io.ReadFull(r, b)
+	return b, err
+}
+
+func (s store) Set(ctx context.Context, key string, value []byte) error {
+	return s.b.WriteAll(ctx, key, value, nil)
+}
+
+func (s store) Delete(ctx context.Context, key string) error {
+	if err := known(key, s.b.Delete(ctx, key)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (s store) List(ctx context.Context, prefix string) (keys []string, err error) {
+	all := s.b.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		o, err := all.Next(ctx)
+		if err == io.EOF {
+			slices.Sort(keys)
+			return keys, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, o.Key)
+	}
+}

@@ -1,0 +1,421 @@
+package zarr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A Codec is an entry of the list of codecs, as the metadata has it.
+type Codec struct {
+	Name          string         `json:"name"`
+	Configuration map[string]any `json:"configuration,omitempty"`
+}
+
+// UnmarshalJSON takes also the short form of a codec, its name alone.
+func (c *Codec) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &c.Name)
+	}
+	type plain Codec
+	return json.Unmarshal(b, (*plain)(c))
+}
+
+// Gzip compresses chunks, at a level of 0, not at all, to 9, best.
+func Gzip(level int) Codec { return Codec{"gzip", map[string]any{"level": level}} }
+
+// Zstd compresses chunks. The level is one of the reference implementation, -131072 to
+// 22, and rounded to one of the four that the encoder here has.
+func Zstd(level int) Codec {
+	return Codec{"zstd", map[string]any{"level": level, "checksum": false}}
+}
+
+// CRC32C adds a checksum of four bytes to each chunk.
+func CRC32C() Codec { return Codec{Name: "crc32c"} }
+
+// Transpose stores the axes of a chunk in this order.
+func Transpose(order ...int) Codec {
+	return Codec{"transpose", map[string]any{"order": order}}
+}
+
+// Bytes stores elements in descending byte order if big is set; without it in the list
+// they are stored in ascending order.
+func Bytes(big bool) Codec {
+	order := "little"
+	if big {
+		order = "big"
+	}
+	return Codec{"bytes", map[string]any{"endian": order}}
+}
+
+// int reads a number of the configuration.
+func (c Codec) int(key string, otherwise int) int {
+	switch v := c.Configuration[key].(type) {
+	case float64:
+		return int(v)
+	case int:
+		return v
+	}
+	return otherwise
+}
+
+func (c Codec) text(key string) string {
+	s, _ := c.Configuration[key].(string)
+	return s
+}
+
+// A stage maps bytes to bytes. decode refuses to make more than most bytes.
+type stage struct {
+	name   string
+	encode func(b []byte) ([]byte, error) // nil: it is read only
+	decode func(b []byte, most int) ([]byte, error)
+}
+
+// A pipeline turns the elements of a chunk into the bytes of a value, and back.
+type pipeline struct {
+	d      dtype.DType
+	shape  []int // of the chunk
+	stored []int // the axes in the order of the bytes; nil: as they are
+	big    bool
+	stages []stage // in the order of encoding
+	n      int     // bytes of the elements
+}
+
+// slack is how many more bytes a stage may make of incompressible ones.
+func slack(n int) int { return n + n/4 + 1<<16 }
+
+func (p *pipeline) decode(b []byte) (tensor.Any, error) {
+	most := make([]int, len(p.stages))
+	for i, n := 0, p.n; i < len(most); i++ {
+		most[i], n = n, slack(n)
+	}
+	own := false
+	for i := len(p.stages) - 1; i >= 0; i-- {
+		s := p.stages[i]
+		m := most[i]
+		if i > 0 && m < 16*p.n { // a filter may store wider elements
+			m = min(16*p.n+1<<16, 1<<40)
+		}
+		out, err := s.decode(b, m)
+		if err != nil {
+			var e *Error
+			if errors.As(err, &e) {
+				return tensor.Any{}, err
+			}
+			return tensor.Any{}, fail(ErrFormat, "%s: %v", s.name, err)
+		}
+		b, own = out, true
+	}
+	if len(b) != p.n {
+		return tensor.Any{}, fail(ErrFormat, "the chunk has %d bytes of elements; %v of %v are %d", len(b), p.shape, p.d, p.n)
+	}
+	if swap := p.big != conv.BigEndian && conv.Unit(p.d) > 1; swap || p.d.Misfit(b) >= 0 {
+		if !own {
+			b = bytes.Clone(b)
+		}
+		if swap {
+			conv.Reverse(b, conv.Unit(p.d))
+		}
+		p.d.Mend(b)
+	}
+	lay, err := p.layout()
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return tensorOf(b, p.d, lay)
+}
+
+// layout is how the elements of a chunk lie in its bytes.
+func (p *pipeline) layout() (layout.Layout, error) {
+	if p.stored == nil {
+		return layout.RowMajor(p.shape...)
+	}
+	strides, n := make([]int, len(p.shape)), 1
+	for i := len(p.stored) - 1; i >= 0; i-- {
+		strides[p.stored[i]] = n
+		n *= p.shape[p.stored[i]]
+	}
+	return layout.New(p.shape, strides)
+}
+
+func (p *pipeline) encode(t tensor.Any) ([]byte, error) {
+	var err error
+	if p.stored != nil {
+		if t, err = tensor.Permute(t, p.stored...); err != nil {
+			return nil, err
+		}
+	}
+	var buf bytes.Buffer
+	buf.Grow(p.n)
+	if e := tensor.Try(func() { err = tensor.Encode(&buf, t) }); e != nil {
+		err = e
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := buf.Bytes()
+	if p.big {
+		conv.Reverse(b, conv.Unit(p.d))
+	}
+	for _, s := range p.stages {
+		if s.encode == nil {
+			return nil, fail(ErrCodec, "the codec %s is read and not written", s.name)
+		}
+		if b, err = s.encode(b); err != nil {
+			return nil, fail(err, "%s: %v", s.name, err)
+		}
+	}
+	return b, nil
+}
+
+// newPipeline reads a list of codecs without sharding.
+func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) {
+	p := &pipeline{d: d, shape: shape}
+	var err error
+	if p.n, err = bytesOf(d, shape); err != nil {
+		return nil, err
+	}
+	serialized := false
+	for _, c := range codecs {
+		switch c.Name {
+		case "transpose":
+			order, ok := orderOf(c.Configuration["order"], len(shape))
+			if !ok || serialized {
+				return nil, fail(ErrFormat, "transpose: its order is no permutation of %d axes, or it comes after bytes", len(shape))
+			}
+			if p.stored == nil {
+				p.stored = order
+			} else {
+				both := make([]int, len(order))
+				for i, k := range order {
+					both[i] = p.stored[k]
+				}
+				p.stored = both
+			}
+			continue
+		case "bytes", "endian":
+			if serialized {
+				return nil, fail(ErrFormat, "the codec bytes stands twice in the list, or after one of bytes")
+			}
+			switch e := c.text("endian"); {
+			case e == "big":
+				p.big = true
+			case e != "little" && (e != "" || d.Size() > 1):
+				return nil, fail(ErrFormat, "bytes: endian is %.20q; it is little or big", e)
+			}
+			serialized = true
+			continue
+		}
+		var s stage
+		if id, ok := strings.CutPrefix(c.Name, "numcodecs."); ok {
+			s, err = filterOf(id, c, d, p.big)
+		} else {
+			s, err = stageOf(c, d)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.stages = append(p.stages, s)
+		serialized = true
+	}
+	return p, nil
+}
+
+func orderOf(v any, rank int) ([]int, bool) {
+	var order []int
+	switch v := v.(type) {
+	case []int:
+		order = v
+	case []any:
+		for _, x := range v {
+			f, ok := x.(float64)
+			if !ok || f != float64(int(f)) {
+				return nil, false
+			}
+			order = append(order, int(f))
+		}
+	case string: // of early drafts
+		for i := range rank {
+			if v == "F" {
+				i = rank - 1 - i
+			} else if v != "C" {
+				return nil, false
+			}
+			order = append(order, i)
+		}
+	}
+	if len(order) != rank {
+		return nil, false
+	}
+	seen := make([]bool, rank)
+	for _, a := range order {
+		if a < 0 || a >= rank || seen[a] {
+			return nil, false
+		}
+		seen[a] = true
+	}
+	return order, true
+}
+
+// stageOf makes a codec of bytes.
+func stageOf(c Codec, d dtype.DType) (stage, error) {
+	switch c.Name {
+	case "gzip":
+		level := c.int("level", 6)
+		if level < 0 || level > 9 {
+			return stage{}, fail(ErrFormat, "gzip: level %d; it is 0 to 9", level)
+		}
+		return stage{"gzip", func(b []byte) ([]byte, error) {
+			var out bytes.Buffer
+			w, err := gzip.NewWriterLevel(&out, level)
+			if err == nil {
+				_, err = w.Write(b)
+			}
+			err = cmpErr(err, w.Close())
+			return out.Bytes(), err
+		}, func(b []byte, most int) ([]byte, error) {
+			r, err := gzip.NewReader(bytes.NewReader(b))
+			if err != nil {
+				return nil, err
+			}
+			return inflate(r, len(b), most)
+		}}, nil
+	case "zlib":
+		level := c.int("level", 1)
+		if level < -1 || level > 9 {
+			return stage{}, fail(ErrFormat, "zlib: level %d; it is -1 to 9", level)
+		}
+		return stage{"zlib", func(b []byte) ([]byte, error) {
+			var out bytes.Buffer
+			w, err := zlib.NewWriterLevel(&out, level)
+			if err == nil {
+				_, err = w.Write(b)
+			}
+			err = cmpErr(err, w.Close())
+			return out.Bytes(), err
+		}, unzlib}, nil
+	case "zstd":
+		level := zstd.EncoderLevelFromZstd(c.int("level", 3))
+		return stage{"zstd", func(b []byte) ([]byte, error) {
+			w, err := encoder(level)
+			if err != nil {
+				return nil, err
+			}
+			return w.EncodeAll(b, nil), nil
+		}, unzstd}, nil
+	case "crc32c":
+		return stage{"crc32c", func(b []byte) ([]byte, error) {
+			return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
+		}, func(b []byte, _ int) ([]byte, error) {
+			n := len(b) - 4
+			if n < 0 {
+				return nil, errors.New("no room for a checksum")
+			}
+			if got, want := crc32.Checksum(b[:n], castagnoli), binary.LittleEndian.Uint32(b[n:]); got != want {
+				return nil, fail(ErrFormat, "crc32c: the checksum is %08x, the bytes give %08x: they were changed", want, got)
+			}
+			return b[:n:n], nil
+		}}, nil
+	case "blosc":
+		return stage{name: "blosc", decode: unblosc}, nil
+	case "sharding_indexed":
+		return stage{}, fail(ErrCodec, "sharding_indexed is read and written as the only codec of a chunk, not inside or beside others")
+	}
+	return stage{}, fail(ErrCodec, "the codec %.100q isn't known here; transpose, bytes, gzip, zstd, crc32c, blosc and sharding_indexed are", c.Name)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// inflate reads at most most bytes, and memory for those that have come.
+func inflate(r io.Reader, compressed, most int) ([]byte, error) {
+	out := make([]byte, 0, min(most, 8*compressed+512))
+	for {
+		if len(out) == cap(out) {
+			if len(out) == most {
+				var one [1]byte
+				n, err := r.Read(one[:])
+				for n == 0 && err == nil {
+					n, err = r.Read(one[:])
+				}
+				if n > 0 {
+					return nil, fail(ErrLimit, "more than the %d bytes that the chunk has come out of %d", most, compressed)
+				}
+				if err == io.EOF {
+					err = nil
+				}
+				return out, err
+			}
+			bigger := make([]byte, len(out), min(most, 2*cap(out)+512))
+			copy(bigger, out)
+			out = bigger
+		}
+		n, err := r.Read(out[len(out):cap(out)])
+		out = out[:len(out)+n]
+		if err == io.EOF {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func unzlib(b []byte, most int) ([]byte, error) {
+	r, err := zlib.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return inflate(r, len(b), most)
+}
+
+// decoder decodes within the capacity of what it is given.
+var decoder = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderConcurrency(0))
+})
+
+var (
+	encoderMu sync.Mutex
+	encoders  = make(map[zstd.EncoderLevel]*zstd.Encoder)
+)
+
+func encoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
+	encoderMu.Lock()
+	defer encoderMu.Unlock()
+	if w := encoders[level]; w != nil {
+		return w, nil
+	}
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderCRC(false))
+	if err == nil {
+		encoders[level] = w
+	}
+	return w, err
+}
+
+func unzstd(b []byte, most int) ([]byte, error) {
+	d, err := decoder()
+	if err != nil {
+		return nil, err
+	}
+	for room := min(most, 64<<20+32*len(b)); ; room = min(most, 4*room) {
+		out, err := d.DecodeAll(b, make([]byte, 0, room))
+		if err == nil || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			return out, err
+		}
+		if room == most {
+			return nil, fail(ErrLimit, "zstd: more than the %d bytes that the chunk has come out of %d", most, len(b))
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package zarr
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// numbers holds i·7 mod 251, as the scripts in testdata write; of a bool its lowest bit.
+func numbers(d dtype.DType) tensor.Any {
+	t := tensor.EmptyOf(d, 37, 50)
+	b, _ := tensor.Bytes(t)
+	for i := range 37 * 50 {
+		v := i * 7 % 251
+		if d == dtype.Bool {
+			v %= 2
+		}
+		text := fmt.Sprint(v)
+		if d == dtype.Bool {
+			text = []string{"false", "true"}[v]
+		}
+		e, err := parseFill([]byte(text), d)
+		if err != nil {
+			panic(err)
+		}
+		copy(b[i*d.Size():], e)
+	}
+	return t
+}
+
+func run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// readAll compares each array in the folders of a folder with the numbers.
+func readAll(t *testing.T, folder string) {
+	t.Helper()
+	list, err := os.ReadDir(folder)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d arrays: %v", len(list), err)
+	}
+	store, err := Dir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		a, err := Open(t.Context(), store, e.Name())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got, err := a.Read(t.Context()); err != nil || !same(got, numbers(a.DType())) {
+			t.Errorf("%s: other elements, %v", e.Name(), err)
+		}
+	}
+	t.Logf("%d arrays", len(list))
+}
+
+// writeAll writes the numbers once for each of the metadata, by name.
+func writeAll(t *testing.T, folder string, cases map[string]Metadata) (names []string) {
+	t.Helper()
+	store, err := Dir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range cases {
+		m.Shape = []int{37, 50}
+		if m.Chunks == nil {
+			m.Chunks = []int{16, 20}
+		}
+		a, err := Create(t.Context(), store, name, m)
+		if err == nil {
+			err = a.Write(t.Context(), []int{0, 0}, numbers(m.DType))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// TestPython needs Debian's python3-zarr, of version 2.
+func TestPython(t *testing.T) {
+	python := "/usr/bin/python3"
+	if err := exec.Command(python, "-c", "import zarr; assert zarr.__version__[0] == '2'").Run(); err != nil {
+		t.Skip("there is no zarr-python 2: apt-get install python3-zarr")
+	}
+	folder := t.TempDir()
+	run(t, python, "testdata/cross.py", "write", folder)
+	readAll(t, folder)
+	folder = t.TempDir()
+	names := writeAll(t, folder, map[string]Metadata{
+		"gzip":  {Version: 2, DType: dtype.Int32, Codecs: []Codec{Gzip(3)}},
+		"zstd":  {Version: 2, DType: dtype.Float64},
+		"order": {Version: 2, DType: dtype.Bool, Codecs: []Codec{Transpose(1, 0), {Name: "zlib"}}},
+		"big":   {Version: 2, DType: dtype.Float32, Codecs: []Codec{Bytes(true)}, Separator: "/"},
+	})
+	run(t, python, append([]string{"testdata/cross.py", "check", folder}, names...)...)
+}
+
+// TestZarrita needs node, and npm's zarrita in the folder that ASHLAR_ZARRITA names.
+func TestZarrita(t *testing.T) {
+	modules := os.Getenv("ASHLAR_ZARRITA")
+	if _, err := os.Stat(filepath.Join(modules, "node_modules", "zarrita")); modules == "" || err != nil {
+		t.Skip("there is no zarrita: npm install zarrita, and name the folder in ASHLAR_ZARRITA")
+	}
+	folder := t.TempDir()
+	run(t, "node", "testdata/cross.mjs", modules, "write", folder)
+	readAll(t, folder)
+	folder = t.TempDir()
+	names := writeAll(t, folder, map[string]Metadata{
+		"zstd":      {DType: dtype.Int32},
+		"gzip":      {DType: dtype.Float64, Codecs: []Codec{Gzip(6), CRC32C()}},
+		"transpose": {DType: dtype.Int16, Codecs: []Codec{Transpose(1, 0), Bytes(true)}, Separator: "."},
+		"keys":      {DType: dtype.Uint8, V2Keys: true},
+		"shards":    {DType: dtype.Float32, Chunks: []int{20, 40}, Inner: []int{10, 8}},
+	})
+	run(t, "node", append([]string{"testdata/cross.mjs", modules, "check", folder}, names...)...)
+}

@@ -1,0 +1,288 @@
+package zarr
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// names are the element types of version 3: those of the specification, and of its
+// registry of extensions.
+var names = [dtype.Count]string{
+	dtype.Bool: "bool",
+	dtype.Int8: "int8", dtype.Int16: "int16", dtype.Int32: "int32", dtype.Int64: "int64",
+	dtype.Uint8: "uint8", dtype.Uint16: "uint16", dtype.Uint32: "uint32", dtype.Uint64: "uint64",
+	dtype.Float16: "float16", dtype.Float32: "float32", dtype.Float64: "float64",
+	dtype.Complex64: "complex64", dtype.Complex128: "complex128",
+	dtype.BFloat16: "bfloat16", dtype.Float8E4M3: "float8_e4m3fn", dtype.Float8E5M2: "float8_e5m2",
+	dtype.Float8E4M3FNUZ: "float8_e4m3fnuz", dtype.Float8E5M2FNUZ: "float8_e5m2fnuz", dtype.Float8E8M0: "float8_e8m0fnu",
+}
+
+func typeNamed(name string) (dtype.DType, error) {
+	for d, n := range names {
+		if n == name && n != "" {
+			return dtype.DType(d), nil
+		}
+	}
+	return dtype.Invalid, fail(ErrType, "data_type %.100q is no element type known here", name)
+}
+
+// codes are the element types of version 2, NumPy's without the byte order.
+var codes = [dtype.Count]string{
+	dtype.Bool: "b1",
+	dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",
+	dtype.Uint8: "u1", dtype.Uint16: "u2", dtype.Uint32: "u4", dtype.Uint64: "u8",
+	dtype.Float16: "f2", dtype.Float32: "f4", dtype.Float64: "f8",
+	dtype.Complex64: "c8", dtype.Complex128: "c16",
+}
+
+// typeCoded reads NumPy's <f8 and its like.
+func typeCoded(code string) (d dtype.DType, big bool, err error) {
+	if len(code) > 2 && strings.IndexByte("<>|", code[0]) >= 0 {
+		for d, c := range codes {
+			if c == code[1:] && c != "" {
+				return dtype.DType(d), code[0] == '>' && dtype.DType(d).Size() > 1, nil
+			}
+		}
+	}
+	return 0, false, fail(ErrType, "dtype %.100q is no element type known here; numbers and bool are", code)
+}
+
+func codeOf(d dtype.DType) (string, error) {
+	switch c := codes[d]; {
+	case c == "":
+		return "", fail(ErrType, "version 2 has no element type %v", d)
+	case d.Size() == 1:
+		return "|" + c, nil
+	default:
+		return "<" + c, nil
+	}
+}
+
+// parseFill reads a fill value as the bytes of an element, in the machine's order.
+func parseFill(raw json.RawMessage, d dtype.DType) ([]byte, error) {
+	raw = bytes.TrimSpace(raw)
+	bad := func() ([]byte, error) {
+		return nil, fail(ErrFormat, "fill_value %.100s is no %v", raw, d)
+	}
+	b := make([]byte, d.Size())
+	if len(raw) == 0 || string(raw) == "null" {
+		return b, nil
+	}
+	if d.IsComplex() {
+		part := dtype.Float64
+		if d == dtype.Complex64 {
+			part = dtype.Float32
+		}
+		var parts []json.RawMessage
+		if raw[0] == '[' {
+			if json.Unmarshal(raw, &parts) != nil || len(parts) != 2 {
+				return bad()
+			}
+		} else {
+			parts = []json.RawMessage{raw, json.RawMessage("0")}
+		}
+		for i, p := range parts {
+			v, err := parseFill(p, part)
+			if err != nil || string(p) == "null" {
+				return bad()
+			}
+			copy(b[i*part.Size():], v)
+		}
+		return b, nil
+	}
+	var text string
+	quoted := raw[0] == '"'
+	if quoted {
+		if json.Unmarshal(raw, &text) != nil {
+			return bad()
+		}
+	} else {
+		text = string(raw)
+	}
+	switch {
+	case d == dtype.Bool:
+		switch text {
+		case "true", "1":
+			b[0] = 1
+		case "false", "0", "0.0":
+		default:
+			return bad()
+		}
+		return b, nil
+	case d.IsInteger():
+		text = strings.TrimSuffix(text, ".0") // as some writers have it
+		if d.IsSigned() {
+			v, err := strconv.ParseInt(text, 10, d.Size()*8)
+			if err != nil || quoted {
+				return bad()
+			}
+			putWord(b, uint64(v))
+			return b, nil
+		}
+		v, err := strconv.ParseUint(text, 10, d.Size()*8)
+		if err != nil || quoted {
+			return bad()
+		}
+		putWord(b, v)
+		return b, nil
+	}
+	if hex, ok := strings.CutPrefix(text, "0x"); ok && quoted {
+		v, err := strconv.ParseUint(hex, 16, d.Size()*8)
+		if err != nil || len(hex) != 2*d.Size() {
+			return bad()
+		}
+		putWord(b, v)
+		return b, nil
+	}
+	var v float64
+	switch {
+	case quoted && text == "NaN":
+		v = math.NaN()
+	case quoted && text == "Infinity":
+		v = math.Inf(1)
+	case quoted && text == "-Infinity":
+		v = math.Inf(-1)
+	case quoted:
+		return bad()
+	default:
+		bits := 64
+		if d == dtype.Float32 {
+			bits = 32
+		}
+		var err error
+		if v, err = strconv.ParseFloat(text, bits); err != nil {
+			return bad()
+		}
+	}
+	switch d {
+	case dtype.Float64:
+		if v != v {
+			putWord(b, 0x7ff8000000000000)
+		} else {
+			putWord(b, math.Float64bits(v))
+		}
+	case dtype.Float32:
+		if v != v {
+			putWord(b, 0x7fc00000)
+		} else {
+			putWord(b, uint64(math.Float32bits(float32(v))))
+		}
+	default:
+		putWord(b, uint64(d.Format().Round(v)))
+	}
+	return b, nil
+}
+
+// putWord stores the low bytes of v in the machine's order.
+func putWord(b []byte, v uint64) {
+	var w [8]byte
+	binary.LittleEndian.PutUint64(w[:], v)
+	copy(b, w[:len(b)])
+	if conv.BigEndian {
+		conv.Reverse(b, len(b))
+	}
+}
+
+func word(b []byte) uint64 {
+	var w [8]byte
+	copy(w[:], b)
+	if conv.BigEndian {
+		conv.Reverse(w[:len(b)], len(b))
+	}
+	return binary.LittleEndian.Uint64(w[:])
+}
+
+// fillText writes a fill value as JSON, exactly.
+func fillText(b []byte, d dtype.DType) json.RawMessage {
+	w := word(b[:min(len(b), 8)])
+	text := func(v float64, bits int, nan uint64) string {
+		switch {
+		case v != v && w == nan:
+			return `"NaN"`
+		case v != v:
+			return `"0x` + hexOf(w, d.Size()) + `"`
+		case math.IsInf(v, 1):
+			return `"Infinity"`
+		case math.IsInf(v, -1):
+			return `"-Infinity"`
+		}
+		s := strconv.FormatFloat(v, 'g', -1, bits)
+		if !strings.ContainsAny(s, ".e") {
+			s += ".0"
+		}
+		return s
+	}
+	switch {
+	case d == dtype.Bool:
+		return json.RawMessage(strconv.FormatBool(b[0] != 0))
+	case d.IsComplex():
+		part, n := dtype.Float64, 8
+		if d == dtype.Complex64 {
+			part, n = dtype.Float32, 4
+		}
+		return json.RawMessage("[" + string(fillText(b[:n], part)) + "," + string(fillText(b[n:], part)) + "]")
+	case d.IsInteger() && d.IsSigned():
+		shift := 64 - 8*d.Size()
+		return json.RawMessage(strconv.FormatInt(int64(w<<shift)>>shift, 10))
+	case d.IsInteger():
+		return json.RawMessage(strconv.FormatUint(w, 10))
+	case d == dtype.Float64:
+		return json.RawMessage(text(math.Float64frombits(w), 64, 0x7ff8000000000000))
+	case d == dtype.Float32:
+		return json.RawMessage(text(float64(math.Float32frombits(uint32(w))), 32, 0x7fc00000))
+	case w == 0:
+		return json.RawMessage("0.0")
+	}
+	return json.RawMessage(`"0x` + hexOf(w, d.Size()) + `"`)
+}
+
+func hexOf(w uint64, size int) string {
+	s := strconv.FormatUint(w, 16)
+	return strings.Repeat("0", 2*size-len(s)) + s
+}
+
+// tensorOf makes a tensor of bytes in the machine's order.
+func tensorOf(b []byte, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	buf := mem.Borrow(b, nil)
+	if len(b) > 0 && buf.Align() < min(d.Size(), 8) {
+		own, err := mem.AllocDirty(len(b))
+		if err != nil {
+			return tensor.Any{}, err
+		}
+		copy(own.Bytes(), b)
+		buf = own
+	}
+	return tensor.FromBytes(d, buf, 0, lay)
+}
+
+// view makes a tensor of a layout whose first element is element first of b.
+func view(b []byte, d dtype.DType, first int, lay layout.Layout) (tensor.Any, error) {
+	return tensor.FromBytes(d, mem.Borrow(b, nil), first*d.Size(), lay)
+}
+
+// scalar makes a tensor of rank 0.
+func scalar(b []byte, d dtype.DType) (tensor.Any, error) {
+	lay, err := layout.RowMajor()
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return tensorOf(b, d, lay)
+}
+
+// fillBytes are the bytes of the fill value.
+func (m *Metadata) fillBytes() []byte {
+	if b, ok := tensor.Bytes(m.Fill); ok && len(b) == m.DType.Size() {
+		return b
+	}
+	return make([]byte, m.DType.Size())
+}

@@ -1,0 +1,54 @@
+package zarr
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The reasons a hierarchy or a call can be refused, for errors.Is. An error of the
+// store itself is wrapped as it is; an absent key is fs.ErrNotExist.
+var (
+	ErrFormat = errors.New("not valid Zarr")           // metadata or a chunk breaks the format
+	ErrType   = errors.New("unsupported element type") // an element type without a counterpart
+	ErrCodec  = errors.New("unsupported codec")        // a codec, filter or extension that isn't known
+	ErrLimit  = errors.New("over a limit")             // more than is accepted; the text says which limit
+	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
+)
+
+// Error says which key of the store, what was found and what to do. Unwrap gives one
+// of the sentinels above or the error of the store.
+type Error struct {
+	Key  string // of the store; "" where the error is about a call
+	Text string
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.Key == "" {
+		return "zarr: " + e.Text
+	}
+	return "zarr: " + e.Key + ": " + e.Text
+}
+
+// Unwrap returns the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+func fail(err error, format string, args ...any) error {
+	return &Error{Text: fmt.Sprintf(format, args...), Err: err}
+}
+
+// at names the key of an error that was made without knowing it.
+func at(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		named := *e
+		if named.Key == "" {
+			named.Key = key
+		}
+		return &named
+	}
+	return &Error{Key: key, Text: err.Error(), Err: err}
+}

@@ -1,0 +1,230 @@
+package zarr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Group is a group of a store: arrays and groups by name.
+type Group struct {
+	store      Store
+	path       string
+	version    int
+	attributes map[string]any
+	members    map[string]json.RawMessage // consolidated metadata by path below the group; nil: none
+}
+
+// groupDocument is zarr.json of a group.
+type groupDocument struct {
+	Format       int            `json:"zarr_format"`
+	Node         string         `json:"node_type"`
+	Attributes   map[string]any `json:"attributes,omitempty"`
+	Consolidated *consolidated  `json:"consolidated_metadata,omitempty"`
+}
+
+// consolidated is the metadata of all members, as zarr-python 3 writes it.
+type consolidated struct {
+	Kind     string                     `json:"kind"`
+	Must     bool                       `json:"must_understand"`
+	Metadata map[string]json.RawMessage `json:"metadata"`
+}
+
+// OpenGroup opens the group at a path of the store, "" for its root.
+func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
+	if s == nil {
+		return nil, fail(fs.ErrInvalid, "the store is nil")
+	}
+	g := &Group{store: s, path: strings.Trim(p, "/"), version: 3}
+	key := path.Join(g.path, "zarr.json")
+	b, err := read(ctx, s, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return g.open2(ctx, key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := understood(b); err != nil {
+		return nil, at(key, err)
+	}
+	var d groupDocument
+	if err := json.Unmarshal(b, &d); err != nil {
+		return nil, at(key, fail(ErrFormat, "%v", err))
+	}
+	if d.Format != 3 || d.Node != "group" {
+		return nil, at(key, fail(ErrFormat, "zarr_format %d, node_type %.20q; a group of version 3 was looked for", d.Format, d.Node))
+	}
+	g.attributes = d.Attributes
+	if c := d.Consolidated; c != nil {
+		if c.Kind != "inline" {
+			if c.Must {
+				return nil, at(key, fail(ErrCodec, "consolidated_metadata of the kind %.50q", c.Kind))
+			}
+			return g, nil
+		}
+		if g.members = c.Metadata; g.members == nil {
+			g.members = map[string]json.RawMessage{}
+		}
+	}
+	return g, nil
+}
+
+// open2 opens a group of version 2.
+func (g *Group) open2(ctx context.Context, v3 string) (*Group, error) {
+	key := path.Join(g.path, ".zgroup")
+	b, err := read(ctx, g.store, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, at(g.path, fail(fs.ErrNotExist, "no group: neither %s nor %s is there", v3, key))
+	}
+	if err != nil {
+		return nil, err
+	}
+	var d groupDocument
+	if err := json.Unmarshal(b, &d); err != nil || d.Format != 2 {
+		return nil, at(key, fail(ErrFormat, "it is no group of version 2"))
+	}
+	g.version = 2
+	b, err = read(ctx, g.store, path.Join(g.path, ".zattrs"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return g, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := json.Unmarshal(b, &g.attributes); err != nil {
+		return nil, at(path.Join(g.path, ".zattrs"), fail(ErrFormat, "%v", err))
+	}
+	return g, nil
+}
+
+// CreateGroup writes the metadata of a group of version 3.
+func CreateGroup(ctx context.Context, s Store, p string, attributes map[string]any) (*Group, error) {
+	if s == nil {
+		return nil, fail(fs.ErrInvalid, "the store is nil")
+	}
+	g := &Group{store: s, path: strings.Trim(p, "/"), version: 3, attributes: attributes}
+	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
+		if _, err := s.Get(ctx, path.Join(g.path, name)); !errors.Is(err, fs.ErrNotExist) {
+			if err == nil {
+				err = fail(fs.ErrExist, "it is there; delete what is at this path, or take another")
+			}
+			return nil, at(path.Join(g.path, name), err)
+		}
+	}
+	return g, g.write(ctx, nil)
+}
+
+func (g *Group) write(ctx context.Context, c *consolidated) error {
+	key := path.Join(g.path, "zarr.json")
+	b, err := json.MarshalIndent(groupDocument{3, "group", g.attributes, c}, "", "  ")
+	if err == nil {
+		err = g.store.Set(ctx, key, append(b, '\n'))
+	}
+	return at(key, err)
+}
+
+// Attributes returns the user's attributes, as encoding/json reads them.
+func (g *Group) Attributes() map[string]any { return g.attributes }
+
+// Open opens an array of the group by its path below it, by the consolidated metadata
+// if there is any.
+func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, error) {
+	p := path.Join(g.path, name)
+	if b, ok := g.members[name]; ok {
+		m, err := parse3(b)
+		if err != nil {
+			return nil, at(p, err)
+		}
+		a, err := newArray(g.store, p, m, opts)
+		return a, at(p, err)
+	}
+	return Open(ctx, g.store, p, opts...)
+}
+
+// Arrays returns the paths below the group of all arrays in it, also of groups within,
+// in order: of the consolidated metadata if there is any, else by listing the store.
+func (g *Group) Arrays(ctx context.Context) ([]string, error) {
+	var list []string
+	if g.members != nil {
+		for name, b := range g.members {
+			if isArray(b) {
+				list = append(list, name)
+			}
+		}
+		slices.Sort(list)
+		return list, nil
+	}
+	prefix := ""
+	if g.path != "" {
+		prefix = g.path + "/"
+	}
+	keys, err := g.store.List(ctx, prefix)
+	if err != nil {
+		return nil, at(g.path, err)
+	}
+	for _, key := range keys {
+		name := strings.TrimPrefix(path.Dir(key), prefix)
+		switch path.Base(key) {
+		case ".zarray":
+			list = append(list, name)
+		case "zarr.json":
+			if path.Dir(key) == path.Clean("./"+g.path) {
+				continue
+			}
+			b, err := read(ctx, g.store, key)
+			if err != nil {
+				return nil, err
+			}
+			if isArray(b) {
+				list = append(list, name)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}
+
+func isArray(b []byte) bool {
+	var d struct {
+		Node string `json:"node_type"`
+	}
+	return json.Unmarshal(b, &d) == nil && d.Node == "array"
+}
+
+// Consolidate writes the metadata of all members into that of the group, so that a
+// reader needs one value of the store to know them. Members that are made or changed
+// later need another call.
+func (g *Group) Consolidate(ctx context.Context) error {
+	if g.version != 3 {
+		return at(g.path, fail(ErrFormat, "a group of version 2; metadata of version 3 is consolidated"))
+	}
+	prefix := ""
+	if g.path != "" {
+		prefix = g.path + "/"
+	}
+	keys, err := g.store.List(ctx, prefix)
+	if err != nil {
+		return at(g.path, err)
+	}
+	c := &consolidated{Kind: "inline", Metadata: map[string]json.RawMessage{}}
+	for _, key := range keys {
+		name := strings.TrimPrefix(path.Dir(key), prefix)
+		if path.Base(key) != "zarr.json" || path.Dir(key) == path.Clean("./"+g.path) {
+			continue
+		}
+		b, err := read(ctx, g.store, key)
+		if err != nil {
+			return err
+		}
+		if !json.Valid(b) {
+			return at(key, fail(ErrFormat, "it is no JSON"))
+		}
+		c.Metadata[name] = b
+	}
+	g.members = c.Metadata
+	return g.write(ctx, c)
+}

@@ -1,0 +1,388 @@
+package zarr
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// MaxRank is the largest number of axes, NumPy's.
+const MaxRank = 64
+
+// maxMetadata is the most bytes of a document of metadata.
+const maxMetadata = 64 << 20
+
+// Metadata is what an array is. Version, Separator and Codecs have defaults, the rest
+// is what it is.
+type Metadata struct {
+	Version         int            // 3, also where it is 0, or 2
+	DType           dtype.DType    //
+	Shape           []int          //
+	Chunks          []int          // the shape of a chunk or of a shard
+	Inner           []int          // the shape of the inner chunks of shards; nil: chunks are no shards
+	Fill            tensor.Any     // one element, for absent chunks; the zero Any is the element 0
+	Codecs          []Codec        // of a chunk, or of an inner chunk; nil: Zstd(3)
+	Separator       string         // between the numbers of a chunk's key: / or .; "": / in version 3, . in version 2
+	V2Keys          bool           // version 3 with the chunk keys of version 2
+	IndexAtStart    bool           // the index of a shard stands before its chunks
+	IndexWithoutCRC bool           // and has no checksum
+	DimensionNames  []string       // nil, or one for each axis
+	Attributes      map[string]any //
+}
+
+// check completes and checks what every version has.
+func (m *Metadata) check() error {
+	if m.Version == 0 {
+		m.Version = 3
+	}
+	if m.Separator == "" {
+		m.Separator = "/"
+		if m.Version == 2 || m.V2Keys {
+			m.Separator = "."
+		}
+	}
+	switch {
+	case m.Version != 2 && m.Version != 3:
+		return fail(ErrFormat, "version %d; there are 2 and 3", m.Version)
+	case m.Separator != "/" && m.Separator != ".":
+		return fail(ErrFormat, "separator %.20q; it is / or .", m.Separator)
+	case m.DType == dtype.Invalid || int(m.DType) >= dtype.Count || names[m.DType] == "":
+		return fail(ErrType, "Zarr has no element type %v", m.DType)
+	case len(m.Shape) > MaxRank:
+		return fail(ErrLimit, "rank %d; the most is %d", len(m.Shape), MaxRank)
+	case len(m.Chunks) != len(m.Shape):
+		return fail(ErrFormat, "chunks of shape %v in an array of shape %v", m.Chunks, m.Shape)
+	case m.DimensionNames != nil && len(m.DimensionNames) != len(m.Shape):
+		return fail(ErrFormat, "%d dimension names of %d axes", len(m.DimensionNames), len(m.Shape))
+	case m.Version == 2 && m.Inner != nil:
+		return fail(ErrCodec, "version 2 has no shards")
+	}
+	for i, n := range m.Shape {
+		if n < 0 {
+			return fail(ErrFormat, "the extent %d", n)
+		}
+		if m.Chunks[i] < 1 {
+			return fail(ErrFormat, "a chunk of extent %d", m.Chunks[i])
+		}
+	}
+	if m.Codecs == nil {
+		m.Codecs = []Codec{Zstd(3)}
+	}
+	return nil
+}
+
+// extension is a named part of the metadata.
+type extension struct {
+	Name          string          `json:"name"`
+	Configuration json.RawMessage `json:"configuration,omitempty"`
+}
+
+func (e *extension) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &e.Name)
+	}
+	type plain extension
+	return json.Unmarshal(b, (*plain)(e))
+}
+
+// document is zarr.json of an array.
+type document struct {
+	Format       int             `json:"zarr_format"`
+	Node         string          `json:"node_type"`
+	Shape        []int           `json:"shape"`
+	Type         extension       `json:"data_type"`
+	Grid         extension       `json:"chunk_grid"`
+	Keys         extension       `json:"chunk_key_encoding"`
+	Fill         json.RawMessage `json:"fill_value"`
+	Codecs       []Codec         `json:"codecs"`
+	Attributes   map[string]any  `json:"attributes,omitempty"`
+	Names        []*string       `json:"dimension_names,omitempty"`
+	Transformers []any           `json:"storage_transformers,omitempty"`
+}
+
+var known = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
+	"attributes", "dimension_names", "storage_transformers", "consolidated_metadata"}
+
+// understood refuses fields that aren't known, unless they say that they need not be.
+func understood(b []byte) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(b, &fields); err != nil {
+		return fail(ErrFormat, "%v", err)
+	}
+	for name, raw := range fields {
+		if slices.Contains(known, name) {
+			continue
+		}
+		var field struct {
+			Must *bool `json:"must_understand"`
+		}
+		if json.Unmarshal(raw, &field) != nil || field.Must == nil || *field.Must {
+			return fail(ErrCodec, "the field %.100q isn't known, and doesn't say \"must_understand\": false", name)
+		}
+	}
+	return nil
+}
+
+// parse3 reads zarr.json of an array.
+func parse3(b []byte) (m Metadata, err error) {
+	if err := understood(b); err != nil {
+		return m, err
+	}
+	var d document
+	if err := json.Unmarshal(b, &d); err != nil {
+		return m, fail(ErrFormat, "%v", err)
+	}
+	switch {
+	case d.Format != 3:
+		return m, fail(ErrFormat, "zarr_format %d in a zarr.json", d.Format)
+	case d.Node != "array":
+		return m, fail(ErrFormat, "node_type %.20q; an array was looked for", d.Node)
+	case len(d.Transformers) > 0:
+		return m, fail(ErrCodec, "storage_transformers aren't known here")
+	case d.Grid.Name != "regular":
+		return m, fail(ErrCodec, "chunk_grid %.50q isn't known; regular is", d.Grid.Name)
+	case d.Shape == nil:
+		return m, fail(ErrFormat, "no shape")
+	case len(d.Fill) == 0:
+		return m, fail(ErrFormat, "no fill_value")
+	}
+	var grid struct {
+		Shape []int `json:"chunk_shape"`
+	}
+	if json.Unmarshal(d.Grid.Configuration, &grid) != nil || grid.Shape == nil {
+		return m, fail(ErrFormat, "chunk_grid has no chunk_shape")
+	}
+	m = Metadata{Version: 3, Shape: d.Shape, Chunks: grid.Shape, Attributes: d.Attributes, Codecs: d.Codecs}
+	if m.DType, err = typeNamed(d.Type.Name); err != nil {
+		return m, err
+	}
+	if m.Fill, err = fillOf(d.Fill, m.DType); err != nil {
+		return m, err
+	}
+	for _, n := range d.Names {
+		if n == nil {
+			n = new(string)
+		}
+		m.DimensionNames = append(m.DimensionNames, *n)
+	}
+	var keys struct {
+		Separator string `json:"separator"`
+	}
+	if len(d.Keys.Configuration) > 0 {
+		if err := json.Unmarshal(d.Keys.Configuration, &keys); err != nil {
+			return m, fail(ErrFormat, "chunk_key_encoding: %v", err)
+		}
+	}
+	m.Separator = keys.Separator
+	switch d.Keys.Name {
+	case "default":
+	case "v2":
+		m.V2Keys = true
+	default:
+		return m, fail(ErrCodec, "chunk_key_encoding %.50q isn't known; default and v2 are", d.Keys.Name)
+	}
+	if len(m.Codecs) == 1 && m.Codecs[0].Name == "sharding_indexed" {
+		if err := m.parseSharding(m.Codecs[0]); err != nil {
+			return m, err
+		}
+	}
+	if m.Codecs == nil {
+		return m, fail(ErrFormat, "no codecs")
+	}
+	return m, m.check()
+}
+
+func fillOf(raw json.RawMessage, d dtype.DType) (tensor.Any, error) {
+	b, err := parseFill(raw, d)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return scalar(b, d)
+}
+
+func (m *Metadata) parseSharding(c Codec) error {
+	raw, err := json.Marshal(c.Configuration)
+	if err != nil {
+		return fail(ErrFormat, "sharding_indexed: %v", err)
+	}
+	var s struct {
+		Chunk    []int   `json:"chunk_shape"`
+		Codecs   []Codec `json:"codecs"`
+		Index    []Codec `json:"index_codecs"`
+		Location string  `json:"index_location"`
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fail(ErrFormat, "sharding_indexed: %v", err)
+	}
+	if s.Chunk == nil || s.Codecs == nil {
+		return fail(ErrFormat, "sharding_indexed without chunk_shape or codecs")
+	}
+	m.Inner, m.Codecs = s.Chunk, s.Codecs
+	switch s.Location {
+	case "start":
+		m.IndexAtStart = true
+	case "", "end":
+	default:
+		return fail(ErrFormat, "sharding_indexed: index_location is %.20q; it is start or end", s.Location)
+	}
+	switch {
+	case len(s.Index) > 0 && s.Index[0].Name != "bytes", len(s.Index) == 0, len(s.Index) > 2, len(s.Index) == 2 && s.Index[1].Name != "crc32c",
+		s.Index[0].text("endian") == "big":
+		return fail(ErrCodec, "sharding_indexed: index_codecs other than bytes, little-endian, and crc32c")
+	}
+	m.IndexWithoutCRC = len(s.Index) == 1
+	return nil
+}
+
+// text writes zarr.json.
+func (m *Metadata) text() ([]byte, error) {
+	raw := func(v any) json.RawMessage {
+		b, _ := json.Marshal(v)
+		return b
+	}
+	codecs := slices.Clone(m.Codecs)
+	if !slices.ContainsFunc(codecs, func(c Codec) bool { return c.Name == "bytes" }) {
+		i := 0
+		for i < len(codecs) && codecs[i].Name == "transpose" {
+			i++
+		}
+		codecs = slices.Insert(codecs, i, Bytes(false))
+	}
+	if m.Inner != nil {
+		index, location := []Codec{Bytes(false), CRC32C()}, "end"
+		if m.IndexWithoutCRC {
+			index = index[:1]
+		}
+		if m.IndexAtStart {
+			location = "start"
+		}
+		codecs = []Codec{{"sharding_indexed", map[string]any{"chunk_shape": m.Inner, "codecs": codecs, "index_codecs": index, "index_location": location}}}
+	}
+	d := document{Format: 3, Node: "array", Shape: append([]int{}, m.Shape...), Type: extension{Name: names[m.DType]}, Codecs: codecs, Attributes: m.Attributes}
+	d.Grid = extension{"regular", raw(map[string]any{"chunk_shape": append([]int{}, m.Chunks...)})}
+	d.Keys = extension{"default", raw(map[string]string{"separator": m.Separator})}
+	if m.V2Keys {
+		d.Keys.Name = "v2"
+	}
+	for i := range m.DimensionNames {
+		n := &m.DimensionNames[i]
+		if *n == "" {
+			n = nil
+		}
+		d.Names = append(d.Names, n)
+	}
+	d.Fill = fillText(m.fillBytes(), m.DType)
+	type named struct {
+		document
+		Type string `json:"data_type"`
+	}
+	return json.MarshalIndent(named{d, d.Type.Name}, "", "  ")
+}
+
+// read returns a document of metadata.
+func read(ctx context.Context, s Store, key string) ([]byte, error) {
+	b, err := s.Get(ctx, key)
+	if err != nil {
+		return nil, at(key, err)
+	}
+	if len(b) > maxMetadata {
+		return nil, at(key, fail(ErrLimit, "metadata of %d bytes; the most accepted is %d", len(b), maxMetadata))
+	}
+	return b, nil
+}
+
+// Open opens the array at a path of the store, "" for its root, of version 3 or 2.
+func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
+	if s == nil {
+		return nil, fail(fs.ErrInvalid, "the store is nil")
+	}
+	p = strings.Trim(p, "/")
+	key := path.Join(p, "zarr.json")
+	b, err := read(ctx, s, key)
+	var m Metadata
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v2 := path.Join(p, ".zarray")
+		if b, err = read(ctx, s, v2); errors.Is(err, fs.ErrNotExist) {
+			return nil, at(p, fail(fs.ErrNotExist, "no array: neither %s nor %s is there", key, v2))
+		}
+		key = v2
+		var attributes []byte
+		if err == nil {
+			attributes, err = read(ctx, s, path.Join(p, ".zattrs"))
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		}
+		if err == nil {
+			m, err = parse2(b, attributes)
+		}
+	case err == nil:
+		m, err = parse3(b)
+	}
+	if err != nil {
+		return nil, at(key, err)
+	}
+	a, err := newArray(s, p, m, opts)
+	return a, at(key, err)
+}
+
+// Create writes the metadata of an array at a path, "" for the root, whose chunks are
+// absent. An array or a group that is there is an error wrapping fs.ErrExist.
+func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) (*Array, error) {
+	if s == nil {
+		return nil, fail(fs.ErrInvalid, "the store is nil")
+	}
+	p = strings.Trim(p, "/")
+	if err := m.check(); err != nil {
+		return nil, at(p, err)
+	}
+	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
+		if _, err := s.Get(ctx, path.Join(p, name)); err == nil {
+			return nil, at(path.Join(p, name), fail(fs.ErrExist, "it is there; delete what is at this path, or take another"))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, at(p, err)
+		}
+	}
+	a, err := newArray(s, p, m, opts)
+	if err != nil {
+		return nil, at(p, err)
+	}
+	for _, st := range a.pipe.stages {
+		if st.encode == nil {
+			return nil, at(p, fail(ErrCodec, "the codec %s is read and not written", st.name))
+		}
+	}
+	key := path.Join(p, "zarr.json")
+	var b []byte
+	if m.Version == 2 {
+		key = path.Join(p, ".zarray")
+		if len(m.Attributes) > 0 {
+			attributes, err := json.MarshalIndent(m.Attributes, "", "  ")
+			if err == nil {
+				err = s.Set(ctx, path.Join(p, ".zattrs"), attributes)
+			}
+			if err != nil {
+				return nil, at(key, err)
+			}
+		}
+		b, err = a.meta.text2()
+	} else {
+		b, err = a.meta.text()
+	}
+	if err == nil {
+		err = s.Set(ctx, key, append(bytes.TrimSpace(b), '\n'))
+	}
+	if err != nil {
+		return nil, at(key, err)
+	}
+	return a, nil
+}

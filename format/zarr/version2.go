@@ -1,0 +1,282 @@
+package zarr
+
+import (
+	"bytes"
+	"compress/bzip2"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash/adler32"
+	"hash/crc32"
+	"math"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+)
+
+// document2 is .zarray.
+type document2 struct {
+	Format     int              `json:"zarr_format"`
+	Shape      []int            `json:"shape"`
+	Chunks     []int            `json:"chunks"`
+	Type       json.RawMessage  `json:"dtype"`
+	Compressor map[string]any   `json:"compressor"`
+	Fill       json.RawMessage  `json:"fill_value"`
+	Order      string           `json:"order"`
+	Filters    []map[string]any `json:"filters"`
+	Separator  string           `json:"dimension_separator,omitempty"`
+}
+
+// parse2 reads .zarray and .zattrs; what both say is translated to version 3: F order is
+// a transposition, compressor and filters are codecs.
+func parse2(b, attributes []byte) (m Metadata, err error) {
+	var d document2
+	if err := json.Unmarshal(b, &d); err != nil {
+		return m, fail(ErrFormat, "%v", err)
+	}
+	if d.Format != 2 {
+		return m, fail(ErrFormat, "zarr_format %d in a .zarray", d.Format)
+	}
+	var code string
+	if json.Unmarshal(d.Type, &code) != nil {
+		return m, fail(ErrType, "dtype %.100s is a structured type; numbers and bool are read", d.Type)
+	}
+	m = Metadata{Version: 2, Shape: d.Shape, Chunks: d.Chunks, Separator: d.Separator, Codecs: []Codec{}}
+	var big bool
+	if m.DType, big, err = typeCoded(code); err != nil {
+		return m, err
+	}
+	if m.Fill, err = fillOf(d.Fill, m.DType); err != nil {
+		return m, err
+	}
+	if len(attributes) > 0 {
+		if err := json.Unmarshal(attributes, &m.Attributes); err != nil {
+			return m, fail(ErrFormat, ".zattrs: %v", err)
+		}
+		// xarray's names of axes
+		if list, ok := m.Attributes["_ARRAY_DIMENSIONS"].([]any); ok && len(list) == len(m.Shape) {
+			for _, x := range list {
+				name, _ := x.(string)
+				m.DimensionNames = append(m.DimensionNames, name)
+			}
+		}
+	}
+	switch d.Order {
+	case "C":
+	case "F":
+		m.Codecs = append(m.Codecs, Transpose(backwards(len(m.Shape))...))
+	default:
+		return m, fail(ErrFormat, "order %.20q; it is C or F", d.Order)
+	}
+	m.Codecs = append(m.Codecs, Bytes(big))
+	for _, f := range append(slices.Clone(d.Filters), d.Compressor) {
+		if f == nil {
+			continue
+		}
+		id, _ := f["id"].(string)
+		m.Codecs = append(m.Codecs, Codec{"numcodecs." + id, f})
+	}
+	return m, m.check()
+}
+
+func backwards(rank int) []int {
+	axes := make([]int, rank)
+	for i := range axes {
+		axes[i] = rank - 1 - i
+	}
+	return axes
+}
+
+// text2 writes .zarray.
+func (m *Metadata) text2() ([]byte, error) {
+	code, err := codeOf(m.DType)
+	if err != nil {
+		return nil, err
+	}
+	d := document2{Format: 2, Shape: append([]int{}, m.Shape...), Chunks: append([]int{}, m.Chunks...), Order: "C", Separator: m.Separator, Fill: fillText(m.fillBytes(), m.DType)}
+	for _, c := range m.Codecs {
+		switch c.Name {
+		case "transpose":
+			order, ok := orderOf(c.Configuration["order"], len(m.Shape))
+			if !ok || !slices.Equal(order, backwards(len(m.Shape))) {
+				return nil, fail(ErrCodec, "version 2 has axes in order or backwards; %v is neither", order)
+			}
+			d.Order = "F"
+		case "bytes":
+			if c.text("endian") == "big" && m.DType.Size() > 1 {
+				code = ">" + code[1:]
+			}
+		case "gzip", "zlib", "zstd":
+			if d.Compressor != nil {
+				return nil, fail(ErrCodec, "version 2 has one compressor")
+			}
+			d.Compressor = map[string]any{"id": c.Name, "level": c.int("level", 1)}
+		default:
+			return nil, fail(ErrCodec, "version 2 is written with transpose, bytes, gzip, zlib and zstd, not with %.50s", c.Name)
+		}
+	}
+	d.Type, err = json.Marshal(code)
+	if err != nil {
+		return nil, err
+	}
+	return json.MarshalIndent(d, "", "  ")
+}
+
+// filterOf makes a stage of a filter or compressor of the package numcodecs.
+func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
+	s := stage{name: id}
+	switch id {
+	case "zlib", "gzip", "zstd", "blosc":
+		return stageOf(Codec{id, c.Configuration}, d)
+	case "bz2":
+		s.decode = func(b []byte, most int) ([]byte, error) {
+			return inflate(bzip2.NewReader(bytes.NewReader(b)), len(b), most)
+		}
+	case "lz4":
+		s.decode = func(b []byte, most int) ([]byte, error) {
+			if len(b) < 4 {
+				return nil, errors.New("no room for the size")
+			}
+			n := binary.LittleEndian.Uint32(b)
+			if uint64(n) > uint64(most) || uint64(n) > 256*uint64(len(b)) { // a byte stands for 255 at most
+				return nil, fail(ErrLimit, "lz4: %d bytes come out of %d; the chunk has %d", n, len(b), most)
+			}
+			out := make([]byte, n)
+			if unlz4(out, b[4:]) != nil {
+				return nil, errors.New("the block is damaged")
+			}
+			return out, nil
+		}
+	case "crc32", "adler32":
+		sum := crc32.ChecksumIEEE
+		if id == "adler32" {
+			sum = adler32.Checksum
+		}
+		s.decode = func(b []byte, _ int) ([]byte, error) {
+			if len(b) < 4 || binary.LittleEndian.Uint32(b) != sum(b[4:]) {
+				return nil, errors.New("the checksum isn't that of the bytes")
+			}
+			return b[4:], nil
+		}
+	case "crc32c":
+		return stageOf(Codec{Name: "crc32c"}, d)
+	case "shuffle":
+		size := c.int("elementsize", 4)
+		if size < 1 || size > 1<<20 {
+			return s, fail(ErrFormat, "shuffle: elementsize %d", size)
+		}
+		s.decode = func(b []byte, _ int) ([]byte, error) {
+			out := make([]byte, len(b))
+			unshuffle(out, b, size)
+			return out, nil
+		}
+	case "bitround", "quantize":
+		if t := c.text("astype"); t != "" && t != c.text("dtype") {
+			return s, fail(ErrCodec, "%s from %.20q to %.20q", id, c.text("dtype"), t)
+		}
+		s.decode = func(b []byte, _ int) ([]byte, error) { return b, nil }
+	case "delta", "fixedscaleoffset":
+		return numberFilter(id, c, d, big)
+	default:
+		return s, fail(ErrCodec, "the filter or compressor %.100q isn't known here; zlib, gzip, bz2, zstd, lz4, blosc, shuffle, delta, fixedscaleoffset, bitround, quantize, crc32, crc32c and adler32 are", id)
+	}
+	return s, nil
+}
+
+// numberFilter makes a filter that computes: elements of a stored type become those of
+// the array.
+func numberFilter(id string, c Codec, d dtype.DType, big bool) (stage, error) {
+	s := stage{name: id}
+	to, toBig, err := typeCoded(c.text("dtype"))
+	if err != nil {
+		return s, err
+	}
+	from, fromBig := to, toBig
+	if t := c.text("astype"); t != "" {
+		if from, fromBig, err = typeCoded(t); err != nil {
+			return s, err
+		}
+	}
+	if to != d || toBig != big || to.IsComplex() || from.IsComplex() || to == dtype.Float16 || from == dtype.Float16 {
+		return s, fail(ErrCodec, "%s of %.20q to %.20q in an array of %v", id, c.text("astype"), c.text("dtype"), d)
+	}
+	number := func(key string) float64 {
+		switch v := c.Configuration[key].(type) {
+		case float64:
+			return v
+		}
+		return math.NaN()
+	}
+	scale, offset := number("scale"), number("offset")
+	if id == "fixedscaleoffset" && (scale != scale || offset != offset || scale == 0 || !to.IsFloat()) {
+		return s, fail(ErrCodec, "fixedscaleoffset of %v with scale and offset %v and %v", to, c.Configuration["scale"], c.Configuration["offset"])
+	}
+	if id == "delta" && (from != to && (from.IsFloat() || to.IsFloat()) || to == dtype.Bool || from == dtype.Bool) {
+		return s, fail(ErrCodec, "delta of %v stored as %v", to, from)
+	}
+	s.decode = func(b []byte, most int) ([]byte, error) {
+		if len(b)%from.Size() != 0 {
+			return nil, errors.New("the bytes are no whole elements")
+		}
+		n := len(b) / from.Size()
+		if n > most/to.Size() {
+			return nil, fail(ErrLimit, "%s: %d elements; the chunk has %d bytes", id, n, most)
+		}
+		b = bytes.Clone(b)
+		if fromBig != conv.BigEndian {
+			conv.Reverse(b, from.Size())
+		}
+		out := make([]byte, n*to.Size())
+		var sum uint64
+		var sum32 float32
+		var sum64 float64
+		for i := range n {
+			w := word(b[i*from.Size() : (i+1)*from.Size()])
+			dst := out[i*to.Size() : (i+1)*to.Size()]
+			switch {
+			case id == "fixedscaleoffset":
+				v := valueOf(w, from)
+				if to == dtype.Float32 && from == dtype.Float32 {
+					f := float32(v)/float32(scale) + float32(offset)
+					putWord(dst, uint64(math.Float32bits(f)))
+				} else if v = v/scale + offset; to == dtype.Float32 {
+					putWord(dst, uint64(math.Float32bits(float32(v))))
+				} else {
+					putWord(dst, math.Float64bits(v))
+				}
+			case to == dtype.Float32:
+				sum32 += math.Float32frombits(uint32(w))
+				putWord(dst, uint64(math.Float32bits(sum32)))
+			case to == dtype.Float64:
+				sum64 += math.Float64frombits(w)
+				putWord(dst, math.Float64bits(sum64))
+			default:
+				if shift := 64 - 8*from.Size(); from.IsSigned() {
+					w = uint64(int64(w<<shift) >> shift)
+				}
+				sum += w
+				putWord(dst, sum)
+			}
+		}
+		if toBig != conv.BigEndian {
+			conv.Reverse(out, to.Size())
+		}
+		return out, nil
+	}
+	return s, nil
+}
+
+// valueOf is a number by its bits.
+func valueOf(w uint64, d dtype.DType) float64 {
+	shift := 64 - 8*d.Size()
+	switch {
+	case d == dtype.Float32:
+		return float64(math.Float32frombits(uint32(w)))
+	case d == dtype.Float64:
+		return math.Float64frombits(w)
+	case d.IsSigned():
+		return float64(int64(w<<shift) >> shift)
+	}
+	return float64(w)
+}
