@@ -386,7 +386,8 @@ func TestMemoryWhileDecoding(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			m, err := Decode(c.file)
 			runtime.ReadMemStats(&after)
-			bound := uint64(64<<20 + 8*len(c.file))
+			part := min(len(c.file), budgetPart)
+			bound := uint64(64<<20 + (budgetNodes+budgetNodes/8)*part + 8*(len(c.file)-part))
 			if got := after.TotalAlloc - before.TotalAlloc; got > bound {
 				t.Errorf("decoding %d bytes allocated %d, more than %d (%v)", len(c.file), got, bound, err)
 			}

@@ -60,8 +60,6 @@ func truths(w words) []byte {
 				out[i] = 1
 			}
 		}
-	} else if d == dtype.FP64x64 {
-		conv.Nonzero(out, w.mem[:8*len(out)], 8, false, false)
 	} else {
 		conv.Nonzero(out, w.mem, w.size, d.IsFloat() || d.IsComplex(), d.IsComplex())
 	}
