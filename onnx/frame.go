@@ -35,6 +35,7 @@ type run struct {
 	observe func(*NodeRun)
 	start   time.Time
 	seen    NodeRun // what observe gets; its slices are used again
+	trace   *trace  // nil unless the run is noted
 }
 
 // A frame is a graph that runs: the model's, or one inside a node of another frame's.
@@ -48,7 +49,8 @@ type frame struct {
 	outs  []Value // of the step that ran last
 }
 
-func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (map[string]Value, error) {
+// run computes the outputs. What it did is noted in t, if that isn't nil.
+func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options, t *trace) (map[string]Value, error) {
 	vals, err := s.bind(inputs)
 	if err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (
 			return nil, in(fmt.Sprintf("input %q", s.c.g.Inputs[i].Name), failf("it is a description without elements"))
 		}
 	}
-	r := &run{Session: s, ctx: ctx, text: newTable(s.c.text), limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe}
+	r := &run{Session: s, ctx: ctx, text: newTable(s.c.text), limit: o.MaxMemory, left: o.MaxIterations, observe: o.Observe, trace: t}
 	if r.observe != nil {
 		r.start = time.Now()
 	}
@@ -87,9 +89,15 @@ func (s *Session) run(ctx context.Context, inputs map[string]Value, o Options) (
 			}
 		}
 	}
+	if t != nil {
+		t.begin(s.c, vals, inputs)
+	}
 	if err := fr.steps(o.Progress); err != nil {
 		fr.clear()
 		return nil, err
+	}
+	if t != nil {
+		t.end(s.c, fr.vals)
 	}
 	return fr.outputs()
 }
@@ -187,6 +195,9 @@ func (fr *frame) tell(s *step, start time.Duration, outs []Value) {
 func (fr *frame) results(i int) ([]Value, error) {
 	s := &fr.c.steps[i]
 	if f := s.form(fr.vals); f != nil {
+		if fr.trace != nil && s.node.Op != "If" {
+			fr.trace.broken = true
+		}
 		a := attrs{node: s.node, tensors: fr.c.attrs[i]}
 		outs, err := f.run(&flowCall{c: fr.c, i: i, s: s, attrs: &a, in: s.values(fr.vals), around: fr.vals, fr: fr})
 		if err == nil {
@@ -198,6 +209,9 @@ func (fr *frame) results(i int) ([]Value, error) {
 		return nil, err
 	}
 	if s.passes(fr.vals) {
+		if fr.trace != nil {
+			fr.trace.broken = true
+		}
 		v := fr.vals[s.in[0]]
 		hold(&v)
 		return []Value{v}, nil
@@ -230,6 +244,9 @@ func (fr *frame) results(i int) ([]Value, error) {
 		if !a.IsZero() {
 			fr.keep(&fr.outs[len(fr.outs)-1], fr.outs[:len(fr.outs)-1], s)
 		}
+	}
+	if fr.trace != nil {
+		fr.trace.ran(fr.c, i, fr.vals, call, fr.outs)
 	}
 	return fr.outs, nil
 }

@@ -137,7 +137,7 @@ func (t *Turn) convolution(c *Call, out *tensor.Any, rectify bool) (run func(), 
 	}
 	g := convOf(name, x, w, bias, windowOf(c), attrInt(c, "group", 1))
 	checkTarget(name, out.LayoutRef(), out.IsReadOnly(), g.shape)
-	if g.keeps = true; bias.IsZero() {
+	if g.keeps = x.IsContiguous(); bias.IsZero() { // else each call makes a copy of it
 		bias = nil
 	}
 	if out.Len() == 0 {

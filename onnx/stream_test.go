@@ -1,0 +1,273 @@
+package onnx
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// follows runs a stream and the session on the same inputs, and compares the outputs bit for bit. Of the streams's inputs
+// states are left out: the session gets those that it gave last.
+func follows(t *testing.T, what string, s *Session, state map[string]string, runs []vals) *Stream {
+	t.Helper()
+	st, err := s.Stream(StreamOptions{State: state})
+	if err != nil {
+		t.Fatal(what, err)
+	}
+	last := make(vals)
+	for i, in := range runs {
+		all := make(vals)
+		for name, a := range in {
+			all[name] = a
+		}
+		for from, to := range state {
+			if a, ok := last[from]; ok && all[to].IsZero() {
+				all[to] = a
+			}
+		}
+		want, err := s.Run(context.Background(), all, Options{})
+		got, gotErr := st.Run(context.Background(), in)
+		if (err == nil) != (gotErr == nil) {
+			t.Fatalf("%s, run %d: %v, want %v", what, i, gotErr, err)
+		}
+		if err != nil {
+			if gotErr.Error() != err.Error() {
+				t.Errorf("%s, run %d: %v, want %v", what, i, gotErr, err)
+			}
+			continue
+		}
+		for name, w := range want {
+			if g := got[name]; tensor.Describe(g) != tensor.Describe(w) || fmt.Sprint(bitsOf(g)) != fmt.Sprint(bitsOf(w)) {
+				t.Errorf("%s, run %d, output %q: got %v, want %v", what, i, name, g, w)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s, run %d: %d outputs, want %d", what, i, len(got), len(want))
+		}
+		last = want
+	}
+	return st
+}
+
+func bitsOf(a tensor.Any) []byte {
+	b, _ := tensor.Bytes(a.Contiguous())
+	return slices.Clone(b)
+}
+
+func noise(r *rand.Rand, shape ...int) tensor.Any {
+	a := tensor.New[float32](shape...)
+	for i := range a.Elems() {
+		a.Elems()[i] = float32(r.NormFloat64())
+	}
+	return a.Any()
+}
+
+// network is a small picture network: convolutions, pools, a residual, views, a product and softmax.
+func network(b *Builder) {
+	r := rand.New(rand.NewPCG(3, 3))
+	weight := func(name string, shape ...int) string { return b.Weight(name, noise(r, shape...)) }
+	x := b.Input("x", dtype.Float32, 1, 3, 16, 16)
+	y := b.Node("Relu", []string{b.Node("Conv", []string{x, weight("w1", 8, 3, 3, 3), weight("b1", 8)}, Ints("pads", 1, 1, 1, 1))})
+	z := b.Node("Conv", []string{y, weight("w2", 8, 8, 3, 3)}, Ints("pads", 1, 1, 1, 1))
+	y = b.Node("Relu", []string{b.Node("Add", []string{y, z})})
+	y = b.Node("Transpose", []string{b.Node("Reshape", []string{y, b.Weight("to", ints(1, 8, 256))})}, Ints("perm", 0, 2, 1))
+	y = b.Node("MatMul", []string{y, weight("w3", 8, 10)})
+	y = b.Node("ReduceMean", []string{y}, Ints("axes", 1), Int("keepdims", 0))
+	b.Output(b.Rename(b.Node("Softmax", []string{y}), "y"), dtype.Float32, 1, 10)
+}
+
+func TestStream(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	s := session(t, network)
+	var runs []vals
+	for range 6 {
+		runs = append(runs, vals{"x": noise(r, 1, 3, 16, 16)})
+	}
+	st := follows(t, "network", s, nil, runs)
+	if st.ready == nil {
+		t.Error("the run isn't prepared")
+	}
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := st.Run(context.Background(), runs[0]); err == nil || !strings.Contains(err.Error(), "closed") {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// A steady loop allocates nothing.
+func TestStreamAllocates(t *testing.T) {
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		t.Skip("under the race detector a sync.Pool drops some of what it is given")
+	}
+	s := session(t, network)
+	st, err := s.Stream(StreamOptions{Options: Options{Threads: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, in := context.Background(), vals{"x": noise(rand.New(rand.NewPCG(1, 2)), 1, 3, 16, 16)}
+	run := func() {
+		if _, err := st.Run(ctx, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	run()
+	if n := testing.AllocsPerRun(50, run); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
+// accumulate adds its input to a state, and gives the state's sum with a branch of its own.
+func accumulate(b *Builder) {
+	x, h := b.Input("x", dtype.Float32, "n"), b.Input("h", dtype.Float32, "n")
+	next := b.Rename(b.Node("Add", []string{x, h}), "next")
+	sum := b.Node("ReduceSum", []string{next}, Int("keepdims", 0))
+	large := b.Node("Greater", []string{sum, b.Weight("ten", tensor.Scalar[float32](10).Any())})
+	then, other := b.Body("then"), b.Body("else")
+	then.OutputOf(then.Node("Neg", []string{next}), Type{})
+	other.OutputOf(other.Node("Mul", []string{next, next}), Type{})
+	b.OutputOf(next, Type{})
+	b.OutputOf(b.Rename(b.Node("If", []string{large}, GraphAttr("then_branch", then), GraphAttr("else_branch", other)), "y"), Type{})
+}
+
+func TestStreamState(t *testing.T) {
+	s := session(t, accumulate)
+	var runs []vals
+	for i := range 12 {
+		runs = append(runs, vals{"x": vec(float32(i)/8, 1, 0.5)})
+	}
+	runs[0]["h"] = vec(0, 0, 0)
+	st := follows(t, "state", s, map[string]string{"next": "h"}, runs)
+	if st.ready == nil {
+		t.Error("the run isn't prepared")
+	}
+	// The shapes change, and a state is given in the middle.
+	runs = append(runs, vals{"x": vec(1, 2), "h": vec(3, 4)}, vals{"x": vec(1, 2)}, vals{"x": vec(1, 2)}, vals{"x": vec(5, 2), "h": vec(0, 1)}, vals{"x": vec(-5, 2)}, vals{"x": vec(-5, 2)})
+	follows(t, "other shapes", s, map[string]string{"next": "h"}, runs)
+
+	st, err := s.Stream(StreamOptions{State: map[string]string{"next": "h"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 3 {
+		for i := range 4 {
+			out, err := st.Run(context.Background(), vals{"x": vec(1, 2)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := float32(i + 1); fmt.Sprint(out["next"]) != fmt.Sprint(vec(want, 2*want)) {
+				t.Errorf("round %d, run %d: %v", round, i, out["next"])
+			}
+		}
+		st.Reset()
+	}
+	for _, o := range []StreamOptions{{State: map[string]string{"nix": "h"}}, {State: map[string]string{"next": "nix"}}, {Options: Options{Threads: -1}}} {
+		if _, err := s.Stream(o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	if _, err := st.Run(context.Background(), vals{"x": vec(1, 2), "z": vec(1)}); err == nil || !strings.Contains(err.Error(), `there is no input "z"`) {
+		t.Errorf("an input that there isn't: %v", err)
+	}
+	if _, err := st.Run(nil, nil); err == nil { //nolint:staticcheck // that is what is tested
+		t.Error("a nil context is taken")
+	}
+}
+
+// chain adds random operators of all kinds after each other: views, moves, arithmetic, products, reductions, branches.
+func chain(r *rand.Rand) func(b *Builder) {
+	return func(b *Builder) {
+		x := b.Input("x", dtype.Float32, 2, 3, 4)
+		cube := []string{x} // values of this shape
+		pick := func() string { return cube[r.IntN(len(cube))] }
+		weight := func(shape ...int) string { return b.Weight(b.fresh("w"), noise(r, shape...)) }
+		list := func(v ...int64) string { return b.Weight(b.fresh("i"), ints(v...)) }
+		for range 4 + r.IntN(10) {
+			v := ""
+			switch r.IntN(17) {
+			case 0:
+				v = b.Node([]string{"Relu", "Neg", "Tanh", "Exp", "Identity", "Abs"}[r.IntN(6)], []string{pick()})
+			case 1:
+				v = b.Node([]string{"Add", "Mul", "Sub", "Max"}[r.IntN(4)], []string{pick(), pick()})
+			case 2:
+				v = b.Node("Add", []string{pick(), weight(4)})
+			case 3:
+				v = b.Node("Reshape", []string{b.Node("Transpose", []string{pick()}, Ints("perm", 2, 0, 1)), list(2, 3, 4)})
+			case 4:
+				v = b.Node("MatMul", []string{pick(), weight(4, 4)})
+			case 5:
+				v = b.Node("Softmax", []string{pick()}, Int("axis", int64(r.IntN(3))))
+			case 6:
+				v = b.Node("Sub", []string{pick(), b.Node("ReduceMean", []string{pick()}, Ints("axes", int64(r.IntN(3))))})
+			case 7:
+				halves := b.Nodes("Split", 2, []string{pick()}, Int("axis", 2))
+				v = b.Node("Concat", []string{halves[1], halves[0]}, Int("axis", 2))
+			case 8:
+				v = b.Node("Gather", []string{pick(), list(2, 0, 1)}, Int("axis", 1))
+			case 9:
+				v = b.Node("Expand", []string{b.Node("Slice", []string{pick(), list(0), list(1), list(1)}), b.Node("Shape", []string{x})})
+			case 10:
+				v = b.Nodes("TopK", 2, []string{pick(), list(4)}, Int("axis", 2))[0]
+			case 11:
+				v = b.Node("Where", []string{b.Node("Greater", []string{pick(), pick()}), pick(), pick()})
+			case 12:
+				order := b.Node("Cast", []string{b.Node("Slice", []string{b.Nodes("TopK", 2, []string{pick(), list(3)}, Int("axis", 1))[1], list(0, 0), list(1, 1), list(0, 2)})}, Int("to", 7))
+				v = b.Node("Gather", []string{pick(), b.Node("Reshape", []string{order, list(3)})}, Int("axis", 1)) // by indices of the run
+			case 13:
+				v = b.Nodes("LSTM", 3, []string{pick(), weight(1, 16, 4), weight(1, 16, 4)}, Int("hidden_size", 4))[0]
+				v = b.Node("Squeeze", []string{v, list(1)})
+			case 14:
+				then, other := b.Body("then"), b.Body("else")
+				a, c := pick(), pick()
+				then.OutputOf(then.Node("Mul", []string{a, c}), Type{})
+				other.OutputOf(other.Node("Transpose", []string{other.Node("Transpose", []string{c}, Ints("perm", 1, 0, 2))}, Ints("perm", 1, 0, 2)), Type{})
+				yes := b.Node("Greater", []string{b.Node("ReduceSum", []string{a}, Int("keepdims", 0)), weight()})
+				v = b.Node("If", []string{yes}, GraphAttr("then_branch", then), GraphAttr("else_branch", other))
+			case 15:
+				v = b.Node("Clip", []string{pick(), weight(), weight()})
+			default:
+				v = b.Node("Conv", []string{pick(), weight(3, 3, 3)}, Ints("pads", 1, 1))
+			}
+			cube = append(cube, v)
+		}
+		for i := range 1 + r.IntN(3) {
+			b.OutputOf(b.Rename(b.Node("Identity", []string{pick()}), fmt.Sprint("y", i)), Type{})
+		}
+		b.OutputOf(b.Rename(cube[len(cube)-1], "last"), Type{})
+	}
+}
+
+// Random models run in a stream as in a session, also with their last value as a state.
+func TestStreamRandom(t *testing.T) {
+	prepared := 0
+	const models = 300
+	for i := range models {
+		r := rand.New(rand.NewPCG(uint64(i), 7))
+		s := sessionAt(t, 13, chain(r))
+		var runs []vals
+		for range 5 {
+			runs = append(runs, vals{"x": noise(r, 2, 3, 4)})
+		}
+		what := fmt.Sprintf("model %d", i)
+		if follows(t, what, s, nil, runs).ready != nil {
+			prepared++
+		}
+		if state := map[string]string{"last": "x"}; i%2 == 0 {
+			for _, in := range runs[1:] {
+				delete(in, "x")
+			}
+			follows(t, what+" with a state", s, state, runs)
+		}
+	}
+	if t.Logf("%d of %d models prepared", prepared, models); prepared < models*3/4 {
+		t.Error("few models are prepared")
+	}
+}
