@@ -2,7 +2,10 @@ package serve
 
 import (
 	"encoding/binary"
+	"encoding/json"
+	"maps"
 	"math"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -200,5 +203,63 @@ func TestEmptyTensors(t *testing.T) {
 	w := infer(s, "looping", `{"inputs":[{"name":"n","datatype":"INT64","shape":[],"data":[5]}]}`)
 	if w.Code != 200 || !strings.Contains(w.Body.String(), `"shape":[],"data":[5]`) {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// Bodies as the Python client of Triton's client repository makes them, and answers as it reads them: tritonclient/http,
+// _utils.py, _infer_input.py and _infer_result.py of github.com/triton-inference-server/client. It writes JSON without
+// spaces, asks for binary outputs if none are named, and finds each one's bytes by the sizes of those before it.
+func TestPythonClient(t *testing.T) {
+	s := server(t, Options{}, echo(t, dtype.Float32), words(t))
+	for _, c := range []struct {
+		model, json, raw string
+		want             map[string]string // of each output the bytes, or the elements as JSON
+	}{
+		{"echo-float32", `{"inputs":[{"name":"x","shape":[1,2],"datatype":"FP32","parameters":{"binary_data_size":8}}],"parameters":{"binary_data_output":true}}`,
+			"\x00\x00\x80\x3f\x00\x00\xc0\x7f", map[string]string{"y": "\x00\x00\x80\x3f\x00\x00\xc0\x7f"}},
+		{"echo-float32", `{"id":"7","inputs":[{"name":"x","shape":[0,2],"datatype":"FP32","parameters":{"binary_data_size":0}}],"parameters":{"priority":1,"timeout":500000,"binary_data_output":true}}`,
+			"", map[string]string{"y": ""}},
+		{"echo-float32", `{"inputs":[{"name":"x","shape":[2,1],"datatype":"FP32","data":[1.0,-2.5]}],"outputs":[{"name":"y","parameters":{"binary_data":false}}]}`,
+			"none", map[string]string{"y": "[1,-2.5]"}},
+		{"words", `{"inputs":[{"name":"s","shape":[1,2],"datatype":"BYTES","parameters":{"binary_data_size":10}}],"outputs":[{"name":"n","parameters":{"binary_data":true}},{"name":"t","parameters":{"binary_data":true}}]}`,
+			"\x01\x00\x00\x00a\x01\x00\x00\x00b", map[string]string{"n": "\x01\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff", "t": "\x01\x00\x00\x00a\x01\x00\x00\x00b"}},
+		{"words", `{"inputs":[{"name":"s","shape":[1,1],"datatype":"BYTES","data":["\u00e9"]}],"parameters":{"binary_data_output":true}}`,
+			"none", map[string]string{"n": "\x02\x00\x00\x00\x00\x00\x00\x00", "t": "\x02\x00\x00\x00\xc3\xa9"}},
+	} {
+		var w *httptest.ResponseRecorder
+		if c.raw == "none" { // the request is JSON alone
+			w = infer(s, c.model, c.json)
+		} else {
+			w = infer(s, c.model, c.json+c.raw, headerLength, strconv.Itoa(len(c.json)))
+		}
+		if w.Code != 200 {
+			t.Errorf("%s: %d %s", c.json, w.Code, w.Body)
+			continue
+		}
+		text, rest := w.Body.Bytes(), []byte(nil)
+		if n, err := strconv.Atoi(w.Header().Get(headerLength)); err == nil {
+			text, rest = text[:n], text[n:]
+		}
+		var answer struct {
+			Outputs []struct {
+				Name       string
+				Data       json.RawMessage
+				Parameters struct {
+					Size *int `json:"binary_data_size"`
+				}
+			}
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			t.Errorf("%s: %v in %s", c.json, err, text)
+		}
+		got := make(map[string]string)
+		for _, o := range answer.Outputs {
+			if got[o.Name] = string(o.Data); o.Parameters.Size != nil {
+				got[o.Name], rest = string(rest[:*o.Parameters.Size]), rest[*o.Parameters.Size:]
+			}
+		}
+		if !maps.Equal(got, c.want) || len(rest) > 0 {
+			t.Errorf("%s: got %q and %d more bytes, want %q", c.json, got, len(rest), c.want)
+		}
 	}
 }
