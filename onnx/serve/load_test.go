@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -211,70 +210,4 @@ func TestGrace(t *testing.T) {
 		c.CloseIdleConnections()
 	}
 	goroutines(t, before)
-}
-
-// BenchmarkClients measures requests to the digits model from 1, 16 and 256 clients over loopback, and the same session
-// called from Go. Its own metrics are requests per second and the 99th percentile of their times.
-func BenchmarkClients(b *testing.B) {
-	x := tensor.New[float32](1, 1, 8, 8)
-	direct := server(b, Options{}, digits(b)).models["digits"].session
-	head := `{"parameters":{"binary_data_output":true},"inputs":[{"name":"image","datatype":"FP32","shape":[1,1,8,8],"parameters":{"binary_data_size":256}}]}`
-	for _, way := range []struct {
-		name string
-		o    Options
-		body string
-		head string
-	}{{name: "go"}, {"json", Options{}, image(1, 1), ""}, {"binary", Options{}, head + string(make([]byte, 256)), strconv.Itoa(len(head))}, {"batch", Options{BatchDelay: time.Millisecond}, image(1, 1), ""}} {
-		for _, n := range []int{1, 16, 256} {
-			b.Run(fmt.Sprintf("%s/%d", way.name, n), func(b *testing.B) {
-				once := func() error {
-					_, err := direct.Run(b.Context(), map[string]tensor.Any{"image": x.Any()}, onnx.Options{})
-					return err
-				}
-				if way.body != "" {
-					web := httptest.NewServer(server(b, way.o, digits(b)))
-					defer web.Close()
-					c := clients(b)
-					once = func() error {
-						r, err := http.NewRequest("POST", web.URL+"/v2/models/digits/infer", strings.NewReader(way.body))
-						if err != nil {
-							return err
-						}
-						if way.head != "" {
-							r.Header.Set(headerLength, way.head)
-						}
-						a, err := c.Do(r)
-						if err != nil {
-							return err
-						}
-						defer a.Body.Close()
-						if _, err := io.Copy(io.Discard, a.Body); err != nil || a.StatusCode != 200 {
-							return fmt.Errorf("%d %w", a.StatusCode, err)
-						}
-						return nil
-					}
-				}
-				times := make([]time.Duration, b.N)
-				var next atomic.Int64
-				var wg sync.WaitGroup
-				b.ResetTimer()
-				for range n {
-					wg.Go(func() {
-						for i := next.Add(1) - 1; i < int64(b.N); i = next.Add(1) - 1 {
-							start := time.Now()
-							if err := once(); err != nil {
-								b.Error(err)
-							}
-							times[i] = time.Since(start)
-						}
-					})
-				}
-				wg.Wait()
-				b.StopTimer()
-				slices.Sort(times)
-				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
-				b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-µs")
-			})
-		}
-	}
 }
