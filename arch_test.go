@@ -80,8 +80,8 @@ var (
 // them; none means tests and the tools in internal/ alone. Another module needs a note in docs/ with its reason.
 var outside = map[string][]string{
 	"golang.org/x/sys":                  {"mem", "internal/core/cpu"},
-	"golang.org/x/image":                {"format", "draw", "onnx/imagedecoder"}, // draw: the bitmap fonts of its pictures
-	"google.golang.org/protobuf":        {"onnx"},                                // its package protowire alone: see checkDependencies
+	"golang.org/x/image":                {"format", "draw", "onnx/imagedecoder", "examples/ocr"}, // draw, ocr: the bitmap fonts of their pictures
+	"google.golang.org/protobuf":        {"onnx"},                                                // its package protowire alone: see checkDependencies
 	"github.com/klauspost/compress":     {"format"},
 	"github.com/spf13/cobra":            {"cmd"},
 	"github.com/schollz/progressbar/v3": {"cmd"},

@@ -6,4 +6,9 @@ require github.com/ashlar-go/ashlar v0.0.0
 
 require github.com/shopspring/decimal v1.4.0
 
+require (
+	golang.org/x/sys v0.50.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
+)
+
 replace github.com/ashlar-go/ashlar => ..

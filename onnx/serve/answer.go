@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"unicode/utf8"
 
+	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -15,14 +17,23 @@ import (
 type array struct {
 	t     *datatype
 	shape []int
-	data  []byte     // in row-major order
+	data  []byte     // in row-major order, nil of strings
+	texts []string   // the strings in row-major order
 	own   tensor.Any // holds the memory of data
 }
 
 // arrays reads the outputs of a run.
-func (m *model) arrays(out map[string]tensor.Any) (map[string]array, error) {
+func (m *model) arrays(out map[string]onnx.Value) (map[string]array, error) {
 	list := make(map[string]array, len(out))
-	for name, a := range out {
+	for name, v := range out {
+		a := v.Tensor()
+		if a.IsZero() && v.Kind() == onnx.KindTensor {
+			list[name] = array{t: typeOf((*datatype).isText), shape: v.Shape(), texts: v.Strings()}
+			continue
+		}
+		if a.IsZero() {
+			return nil, refuse(http.StatusInternalServerError, "output %q is %v; the protocol has tensors alone", name, v)
+		}
 		t := typeOf(func(t *datatype) bool { return t.d == a.DType() })
 		if t == nil {
 			return nil, refuse(http.StatusInternalServerError, "output %q is %s, for which the protocol has no datatype", name, tensor.Describe(a))
@@ -35,13 +46,40 @@ func (m *model) arrays(out map[string]tensor.Any) (map[string]array, error) {
 		if !ok {
 			return nil, refuse(http.StatusInternalServerError, "output %q is %s, whose elements can't be read", name, tensor.Describe(a))
 		}
-		list[name] = array{t, own.Shape(), b, own}
+		list[name] = array{t, own.Shape(), b, nil, own}
 	}
 	return list, nil
 }
 
+// size is how many bytes the elements take in binary form.
+func (a *array) size() int {
+	n := len(a.data)
+	for _, s := range a.texts {
+		n += 4 + len(s)
+	}
+	return n
+}
+
+// appendJSON writes the elements with commas between them.
+func (a *array) appendJSON(b []byte) []byte {
+	for i, s := range a.texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendText(b, s)
+	}
+	size := a.t.d.Size()
+	for i := 0; i < len(a.data); i += size {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendElement(b, a.t.d, a.data[i:i+size])
+	}
+	return b
+}
+
 // alone runs the inputs of one request.
-func (m *model) alone(ctx context.Context, in map[string]tensor.Any) (map[string]array, error) {
+func (m *model) alone(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
 	out, err := m.run(ctx, in, 1)
 	if err != nil {
 		return nil, err
@@ -50,7 +88,7 @@ func (m *model) alone(ctx context.Context, in map[string]tensor.Any) (map[string
 }
 
 // compute runs the inputs of a request, with others if that is allowed.
-func (m *model) compute(ctx context.Context, in map[string]tensor.Any) (map[string]array, error) {
+func (m *model) compute(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
 	if m.batches != nil {
 		if key, rows := m.batches.key(in); rows > 0 && rows < m.s.o.MaxBatch {
 			return m.batches.run(ctx, key, rows, in)
@@ -84,14 +122,24 @@ func (m *model) encode(r *request, out map[string]array, take func(int64) error)
 		if !o.given {
 			r.outputs[i].binary = r.binary
 		}
-		text := 1
-		if !r.outputs[i].binary {
-			text = 4 // with a comma: 15 bytes of text for an FP32, 25 for an FP64
+		room += 128 + 6*len(o.name) + 21*len(a.shape)
+		switch {
+		case r.outputs[i].binary:
+			room += a.size()
+		case a.t.isText():
+			for at, s := range a.texts {
+				if !utf8.ValidString(s) {
+					return nil, 0, refuse(http.StatusBadRequest, "output %q: string %d isn't UTF-8, which JSON can't hold; ask for binary data", o.name, at)
+				}
+				room += 3 + 6*len(s)
+			}
+		default:
+			text := 4 // with a comma: 15 bytes of text for an FP32, 25 for an FP64
 			if size := a.t.d.Size(); size <= 2 {
 				text = 4 + 2*size // 6 for a BOOL, 15 for an FP16
 			}
+			room += text * len(a.data)
 		}
-		room += 128 + 6*len(o.name) + 21*len(a.shape) + text*len(a.data)
 	}
 	if err := take(int64(room)); err != nil {
 		return nil, 0, err
@@ -124,19 +172,11 @@ func (m *model) encode(r *request, out map[string]array, take func(int64) error)
 		b = append(b, ']')
 		if o.binary {
 			b = append(b, `,"parameters":{"binary_data_size":`...)
-			b = append(strconv.AppendInt(b, int64(len(a.data)), 10), "}}"...)
+			b = append(strconv.AppendInt(b, int64(a.size()), 10), "}}"...)
 			binary = append(binary, a)
 			continue
 		}
-		b = append(b, `,"data":[`...)
-		size := a.t.d.Size()
-		for i := 0; i < len(a.data); i += size {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendElement(b, a.t.d, a.data[i:i+size])
-		}
-		b = append(b, "]}"...)
+		b = append(a.appendJSON(append(b, `,"data":[`...)), "]}"...)
 	}
 	b = append(b, "]}"...)
 	header = -1
@@ -144,7 +184,11 @@ func (m *model) encode(r *request, out map[string]array, take func(int64) error)
 		header = int64(len(b))
 	}
 	for _, a := range binary {
-		b = appendBinary(b, a.data, a.t.d.Size())
+		if a.t.isText() {
+			b = appendStrings(b, a.texts)
+		} else {
+			b = appendBinary(b, a.data, a.t.d.Size())
+		}
 	}
 	runtime.KeepAlive(out)
 	return b, header, nil

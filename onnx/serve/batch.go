@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -38,7 +39,7 @@ type batch struct {
 // A member is a request in a batch.
 type member struct {
 	ctx  context.Context
-	in   map[string]tensor.Any
+	in   map[string]onnx.Value
 	rows int
 	done chan struct{} // closed once out and err are there
 	out  map[string]array
@@ -74,7 +75,7 @@ func (m *model) batch() error {
 func (m *model) independent() (bool, error) {
 	ctx, cancel := context.WithTimeout(m.s.base, m.s.o.Timeout)
 	defer cancel()
-	parts := [2]map[string]tensor.Any{{}, {}}
+	parts := [2]map[string]onnx.Value{{}, {}}
 	for k := range parts {
 		for i := range m.inputs {
 			p := &m.inputs[i]
@@ -89,12 +90,20 @@ func (m *model) independent() (bool, error) {
 			if !ok || n > 1<<26 {
 				return false, fmt.Errorf("input %q is too large to be tried", p.name)
 			}
+			draw := tensor.RandomNormal[float32](uint64(2*i+k), 0, 1, n).Elems()
+			if p.t.isText() {
+				list := make([]string, n)
+				for j, v := range draw {
+					list[j] = strconv.FormatFloat(float64(v), 'g', 3, 32)
+				}
+				parts[k][p.name] = onnx.StringsValue(shape, list...)
+				continue
+			}
 			a, err := tensor.Make(p.t.d, shape...)
 			if err != nil {
 				return false, err
 			}
 			b, _ := tensor.Bytes(a)
-			draw := tensor.RandomNormal[float32](uint64(2*i+k), 0, 1, n).Elems()
 			size := p.t.d.Size()
 			for j, v := range draw[:len(b)/size] {
 				to := b[j*size : (j+1)*size]
@@ -104,7 +113,7 @@ func (m *model) independent() (bool, error) {
 					putBits(to, 1)
 				}
 			}
-			parts[k][p.name] = a
+			parts[k][p.name] = onnx.TensorValue(a)
 		}
 	}
 	members := []*member{{in: parts[0], rows: 1}, {in: parts[1], rows: 1}}
@@ -129,7 +138,7 @@ func (m *model) independent() (bool, error) {
 			return false, err
 		}
 		for name, w := range want {
-			if g := one.out[name]; !slices.Equal(g.shape, w.shape) || !bytes.Equal(g.data, w.data) {
+			if g := one.out[name]; !slices.Equal(g.shape, w.shape) || !bytes.Equal(g.data, w.data) || !slices.Equal(g.texts, w.texts) {
 				return false, nil
 			}
 		}
@@ -140,16 +149,16 @@ func (m *model) independent() (bool, error) {
 
 // key says which requests may share a run: those of equal keys. It also returns how many rows the inputs have, 0 if they
 // don't agree.
-func (b *batches) key(in map[string]tensor.Any) (string, int) {
+func (b *batches) key(in map[string]onnx.Value) (string, int) {
 	rows := 0
 	var key strings.Builder
 	for i := range b.m.inputs {
-		a, ok := in[b.m.inputs[i].name]
-		if !ok || a.Rank() == 0 || rows > 0 && a.Dim(0) != rows {
+		shape := in[b.m.inputs[i].name].Shape()
+		if len(shape) == 0 || rows > 0 && shape[0] != rows {
 			return "", 0
 		}
-		rows = a.Dim(0)
-		for _, n := range a.Shape()[1:] {
+		rows = shape[0]
+		for _, n := range shape[1:] {
 			key.Write(binary.AppendUvarint(nil, uint64(n)))
 		}
 		key.WriteByte(0xff) // no number begins so and ends here
@@ -159,7 +168,7 @@ func (b *batches) key(in map[string]tensor.Any) (string, int) {
 }
 
 // run adds a request to a batch and waits for its result.
-func (b *batches) run(ctx context.Context, key string, rows int, in map[string]tensor.Any) (map[string]array, error) {
+func (b *batches) run(ctx context.Context, key string, rows int, in map[string]onnx.Value) (map[string]array, error) {
 	s := b.m.s
 	if s.queue.Add(1) > int64(s.o.MaxQueue+s.o.MaxRuns) { // those that find a free slot count for a while, too
 		s.queue.Add(-1)
@@ -249,7 +258,7 @@ func (t *batch) run() {
 	}
 	if len(live) > 1 && t.ctx.Err() == nil {
 		in, err := m.together(live, rows)
-		var out map[string]tensor.Any
+		var out map[string]onnx.Value
 		if err == nil {
 			out, err = m.run(t.ctx, in, len(live))
 		}
@@ -269,26 +278,34 @@ func (t *batch) run() {
 }
 
 // together puts the inputs of the members one after the other.
-func (m *model) together(members []*member, rows int) (map[string]tensor.Any, error) {
-	in := make(map[string]tensor.Any, len(m.inputs))
+func (m *model) together(members []*member, rows int) (map[string]onnx.Value, error) {
+	in := make(map[string]onnx.Value, len(m.inputs))
 	for i := range m.inputs {
 		name := m.inputs[i].name
 		shape := slices.Clone(members[0].in[name].Shape())
 		shape[0] = rows
+		if m.inputs[i].t.isText() {
+			var list []string
+			for _, me := range members {
+				list = append(list, me.in[name].Strings()...)
+			}
+			in[name] = onnx.StringsValue(shape, list...)
+			continue
+		}
 		a, err := tensor.Make(m.inputs[i].t.d, shape...)
 		if err != nil {
 			return nil, err
 		}
 		to, ok := tensor.Bytes(a)
 		for _, me := range members {
-			from, own := tensor.Bytes(me.in[name])
+			from, own := tensor.Bytes(me.in[name].Tensor())
 			if !ok || !own {
 				return nil, fmt.Errorf("input %q isn't contiguous", name)
 			}
 			to = to[copy(to, from):]
 			runtime.KeepAlive(me)
 		}
-		in[name] = a
+		in[name] = onnx.TensorValue(a)
 	}
 	return in, nil
 }
@@ -304,13 +321,18 @@ func (m *model) deal(out map[string]array, members []*member, rows int) bool {
 	for _, me := range members {
 		mine := make(map[string]array, len(out))
 		for name, a := range out {
-			size := len(a.data) / rows
 			shape := slices.Clone(a.shape)
 			shape[0] = me.rows
-			mine[name] = array{a.t, shape, a.data[first*size : (first+me.rows)*size], a.own}
+			mine[name] = array{a.t, shape, cut(a.data, rows, first, me.rows), cut(a.texts, rows, first, me.rows), a.own}
 		}
 		me.out = mine
 		first += me.rows
 	}
 	return true
+}
+
+// cut returns n rows from first on of the elements of so many rows.
+func cut[T any](list []T, rows, first, n int) []T {
+	size := len(list) / rows
+	return list[first*size : (first+n)*size]
 }

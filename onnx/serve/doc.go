@@ -20,6 +20,9 @@
 // what is no number: requests and answers have the words NaN, Infinity and -Infinity there, without quotes, as Triton's
 // server and the clients in Python do. Requests may also say Inf and -Inf. In binary form all bits stay.
 //
+// Tensors of strings have the datatype BYTES. In JSON a string is UTF-8; in binary form it is any bytes, with their number
+// before them in four bytes. An output that isn't UTF-8 can't be asked for as JSON.
+//
 // Sources: required_api.md of github.com/kserve/kserve, inference_rest.md of github.com/kserve/open-inference-protocol,
 // and extension_binary_data.md of github.com/triton-inference-server/server.
 package serve

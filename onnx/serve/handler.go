@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/onnx"
 )
 
 // headerLength says in a request or an answer how many bytes of the body are JSON; binary data follow.
@@ -381,8 +381,8 @@ func (m *model) answer(ctx context.Context, body []byte, header int64, held *int
 }
 
 // bind makes tensors of the inputs.
-func (m *model) bind(r *request, take func(int64) error) (map[string]tensor.Any, error) {
-	in := make(map[string]tensor.Any, len(r.inputs))
+func (m *model) bind(r *request, take func(int64) error) (map[string]onnx.Value, error) {
+	in := make(map[string]onnx.Value, len(r.inputs))
 	for i := range r.inputs {
 		given := &r.inputs[i]
 		p := portNamed(m.inputs, given.name)
@@ -390,21 +390,21 @@ func (m *model) bind(r *request, take func(int64) error) (map[string]tensor.Any,
 		switch {
 		case p == nil:
 			return nil, refuse(http.StatusBadRequest, "model %q has no input %.100q; its inputs are %.1000s", m.name, given.name, portNames(m.inputs))
-		case !in[given.name].IsZero():
+		case in[given.name].Kind() != onnx.KindNone:
 			return nil, refuse(http.StatusBadRequest, "input %.100q stands there twice", given.name)
 		case t == nil:
 			return nil, refuse(http.StatusBadRequest, "input %.100q: there is no datatype %.40q", given.name, given.datatype)
 		case t != p.t:
 			return nil, refuse(http.StatusBadRequest, "input %.100q: the model takes %s, not %s", given.name, p.t.name, t.name)
 		}
-		a, err := given.tensor(t, take)
+		v, err := given.value(t, take)
 		if err != nil {
 			return nil, err
 		}
-		in[given.name] = a
+		in[given.name] = v
 	}
 	for i := range m.inputs {
-		if p := &m.inputs[i]; !p.optional && in[p.name].IsZero() {
+		if p := &m.inputs[i]; !p.optional && in[p.name].Kind() == onnx.KindNone {
 			return nil, refuse(http.StatusBadRequest, "input %q is missing; model %q takes %s", p.name, m.name, portNames(m.inputs))
 		}
 	}

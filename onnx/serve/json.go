@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -99,6 +101,20 @@ func (s *scanner) object(member func(key string) error) error {
 	})
 }
 
+// members is object for keys of which those in once may stand there once.
+func (s *scanner) members(once []string, member func(key string) error) error {
+	var seen [8]bool
+	return s.object(func(key string) error {
+		if i := slices.Index(once, key); i >= 0 {
+			if seen[i] {
+				return s.fail("%q stands there twice", key)
+			}
+			seen[i] = true
+		}
+		return member(key)
+	})
+}
+
 // quoted returns a string with its quotes.
 func (s *scanner) quoted() ([]byte, error) {
 	if s.peek() != '"' {
@@ -131,11 +147,31 @@ func (s *scanner) text() (string, error) {
 		return string(in), nil
 	}
 	var v string
-	if !utf8.Valid(in) || json.Unmarshal(q, &v) != nil {
+	if !utf8.Valid(in) || json.Unmarshal(q, &v) != nil || halfPair(in) {
 		s.i = at
 		return "", s.fail("a string that isn't UTF-8, or with a wrong escape")
 	}
 	return v, nil
+}
+
+// halfPair reports whether the escapes of a string hold half of a surrogate pair, which is no character.
+func halfPair(in []byte) bool {
+	open := false // the first half was there
+	for i := 0; i < len(in); i++ {
+		half := rune(0)
+		if in[i] == '\\' {
+			if i++; in[i] == 'u' {
+				n, _ := strconv.ParseUint(string(in[i+1:i+5]), 16, 16)
+				half, i = rune(n), i+4
+			}
+		}
+		first, second := half >= 0xd800 && half < 0xdc00, half >= 0xdc00 && half < 0xe000
+		if open != second {
+			return true
+		}
+		open = first
+	}
+	return open
 }
 
 // number returns the text of a number.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -53,24 +55,18 @@ func parse(body []byte, header int64) (*request, error) {
 	}
 	s := &scanner{b: body[:split]}
 	hasInputs := false
-	seen := make(map[string]bool)
-	err := s.object(func(key string) (err error) {
-		if seen[key] && (key == "id" || key == "parameters" || key == "inputs" || key == "outputs") {
-			return s.fail("%q stands there twice", key)
-		}
+	err := s.members([]string{"id", "parameters", "inputs", "outputs"}, func(key string) (err error) {
 		switch key {
 		case "id":
-			seen[key] = true
 			s.peek()
 			from := s.i
 			if _, err = s.text(); err == nil {
 				r.id = s.b[from:s.i]
 			}
 		case "parameters":
-			seen[key] = true
 			err = s.object(func(name string) error { return r.parameter(s, name) })
 		case "inputs":
-			seen[key], hasInputs = true, true
+			hasInputs = true
 			err = s.array(func(i int) error {
 				if i == mostTensors {
 					return s.fail("more than %d inputs", mostTensors)
@@ -80,7 +76,6 @@ func parse(body []byte, header int64) (*request, error) {
 				return err
 			})
 		case "outputs":
-			seen[key] = true
 			err = s.array(func(i int) error {
 				if i == mostTensors {
 					return s.fail("more than %d outputs", mostTensors)
@@ -181,35 +176,19 @@ func (s *scanner) known(name string) error {
 
 func (s *scanner) input() (input, error) {
 	in := input{size: -1}
-	var seen [4]bool
-	once := func(i int, key string) error {
-		if seen[i] {
-			return s.fail("%q stands there twice", key)
-		}
-		seen[i] = true
-		return nil
-	}
-	err := s.object(func(key string) (err error) {
+	err := s.members([]string{"name", "datatype", "shape", "data", "parameters"}, func(key string) (err error) {
 		switch key {
 		case "name":
-			if err = once(0, key); err == nil {
-				in.name, err = s.text()
-			}
+			in.name, err = s.text()
 		case "datatype":
-			if err = once(1, key); err == nil {
-				in.datatype, err = s.text()
-			}
+			in.datatype, err = s.text()
 		case "shape":
-			if err = once(2, key); err == nil {
-				in.hasShape = true
-				in.shape, err = s.shape()
-			}
+			in.hasShape = true
+			in.shape, err = s.shape()
 		case "data":
-			if err = once(3, key); err == nil {
-				var at int
-				in.data, at, err = s.span()
-				in.at = s.base + at
-			}
+			var at int
+			in.data, at, err = s.span()
+			in.at = s.base + at
 		case "parameters":
 			err = s.object(func(name string) error {
 				if name != "binary_data_size" {
@@ -238,7 +217,7 @@ func (s *scanner) input() (input, error) {
 
 func (s *scanner) output() (output, error) {
 	var out output
-	err := s.object(func(key string) (err error) {
+	err := s.members([]string{"name", "parameters"}, func(key string) (err error) {
 		switch key {
 		case "name":
 			out.name, err = s.text()
@@ -304,64 +283,68 @@ func count(shape []int) (int, bool) {
 	return n, fits
 }
 
-// tensor makes a tensor of an input. Before it takes memory it asks for it.
-func (in *input) tensor(t *datatype, take func(n int64) error) (a tensor.Any, err error) {
-	bad := func(format string, args ...any) error {
-		return refuse(http.StatusBadRequest, "input %.100q: "+format, append([]any{in.name}, args...)...)
-	}
-	size := t.d.Size()
+// bad refuses an input.
+func (in *input) bad(format string, args ...any) error {
+	return refuse(http.StatusBadRequest, "input %.100q: "+format, append([]any{in.name}, args...)...)
+}
+
+// value makes a tensor of an input. Before it takes memory it asks for it.
+func (in *input) value(t *datatype, take func(n int64) error) (v onnx.Value, err error) {
 	n, ok := count(in.shape)
 	switch {
-	case size == 0:
-		return a, bad("the server doesn't take the datatype %s", t.name)
 	case !ok:
-		return a, bad("a shape of %v is beyond all memory", in.shape)
-	case in.size >= 0 && n*size != len(in.raw):
-		return a, bad("the shape %v of %s takes %d bytes, the binary_data_size is %d", in.shape, t.name, n*size, in.size)
+		return v, in.bad("a shape of %v is beyond all memory", in.shape)
 	case in.size < 0 && n > len(in.data): // each takes a byte at least
-		return a, bad("the shape %v has %d elements, data has fewer", in.shape, n)
+		return v, in.bad("the shape %v has %d elements, data has fewer", in.shape, n)
+	case t.isText():
+		return in.strings(t, n, take)
+	}
+	size := t.d.Size()
+	if in.size >= 0 && n*size != len(in.raw) {
+		return v, in.bad("the shape %v of %s takes %d bytes, the binary_data_size is %d", in.shape, t.name, n*size, in.size)
 	}
 	if err := take(int64(n * size)); err != nil {
-		return a, err
+		return v, err
 	}
-	if a, err = tensor.Make(t.d, in.shape...); err != nil {
-		return a, bad("%v", err)
+	a, err := tensor.Make(t.d, in.shape...)
+	if err != nil {
+		return v, in.bad("%v", err)
 	}
 	b, ok := tensor.Bytes(a)
 	if !ok {
-		return a, bad("a new tensor of shape %v isn't contiguous", in.shape)
+		return v, in.bad("a new tensor of shape %v isn't contiguous", in.shape)
 	}
+	v = onnx.TensorValue(a)
 	if in.size < 0 {
-		s := &scanner{b: in.data, base: in.at}
-		r := reader{s, t, in.shape, b}
-		return a, r.all()
+		r := reader{&scanner{b: in.data, base: in.at}, t, in.shape, b, nil}
+		return v, r.all(n)
 	}
 	appendBinary(b[:0], in.raw, size)
-	if t.name == "BOOL" {
-		for i, v := range b {
-			if v > 1 {
-				return a, bad("element %d is %d; a BOOL is 0 or 1", i, v)
+	if t.d == dtype.Bool {
+		for i, c := range b {
+			if c > 1 {
+				return v, in.bad("element %d is %d; a BOOL is 0 or 1", i, c)
 			}
 		}
 	}
-	return a, nil
+	return v, nil
 }
 
-// A reader reads elements of JSON into what is left of memory.
+// A reader reads elements of JSON into what is left of memory, or appends them to a list of strings.
 type reader struct {
 	*scanner
 	t     *datatype
 	shape []int
 	to    []byte
+	texts []string
 }
 
-// all reads an array of all elements, or arrays that nest as the shape does.
-func (r *reader) all() error {
+// all reads an array of all n elements, or arrays that nest as the shape does.
+func (r *reader) all(n int) error {
 	whole := scanner{r.b, r.i + 1, r.base} // behind the first bracket
 	if len(r.shape) > 1 && whole.peek() == '[' {
 		return r.nested(0)
 	}
-	n := len(r.to) / r.t.d.Size()
 	return r.elements(n)
 }
 
@@ -372,6 +355,11 @@ func (r *reader) elements(n int) error {
 			return r.fail("more than %d elements, as the shape %v says", n, r.shape)
 		}
 		read++
+		if r.t.isText() {
+			s, err := r.text()
+			r.texts = append(r.texts, s)
+			return err
+		}
 		err := r.element(r.t, r.to[:size])
 		r.to = r.to[size:]
 		return err

@@ -134,7 +134,7 @@ type port struct {
 }
 
 // New makes a server of models, which must stay open until it is shut down. The errors are those of onnx.NewSession, and of
-// models with inputs or outputs that the protocol has no words for: sequences, complex numbers, 8-bit floats, strings.
+// models with inputs or outputs that the protocol has no words for: sequences, maps, complex numbers, 8-bit floats.
 func New(o Options, models ...Model) (*Server, error) {
 	s := &Server{o: o.fill(), models: make(map[string]*model), idle: make(chan struct{}), counts: make(map[counted]uint64)}
 	s.slots = make(chan struct{}, s.o.MaxRuns)
@@ -216,8 +216,6 @@ func portOf(v *onnx.ValueInfo) (p port, err error) {
 	switch {
 	case p.t == nil:
 		return p, fmt.Errorf("%w: it holds %v, for which the protocol has no datatype", onnx.ErrUnsupported, v.Type.Elem)
-	case p.t.d.Size() == 0:
-		return p, fmt.Errorf("%w: it holds %v; the server doesn't take the datatype %s", onnx.ErrUnsupported, v.Type.Elem, p.t.name)
 	case !v.Type.HasShape:
 		p.shape = []int64{-1} // the protocol can't say that the rank is unknown
 		return p, nil
@@ -346,7 +344,7 @@ func (s *Server) enter(ctx context.Context) error {
 func (s *Server) leave() { <-s.slots }
 
 // run runs the model once. The caller has a slot.
-func (m *model) run(ctx context.Context, in map[string]tensor.Any, requests int) (out map[string]tensor.Any, err error) {
+func (m *model) run(ctx context.Context, in map[string]onnx.Value, requests int) (out map[string]onnx.Value, err error) {
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
@@ -359,12 +357,12 @@ func (m *model) run(ctx context.Context, in map[string]tensor.Any, requests int)
 		m.rows.add(float64(requests))
 		m.s.mu.Unlock()
 	}()
-	out, err = m.session.Run(ctx, in, onnx.Options{MaxMemory: m.s.o.MaxMemory, MaxIterations: m.s.o.MaxIterations})
+	out, err = m.session.RunValues(ctx, in, onnx.Options{MaxMemory: m.s.o.MaxMemory, MaxIterations: m.s.o.MaxIterations})
 	return out, m.explain(ctx, in, err)
 }
 
 // explain finds the status for the error of a run.
-func (m *model) explain(ctx context.Context, in map[string]tensor.Any, err error) error {
+func (m *model) explain(ctx context.Context, in map[string]onnx.Value, err error) error {
 	var refused *refusal
 	var need *onnx.MemoryError
 	switch {
@@ -381,7 +379,7 @@ func (m *model) explain(ctx context.Context, in map[string]tensor.Any, err error
 		text = strings.TrimPrefix((&onnx.Error{Place: placed.Place, Err: placed.Err}).Error(), "onnx: ") // clients needn't know the file
 	}
 	broken := errors.Is(err, tensor.ErrClosed) || errors.Is(err, mem.ErrShrunk)
-	if _, planned := m.session.Plan(in); planned != nil && !broken {
+	if _, planned := m.session.PlanValues(in); planned != nil && !broken {
 		return refuse(http.StatusBadRequest, "%s", text) // the inputs don't fit the model
 	}
 	return &refusal{status: http.StatusInternalServerError, text: text, err: err}

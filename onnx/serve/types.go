@@ -15,8 +15,10 @@ import (
 type datatype struct {
 	name string
 	elem onnx.ElemType
-	d    dtype.DType // Invalid: no tensor holds it
+	d    dtype.DType // Invalid for strings
 }
+
+func (t *datatype) isText() bool { return t.elem == onnx.ElemString }
 
 var datatypes = []datatype{
 	{"BOOL", onnx.ElemBool, dtype.Bool},
