@@ -23,6 +23,7 @@
 //	format/raw/          elements without a header
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
+//	web/                 a page that judges layouts and shows tensors, in a browser (a module of its own)
 //	bench/               other Go libraries on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/core/cpu/   the instruction sets that the processor has

@@ -184,24 +184,24 @@ func TestMapAgrees(t *testing.T) {
 		}
 		seen := make(map[int]int)
 		for _, x := range m.cells {
-			coord := layout.MustParseTuple("(" + x.coord + ")")
+			coord := layout.MustParseTuple("(" + x.Coord + ")")
 			off, err := c.OffsetAt(coord)
-			if err != nil || off != x.off {
-				t.Fatalf("%v at %s: %d, %v; drawn %d", c, x.coord, off, err, x.off)
+			if err != nil || off != x.Offset {
+				t.Fatalf("%v at %s: %d, %v; drawn %d", c, x.Coord, off, err, x.Offset)
 			}
 			seen[off]++
 			if o.Threads != nil {
 				at, _ := coord.Flatten()
 				id := at[0]%2*3 + at[1]%3 // the coordinate is the thread's, modulo the grid
-				if x.label != fmt.Sprintf("t%d", id) || x.colour != id {
-					t.Fatalf("%v at %s is drawn for %s, not thread %d", c, x.coord, x.label, id)
+				if x.Label != fmt.Sprintf("t%d", id) || x.Group != id {
+					t.Fatalf("%v at %s is drawn for %s, not thread %d", c, x.Coord, x.Label, id)
 				}
 			}
 		}
 		held := 0
 		for i, s := range m.memory {
 			off := m.lo + i
-			if s.count != seen[off] || s.count > 0 && m.cells[s.cell].off != off {
+			if s.count != seen[off] || s.count > 0 && m.cells[s.cell].Offset != off {
 				t.Fatalf("%v: offset %d is drawn with %d elements, has %d", c, off, s.count, seen[off])
 			}
 			held += s.count
@@ -219,8 +219,8 @@ func TestMapAgrees(t *testing.T) {
 func TestTileColours(t *testing.T) {
 	m := mustMap(t, "(5,7):(7,1)", MapOptions{Tile: []int{2, 4}})
 	for i, c := range m.cells {
-		if want := i/7/2*2 + i%7/4; c.colour != want {
-			t.Errorf("%s has colour %d, is in tile %d", c.coord, c.colour, want)
+		if want := i/7/2*2 + i%7/4; c.Group != want {
+			t.Errorf("%s has colour %d, is in tile %d", c.Coord, c.Group, want)
 		}
 	}
 }

@@ -1,0 +1,255 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+var (
+	long   = flag.Bool("long", false, "run everything, not the short form")
+	siteAt = flag.String("site", "", "a `folder` that build made, instead of one made for the test")
+	update = flag.Bool("update", false, "write the pictures that tests compare with")
+)
+
+// site is the folder that build makes, made once.
+var site = sync.OnceValues(func() (string, error) {
+	if *siteAt != "" {
+		return *siteAt, nil
+	}
+	dir, err := os.MkdirTemp("", "ashlar-site")
+	if err != nil {
+		return "", err
+	}
+	made = dir
+	out, err := exec.Command("go", "run", "./build", dir).CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("go run ./build: %w\n%s", err, out)
+	}
+	return dir, err
+})
+
+var made string // the folder that was made for the tests
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if made != "" {
+		os.RemoveAll(made)
+	}
+	os.Exit(code)
+}
+
+// chromium finds the browser, or skips the test.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("skipped: there is no chromium; apt-get install chromium")
+	return ""
+}
+
+// A browser is a tab at the page, which fails the test when the console has an error.
+type browser struct {
+	t   *testing.T
+	ctx context.Context
+	url string
+	mu  sync.Mutex
+	bad []string
+}
+
+func open(t *testing.T, width, height int, opts ...chromedp.ExecAllocatorOption) *browser {
+	t.Helper()
+	path := chromium(t)
+	dir, err := site()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	list := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(width, height), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"))
+	if os.Geteuid() == 0 {
+		list = append(list, chromedp.NoSandbox)
+	}
+	alloc, cancel := chromedp.NewExecAllocator(context.Background(), append(list, opts...)...)
+	t.Cleanup(cancel)
+	ctx, cancel := chromedp.NewContext(alloc)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 8*time.Minute)
+	t.Cleanup(cancel)
+	b := &browser{t: t, ctx: ctx, url: server.URL + "/"}
+	chromedp.ListenTarget(ctx, func(ev any) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch ev := ev.(type) {
+		case *runtime.EventConsoleAPICalled:
+			if ev.Type == runtime.APITypeError || ev.Type == runtime.APITypeWarning {
+				text, _ := json.Marshal(ev.Args)
+				b.bad = append(b.bad, string(text))
+			}
+		case *runtime.EventExceptionThrown:
+			b.bad = append(b.bad, ev.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			if ev.Entry.Level == log.LevelError || ev.Entry.Level == log.LevelWarning {
+				b.bad = append(b.bad, ev.Entry.Text+" "+ev.Entry.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, text := range b.bad {
+			t.Errorf("console: %s", text)
+		}
+	})
+	b.do(log.Enable(), runtime.Enable(), chromedp.EmulateViewport(int64(width), int64(height)))
+	return b
+}
+
+func (b *browser) do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eval computes an expression in the page.
+func eval[T any](b *browser, js string) (v T) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(js, &v, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return v
+}
+
+// visit opens the page at a state, anew.
+func (b *browser) visit(hash string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+hash))
+	b.settle()
+}
+
+// settle waits until the page has drawn what its fields say.
+func (b *browser) settle() {
+	b.t.Helper()
+	b.until(`document.body.getAttribute("aria-busy") === "false"`)
+}
+
+// until waits for an expression to be true.
+func (b *browser) until(js string) {
+	b.t.Helper()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if eval[bool](b, "Boolean("+js+")") {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("not within a minute: %s\nthe page says: %s", js, eval[string](b, "document.body.innerText.slice(0, 2000)"))
+		}
+	}
+}
+
+// typed puts text into a field, as a person who selects everything and types.
+func (b *browser) typed(field, text string) {
+	b.t.Helper()
+	b.do(chromedp.Evaluate(fmt.Sprintf(`{ const e = [...document.querySelectorAll('[data-field=%q]')].find(e => e.offsetParent); e.focus(); e.select?.(); }`, field), nil))
+	b.do(chromedp.Evaluate(fmt.Sprintf(`document.execCommand("insertText", false, %s)`, quoted(text)), nil))
+	b.until(fmt.Sprintf(`new URLSearchParams(location.hash.slice(1)).get(%q) === %s || document.body.innerText`, field, quoted(text)))
+	time.Sleep(150 * time.Millisecond) // the page waits for the end of typing
+	b.settle()
+}
+
+func quoted(s string) string {
+	q, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(q)
+}
+
+func (b *browser) text(selector string) string {
+	b.t.Helper()
+	return eval[string](b, fmt.Sprintf(`document.querySelector(%s).innerText`, quoted(selector)))
+}
+
+func (b *browser) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(selector, chromedp.ByQuery))
+	b.settle()
+}
+
+// TestTypeHoverReopen types an expression, points at a cell, and opens the link of the view anew.
+func TestTypeHoverReopen(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("")
+	b.typed("a", "(4,6):(6,1)")
+	if got := b.text("#facts"); !strings.Contains(got, "(4,6):(6,1)") || !strings.Contains(got, "row-major") {
+		t.Errorf("facts: %q", got)
+	}
+	b.do(chromedp.Evaluate(`document.querySelector('#map td[data-i="8"]').dispatchEvent(new PointerEvent("pointerover", {bubbles: true}))`, nil))
+	if got := b.text("#readout"); !strings.Contains(got, "(1,2)") || !strings.Contains(got, "8") {
+		t.Errorf("readout: %q", got)
+	}
+	if got := eval[string](b, `document.querySelector("#memory td.on").innerText`); !strings.Contains(got, "1,2") {
+		t.Errorf("the memory shows %q", got)
+	}
+	link := eval[string](b, "location.hash")
+	before := b.text("#map")
+	b.visit(link)
+	if got := b.text("#map"); got != before {
+		t.Errorf("reopened: %q\nwas: %q", got, before)
+	}
+}
+
+// shot writes a picture of the page for a person to look at.
+func (b *browser) shot(file string) {
+	b.t.Helper()
+	var png []byte
+	b.do(chromedp.CaptureScreenshot(&png))
+	if err := os.WriteFile(file, png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// TestShots writes pictures to the folder that ASHLAR_SHOTS names.
+func TestShots(t *testing.T) {
+	dir := os.Getenv("ASHLAR_SHOTS")
+	if dir == "" {
+		t.Skip("skipped: ASHLAR_SHOTS names no folder")
+	}
+	for _, width := range []int{1280, 360, 1920} {
+		b := open(t, width, 900)
+		for name, hash := range views {
+			b.visit(hash)
+			b.shot(filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, width)))
+		}
+	}
+}
+
+// views are states of the page that show every tab.
+var views = map[string]string{
+	"first":   "",
+	"swizzle": "#a=Sw<3,0,3> o (8,8):(8,1)",
+	"values":  "#a=(8,8):(1,8)&colour=values&by=((4,8),2):((16,1),8)",
+	"large":   "#a=(4,1024,4096):(4194304,4096,1)",
+	"error":   "#a=(8,8):(8,1) / <2:1,4:",
+	"compare": "#tab=compare&a=(4,8):(8,1)&b=(4,8):(1,4)",
+	"verdict": "#tab=verdict&a=(6,2):(1,7)&b=(3,2):(2,3)",
+	"banks":   "#tab=banks&a=(32,32):(32,1)",
+	"convert": "#tab=convert&a=Sw<2,0,3> o (8,8):(8,1)",
+	"infer":   "#tab=infer&a=(4,8):(8,1)&b=(4,8):(1,4)",
+	"tensors": "#tab=tensors",
+}

@@ -1,0 +1,2 @@
+// The panel of files.
+export async function tensors() {}
