@@ -70,24 +70,27 @@ var answers = map[string]func(context.Context, *Question) (any, error){
 // Answer answers a question. It never fails: an error is an answer, too, with a Fault.
 func Answer(ctx context.Context, question []byte) []byte {
 	var q Question
+	if err := json.Unmarshal(question, &q); err != nil {
+		return Reply(nil, err)
+	}
+	f := answers[q.Op]
+	if f == nil {
+		return Reply(nil, fmt.Errorf("no question %q", clip(q.Op)))
+	}
+	return Reply(f(ctx, &q))
+}
+
+// Reply writes an answer, or what kept it.
+func Reply(answer any, err error) []byte {
 	var out struct {
 		Answer any    `json:"answer,omitempty"`
 		Fault  *Fault `json:"fault,omitempty"`
 	}
-	err := json.Unmarshal(question, &q)
-	if err == nil {
-		f := answers[q.Op]
-		if f == nil {
-			err = fmt.Errorf("no question %q", clip(q.Op))
-		} else {
-			out.Answer, err = f(ctx, &q)
-		}
-	}
-	if err != nil && !errors.As(err, &out.Fault) {
-		out.Fault = &Fault{Text: clip(err.Error())}
-	}
-	if err != nil {
+	if out.Answer = answer; err != nil {
 		out.Answer = nil
+		if !errors.As(err, &out.Fault) {
+			out.Fault = &Fault{Text: clip(err.Error())}
+		}
 	}
 	b, err := json.Marshal(&out)
 	if err != nil {

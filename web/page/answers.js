@@ -7,14 +7,13 @@ export class Answers {
     this.waiting = new Map(); // by kind
     this.current = null;
     this.next = 1;
-    this.file = undefined;
   }
 
-  ask(question, kind = question.op) {
+  ask(question, kind = question.op, file = null) {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.reject(new Error("replaced"));
       this.waiting.delete(kind);
-      this.waiting.set(kind, { question, kind, resolve, reject });
+      this.waiting.set(kind, { question, kind, file, resolve, reject });
       // A question that nobody waits for any more mustn't hold up the newer one.
       if (this.current?.kind === kind) {
         const stale = this.current;

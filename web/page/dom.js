@@ -7,13 +7,13 @@ export function h(tag, props = {}, ...children) {
     if (k === "on") for (const [name, f] of Object.entries(v)) e.addEventListener(name, f);
     else e.setAttribute(k, v === true ? "" : v);
   }
-  e.append(...children.flat().filter(c => c !== null && c !== undefined && c !== false));
+  e.append(...children.flat(Infinity).filter(c => c !== null && c !== undefined && c !== false));
   return e;
 }
 
 export const $ = id => document.getElementById(id);
 
-export function show(id, ...children) { $(id).replaceChildren(...children.flat().filter(Boolean)); }
+export function show(id, ...children) { $(id).replaceChildren(...children.flat(Infinity).filter(Boolean)); }
 
 let gone;
 export function toast(text) {

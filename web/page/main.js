@@ -11,7 +11,7 @@ export const state = { ...defaults };
 const past = [];
 
 export const layouts = new Answers("layouts.wasm.gz", busy);
-function busy(on) { $("busy").hidden = !on; }
+export function busy(on) { $("busy").hidden = !on; }
 
 const inputs = [...document.querySelectorAll("[data-field]")];
 

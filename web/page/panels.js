@@ -8,7 +8,7 @@ let picture = null, pair = [null, null];
 
 function readout(id) {
   return (p, i, off) => {
-    if (!p || off === undefined) { show(id, "Point at a cell, or move with the arrow keys."); return; }
+    if (!p || off === undefined) { show(id, id === "readout" ? "A layout, shape:stride, takes each coordinate to an offset: each index times its stride, added up. Point at a cell, or move with the arrow keys." : "Point at a cell, or move with the arrow keys."); return; }
     if (i === null) { show(id, "offset ", h("b", {}, off), " holds no element that is drawn"); return; }
     const parts = [["coordinate", "(" + p.coords[i] + ")"], ["offset", off], ["bits", BigInt(off) >= 0n ? BigInt(off).toString(2) : "–"]];
     if (p.labels) parts.push(["thread", p.labels[i]]);
@@ -42,7 +42,7 @@ function slices(p) {
 async function layout(wanted) {
   const p = await ask(question("map"), "map");
   if (!wanted()) return;
-  $("by-label").style.visibility = state.colour ? "visible" : "hidden";
+  $("by-label").hidden = !state.colour;
   if (p) {
     cleared(["a", "by"]);
     picture = p;
@@ -98,7 +98,6 @@ export async function raster(svg) {
 }
 
 async function compare(wanted) {
-  if (!state.b) { $("b").placeholder = "(8,8):(1,8)"; }
   const left = await ask(question("map", { colour: "", by: "" }), "map");
   if (!wanted() || !left) return;
   cleared(["a"]);

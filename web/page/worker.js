@@ -15,7 +15,27 @@ async function load(url) {
   return WebAssembly.compile(bytes);
 }
 
-let files = null; // what models.wasm reads, by number
+// readable is what models.wasm reads: parts of a file, here at once, as Go's code expects.
+function readable({ blob, url, size, pixels }) {
+  return {
+    size: blob ? blob.size : size, pixels,
+    read(at, n) {
+      try {
+        if (blob) return new Uint8Array(new FileReaderSync().readAsArrayBuffer(blob.slice(at, at + n)));
+        if (n === 0) return new Uint8Array(0);
+        const x = new XMLHttpRequest();
+        x.open("GET", url, false);
+        x.responseType = "arraybuffer";
+        x.setRequestHeader("Range", `bytes=${at}-${at + n - 1}`);
+        x.send();
+        if (x.status !== 206) return `the server answers ${x.status}`;
+        return new Uint8Array(x.response);
+      } catch (e) {
+        return String(e.message || e);
+      }
+    },
+  };
+}
 
 async function start({ url, module }) {
   if (!module) {
@@ -34,9 +54,8 @@ onmessage = event => {
     start(begin).catch(e => postMessage({ died: String(e.message || e) }));
     return;
   }
-  if (file !== undefined) files = file;
   try {
-    postMessage({ id, answer: self.ashlarAnswer(JSON.stringify(question), files) });
+    postMessage({ id, answer: self.ashlarAnswer(JSON.stringify(question), file ? readable(file) : null) });
   } catch (e) {
     postMessage({ id, died: String(e.message || e) });
   }
