@@ -5,7 +5,7 @@ import { panels } from "./panels.js";
 // The state is what was typed: text by field. It is the page's address, too.
 const defaults = {
   tab: "layout", a: "(8,8):(8,1) / <2:1,4:1>", b: "", colour: "", by: "", at: "", find: "", op: "compose",
-  banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", vector: "16", tensor: "", file: "",
+  banks: "32x4", elem: "4", access0: "row", access1: "column", access2: "", vector: "16", solve: "", file: "",
 };
 export const state = { ...defaults };
 const past = [];
@@ -122,6 +122,7 @@ async function refresh() {
     const on = b.dataset.tab === state.tab;
     b.setAttribute("aria-selected", on);
     b.tabIndex = on ? 0 : -1;
+    if (on) b.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   for (const e of document.querySelectorAll("[data-tabs]")) e.hidden = !e.dataset.tabs.split(" ").includes(state.tab);
   for (const e of document.querySelectorAll("[data-panel]")) e.hidden = e.dataset.panel !== state.tab;

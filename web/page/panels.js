@@ -53,6 +53,8 @@ async function layout(wanted) {
     for (const e of document.querySelectorAll(".drawings")) e.classList.remove("stale");
     readout("readout")(null);
     if (!performance.getEntriesByName("drawn").length) performance.mark("drawn");
+  } else if (!picture) {
+    readout("readout")(null);
   }
   if (state.find.trim() && p) {
     const f = await ask(question("find"), "find");
@@ -185,6 +187,7 @@ async function banks(wanted) {
   cleared(["a", "banks", "elem", "access0", "access1", "access2"]);
   show("facts", h("span", {}, h("b", {}, r.layout)));
   show("reports", r.accesses.map(report));
+  await solve(wanted);
 }
 
 function report(a) {
@@ -208,15 +211,17 @@ function bars(v, title) {
     ]));
 }
 
-for (const b of document.querySelectorAll("[data-solve]")) {
-  b.addEventListener("click", async () => {
-    const r = await ask(question("solve", { what: b.dataset.solve }), "solve");
-    if (!r) return;
-    cleared(["a", "banks", "elem", "access0", "access1", "access2"]);
-    const answer = r.found ? mono(r.answer, "good") : h("span", { class: "bad" }, r.decided ? "none" : "not decided");
-    show("solution", facts([["layout", mono(r.layout + (r.removed ? "   (without " + r.removed + ")" : ""))], ["answer", answer], ["search", r.why]]),
-      r.use ? h("p", {}, h("button", { on: { click: () => set({ a: r.use }) } }, "Use " + r.use)) : null);
-  });
+for (const b of document.querySelectorAll("[data-solve]")) b.addEventListener("click", () => set({ solve: b.dataset.solve }));
+
+async function solve(wanted) {
+  for (const b of document.querySelectorAll("[data-solve]")) b.setAttribute("aria-pressed", b.dataset.solve === state.solve);
+  if (!state.solve) { show("solution"); return; }
+  const r = await ask(question("solve", { what: state.solve }), "solve");
+  if (!wanted()) return;
+  if (!r) { show("solution"); return; }
+  const answer = r.found ? mono(r.answer, "good") : h("span", { class: "bad" }, r.decided ? "none" : "not decided");
+  show("solution", facts([["layout", mono(r.layout + (r.removed ? "   (without " + r.removed + ")" : ""))], ["answer", answer], ["search", r.why]]),
+    r.use ? h("p", {}, h("button", { on: { click: () => set({ a: r.use }) } }, "Use " + r.use)) : null);
 }
 
 async function convert(wanted) {

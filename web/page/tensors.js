@@ -26,6 +26,7 @@ async function ask(op, more = {}) {
 async function open(f) {
   if (/^image\//.test(f.type)) { await run(f); return; }
   const before = file;
+  drawn = "";
   file = f.url ? f : { blob: f, name: f.name };
   show("tensors", h("p", { class: "lead" }, `Reading ${f.name}…`));
   const list = await ask("open", { name: f.name });
@@ -63,7 +64,7 @@ async function pick(name) {
   drawn = name;
   for (const e of document.querySelectorAll("#tensors tr.pick")) e.classList.toggle("picked", e.dataset.name === name);
   const v = await ask("tensor", { name, at });
-  if (!v || drawn !== name) return;
+  if (!v || drawn !== name || !$("tensor")) return;
   const shape = v.entry.shape ?? [], s = v.stats;
   const steps = shape.slice(0, -2).map((n, k) => h("label", {}, "axis " + k + " ", h("input", {
     type: "number", class: "tiny", min: 0, max: n - 1, value: at[k] ?? 0,
