@@ -12,13 +12,15 @@ import (
 	"github.com/ashlar-go/ashlar/layout"
 )
 
-// maxShown is the most rows and columns that the page draws at a time; a longer mode is drawn in part.
+// maxShown is the most rows and columns that the page draws at a time; a longer mode is drawn in part. Of a layout with more
+// modes, and more elements than the square of that, it draws one coordinate of each mode before the last two.
 const maxShown = 32
 
 // A picture is a map as the page draws it. Offsets are text, as JavaScript's numbers aren't exact from 2^53 on.
 type picture struct {
 	Facts    judge.Facts `json:"facts"`
 	Span     [2]string   `json:"span"` // the smallest and the largest offset, where they are known
+	Size     string      `json:"size"`
 	Shape    []string    `json:"shape"`
 	At       []int       `json:"at"`
 	By       string      `json:"by"`
@@ -26,6 +28,7 @@ type picture struct {
 	Cols     int         `json:"cols"`
 	FirstRow int         `json:"firstRow"`
 	FirstCol int         `json:"firstCol"`
+	Titles   []string    `json:"titles"` // of each grid
 	RowCuts  []bool      `json:"rowCuts"`
 	ColCuts  []bool      `json:"colCuts"`
 	Coords   []string    `json:"coords"`
@@ -53,6 +56,8 @@ func part(q *Question) (c layout.Composed, m *draw.Map, at []int, whole bool, er
 	for i, n := range shape {
 		most := 1
 		switch {
+		case c.Size() <= maxShown*maxShown:
+			most = n
 		case rank == 1:
 			most = maxShown * maxShown
 		case i >= rank-2:
@@ -117,6 +122,7 @@ func drawn(_ context.Context, q *Question) (any, error) {
 	}
 	p.Rows, p.Cols, p.FirstRow, p.FirstCol = m.Grid()
 	p.RowCuts, p.ColCuts = m.Cuts()
+	p.Titles, p.Size = m.Titles(), strconv.Itoa(c.Size())
 	for _, x := range m.Cells() {
 		p.Coords = append(p.Coords, x.Coord)
 		p.Offsets = append(p.Offsets, strconv.Itoa(x.Offset))

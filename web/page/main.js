@@ -30,7 +30,7 @@ function fill() {
 export function set(change, remember = true) {
   const before = { ...state };
   Object.assign(state, change);
-  if (JSON.stringify(before) === JSON.stringify(state)) return;
+  if (JSON.stringify(before) === JSON.stringify(state)) { if (!running) idle(); return; }
   if (remember) remembered(before);
   for (const k of Object.keys(change)) for (const e of inputs) if (e.dataset.field === k && e.value !== state[k]) e.value = state[k];
   keep();
@@ -107,18 +107,21 @@ export function cleared(fields) {
   }
 }
 
-export function say(f, span) {
-  const rows = [["", mono(f.layout)], ["size", mono(String(f.size))]];
-  if (f.size > 0 && f.known) rows.push(["offsets", mono(span[0] + " to " + span[1])]);
+export function say(p) {
+  const f = p.facts;
+  const rows = [["", mono(f.layout)], ["size", mono(p.size)]];
+  if (f.size > 0 && f.known) rows.push(["offsets", mono(p.span[0] + " to " + p.span[1])]);
   rows.push(["injective", mono(yes(f.injective))], ["contiguous", mono(yes(f.contiguous) + (f.order ? ", " + f.order : ""))]);
   show("facts", rows.map(([k, v]) => h("span", {}, k ? k + " " : "", h("b", {}, v.textContent))));
 }
 
-let generation = 0;
+let generation = 0, running = false;
+const idle = () => document.body.setAttribute("aria-busy", "false");
 async function refresh() {
   const mine = ++generation;
+  running = true;
   document.body.dataset.tab = state.tab;
-  for (const b of document.querySelectorAll("[data-tab]")) {
+  for (const b of document.querySelectorAll("nav [data-tab]")) {
     const on = b.dataset.tab === state.tab;
     b.setAttribute("aria-selected", on);
     b.tabIndex = on ? 0 : -1;
@@ -128,13 +131,17 @@ async function refresh() {
   for (const e of document.querySelectorAll("[data-panel]")) e.hidden = e.dataset.panel !== state.tab;
   document.body.setAttribute("aria-busy", "true");
   await panels[state.tab](() => mine === generation);
-  if (mine === generation) document.body.setAttribute("aria-busy", "false");
+  if (mine !== generation) return;
+  running = false;
+  document.body.dataset.shown = "";
+  idle();
 }
 export { refresh };
 
 let wait;
 for (const e of inputs) {
   e.addEventListener("input", () => {
+    document.body.setAttribute("aria-busy", "true");
     clearTimeout(wait);
     wait = setTimeout(() => {
       const now = Date.now();
@@ -143,11 +150,11 @@ for (const e of inputs) {
     }, e.tagName === "SELECT" ? 0 : 120);
   });
 }
-for (const b of document.querySelectorAll("[data-tab]")) b.addEventListener("click", () => set({ tab: b.dataset.tab }));
+for (const b of document.querySelectorAll("nav [data-tab]")) b.addEventListener("click", () => set({ tab: b.dataset.tab }));
 document.querySelector("nav").addEventListener("keydown", e => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
   if (!step) return;
-  const all = [...document.querySelectorAll("[data-tab]")];
+  const all = [...document.querySelectorAll("nav [data-tab]")];
   const next = all[(all.findIndex(b => b.dataset.tab === state.tab) + step + all.length) % all.length];
   next.focus();
   next.click();

@@ -23,7 +23,8 @@ export function grids(p, differs) {
       rows.push(h("tr", {}, h("th", { scope: "row", class: p.rowCuts[r] ? "cut-top" : undefined }, String(p.shape.length === 1 ? p.firstRow + r * p.cols : p.firstRow + r)), cells));
     }
     const by = p.by ? ", a colour for each " + p.by : "";
-    const title = h("caption", {}, "Offsets ", h("small", {}, "of each coordinate" + by));
+    const part = p.titles[from / per];
+    const title = part && from > 0 ? h("caption", {}, part) : h("caption", {}, "Offsets ", h("small", {}, "of each coordinate" + by + (part ? "; " + part : "")));
     tables.push(h("table", { class: "grid" }, title, h("thead", {}, head), h("tbody", {}, rows)));
   }
   return tables;

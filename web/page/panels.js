@@ -36,7 +36,7 @@ function slices(p) {
       h("button", { "aria-label": name + " on", on: { click: () => move(k, at + shown) } }, "›"),
       shown === 1 ? `of ${p.shape[k]}` : `to ${at + shown - 1} of ${p.shape[k]}`);
   });
-  show("slice", h("span", {}, `${p.offsets.length} of ${p.facts.size} coordinates are drawn`), items);
+  show("slice", h("span", {}, `${p.offsets.length} of ${p.size} coordinates are drawn`), items);
 }
 
 async function layout(wanted) {
@@ -46,7 +46,7 @@ async function layout(wanted) {
   if (p) {
     cleared(["a", "by"]);
     picture = p;
-    say(p.facts, p.span);
+    say(p);
     slices(p);
     show("map", grids(p));
     show("memory", memory(p));
@@ -103,7 +103,7 @@ async function compare(wanted) {
   const left = await ask(question("map", { colour: "", by: "" }), "map");
   if (!wanted() || !left) return;
   cleared(["a"]);
-  say(left.facts, left.span);
+  say(left);
   if (!state.b.trim()) { show("difference", h("p", { class: "lead" }, "Type a second layout.")); show("left", grids(left)); show("right"); return; }
   const right = await ask(question("map", { a: state.b, colour: "", by: "" }), "map2");
   const d = right && await ask(question("compare"));
