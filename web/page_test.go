@@ -148,6 +148,26 @@ func TestSolver(t *testing.T) {
 	}
 }
 
+// TestCopies makes each form of the picture that the page copies.
+func TestCopies(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#a=(4,4):(4,1)")
+	for form, want := range map[string]string{"text": "0:", "svg": "<svg", "go": `layout.MustParse("(4,4):(4,1)")`} {
+		got := eval[string](b, fmt.Sprintf(`import("./main.js").then(m => m.ask(m.question("copy", {what: %q}))).then(r => r.text)`, form))
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q", form, got)
+		}
+	}
+	size := eval[[]int](b, `(async () => {
+		const { ask, question } = await import("./main.js"), { raster } = await import("./panels.js");
+		const r = await createImageBitmap(await raster((await ask(question("copy", {what: "svg"}))).text));
+		return [r.width, r.height];
+	})()`)
+	if len(size) != 2 || size[0] < 200 || size[1] < 200 {
+		t.Errorf("the PNG has %v pixels", size)
+	}
+}
+
 // TestUndo goes back over changes of several fields, and keeps the address in step.
 func TestUndo(t *testing.T) {
 	b := open(t, 1280, 900)

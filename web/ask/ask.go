@@ -146,7 +146,11 @@ func compared(_ context.Context, q *Question) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judge.Compare(a, b)
+	d, err := judge.Compare(a, b)
+	if err != nil {
+		return nil, in("a", err)
+	}
+	return d, nil
 }
 
 func judged(_ context.Context, q *Question) (any, error) {
