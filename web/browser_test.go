@@ -240,10 +240,16 @@ func TestShots(t *testing.T) {
 	if dir == "" {
 		t.Skip("skipped: ASHLAR_SHOTS names no folder")
 	}
-	for _, width := range []int{1280, 360} {
+	for _, width := range []int{1280, 360, 1920} {
 		b := open(t, width, 900)
 		for name, hash := range views {
+			if only := os.Getenv("ASHLAR_SHOT"); only != "" && !strings.Contains(only, name) {
+				continue
+			}
 			b.visit(hash)
+			if strings.Contains(hash, "file=") {
+				time.Sleep(3 * time.Second)
+			}
 			if width == 1280 && strings.Contains(dir, "dark") {
 				b.do(chromedp.Evaluate(`document.documentElement.dataset.theme = "dark"`, nil))
 			}

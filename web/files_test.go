@@ -111,6 +111,14 @@ func TestFiles(t *testing.T) {
 		t.Errorf("the layout of a file in column order: %q", got)
 	}
 	b.visit("#tab=tensors")
+	b.drop("digits.onnx")
+	says("10 nodes", "Graph", "float32")
+	b.until(`document.querySelector("#graph img")?.naturalWidth > 100`)
+	b.drop("seven.png")
+	says("Run on seven.png", "Conv", "%")
+	if !*long {
+		return
+	}
 	b.drop("several.npz")
 	says("npz", "deep", "holes")
 	b.do(chromedp.Click(`tr[data-name="holes"]`, chromedp.ByQuery))
@@ -126,11 +134,6 @@ func TestFiles(t *testing.T) {
 		b.until(`document.querySelector("#fault-file").innerText.includes(` + quoted(why) + `)`)
 	}
 	says("large.safetensors") // what was open still is
-	b.drop("digits.onnx")
-	says("10 nodes", "Graph", "float32")
-	b.until(`document.querySelector("#graph img")?.naturalWidth > 100`)
-	b.drop("seven.png")
-	says("Run on seven.png", "Conv", "%")
 }
 
 // TestFileByLink opens a file of the page's own server, by parts.

@@ -16,6 +16,7 @@ require (
 	github.com/gobwas/ws v1.4.0 // indirect
 	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
+	google.golang.org/protobuf v1.36.12 // indirect
 )
 
 replace github.com/ashlar-go/ashlar => ..

@@ -197,7 +197,7 @@ function report(a) {
       ` in ${plural(a.steps, "step")} and ${plural(a.phases, "phase")}: ${plural(a.cycles, "cycle")}` + (clean ? "" : ` instead of ${a.phases}`),
       a.split ? h("span", { class: "bad" }, `; ${plural(a.split, "vector")} split`) : null),
     a.worst ? h("p", { class: "soft" }, `The fullest phase, step ${a.worst.step} from thread ${a.worst.thread}: ${Math.max(...a.worst.per_bank)} words in bank ${a.worst.per_bank.indexOf(Math.max(...a.worst.per_bank))}.`) : null,
-    bars(a.worst ? a.worst.per_bank : a.per_bank, a.worst ? "words in each bank in the fullest phase" : "words in each bank, all phases"));
+    h("div", { class: "scroll" }, bars(a.worst ? a.worst.per_bank : a.per_bank, a.worst ? "words in each bank in the fullest phase" : "words in each bank, all phases")));
 }
 
 // bars draws the words of each bank.
