@@ -216,8 +216,10 @@ func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func(coord []int,
 	blocks = make([]int, rank)
 	counts := make([]int, rank) // how many blocks each mode has
 	switch {
-	case o.Threads != nil && o.Tile != nil, o.Values != nil && (o.Threads != nil || o.Tile != nil):
-		return nil, nil, fail("NewMap", layout.ErrShape, "several of threads, values and a tile are given: one of them colours the cells")
+	case o.Threads != nil && o.Tile != nil:
+		return nil, nil, fail("NewMap", layout.ErrShape, "threads and a tile are given: one of them colours the cells")
+	case o.Values != nil && (o.Threads != nil || o.Tile != nil):
+		return nil, nil, fail("NewMap", layout.ErrShape, "values are given, and threads or a tile: one of them colours the cells")
 	case o.Values != nil:
 		group, err = m.values(in, *o.Values)
 		return group, blocks, err
