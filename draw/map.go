@@ -48,7 +48,7 @@ type Cell struct {
 // A slot is one offset: the first cell there, or -1, and how many there are.
 type slot struct{ cell, count int }
 
-// MapOptions say what is drawn, and what the colours stand for: one of Threads, Values and Tile at most may be given.
+// MapOptions choose a part and the meaning of the colours. At most one of Threads, Values and Tile may be given.
 type MapOptions struct {
 	// From and To have the first coordinate that is drawn and the one behind the last, mode by mode; nil draws all.
 	From, To []int

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What FactsOf, Compare and Holders say is what looking at every coordinate gives.
+// FactsOf, Compare and Holders agree with a look at every coordinate.
 func TestFactsByLooking(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one := func(name string) layout.Composed {

@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestFits looks for what sticks out at the narrowest and the widest screen, and for shifts of what was drawn.
+// TestFits refuses elements wider than the screen, and shifts while the page loads.
 func TestFits(t *testing.T) {
 	names := []string{"first"}
 	if *long {

@@ -163,7 +163,7 @@ func swizzled(c *cobra.Command, lay layout.Composed, text string) (layout.Compos
 	return layout.NewComposed(w, lay.Base(), lay.Inner())
 }
 
-// printFacts writes what is known of a layout.
+// printFacts writes the facts of a layout.
 func printFacts(w io.Writer, c layout.Composed, f *judge.Facts) {
 	in := c.Inner()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

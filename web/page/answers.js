@@ -1,5 +1,6 @@
 // Answers asks a worker questions. A newer question of the same kind takes the place of
-// one that waits. stop ends the worker, and the next question starts another.
+// one that waits. stop ends the worker, and the next question starts another; lost, which
+// the page may set, is called then, as what the worker had read is gone.
 export class Answers {
   constructor(url, busy) {
     this.url = url;
@@ -14,22 +15,31 @@ export class Answers {
       this.waiting.get(kind)?.reject(new Error("replaced"));
       this.waiting.delete(kind);
       this.waiting.set(kind, { question, kind, file, resolve, reject });
-      // A question that nobody waits for any more mustn't hold up the newer one.
-      if (this.current?.kind === kind) {
-        const stale = this.current;
-        setTimeout(() => { if (this.current === stale) this.restart("replaced"); }, 1000);
-      }
       this.work();
     });
   }
 
-  stop() { this.restart("stopped"); }
+  // abandon drops the questions of a view that is no longer wanted. One that goes on for
+  // half a second more is ended, so that it doesn't hold up the newer ones.
+  abandon() {
+    for (const q of this.waiting.values()) q.reject(new Error("replaced"));
+    this.waiting.clear();
+    const stale = this.current;
+    if (stale) setTimeout(() => { if (this.current === stale) this.restart("replaced"); }, 500);
+  }
+
+  stop() { if (this.current) this.restart("stopped"); }
 
   restart(why) {
+    this.end();
+    this.finish(q => q.reject(new Error(why)));
+  }
+
+  end() {
     this.worker?.terminate();
     this.worker = null;
     this.ready = false;
-    this.finish(q => q.reject(new Error(why)));
+    this.lost?.();
   }
 
   finish(f) {
@@ -51,9 +61,7 @@ export class Answers {
     if (m.module) this.module = m.module;
     if (m.ready) { this.ready = true; this.work(); }
     if (m.died) {
-      this.worker?.terminate();
-      this.worker = null;
-      this.ready = false;
+      this.end();
       const waited = [...this.waiting.values()];
       this.waiting.clear();
       for (const q of waited) q.reject(new Error(m.died));

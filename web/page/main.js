@@ -120,6 +120,7 @@ const idle = () => document.body.setAttribute("aria-busy", "false");
 async function refresh() {
   const mine = ++generation;
   running = true;
+  layouts.abandon();
   document.body.dataset.tab = state.tab;
   for (const b of document.querySelectorAll("nav [data-tab]")) {
     const on = b.dataset.tab === state.tab;

@@ -54,30 +54,28 @@ export function memory(p) {
   return [h("table", { class: "grid memory" }, h("caption", {}, "Memory ", h("small", {}, "with the coordinate at each offset")), h("tbody", {}, rows))];
 }
 
-// watch lights up a cell, the others with its offset, and its place in memory, by pointer
-// and by arrow keys; say gets the picture and the index, or null.
-export function watch(places, picture, say) {
-  const light = target => {
+// watch lights up what belongs together in several places, by pointer and by arrow keys:
+// cells with the same key, which is an offset or a coordinate. pictures has the picture of
+// each place, key gives a cell's, and say gets the picture, the index and the key, or null.
+export function watch(places, pictures, key, say) {
+  const keyOf = (k, e) => key(pictures()[k], e.dataset.i === undefined ? null : Number(e.dataset.i), e.dataset.o);
+  const light = (k, target) => {
     for (const place of places) for (const e of place.querySelectorAll("td.on")) e.classList.remove("on");
-    const p = picture();
-    if (!target || !p) { say(p, null); return; }
-    const i = target.dataset.i === undefined ? null : Number(target.dataset.i);
-    const off = target.dataset.o ?? p.offsets[i];
-    for (const place of places) {
-      for (const e of place.querySelectorAll("td[data-i], td[data-o]")) {
-        if ((e.dataset.o ?? p.offsets[Number(e.dataset.i)]) === off) e.classList.add("on");
-      }
-    }
-    if (target.dataset.o === undefined) target.classList.add("on");
-    say(p, i, off);
+    const all = pictures();
+    if (!target || !all[k]) { say(null); return; }
+    const wanted = keyOf(k, target);
+    places.forEach((place, n) => {
+      if (all[n]) for (const e of place.querySelectorAll("td[data-i], td[data-o]")) if (keyOf(n, e) === wanted) e.classList.add("on");
+    });
+    say(all[k], target.dataset.i === undefined ? null : Number(target.dataset.i), wanted);
   };
   const cell = e => e.target.closest?.("td[data-i], td[data-o]");
-  for (const place of places) {
-    place.addEventListener("pointerover", e => light(cell(e)));
-    place.addEventListener("pointerleave", () => light(null));
-    place.addEventListener("focusin", e => light(cell(e)));
+  places.forEach((place, k) => {
+    place.addEventListener("pointerover", e => light(k, cell(e)));
+    place.addEventListener("pointerleave", () => light(k, null));
+    place.addEventListener("focusin", e => light(k, cell(e)));
     place.addEventListener("keydown", e => {
-      const p = picture(), td = cell(e);
+      const p = pictures()[k], td = cell(e);
       if (!td || !p || td.dataset.o !== undefined) return;
       const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -p.cols, ArrowDown: p.cols, Home: -Number(td.dataset.i), End: p.offsets.length - 1 - Number(td.dataset.i) }[e.key];
       if (step === undefined) return;
@@ -88,6 +86,5 @@ export function watch(places, picture, say) {
       next.tabIndex = 0;
       next.focus();
     });
-  }
-  return light;
+  });
 }

@@ -6,20 +6,27 @@ import { tensors } from "./tensors.js";
 
 let picture = null, pair = [null, null];
 
-function readout(id) {
-  return (p, i, off) => {
-    if (!p || off === undefined) { show(id, id === "readout" ? "A layout, shape:stride, takes each coordinate to an offset: each index times its stride, added up. Point at a cell, or move with the arrow keys." : "Point at a cell, or move with the arrow keys."); return; }
-    if (i === null) { show(id, "offset ", h("b", {}, off), " holds no element that is drawn"); return; }
-    const parts = [["coordinate", "(" + p.coords[i] + ")"], ["offset", off], ["bits", BigInt(off) >= 0n ? BigInt(off).toString(2) : "–"]];
-    if (p.labels) parts.push(["thread", p.labels[i]]);
-    const same = p.offsets.filter(o => o === off).length;
-    if (same > 1) parts.push(["elements there", String(same)]);
-    show(id, parts.map(([k, v]) => h("span", {}, k + " ", h("b", {}, v))));
-  };
+const hint = "Point at a cell, or move with the arrow keys.";
+const spans = parts => parts.map(([k, v]) => h("span", {}, k + " ", h("b", {}, v)));
+
+function readout(p, i, off) {
+  if (!p) { show("readout", "A layout, shape:stride, takes each coordinate to an offset: each index times its stride, added up. " + hint); return; }
+  if (i === null) { show("readout", "offset ", h("b", {}, off), " holds no element that is drawn"); return; }
+  const parts = [["coordinate", "(" + p.coords[i] + ")"], ["offset", off], ["bits", BigInt(off) >= 0n ? BigInt(off).toString(2) : "–"]];
+  if (p.labels) parts.push(["thread", p.labels[i]]);
+  const same = p.offsets.filter(o => o === off).length;
+  if (same > 1) parts.push(["elements there", String(same)]);
+  show("readout", spans(parts));
 }
 
-watch([$("map"), $("memory")], () => picture, readout("readout"));
-watch([$("left"), $("right")], () => pair[0] && pair[1] ? pair[0] : null, readout("readout2"));
+function readout2(p, _, coord) {
+  if (!p) { show("readout2", hint); return; }
+  const offset = q => q.offsets[q.coords.indexOf(coord)] ?? "–";
+  show("readout2", spans([["coordinate", "(" + coord + ")"], ["first", offset(pair[0])], ["second", offset(pair[1])]]));
+}
+
+watch([$("map"), $("memory")], () => [picture, picture], (p, i, o) => o ?? p.offsets[i], readout);
+watch([$("left"), $("right")], () => pair, (p, i) => p.coords[i], readout2);
 
 function slices(p) {
   const rank = p.shape.length;
@@ -51,10 +58,10 @@ async function layout(wanted) {
     show("map", grids(p));
     show("memory", memory(p));
     for (const e of document.querySelectorAll(".drawings")) e.classList.remove("stale");
-    readout("readout")(null);
+    readout(null);
     if (!performance.getEntriesByName("drawn").length) performance.mark("drawn");
   } else if (!picture) {
-    readout("readout")(null);
+    readout(null);
   }
   if (state.find.trim() && p) {
     const f = await ask(question("find"), "find");
@@ -124,7 +131,7 @@ async function compare(wanted) {
     d.first && ["first difference", (d.first.coord ? `coordinate (${d.first.coord})` : `coordinate ${d.first.index}`) + ": " + d.first.reason],
     ["reach the same offsets", d.offsets ? "yes" : "no"],
   ]));
-  readout("readout2")(null);
+  readout2(null);
 }
 
 const ops = ["compose", "complement", "coalesce", "left_inverse", "right_inverse", "logical_divide", "zipped_divide", "tiled_divide", "flat_divide", "logical_product", "zipped_product", "tiled_product", "flat_product", "product_by"];

@@ -6,14 +6,17 @@ import { busy, set, state } from "./main.js";
 const models = new Answers("models.wasm.gz", busy);
 $("stop").addEventListener("click", () => models.stop());
 
-let file = null, listing = null, at = [], drawn = "";
+let file = null, listing = null, at = [], drawn = "", known = false; // known: the program has read what is in the file
+models.lost = () => { known = false; };
 const ended = "the program ended";
 
 async function ask(op, more = {}) {
   try {
+    if (!known && file && op !== "open") await models.ask({ op: "open", name: file.name }, "open", file);
     const out = await models.ask({ op, ...more }, op, file && { ...file, pixels: more.pixels });
     if (out.fault) { $("fault-file").textContent = out.fault.text; return null; }
     $("fault-file").textContent = "";
+    known = true;
     return out.answer;
   } catch (e) {
     if (e.message === "replaced") return null;

@@ -1,5 +1,5 @@
-// Package show reads files of tensors and models for the page: what is in them, parts of
-// the elements, and runs of a model on a picture. It reads a file by parts, so that one of
+// Package show reads files of tensors and models for the page: names, types, parts
+// of the elements, and runs of a model on a picture. It reads a file by parts, so that one of
 // any size opens at once.
 package show
 

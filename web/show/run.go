@@ -97,7 +97,7 @@ func (f *File) Picture() (*Size, error) {
 }
 
 // Run runs the model on a picture of the wanted size, in bytes red, green, blue, alpha.
-// Pixels of floats go from 0 to 1, those of integers from 0 to 255.
+// Floats go from 0 to 1, integers from 0 to 255.
 func (f *File) Run(ctx context.Context, rgba []byte) (*Run, error) {
 	s, err := f.Picture()
 	if err != nil {
