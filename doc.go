@@ -15,6 +15,7 @@
 //	op/                  one file per operator: doc comment, function, table, loop
 //	device/              memory configs, shards, queues; an accelerator in software
 //	onnx/                decodes a graph, checks it, runs it through op's table
+//	onnx/picture/        draws the graph of a model
 //	onnx/serve/          runs models for clients over HTTP
 //	format/npy/          NumPy's npy and npz files
 //	format/safetensors/  safetensors files, mapped
@@ -24,6 +25,7 @@
 //	format/zarr/         Zarr: arrays in chunks, in folders, zip files, memory and HTTP
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
+//	web/                 a page that judges layouts and shows tensors, in a browser (a module of its own)
 //	bench/               other Go libraries, ONNX Runtime and NumPy on the same cases (a module of its own)
 //	cmd/ashlar/          the command: flags, calls, errors
 //	internal/core/cpu/   the instruction sets that the processor has

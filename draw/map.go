@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,51 +26,73 @@ const (
 type Map struct {
 	lay        layout.Composed
 	by         string // what a colour stands for
+	from       []int  // the first coordinate that is drawn, mode by mode
+	part       bool   // not all coordinates are drawn
 	rows, cols int    // of one grid
 	titles     []string
-	cells      []cell // grid after grid, each in row-major order
+	cells      []Cell // grid after grid, each in row-major order
 	rowCuts    []bool // whether a block begins at a row
 	colCuts    []bool
 	lo, hi     int
 	memory     []slot // from lo to hi; nil when there are more than MaxCells
 }
 
-// A cell is one coordinate.
-type cell struct {
-	coord  string
-	label  string // of its thread
-	off    int
-	colour int
+// A Cell is one coordinate of a Map.
+type Cell struct {
+	Coord  string // 3,1
+	Label  string // of its thread, t5, or of its thread and value, t5 v1
+	Offset int
+	Group  int // the number of its colour, 0 to 11; -1 has none
 }
 
 // A slot is one offset: the first cell there, or -1, and how many there are.
 type slot struct{ cell, count int }
 
-// MapOptions say what the colours of a Map stand for; one of them at most may be given.
+// MapOptions choose a part and the meaning of the colours. At most one of Threads, Values and Tile may be given.
 type MapOptions struct {
+	// From and To have the first coordinate that is drawn and the one behind the last, mode by mode; nil draws all.
+	From, To []int
 	// Threads takes the coordinate of a thread to its number. Threads take elements in turn: the element at c belongs to the
 	// thread at c mod the shape of Threads, mode by mode; modes beyond it are shared.
 	Threads *layout.Layout
+	// Values is a thread–value layout: its first mode counts threads, the second the values of a thread, and its offsets are
+	// linear coordinates of the layout, the first mode fastest. Coordinates that no thread has get no colour.
+	Values *layout.Layout
 	// Tile has the extents of a tile, mode by mode. Tiles at the end are clipped.
 	Tile []int
 }
 
-// NewMap returns the picture of a layout. It fails with layout.ErrLimit when there are more than MaxCells coordinates, or more
-// than MaxSide rows or columns, and with layout.ErrShape when the threads or the tile don't fit the layout.
+// NewMap returns the picture of a layout. It fails with layout.ErrLimit when more than MaxCells coordinates are to be drawn, or
+// more than MaxSide rows or columns, and with layout.ErrShape when an option doesn't fit the layout.
 func NewMap(c layout.Composed, o MapOptions) (*Map, error) {
 	in := c.Inner()
 	shape := in.Shape()
 	m := &Map{lay: c, rows: 1, cols: 1}
 	rank := len(shape)
-	if n := c.Size(); n > MaxCells {
-		return nil, fail("NewMap", layout.ErrLimit, "%s has %d coordinates, at most %d are drawn: draw a part of it, A[0:16, 0:16]", in.ShapeString(), n, MaxCells)
+	to, err := m.window(&in, o)
+	if err != nil {
+		return nil, err
+	}
+	drawn := make([]int, rank)
+	n := 1
+	for i := range drawn {
+		drawn[i] = to[i] - m.from[i]
+		if n *= drawn[i]; n > MaxCells || n < 0 {
+			n = MaxCells + 1
+		}
+	}
+	if slices.Contains(drawn, 0) {
+		n = 0
+	}
+	if n > MaxCells {
+		return nil, fail("NewMap", layout.ErrLimit, "%s has %d coordinates, at most %d are drawn: draw a part of it, A[0:16, 0:16]", in.ShapeString(), c.Size(), MaxCells)
 	}
 	switch {
 	case rank == 1:
-		m.cols = min(max(shape[0], 1), 16)
-		m.rows = (shape[0] + m.cols - 1) / m.cols
+		m.cols = min(max(drawn[0], 1), 16)
+		m.rows = (drawn[0] + m.cols - 1) / m.cols
 	case rank > 1:
-		m.rows, m.cols = shape[rank-2], shape[rank-1]
+		m.rows, m.cols = drawn[rank-2], drawn[rank-1]
 		if m.rows > MaxSide || m.cols > MaxSide {
 			return nil, fail("NewMap", layout.ErrLimit, "%s has %d rows and %d columns, at most %d are drawn: draw a part of it, A[0:16, 0:16]", in.ShapeString(), m.rows, m.cols, MaxSide)
 		}
@@ -80,12 +103,12 @@ func NewMap(c layout.Composed, o MapOptions) (*Map, error) {
 	}
 	m.rowCuts, m.colCuts = make([]bool, m.rows), make([]bool, m.cols)
 	if rank > 1 {
-		cut(m.rowCuts, blocks[rank-2])
-		cut(m.colCuts, blocks[rank-1])
+		cut(m.rowCuts, blocks[rank-2], m.from[rank-2])
+		cut(m.colCuts, blocks[rank-1], m.from[rank-1])
 	}
-	coord := make([]int, rank)
-	for range c.Size() {
-		if rank < 2 || coord[rank-1] == 0 && coord[rank-2] == 0 {
+	coord := slices.Clone(m.from)
+	for range n {
+		if rank < 2 || coord[rank-1] == m.from[rank-1] && coord[rank-2] == m.from[rank-2] {
 			m.title(coord)
 		}
 		linear, place := 0, 1
@@ -97,22 +120,68 @@ func NewMap(c layout.Composed, o MapOptions) (*Map, error) {
 		if err != nil {
 			return nil, err
 		}
-		number, label := group(coord)
+		number, label := group(coord, linear)
 		name := numbers(coord)
 		if rank == 0 {
 			name = "()"
 		}
-		m.cells = append(m.cells, cell{name, label, off, number % len(fills)})
+		if number >= 0 {
+			number %= len(fills)
+		}
+		m.cells = append(m.cells, Cell{name, label, off, number})
 		for i := rank - 1; i >= 0; i-- { // the next coordinate in row-major order
-			if coord[i]++; coord[i] < shape[i] {
+			if coord[i]++; coord[i] < to[i] {
 				break
 			}
-			coord[i] = 0
+			coord[i] = m.from[i]
 		}
 	}
 	m.remember()
 	return m, nil
 }
+
+// window finds the first coordinate that is drawn, and returns the one behind the last.
+func (m *Map) window(in *layout.Layout, o MapOptions) (to []int, err error) {
+	shape := in.Shape()
+	m.from, to = make([]int, len(shape)), shape
+	if o.From == nil && o.To == nil {
+		return to, nil
+	}
+	if len(o.From) != len(shape) || len(o.To) != len(shape) {
+		return nil, fail("NewMap", layout.ErrShape, "from (%s) to (%s): the shape %s has %d modes", numbers(o.From), numbers(o.To), in.ShapeString(), len(shape))
+	}
+	for i, n := range shape {
+		if o.From[i] < 0 || o.To[i] < o.From[i] || o.To[i] > n {
+			return nil, fail("NewMap", layout.ErrRange, "from (%s) to (%s) isn't in the shape %s", numbers(o.From), numbers(o.To), in.ShapeString())
+		}
+		m.part = m.part || o.To[i]-o.From[i] < n
+	}
+	copy(m.from, o.From)
+	return o.To, nil
+}
+
+// Grid returns the number of rows and columns of one grid, and the coordinate of the first of each.
+func (m *Map) Grid() (rows, cols, firstRow, firstCol int) {
+	switch n := len(m.from); {
+	case n == 1:
+		firstRow = m.from[0]
+	case n > 1:
+		firstRow, firstCol = m.from[n-2], m.from[n-1]
+	}
+	return m.rows, m.cols, firstRow, firstCol
+}
+
+// Cells returns what is drawn: grid after grid, each in row-major order.
+func (m *Map) Cells() []Cell { return slices.Clone(m.cells) }
+
+// Titles returns the heading of each grid, empty where there is one alone.
+func (m *Map) Titles() []string { return slices.Clone(m.titles) }
+
+// Cuts reports for each row and each column of a grid whether a block begins there.
+func (m *Map) Cuts() (rows, cols []bool) { return slices.Clone(m.rowCuts), slices.Clone(m.colCuts) }
+
+// By says what a colour stands for: row, column, block, thread of T, tile of T; empty where there is one colour.
+func (m *Map) By() string { return m.by }
 
 // title adds the heading of the grid that begins at a coordinate.
 func (m *Map) title(coord []int) {
@@ -134,21 +203,26 @@ func numbers(v []int) string {
 	return strings.Join(s, ",")
 }
 
-// cut marks where blocks of n begin; none when n is 0.
-func cut(cuts []bool, n int) {
-	for i := n; n > 0 && i < len(cuts); i += n {
-		cuts[i] = true
+// cut marks where blocks of n begin, in a row that begins at from; none when n is 0.
+func cut(cuts []bool, n, from int) {
+	for i := 1; n > 0 && i < len(cuts); i++ {
+		cuts[i] = (from+i)%n == 0
 	}
 }
 
 // grouping returns what numbers the group of a coordinate, and the extent of a block of each mode, 0 for none.
-func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func([]int) (int, string), blocks []int, err error) {
+func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func(coord []int, linear int) (int, string), blocks []int, err error) {
 	rank := in.Rank()
 	blocks = make([]int, rank)
 	counts := make([]int, rank) // how many blocks each mode has
 	switch {
 	case o.Threads != nil && o.Tile != nil:
 		return nil, nil, fail("NewMap", layout.ErrShape, "threads and a tile are given: one of them colours the cells")
+	case o.Values != nil && (o.Threads != nil || o.Tile != nil):
+		return nil, nil, fail("NewMap", layout.ErrShape, "values are given, and threads or a tile: one of them colours the cells")
+	case o.Values != nil:
+		group, err = m.values(in, *o.Values)
+		return group, blocks, err
 	case o.Threads != nil:
 		t := *o.Threads
 		lo, hi := t.Span()
@@ -159,7 +233,7 @@ func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func([]int) (int,
 			blocks[i] = t.Dim(i)
 		}
 		m.by = fmt.Sprintf("thread of %v", t)
-		return func(coord []int) (int, string) {
+		return func(coord []int, _ int) (int, string) {
 			linear, place := 0, 1
 			for i := range t.Rank() {
 				linear += coord[i] % t.Dim(i) * place
@@ -193,11 +267,11 @@ func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func([]int) (int,
 		if w, ok := m.lay.Outer().(layout.Swizzle); ok && w.Bits() > 0 { // which moves elements along their row
 			m.by, axis = "column", rank-1
 		}
-		return func(coord []int) (int, string) { return coord[axis], "" }, blocks, nil
+		return func(coord []int, _ int) (int, string) { return coord[axis], "" }, blocks, nil
 	default:
-		return func([]int) (int, string) { return 0, "" }, blocks, nil
+		return func([]int, int) (int, string) { return 0, "" }, blocks, nil
 	}
-	return func(coord []int) (int, string) {
+	return func(coord []int, _ int) (int, string) {
 		number := 0
 		for i, n := range blocks {
 			if n > 0 {
@@ -208,22 +282,59 @@ func (m *Map) grouping(in *layout.Layout, o MapOptions) (group func([]int) (int,
 	}, blocks, nil
 }
 
+// values finds the thread of each linear coordinate, by a thread–value layout.
+func (m *Map) values(in *layout.Layout, tv layout.Layout) (func(coord []int, linear int) (int, string), error) {
+	lo, hi := tv.Span()
+	if tv.Rank() != 2 || tv.Size() == 0 || lo < 0 || hi >= in.Size() {
+		return nil, fail("NewMap", layout.ErrShape, "values %v don't fit the shape %s: a thread–value layout has two modes, threads and values, and takes them to its linear coordinates", tv, in.ShapeString())
+	}
+	if tv.Size() > 1<<20 {
+		return nil, fail("NewMap", layout.ErrLimit, "values %v have %d elements, more than %d", tv, tv.Size(), 1<<20)
+	}
+	type owner struct{ thread, value, count int }
+	owners := make(map[int]owner)
+	for i := range tv.Size() {
+		at, err := tv.Offset(i)
+		if err != nil {
+			return nil, err
+		}
+		o, ok := owners[at]
+		if !ok {
+			o.thread, o.value = i%tv.Dim(0), i/tv.Dim(0)
+		}
+		o.count++
+		owners[at] = o
+	}
+	m.by = fmt.Sprintf("thread of %v", tv)
+	return func(_ []int, linear int) (int, string) {
+		o, ok := owners[linear]
+		if !ok {
+			return -1, "–"
+		}
+		label := "t" + strconv.Itoa(o.thread) + " v" + strconv.Itoa(o.value)
+		if o.count > 1 {
+			label += "×" + strconv.Itoa(o.count)
+		}
+		return o.thread, label
+	}, nil
+}
+
 // remember finds what lies at each offset.
 func (m *Map) remember() {
 	if len(m.cells) == 0 {
 		m.hi = -1
 		return
 	}
-	m.lo, m.hi = m.cells[0].off, m.cells[0].off
+	m.lo, m.hi = m.cells[0].Offset, m.cells[0].Offset
 	for _, c := range m.cells {
-		m.lo, m.hi = min(m.lo, c.off), max(m.hi, c.off)
+		m.lo, m.hi = min(m.lo, c.Offset), max(m.hi, c.Offset)
 	}
 	if uint(m.hi)-uint(m.lo) >= MaxCells {
 		return
 	}
 	m.memory = make([]slot, m.hi-m.lo+1)
 	for i, c := range m.cells {
-		s := &m.memory[c.off-m.lo]
+		s := &m.memory[c.Offset-m.lo]
 		if s.count == 0 {
 			s.cell = i
 		}
@@ -237,9 +348,9 @@ func (m *Map) holds(s slot) string {
 	case 0:
 		return ""
 	case 1:
-		return m.cells[s.cell].coord
+		return m.cells[s.cell].Coord
 	}
-	return m.cells[s.cell].coord + "×" + strconv.Itoa(s.count)
+	return m.cells[s.cell].Coord + "×" + strconv.Itoa(s.count)
 }
 
 // strip is how many offsets stand on one line of the memory.
@@ -278,8 +389,15 @@ func widest[T any](list []T, text func(T) string) (n int) {
 
 // rowLabel is what stands left of a row.
 func (m *Map) rowLabel(r int) string {
-	if in := m.lay.Inner(); in.Rank() == 1 {
-		return strconv.Itoa(r * m.cols)
+	_, _, first, _ := m.Grid()
+	if len(m.from) == 1 {
+		r *= m.cols
 	}
-	return strconv.Itoa(r)
+	return strconv.Itoa(first + r)
+}
+
+// colLabel is what stands above a column.
+func (m *Map) colLabel(c int) string {
+	_, _, _, first := m.Grid()
+	return strconv.Itoa(first + c)
 }

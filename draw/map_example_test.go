@@ -81,3 +81,33 @@ func ExampleMap_WritePNG() {
 	// Output:
 	// "\x89PNG"
 }
+
+func ExampleMap_Cells() {
+	matrix := layout.MustParse("(64,64):(64,1)")
+	c, err := layout.NewComposed(layout.Swizzle{}, 0, matrix)
+	if err != nil {
+		panic(err)
+	}
+	values := layout.MustParse("(32,2):(1,32)")
+	m, err := draw.NewMap(c, draw.MapOptions{From: []int{30, 0}, To: []int{33, 2}, Values: &values})
+	if err != nil {
+		panic(err)
+	}
+	rows, cols, row, col := m.Grid()
+	fmt.Println(rows, cols, "from", row, col, "by", m.By())
+	for _, x := range m.Cells() {
+		fmt.Println(x.Coord, x.Offset, x.Label, x.Group)
+	}
+	fmt.Println(m.Titles())
+	fmt.Println(m.Cuts())
+	// Output:
+	// 3 2 from 30 0 by thread of (32,2):(1,32)
+	// 30,0 1920 t30 v0 6
+	// 30,1 1921 – -1
+	// 31,0 1984 t31 v0 7
+	// 31,1 1985 – -1
+	// 32,0 2048 t0 v1 0
+	// 32,1 2049 – -1
+	// []
+	// [false false false] [false false]
+}

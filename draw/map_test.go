@@ -184,24 +184,24 @@ func TestMapAgrees(t *testing.T) {
 		}
 		seen := make(map[int]int)
 		for _, x := range m.cells {
-			coord := layout.MustParseTuple("(" + x.coord + ")")
+			coord := layout.MustParseTuple("(" + x.Coord + ")")
 			off, err := c.OffsetAt(coord)
-			if err != nil || off != x.off {
-				t.Fatalf("%v at %s: %d, %v; drawn %d", c, x.coord, off, err, x.off)
+			if err != nil || off != x.Offset {
+				t.Fatalf("%v at %s: %d, %v; drawn %d", c, x.Coord, off, err, x.Offset)
 			}
 			seen[off]++
 			if o.Threads != nil {
 				at, _ := coord.Flatten()
 				id := at[0]%2*3 + at[1]%3 // the coordinate is the thread's, modulo the grid
-				if x.label != fmt.Sprintf("t%d", id) || x.colour != id {
-					t.Fatalf("%v at %s is drawn for %s, not thread %d", c, x.coord, x.label, id)
+				if x.Label != fmt.Sprintf("t%d", id) || x.Group != id {
+					t.Fatalf("%v at %s is drawn for %s, not thread %d", c, x.Coord, x.Label, id)
 				}
 			}
 		}
 		held := 0
 		for i, s := range m.memory {
 			off := m.lo + i
-			if s.count != seen[off] || s.count > 0 && m.cells[s.cell].off != off {
+			if s.count != seen[off] || s.count > 0 && m.cells[s.cell].Offset != off {
 				t.Fatalf("%v: offset %d is drawn with %d elements, has %d", c, off, s.count, seen[off])
 			}
 			held += s.count
@@ -219,8 +219,8 @@ func TestMapAgrees(t *testing.T) {
 func TestTileColours(t *testing.T) {
 	m := mustMap(t, "(5,7):(7,1)", MapOptions{Tile: []int{2, 4}})
 	for i, c := range m.cells {
-		if want := i/7/2*2 + i%7/4; c.colour != want {
-			t.Errorf("%s has colour %d, is in tile %d", c.coord, c.colour, want)
+		if want := i/7/2*2 + i%7/4; c.Group != want {
+			t.Errorf("%s has colour %d, is in tile %d", c.Coord, c.Group, want)
 		}
 	}
 }
@@ -296,6 +296,86 @@ func TestWriteErrors(t *testing.T) {
 	for _, err := range []error{m.WriteText(failing{}, false), m.WriteSVG(failing{}), m.WritePNG(failing{})} {
 		if !errors.Is(err, io.ErrShortWrite) {
 			t.Error(err)
+		}
+	}
+}
+
+// A part has the cells that the whole has there, with their colours and cuts.
+func TestMapParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 3).Draw(t, "rank")
+		ext, from, to := make([]int, n), make([]int, n), make([]int, n)
+		for i := range n {
+			ext[i] = rapid.IntRange(0, 7).Draw(t, "extent")
+			from[i] = rapid.IntRange(0, ext[i]).Draw(t, "from")
+			to[i] = rapid.IntRange(from[i], ext[i]).Draw(t, "to")
+		}
+		in, err := layout.RowMajor(ext...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := layout.NewComposed(layout.Swizzle{}, 0, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o MapOptions
+		if n > 1 && rapid.Bool().Draw(t, "tiled") {
+			o.Tile = []int{2, 3}
+		}
+		whole, err := NewMap(c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.From, o.To = from, to
+		part, err := NewMap(c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := map[string]Cell{}
+		for _, x := range whole.Cells() {
+			cells[x.Coord] = x
+		}
+		want := 1
+		for i := range n {
+			want *= to[i] - from[i]
+		}
+		if len(part.Cells()) != want {
+			t.Fatalf("%d cells, want %d", len(part.Cells()), want)
+		}
+		for _, x := range part.Cells() {
+			if x != cells[x.Coord] {
+				t.Fatalf("%+v in the part, %+v in the whole", x, cells[x.Coord])
+			}
+		}
+		if n > 1 && want > 0 {
+			cuts, _ := part.Cuts()
+			all, _ := whole.Cuts()
+			for i := 1; i < len(cuts); i++ {
+				if cuts[i] != all[from[n-2]+i] {
+					t.Fatalf("row %d is cut: %v", from[n-2]+i, cuts[i])
+				}
+			}
+		}
+	})
+}
+
+func TestMapOptionsRefused(t *testing.T) {
+	c, err := layout.Eval("(4,4):(4,1)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, one := layout.MustParse("(8,4):(4,1)"), layout.MustParse("4:1")
+	for name, o := range map[string]MapOptions{
+		"another rank":       {From: []int{0}, To: []int{1}},
+		"beyond the shape":   {From: []int{0, 0}, To: []int{4, 5}},
+		"backwards":          {From: []int{2, 0}, To: []int{1, 4}},
+		"values beyond":      {Values: &long},
+		"values of one mode": {Values: &one},
+		"two colours":        {Values: &one, Tile: []int{2}},
+	} {
+		var own *Error
+		if _, err := NewMap(c, o); !errors.As(err, &own) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -17,14 +17,14 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 	if len(m.cells) == 0 {
 		b.WriteString("no elements\n")
 	}
-	text := func(c cell) string {
-		if c.label == "" {
-			return strconv.Itoa(c.off)
+	text := func(c Cell) string {
+		if c.Label == "" {
+			return strconv.Itoa(c.Offset)
 		}
-		return strconv.Itoa(c.off) + " " + c.label
+		return strconv.Itoa(c.Offset) + " " + c.Label
 	}
 	t := textGrid{b: &b, colour: colour}
-	t.width = max(widest(m.cells, text), len(strconv.Itoa(m.cols-1)))
+	t.width = max(widest(m.cells, text), len(m.colLabel(m.cols-1)))
 	t.label = len(m.rowLabel(max(m.rows-1, 0)))
 	per := m.rows * m.cols
 	for g, title := range m.titles {
@@ -36,7 +36,7 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 		}
 		t.begin("")
 		for c := range m.cols {
-			t.cell(between(m.colCuts[c], " "), strconv.Itoa(c), -1)
+			t.cell(between(m.colCuts[c], " "), m.colLabel(c), -1)
 		}
 		t.end()
 		for r := range m.rows {
@@ -46,7 +46,7 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 			t.begin(m.rowLabel(r) + ":")
 			for c := range m.cols {
 				if i := g*per + r*m.cols + c; i < len(m.cells) {
-					t.cell(between(m.colCuts[c], "│"), text(m.cells[i]), m.cells[i].colour)
+					t.cell(between(m.colCuts[c], "│"), text(m.cells[i]), m.cells[i].Group)
 				}
 			}
 			t.end()
@@ -64,7 +64,7 @@ func (m *Map) WriteText(w io.Writer, colour bool) error {
 				if s.count == 0 {
 					t.cell("", "·", -1)
 				} else {
-					t.cell("", m.holds(s), m.cells[s.cell].colour)
+					t.cell("", m.holds(s), m.cells[s.cell].Group)
 				}
 			}
 			t.end()

@@ -1,3 +1,5 @@
+//go:build !layoutonly
+
 package draw
 
 import (

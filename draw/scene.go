@@ -51,6 +51,14 @@ func paint(p int) color.NRGBA {
 	return paints[p]
 }
 
+// background is the paint of a group.
+func background(group int) int {
+	if group < 0 {
+		return hole
+	}
+	return group
+}
+
 // A scene is a drawing of rectangles and texts in whole pixels, in the order of painting: what SVG and PNG have in common.
 type scene struct {
 	title string
@@ -112,7 +120,10 @@ func (s *scene) text(t text) {
 func (m *Map) scene() *scene {
 	s := &scene{title: m.name()}
 	s.text(text{margin, margin + 13, s.title, start, true, dark})
-	sub := "size " + strconv.Itoa(len(m.cells))
+	sub := "size " + strconv.Itoa(m.lay.Size())
+	if m.part {
+		sub += ", " + strconv.Itoa(len(m.cells)) + " drawn"
+	}
 	if len(m.cells) > 0 {
 		sub += ", offsets " + strconv.Itoa(m.lo) + " to " + strconv.Itoa(m.hi)
 	}
@@ -122,11 +133,11 @@ func (m *Map) scene() *scene {
 	s.text(text{margin, margin + 31, sub, start, false, faint})
 	y := margin + 50
 
-	off := func(c cell) string { return strconv.Itoa(c.off) }
-	cw := max(widest(m.cells, off)*boldWidth, widest(m.cells, func(c cell) string { return c.coord })*smallWidth,
-		widest(m.cells, func(c cell) string { return c.label })*smallWidth, 24) + 14
+	off := func(c Cell) string { return strconv.Itoa(c.Offset) }
+	cw := max(widest(m.cells, off)*boldWidth, widest(m.cells, func(c Cell) string { return c.Coord })*smallWidth,
+		widest(m.cells, func(c Cell) string { return c.Label })*smallWidth, 24) + 14
 	ch := 37
-	threads := len(m.cells) > 0 && m.cells[0].label != ""
+	threads := len(m.cells) > 0 && m.cells[0].Label != ""
 	if threads {
 		ch = 52
 	}
@@ -154,7 +165,7 @@ func (m *Map) grid(s *scene, g, x, y, cw, ch int) {
 	first := g * m.rows * m.cols
 	count := min(m.rows*m.cols, len(m.cells)-first)
 	for c := range m.cols {
-		s.text(text{x + c*cw + cw/2, y - 5, strconv.Itoa(c), middle, false, faint})
+		s.text(text{x + c*cw + cw/2, y - 5, m.colLabel(c), middle, false, faint})
 	}
 	for r := range m.rows {
 		s.text(text{x - 6, y + r*ch + ch/2 + 4, m.rowLabel(r), end, false, faint})
@@ -162,11 +173,11 @@ func (m *Map) grid(s *scene, g, x, y, cw, ch int) {
 	for i := range count {
 		c := m.cells[first+i]
 		left, top := x+i%m.cols*cw, y+i/m.cols*ch
-		s.rect(left, top, cw-1, ch-1, c.colour)
-		s.text(text{left + cw/2, top + 14, c.coord, middle, false, faint})
-		s.text(text{left + cw/2, top + 30, strconv.Itoa(c.off), middle, true, dark})
-		if c.label != "" {
-			s.text(text{left + cw/2, top + 45, c.label, middle, false, dark})
+		s.rect(left, top, cw-1, ch-1, background(c.Group))
+		s.text(text{left + cw/2, top + 14, c.Coord, middle, false, faint})
+		s.text(text{left + cw/2, top + 30, strconv.Itoa(c.Offset), middle, true, dark})
+		if c.Label != "" {
+			s.text(text{left + cw/2, top + 45, c.Label, middle, false, dark})
 		}
 	}
 	for c, cut := range m.colCuts {
@@ -196,7 +207,7 @@ func (m *Map) strips(s *scene, y int) {
 		x, top := margin+i%n*cw, y+i/n*(ch+4)
 		paint := hole
 		if slot.count > 0 {
-			paint = m.cells[slot.cell].colour
+			paint = background(m.cells[slot.cell].Group)
 		}
 		s.rect(x, top, cw-1, ch, paint)
 		s.text(text{x + cw/2, top + 13, strconv.Itoa(m.lo + i), middle, false, faint})

@@ -355,3 +355,34 @@ func ExampleFindFaults() {
 	// pycute   (5,(2,4)):(2,(1,10)), right
 	// cutegen  (5,(2,3)):(2,(1,10)), wrong at coordinate (0,6): it has 30 coordinates instead of 40, and this one is missing
 }
+
+func ExampleFactsOf() {
+	c, err := judge.Parse("Sw<2,0,3> o (8,8):(8,1)")
+	if err != nil {
+		panic(err)
+	}
+	f := judge.FactsOf(c)
+	fmt.Println(f.Size, f.Least, f.Most, *f.Injective, *f.Contiguous)
+	// Output: 64 0 63 true true
+}
+
+func ExampleCompare() {
+	rows, columns := judge.Plain(layout.MustParse("(4,8):(8,1)")), judge.Plain(layout.MustParse("(4,8):(1,4)"))
+	d, err := judge.Compare(rows, columns)
+	fmt.Println(d.Equal, d.Size, d.Offsets, d.First.Text(), err)
+	// Output: 2 [32 32] true at coordinate (1,0): the offsets are 8 and 1 <nil>
+}
+
+func ExampleHolders() {
+	broadcast := judge.Plain(layout.MustParse("(4,6):(0,1)"))
+	coords, count, err := judge.Holders(broadcast, 2, 2)
+	fmt.Println(coords, count, err)
+	// Output: [8 9] 4 <nil>
+}
+
+func ExampleSwizzleResult_Why() {
+	tile := judge.Plain(layout.MustParse("(32,32):(32,1)"))
+	r, err := judge.SolveSwizzle(context.Background(), tile, judge.NVIDIA, 32, judge.Columns(32, 1))
+	fmt.Println(r.Swizzle, r.Why(), err)
+	// Output: Sw<5,0,5> the 190th of 191 swizzles of the tile's 10 bits, the smallest first <nil>
+}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"fmt"
 	"math/bits"
 
 	"github.com/ashlar-go/ashlar/layout"
@@ -17,6 +18,18 @@ type SwizzleResult struct {
 	Bits     int            `json:"tile_bits"` // offsets of the tile have this many
 	Searched int            `json:"searched"`  // candidates looked at, in their order
 	Space    int            `json:"space"`     // candidates in all
+}
+
+// Why says what the search proved.
+func (r SwizzleResult) Why() string {
+	if !r.Found {
+		return fmt.Sprintf("none of the %d swizzles of the tile's %d bits is without conflicts: all were searched", r.Space, r.Bits)
+	}
+	suffix := "th"
+	if n := r.Searched; n%100/10 != 1 && n%10 < 4 {
+		suffix = []string{"th", "st", "nd", "rd"}[n%10]
+	}
+	return fmt.Sprintf("the %d%s of %d swizzles of the tile's %d bits, the smallest first", r.Searched, suffix, r.Space, r.Bits)
 }
 
 // SolveSwizzle returns the smallest swizzle of the offsets with which none of the accesses

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -14,6 +15,7 @@ import (
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
 	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/picture"
 	"github.com/spf13/cobra"
 )
 
@@ -385,4 +387,16 @@ func (p *program) describeWeights(g *onnx.Graph, row func(head, text string)) {
 		}
 		row("", label(t.Name)+" "+t.String()+size)
 	}
+}
+
+// drawModel writes the picture of a model's graph to a file.
+func (p *program) drawModel(s *source, file string) error {
+	m, err := p.model(s)
+	if err != nil {
+		return err
+	}
+	if m.Graph == nil {
+		return fmt.Errorf("%s: the model has no graph", s.name)
+	}
+	return p.writeTo(file, picture.Of(filepath.Base(s.name), m, nil).WriteSVG)
 }

@@ -278,11 +278,9 @@ search of the matrices reached its bound.`,
 			if err != nil {
 				return err
 			}
-			out.Found, out.Search = r.Found, &r
-			out.Why = fmt.Sprintf("none of the %d swizzles of the tile's %d bits is without conflicts: all were searched", r.Space, r.Bits)
+			out.Found, out.Search, out.Why = r.Found, &r, r.Why()
 			if r.Found {
 				out.Answer = r.Swizzle.String()
-				out.Why = fmt.Sprintf("the %s of %d swizzles of the tile's %d bits, the smallest first", ordinal(r.Searched), r.Space, r.Bits)
 			}
 		}
 		if f.asJSON {
@@ -305,14 +303,6 @@ search of the matrices reached its bound.`,
 		return err
 	}
 	return c
-}
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n%100/10 != 1 && n%10 < 4 {
-		suffix = []string{"th", "st", "nd", "rd"}[n%10]
-	}
-	return strconv.Itoa(n) + suffix
 }
 
 func (p *program) spellCommand() *cobra.Command {

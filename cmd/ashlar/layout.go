@@ -10,12 +10,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/ashlar-go/ashlar/draw"
+	"github.com/ashlar-go/ashlar/judge"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/spf13/cobra"
 )
-
-// enumerated is how many offsets are looked at to find facts that no rule gives.
-const enumerated = 1 << 20
 
 func (p *program) layoutCommand() *cobra.Command {
 	var threads, tile, swizzle string
@@ -109,12 +107,12 @@ to standard output when FILE is -, and then the text is left out.`, draw.MaxCell
 		if err != nil && !(tooLarge && pictures == [2]string{}) {
 			return err
 		}
-		facts := factsOf(lay)
+		facts := judge.FactsOf(lay)
 		switch {
 		case asJSON:
 			err = p.printLayoutJSON(lay, &facts)
 		case !quiet:
-			facts.print(p.out, lay)
+			printFacts(p.out, lay, &facts)
 			if tooLarge {
 				fmt.Fprintf(p.out, "\n%v\n", err)
 				return nil
@@ -165,68 +163,14 @@ func swizzled(c *cobra.Command, lay layout.Composed, text string) (layout.Compos
 	return layout.NewComposed(w, lay.Base(), lay.Inner())
 }
 
-// layoutFacts is what is known of a layout.
-type layoutFacts struct {
-	known      bool // whether the offsets from lo to hi are
-	lo, hi     int
-	injective  *bool // nil when it isn't known
-	contiguous *bool
-	order      string // of a contiguous layout: row-major, column-major or ""
-}
-
-func factsOf(c layout.Composed) (f layoutFacts) {
-	in := c.Inner()
-	size := in.Size()
-	w, _ := c.Outer().(layout.Swizzle)
-	answer := func(b bool) *bool { return &b }
-	switch {
-	case size == 0:
-		return layoutFacts{true, 0, -1, answer(true), answer(true), ""}
-	case size <= enumerated:
-		offsets := make([]int, size)
-		for i := range offsets {
-			offsets[i], _ = c.Offset(i) // i is inside
-		}
-		slices.Sort(offsets)
-		f.known, f.lo, f.hi = true, offsets[0], offsets[size-1]
-		f.injective = answer(len(slices.Compact(offsets)) == size)
-	default:
-		if w.Bits() == 0 {
-			lo, hi := in.Span()
-			f.known, f.lo, f.hi = true, c.Base()+lo, c.Base()+hi
-		}
-		still := in.Filter() // a swizzle keeps different offsets apart
-		switch _, err := layout.LeftInverse(in); {
-		case still.Size() < size, f.known && uint(f.hi)-uint(f.lo) < uint(size-1):
-			f.injective = answer(false)
-		case err == nil:
-			f.injective = answer(true)
-		}
-	}
-	if f.known && uint(f.hi)-uint(f.lo) != uint(size-1) {
-		f.contiguous = answer(false)
-	} else if f.known {
-		f.contiguous = f.injective
-	}
-	if whole := in.Coalesce(); w.Bits() == 0 && f.contiguous != nil && *f.contiguous {
-		_, step := whole.Leaf(0)
-		switch {
-		case in.IsRowMajor():
-			f.order = "row-major"
-		case whole.Leaves() == 1 && step == 1:
-			f.order = "column-major"
-		}
-	}
-	return f
-}
-
-func (f *layoutFacts) print(w io.Writer, c layout.Composed) {
+// printFacts writes the facts of a layout.
+func printFacts(w io.Writer, c layout.Composed, f *judge.Facts) {
 	in := c.Inner()
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	say := func(b *bool) string {
 		switch {
 		case b == nil:
-			return fmt.Sprintf("not known: more than %d elements, and no rule says it", enumerated)
+			return fmt.Sprintf("not known: more than %d elements, and no rule says it", 1<<20)
 		case *b:
 			return "yes"
 		}
@@ -243,21 +187,21 @@ func (f *layoutFacts) print(w io.Writer, c layout.Composed) {
 	switch {
 	case in.Size() == 0:
 		fmt.Fprintln(t, "span\t0, no offsets")
-	case f.known:
-		fmt.Fprintf(t, "span\t%d, offsets %d to %d\n", uint(f.hi)-uint(f.lo)+1, f.lo, f.hi)
+	case f.Known:
+		fmt.Fprintf(t, "span\t%d, offsets %d to %d\n", uint(f.Most)-uint(f.Least)+1, f.Least, f.Most)
 	default:
 		fmt.Fprintf(t, "span\t%s\n", say(nil))
 	}
-	order := f.order
+	order := f.Order
 	if order != "" {
 		order = ", " + order
 	}
-	fmt.Fprintf(t, "injective\t%s\ncontiguous\t%s%s\n", say(f.injective), say(f.contiguous), order)
+	fmt.Fprintf(t, "injective\t%s\ncontiguous\t%s%s\n", say(f.Injective), say(f.Contiguous), order)
 	t.Flush()
 }
 
 // printLayoutJSON prints the facts, and the offsets where they could be drawn.
-func (p *program) printLayoutJSON(c layout.Composed, f *layoutFacts) error {
+func (p *program) printLayoutJSON(c layout.Composed, f *judge.Facts) error {
 	in := c.Inner()
 	out := struct {
 		Layout     string `json:"layout"` // the inner layout of a swizzle or an offset
@@ -269,12 +213,12 @@ func (p *program) printLayoutJSON(c layout.Composed, f *layoutFacts) error {
 		Injective  *bool  `json:"injective"`      // null: not known
 		Contiguous *bool  `json:"contiguous"`
 		Offsets    []int  `json:"offsets,omitempty"` // colexicographic: the first mode fastest
-	}{Layout: in.String(), Shape: in.Shape(), Base: c.Base(), Size: in.Size(), Injective: f.injective, Contiguous: f.contiguous}
+	}{Layout: in.String(), Shape: in.Shape(), Base: c.Base(), Size: in.Size(), Injective: f.Injective, Contiguous: f.Contiguous}
 	if w, ok := c.Outer().(layout.Swizzle); ok && w.Bits() > 0 {
 		out.Swizzle = []int{w.Bits(), w.Base(), w.Shift()}
 	}
-	if f.known && in.Size() > 0 {
-		out.Span = []int{f.lo, f.hi}
+	if f.Known && in.Size() > 0 {
+		out.Span = []int{f.Least, f.Most}
 	}
 	for i := 0; in.Size() <= draw.MaxCells && i < in.Size(); i++ {
 		off, err := c.Offset(i)

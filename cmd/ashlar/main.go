@@ -131,7 +131,7 @@ makes no sense.`,
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{

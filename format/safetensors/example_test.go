@@ -90,3 +90,13 @@ func ExampleOpenIndex() {
 	fmt.Println(m.Names(), b, err)
 	// Output: [a b] [1 1] <nil>
 }
+
+func ExampleReadHeader() {
+	var file bytes.Buffer
+	if err := safetensors.Write(&file, []string{"w"}, []tensor.Any{tensor.New[float32](2, 3).Any()}, nil); err != nil {
+		panic(err)
+	}
+	list, _, err := safetensors.ReadHeader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	fmt.Println(list[0].Name, list[0].Type, list[0].Shape, list[0].Bytes, err)
+	// Output: w F32 [2 3] 24 <nil>
+}

@@ -1,7 +1,9 @@
 package safetensors
 
 import (
+	"cmp"
 	"errors"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -42,6 +44,43 @@ func Open(path string) (*File, error) {
 	}
 	f.path = path
 	return f, nil
+}
+
+// ReadHeader reads what a file of size bytes says about its tensors, in their order, and its metadata. Of the elements it
+// reads nothing, so a file of any size opens at once; Info says where they are. Packed is nil.
+func ReadHeader(r io.ReaderAt, size int64) ([]Info, map[string]string, error) {
+	if r == nil {
+		return nil, nil, fail(-1, "", ErrShort, "the reader is nil")
+	}
+	if size < 0 || int64(int(size)) != size {
+		return nil, nil, fail(-1, "", ErrLimit, "a file of %d bytes", size)
+	}
+	head := make([]byte, min(before, max(size, 0)))
+	if _, err := r.ReadAt(head, 0); err != nil && !(errors.Is(err, io.EOF) && len(head) < before) {
+		return nil, nil, fail(0, "", err, "%v", cause(err))
+	}
+	n, bad := headerBytes(head, int(size))
+	if bad != nil {
+		return nil, nil, bad
+	}
+	file := make([]byte, before+n)
+	if k, err := r.ReadAt(file, 0); k < len(file) {
+		return nil, nil, fail(int64(k), "", cmp.Or(err, io.ErrUnexpectedEOF), "the header ends early")
+	}
+	h, bad := parseSized(file, int(size))
+	if bad != nil {
+		return nil, nil, bad
+	}
+	list := make([]Info, len(h.entries))
+	for i := range h.entries {
+		list[i] = h.info(i)
+	}
+	return list, maps.Clone(h.metadata), nil
+}
+
+func (h *header) info(i int) Info {
+	e := h.entries[i]
+	return Info{Name: e.name, Type: types[e.typ].name, DType: e.d, Shape: slices.Clone(e.shape), Offset: h.start + e.begin, Bytes: e.end - e.begin}
 }
 
 // New reads the header of a file that is in memory: embedded, or received. The
@@ -102,9 +141,9 @@ func (f *File) Info(name string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	e := f.header.entries[i]
-	t := types[e.typ]
-	return Info{Name: e.name, Type: t.name, DType: e.d, Shape: slices.Clone(e.shape), Offset: f.header.start + e.begin, Bytes: e.end - e.begin, Packed: f.packed[i]}, nil
+	info := f.header.info(i)
+	info.Packed = f.packed[i]
+	return info, nil
 }
 
 func (f *File) find(name string) (int, error) {

@@ -1,8 +1,10 @@
 package safetensors
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 
@@ -30,6 +32,17 @@ func FuzzOpen(f *testing.F) {
 		var err error
 		if got := allocated(func() { file, err = New(buf) }); got > limit {
 			t.Errorf("New took %d bytes for a file of %d", got, len(b))
+		}
+		list, metadata, alone := ReadHeader(bytes.NewReader(b), int64(len(b)))
+		if err == nil {
+			if alone != nil || len(list) != len(file.Names()) || !maps.Equal(metadata, file.header.metadata) {
+				t.Fatalf("ReadHeader: %v, %d tensors", alone, len(list))
+			}
+			for _, x := range list {
+				if info, err := file.Info(x.Name); err != nil || info.Offset != x.Offset || info.Bytes != x.Bytes {
+					t.Fatalf("ReadHeader: %+v; Info: %+v, %v", x, info, err)
+				}
+			}
 		}
 		if err != nil {
 			var own *Error

@@ -60,18 +60,33 @@ type header struct {
 
 // parse reads and checks the header of a file.
 func parse(file []byte) (*header, *Error) {
-	const before = 8
-	if len(file) < before {
-		return nil, fail(int64(len(file)), "", ErrShort, "the file has %d bytes, less than the 8 of a header's length", len(file))
+	n, bad := headerBytes(file, len(file))
+	if bad != nil {
+		return nil, bad
 	}
-	n := binary.LittleEndian.Uint64(file)
+	return parseSized(file[:before+n], len(file))
+}
+
+const before = 8 // bytes of the header's length
+
+// headerBytes reads the length of the header of a file of size bytes.
+func headerBytes(head []byte, size int) (int, *Error) {
+	if size < before {
+		return 0, fail(int64(size), "", ErrShort, "the file has %d bytes, less than the 8 of a header's length", size)
+	}
+	n := binary.LittleEndian.Uint64(head)
 	switch {
 	case n > MaxHeader:
-		return nil, fail(0, "", ErrLimit, "a header of %d bytes; the most accepted is %d", n, MaxHeader)
-	case n > uint64(len(file)-before):
-		return nil, fail(0, "", ErrShort, "a header of %d bytes in a file that has %d after the length", n, len(file)-before)
+		return 0, fail(0, "", ErrLimit, "a header of %d bytes; the most accepted is %d", n, MaxHeader)
+	case n > uint64(size-before):
+		return 0, fail(0, "", ErrShort, "a header of %d bytes in a file that has %d after the length", n, size-before)
 	}
-	h := &header{start: before + int(n)}
+	return int(n), nil
+}
+
+// parseSized reads the header of a file of size bytes, of which it has those up to the elements.
+func parseSized(file []byte, size int) (*header, *Error) {
+	h := &header{start: len(file)}
 	s := &scanner{what: "header", text: file[before:h.start], base: before}
 	if len(s.text) == 0 || s.text[0] != '{' {
 		return nil, s.fail(0, ErrFormat, "%s where { must begin it", s.found())
@@ -79,7 +94,7 @@ func parse(file []byte) (*header, *Error) {
 	if err := h.read(s); err != nil {
 		return nil, err
 	}
-	return h, h.cover(s, len(file)-h.start)
+	return h, h.cover(s, size-h.start)
 }
 
 // read takes the JSON into entries, in the header's order.

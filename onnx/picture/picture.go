@@ -1,18 +1,24 @@
-package main
+// Package picture draws the graph of an ONNX model.
+package picture
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
-// pictureOf returns the picture of a model's graph: a box for each node, input and output, an arrow for each value that one
-// gives and another reads. Weights aren't drawn, nor are constants and nodes that read nothing but these.
-func pictureOf(name string, m *onnx.Model) *draw.Graph {
-	g := &draw.Graph{Title: filepath.Base(name)}
+// Of returns the picture of a model's graph: a box for each node, input and output, an arrow for each value that one
+// gives and another reads. Weights aren't drawn, nor are constants and nodes that read nothing but these. The times, where
+// they are given, stand below the nodes, by their index in the graph. A model without a graph gives a picture without nodes.
+func Of(title string, m *onnx.Model, times map[int]time.Duration) *draw.Graph {
+	g := &draw.Graph{Title: title}
+	if m == nil || m.Graph == nil {
+		return g
+	}
 	makers := make(map[string]int) // of each value, its box
 	types := make(map[string]string)
 	for _, v := range m.Graph.Values {
@@ -37,7 +43,11 @@ func pictureOf(name string, m *onnx.Model) *draw.Graph {
 		for _, out := range n.Outputs {
 			makers[out] = boxes[i]
 		}
-		g.Nodes = append(g.Nodes, draw.Node{Label: label(n.Op), Detail: insideOf(n), Group: groups[n.Op]})
+		detail := insideOf(n)
+		if d, ok := times[i]; ok {
+			detail = strings.TrimPrefix(detail+", "+d.Round(time.Microsecond).String(), ", ")
+		}
+		g.Nodes = append(g.Nodes, draw.Node{Label: label(n.Op), Detail: detail, Group: groups[n.Op]})
 	}
 	arrow := func(value string, to int) {
 		if from, ok := makers[value]; ok && value != "" {
@@ -140,14 +150,16 @@ func capturedBy(n *onnx.Node) (list []string) {
 	return list
 }
 
-// drawModel writes the picture of a model's graph to a file.
-func (p *program) drawModel(s *source, file string) error {
-	m, err := p.model(s)
-	if err != nil {
-		return err
+// label is a name from a file, on one line that isn't too long.
+func label(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '\ufffd'
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+	if r := []rune(text); len(r) > 100 {
+		text = string(r[:100]) + "…"
 	}
-	if m.Graph == nil {
-		return fmt.Errorf("%s: the model has no graph", s.name)
-	}
-	return p.writeTo(file, pictureOf(s.name, m).WriteSVG)
+	return text
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// viewFiles are the endings of the files that the page shows.
+var viewFiles = []string{".npy", ".npz", ".safetensors", ".onnx"}
+
+func (p *program) viewCommand() *cobra.Command {
+	var site, listen string
+	c := &cobra.Command{
+		Use:   "view [EXPRESSION | FILE...]",
+		Short: "Serve the page that draws and judges layouts, and shows files",
+		Long: `View serves a page for a browser on this machine: it draws layouts, judges them,
+and shows npy, npz, safetensors and ONNX files. It prints an address for each
+argument, an expression or a file, and opens nothing by itself. It works until
+it is interrupted.
+
+The folder of the page comes from the module web of this project:
+
+  cd web && go run ./build DIR
+
+Other machines don't reach it unless --listen says so. Of the files it serves
+those that are named, and nothing beside them.`,
+		Example: `  ashlar view --site DIR
+  ashlar view --site DIR "(8,8):(8,1) / <2:1,4:1>"
+  ashlar view --site DIR testdata/digits.onnx`,
+		Args: arguments(0, -1, "expressions or files"),
+	}
+	c.Flags().StringVar(&site, "site", "", "the `folder` of the page")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "`address` to listen on; port 0 is a free one")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if site == "" {
+			return usagef(c, "--site wants the folder of the page; in the folder web of this project, go run ./build DIR makes it")
+		}
+		return p.view(c.Context(), site, listen, args)
+	}
+	return c
+}
+
+// viewHandler serves the page and the files, each under its number and name.
+func viewHandler(site string, files []string) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(site)))
+	for i, file := range files {
+		mux.HandleFunc(fmt.Sprintf("/files/%d/", i), func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, file) })
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func (p *program) view(ctx context.Context, site, listen string, args []string) error {
+	for _, name := range []string{"index.html", "layouts.wasm.gz", "wasm_exec.js"} {
+		if _, err := os.Stat(filepath.Join(site, name)); err != nil {
+			return fmt.Errorf("view: --site %s has no %s; in the folder web of this project, go run ./build DIR makes the page", site, name)
+		}
+	}
+	var files, hashes []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case err == nil && info.Mode().IsRegular():
+			name := "files/" + strconv.Itoa(len(files)) + "/" + url.PathEscape(filepath.Base(arg))
+			files = append(files, arg)
+			hashes = append(hashes, url.Values{"tab": {"tensors"}, "file": {name}}.Encode())
+		case isFileName(arg):
+			if err == nil {
+				err = errors.New("it is no regular file")
+			}
+			return fmt.Errorf("view: %w", err)
+		default:
+			if _, err := readLayout(arg); err != nil {
+				return err
+			}
+			hashes = append(hashes, url.Values{"a": {arg}}.Encode())
+		}
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return fmt.Errorf("view: can't listen on %s: %w; another --listen may be free", listen, err)
+	}
+	address := "http://" + l.Addr().String() + "/"
+	if len(hashes) == 0 {
+		fmt.Fprintln(p.out, address)
+	}
+	for _, hash := range hashes {
+		fmt.Fprintln(p.out, address+"#"+hash)
+	}
+	if err := p.out.Flush(); err != nil {
+		l.Close()
+		return err
+	}
+	server := &http.Server{Handler: viewHandler(site, files), ReadHeaderTimeout: 10 * time.Second}
+	defer context.AfterFunc(ctx, func() { server.Close() })()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("view: %w", err)
+	}
+	return nil
+}
+
+// isFileName reports whether an argument can be meant as a file alone.
+func isFileName(arg string) bool {
+	for _, end := range viewFiles {
+		if strings.HasSuffix(arg, end) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,128 @@
+package ask_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/web/ask"
+)
+
+func Example() {
+	fmt.Printf("%s\n", ask.Answer(context.Background(), []byte(`{"op": "infer", "a": "(2,2):(24,2)", "b": "(6,2):(8,2)"}`)))
+	fmt.Printf("%s\n", ask.Answer(context.Background(), []byte(`{"op": "infer", "a": "(2,2):(24,2)", "b": "(6,2"}`)))
+	// Output:
+	// {"answer":{"layout":"(2,2):(3,6)"}}
+	// {"fault":{"field":"b","text":"layout.Eval: want ',' or ')'","mark":"(6,2\n    ^"}}
+}
+
+// Every fault names the field that it comes from.
+func TestFaultsHaveFields(t *testing.T) {
+	good := map[string]any{"a": "(8,8):(8,1)", "b": "(8,8):(1,8)", "banks": "32x4", "elem": "4", "access": []string{"row"}, "vector": "16", "find": "3"}
+	for _, c := range []struct{ op, field, text string }{
+		{"map", "a", "(8,"}, {"map", "a", ""}, {"find", "find", "x"}, {"find", "find", "(9,9)"}, {"find", "find", "(1,"}, {"compare", "b", "(8,8"}, {"compare", "a", "(2048,4096):(1,2048)"},
+		{"infer", "a", "Sw<2,0,3> o (8,8):(8,1)"}, {"relayout", "vector", "2"}, {"relayout", "elem", "0"}, {"relayout", "vector", "x"}, {"banks", "banks", "x"}, {"banks", "elem", "-1"},
+		{"solve", "banks", "0x4"}, {"convert", "elem", "4b"}, {"verdict", "b", "nothing"}, {"copy", "a", "nothing"},
+	} {
+		q := map[string]any{"op": c.op, "what": "compose"}
+		for k, v := range good {
+			q[k] = v
+		}
+		q[c.field] = c.text
+		if got := answer(t, q); got.Fault == nil || got.Fault.Field != c.field || got.Fault.Text == "" {
+			t.Errorf("%s with %s %q: %+v", c.op, c.field, c.text, got.Fault)
+		}
+	}
+	for field, q := range map[string]map[string]any{
+		"access1": {"op": "banks", "a": "(8,8):(8,1)", "banks": "32x4", "elem": "4", "access": []string{"row", "diagonal"}},
+		"access0": {"op": "banks", "a": "(8,8):(8,1)", "banks": "32x4", "elem": "4", "access": []string{"", " "}},
+		"by":      {"op": "map", "a": "(8,8):(8,1)", "colour": "values", "by": "(8,99):(1,8)"},
+	} {
+		if got := answer(t, q); got.Fault == nil || got.Fault.Field != field {
+			t.Errorf("%s: %+v", field, got.Fault)
+		}
+	}
+	for _, bad := range []string{"", "{", `{"op":"nothing"}`, `{"at":"x"}`, `[]`} {
+		if got := ask.Answer(context.Background(), []byte(bad)); !strings.Contains(string(got), "fault") {
+			t.Errorf("%q: %s", bad, got)
+		}
+	}
+}
+
+type reply struct {
+	Answer json.RawMessage
+	Fault  *ask.Fault
+}
+
+func answer(t *testing.T, q any) (r reply) {
+	t.Helper()
+	b, err := json.Marshal(q)
+	if err == nil {
+		err = json.Unmarshal(ask.Answer(context.Background(), b), &r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The picture says which part is drawn, and offsets beyond 2^53 are exact.
+func TestPicture(t *testing.T) {
+	var p struct {
+		Size    string
+		Shape   []string
+		At      []int
+		Rows    int
+		Cols    int
+		Offsets []string
+		Part    bool
+		Titles  []string
+	}
+	for _, c := range []struct {
+		a, at, size, first, last string
+		cells                    int
+		part                     bool
+	}{
+		{"(1152921504606846976):(1)", "[1152921504606846975]", "1152921504606846976", "1152921504606845952", "1152921504606846975", 1024, true},
+		{"(4,1024,4096):(4194304,4096,1)", "[3,2000,9]", "16777216", "16646153", "16773160", 1024, true},
+		{"(2,3,4):(12,4,1)", "[]", "24", "0", "23", 24, false},
+		{"()", "[]", "1", "", "", -1, false},
+		{"(0,3):(3,1)", "[]", "0", "", "", 0, false},
+	} {
+		got := answer(t, map[string]any{"op": "map", "a": c.a, "at": json.RawMessage(c.at)})
+		if c.cells < 0 {
+			if got.Fault == nil {
+				t.Errorf("%s: no fault", c.a)
+			}
+			continue
+		}
+		if got.Fault != nil {
+			t.Errorf("%s: %+v", c.a, got.Fault)
+			continue
+		}
+		if err := json.Unmarshal(got.Answer, &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.Size != c.size || len(p.Offsets) != c.cells || p.Part != c.part || c.cells > 0 && (p.Offsets[0] != c.first || p.Offsets[c.cells-1] != c.last) {
+			t.Errorf("%s: size %s, %d cells from %v, part %v", c.a, p.Size, len(p.Offsets), p.At, p.Part)
+		}
+	}
+}
+
+func FuzzAnswer(f *testing.F) {
+	for _, op := range []string{"map", "find", "compare", "copy", "verdict", "banks", "solve", "convert", "infer", "relayout"} {
+		f.Add(`{"op":"` + op + `","what":"compose","a":"(4,4):(4,1)","b":"(2,2):(1,2)","banks":"8x4","elem":"4","access":["row:1/4"],"vector":"16","find":"3"}`)
+	}
+	f.Add(`{"op":"map","a":"(2,2,9):(1,2,4)","at":[-1,99,3],"colour":"tile","by":"(2"}`)
+	f.Fuzz(func(t *testing.T, q string) {
+		if len(q) > 4096 || strings.Contains(q, "faults") || strings.Contains(q, "solve") && strings.Contains(q, "xor") {
+			return // searches that take long
+		}
+		var r reply
+		if err := json.Unmarshal(ask.Answer(context.Background(), []byte(q)), &r); err != nil || (r.Fault == nil) == (r.Answer == nil) {
+			t.Fatalf("%s: %v, %+v", q, err, r)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package web_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/chromedp/chromedp"
+)
+
+// samples are files that tests open, made once; the server has them under files/.
+var samples = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "ashlar-samples")
+	if err != nil {
+		return "", err
+	}
+	samplesMade = dir
+	write := func(name string, f func(*os.File) error) {
+		if err != nil {
+			return
+		}
+		var out *os.File
+		if out, err = os.Create(filepath.Join(dir, name)); err != nil {
+			return
+		}
+		if err = f(out); err == nil {
+			err = out.Close()
+		}
+	}
+	wave := make([]float32, 24*32)
+	for i := range wave {
+		x, y := float64(i%32)/4, float64(i/32)/4
+		wave[i] = float32(math.Sin(x) * math.Cos(y))
+	}
+	w := tensor.FromSlice(wave, 24, 32).Any()
+	deep := tensor.Arange[int64](0, 120, 1).Any().Reshape(2, 3, 4, 5)
+	holes := tensor.FromSlice([]float64{1, math.NaN(), math.Inf(1), -2, 0, 0}, 6).Any()
+	write("wave.npy", func(f *os.File) error { return npy.Write(f, w) })
+	write("columns.npy", func(f *os.File) error { return npy.Write(f, w, npy.Fortran()) })
+	write("several.npz", func(f *os.File) error {
+		return npy.WriteZip(f, []string{"wave", "deep", "holes"}, []tensor.Any{w, deep, holes})
+	})
+	write("weights.safetensors", func(f *os.File) error {
+		return safetensors.Write(f, []string{"layer.0.weight", "layer.0.bias", "deep"}, []tensor.Any{w, holes, deep}, map[string]string{"format": "pt"})
+	})
+	write("large.safetensors", func(f *os.File) error { // 2 GB, of which the disk has nothing
+		header := `{"w":{"dtype":"F32","shape":[16384,32768],"data_offsets":[0,2147483648]}}`
+		header += strings.Repeat(" ", (8-len(header)%8)%8)
+		if _, err := f.Write(append([]byte{byte(len(header)), 0, 0, 0, 0, 0, 0, 0}, header...)); err != nil {
+			return err
+		}
+		return f.Truncate(int64(8 + len(header) + 1<<31))
+	})
+	write("lies.safetensors", func(f *os.File) error {
+		_, err := f.WriteString("\x40\x00\x00\x00\x00\x00\x00\x00" + `{"w":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4398]}}`)
+		return err
+	})
+	write("lies.npy", func(f *os.File) error {
+		header := "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976,), }\n"
+		_, err := f.WriteString("\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header)
+		return err
+	})
+	write("lies.npz", func(f *os.File) error { _, err := f.WriteString("PK\x03\x04nothing"); return err })
+	write("lies.onnx", func(f *os.File) error { _, err := f.WriteString("\x08\x07\x3a\xff\xff\xff\xff\x0f"); return err })
+	write("empty.npy", func(f *os.File) error { return nil })
+	for _, name := range []string{"digits.onnx", "seven.png"} {
+		write(name, func(f *os.File) error {
+			b, err := os.ReadFile(filepath.Join("..", "testdata", name))
+			if err == nil {
+				_, err = f.Write(b)
+			}
+			return err
+		})
+	}
+	return dir, err
+})
+
+var samplesMade string
+
+// drop gives the page a file, as the dialogue for files does.
+func (b *browser) drop(name string) {
+	b.t.Helper()
+	dir, err := samples()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.SetUploadFiles("#file", []string{filepath.Join(dir, name)}, chromedp.ByQuery))
+}
+
+func TestFiles(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#tab=tensors")
+	says := func(parts ...string) {
+		t.Helper()
+		for _, p := range parts {
+			b.until(`document.querySelector('[data-panel="tensors"]').innerText.includes(` + quoted(p) + `)`)
+		}
+	}
+	b.drop("wave.npy")
+	says("npy, 3.1 KiB", "(24,32)", "768 elements read", "Heatmap", "Histogram", "0.2474")
+	b.drop("columns.npy")
+	says("columns.npy", "768 elements read")
+	b.click("#tensor button") // its layout
+	if got := b.text("#facts"); !strings.Contains(got, "(24,32):(1,24)") {
+		t.Errorf("the layout of a file in column order: %q", got)
+	}
+	b.visit("#tab=tensors")
+	b.drop("digits.onnx")
+	says("10 nodes", "Graph", "float32")
+	b.until(`document.querySelector("#graph img")?.naturalWidth > 100`)
+	b.drop("seven.png")
+	says("Run on seven.png", "Conv", "%")
+	if !*long {
+		return
+	}
+	b.drop("several.npz")
+	says("npz", "deep", "holes")
+	b.do(chromedp.Click(`tr[data-name="holes"]`, chromedp.ByQuery))
+	says("-2   1", "2   1   1")
+	b.do(chromedp.Click(`tr[data-name="deep"]`, chromedp.ByQuery))
+	says("axis 0", "(0,0,0,0)", "19")
+	b.drop("weights.safetensors")
+	says("layer.0.weight", "format: pt")
+	b.drop("large.safetensors")
+	says("2.00 GiB", "elements read, the first")
+	for name, why := range map[string]string{"lies.safetensors": "header", "lies.npy": "address space", "lies.npz": "zip archive", "lies.onnx": "ONNX", "empty.npy": "ONNX"} {
+		b.drop(name)
+		b.until(`document.querySelector("#fault-file").innerText.includes(` + quoted(why) + `)`)
+	}
+	says("large.safetensors") // what was open still is
+}
+
+// TestFileByLink opens a file of the page's own server, by parts.
+func TestFileByLink(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#tab=tensors&file=files/large.safetensors")
+	b.until(`document.querySelector("#tensor")?.innerText.includes("elements read")`)
+}

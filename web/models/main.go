@@ -1,0 +1,76 @@
+//go:build js && wasm
+
+// Command models is the program that reads files of tensors and models for the page,
+// compiled to WebAssembly. It gives the worker one function, ashlarAnswer, from JSON and a
+// file to JSON. The file has size, read(offset, length) and, for a run, pixels.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"syscall/js"
+
+	"github.com/ashlar-go/ashlar/web/ask"
+	"github.com/ashlar-go/ashlar/web/show"
+)
+
+func main() {
+	var open *show.File
+	js.Global().Set("ashlarAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		answer, err := answered(&open, args[0].String(), args[1])
+		return string(ask.Reply(answer, err))
+	}))
+	select {}
+}
+
+func answered(open **show.File, question string, file js.Value) (any, error) {
+	var q struct {
+		Op   string `json:"op"`
+		Name string `json:"name"`
+		At   []int  `json:"at"`
+	}
+	if err := json.Unmarshal([]byte(question), &q); err != nil {
+		return nil, err
+	}
+	if q.Op == "open" {
+		f, list, err := show.Open(q.Name, reader{file}, int64(file.Get("size").Float()))
+		if err != nil {
+			return nil, &ask.Fault{Field: "file", Text: err.Error()}
+		}
+		*open = f
+		return list, nil
+	}
+	if *open == nil {
+		return nil, errors.New("no file is open")
+	}
+	switch q.Op {
+	case "tensor":
+		return (*open).Tensor(q.Name, q.At)
+	case "picture":
+		return (*open).Picture()
+	case "run":
+		pixels := file.Get("pixels")
+		b := make([]byte, pixels.Get("length").Int())
+		js.CopyBytesToGo(b, pixels)
+		return (*open).Run(context.Background(), b)
+	}
+	return nil, fmt.Errorf("no question %q", q.Op)
+}
+
+// A reader reads parts of a file of the browser.
+type reader struct{ file js.Value }
+
+func (r reader) ReadAt(b []byte, at int64) (int, error) {
+	out := r.file.Call("read", float64(at), len(b))
+	if out.Type() != js.TypeObject {
+		return 0, fmt.Errorf("the browser can't read the file: %v", out)
+	}
+	n := js.CopyBytesToGo(b, out)
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}

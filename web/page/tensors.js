@@ -1,0 +1,162 @@
+// The panel of files: what is in them, a tensor's last two axes, and a model's run on a picture.
+import { Answers } from "./answers.js";
+import { $, facts, h, mono, plural, show, toast } from "./dom.js";
+import { busy, set, state } from "./main.js";
+
+const models = new Answers("models.wasm.gz", busy);
+$("stop").addEventListener("click", () => models.stop());
+
+let file = null, listing = null, at = [], drawn = "", known = false; // known: the program has read what is in the file
+models.lost = () => { known = false; };
+const ended = "the program ended";
+
+async function ask(op, more = {}) {
+  try {
+    if (!known && file && op !== "open") await models.ask({ op: "open", name: file.name }, "open", file);
+    const out = await models.ask({ op, ...more }, op, file && { ...file, pixels: more.pixels });
+    if (out.fault) { $("fault-file").textContent = out.fault.text; return null; }
+    $("fault-file").textContent = "";
+    known = true;
+    return out.answer;
+  } catch (e) {
+    if (e.message === "replaced") return null;
+    $("fault-file").textContent = e.message === "stopped" ? "Stopped." : `${ended}: ${e.message}. Open the file again.`;
+    return null;
+  }
+}
+
+// open reads a dropped file; a picture goes to the model that is open.
+async function open(f) {
+  if (/^image\//.test(f.type)) { await run(f); return; }
+  const before = file;
+  drawn = "";
+  file = f.url ? f : { blob: f, name: f.name };
+  show("tensors", h("p", { class: "lead" }, `Reading ${f.name}…`));
+  const list = await ask("open", { name: f.name });
+  if (!list) { file = before; if (!listing) show("tensors"); else draw(); return; }
+  listing = list;
+  at = [];
+  draw();
+  if (list.tensors?.length && list.kind !== "onnx") pick(list.tensors[0].name);
+}
+
+const size = n => n < 1024 ? n + " B" : n < 2 ** 20 ? (n / 1024).toFixed(1) + " KiB" : n < 2 ** 30 ? (n / 2 ** 20).toFixed(1) + " MiB" : (n / 2 ** 30).toFixed(2) + " GiB";
+
+function draw() {
+  const n = listing.tensors?.length ?? 0;
+  const rows = (listing.tensors ?? []).map(t => h("tr", { class: "pick", "data-name": t.name, on: { click: () => { at = []; pick(t.name); } } },
+    h("td", {}, h("button", { class: "plain mono" }, t.name)), h("td", {}, t.type), h("td", { class: "mono" }, "(" + (t.shape ?? []).join(",") + ")"), h("td", { class: "num" }, size(t.bytes))));
+  show("tensors",
+    h("h2", {}, file.name),
+    h("p", { class: "lead" }, `${listing.kind}, ${size(file.blob ? file.blob.size : file.size)}, ${plural(n + (listing.more ?? 0), listing.kind === "onnx" ? "weight" : "tensor")}` + (listing.more ? `, of which ${n} are listed` : "")),
+    listing.notes ? h("ul", { class: "notes" }, listing.notes.map(t => h("li", {}, t))) : null,
+    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture to run the model on it.") : null,
+    h("div", { id: "ran" }),
+    n ? h("div", { class: "scroll list" }, h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["name", "type", "shape", "size"].map((t, i) => h("th", { scope: "col", class: i === 3 ? "num" : "" }, t)))), h("tbody", {}, rows))) : null,
+    h("div", { id: "tensor" }),
+    listing.graph ? [h("h2", {}, "Graph"), h("div", { class: "scroll", id: "graph" }, image(listing.graph, "the model’s graph"))] : null);
+}
+
+// image shows SVG as a picture of its own, in which no script runs.
+function image(svg, alt) {
+  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  return h("img", { src: url, alt, class: "graph", on: { load: () => URL.revokeObjectURL(url) } });
+}
+
+async function pick(name) {
+  drawn = name;
+  for (const e of document.querySelectorAll("#tensors tr.pick")) e.classList.toggle("picked", e.dataset.name === name);
+  const v = await ask("tensor", { name, at });
+  if (!v || drawn !== name || !$("tensor")) return;
+  const shape = v.entry.shape ?? [], s = v.stats;
+  const steps = shape.slice(0, -2).map((n, k) => h("label", {}, "axis " + k + " ", h("input", {
+    type: "number", class: "tiny", min: 0, max: n - 1, value: at[k] ?? 0,
+    on: { change: e => { at = shape.slice(0, -2).map((_, i) => i === k ? Math.min(Math.max(0, Number(e.target.value) || 0), n - 1) : at[i] ?? 0); pick(name); } },
+  }), ` of ${n}`));
+  const part = v.have < v.rows ? `, the first ${v.have} of ${v.rows} rows` : "";
+  show("tensor",
+    h("h2", {}, name),
+    h("p", { class: "fields" }, steps, h("span", { class: "soft" }, `${plural(v.read, "element")} read${part}`),
+      v.entry.layout ? h("button", { on: { click: () => set({ tab: "layout", a: v.entry.layout, at: "" }) } }, "See its layout") : null),
+    facts([
+      s.least !== undefined && ["least, most", mono(s.least + "   " + s.most)],
+      s.mean !== undefined && ["mean, deviation", mono(s.mean + "   " + s.deviation)],
+      ["zeros, NaN, infinite", mono([s.zero, s.nan, s.infinite].join("   "))],
+    ]),
+    h("div", { class: "drawings" },
+      v.heat ? h("figure", {}, h("figcaption", {}, "Heatmap ", h("small", {}, v.legend)), h("img", { class: "heat", alt: "heatmap: " + v.legend, src: "data:image/png;base64," + v.heat })) : null,
+      s.histogram ? h("figure", {}, h("figcaption", {}, "Histogram ", h("small", {}, `from ${s.least} to ${s.most}`)), histogram(s.histogram)) : null),
+    h("h3", {}, "Elements"),
+    h("div", { class: "scroll" }, values(v)),
+    v.bytes ? [h("h3", {}, "Memory"), h("div", { class: "scroll" }, bytes(v.bytes))] : null);
+}
+
+function histogram(v) {
+  const most = Math.max(...v, 1), high = 120;
+  return h("svg", { class: "bars histogram", viewBox: `0 0 ${v.length * 10} ${high}`, role: "img", "aria-label": "counts: " + v.join(" ") },
+    v.map((x, i) => h("rect", { x: i * 10 + .5, width: 9, y: high - x / most * high, height: x / most * high })));
+}
+
+function values(v) {
+  const more = v.columns > v.table[0]?.length;
+  return h("table", { class: "grid values" },
+    h("thead", {}, h("tr", {}, h("td", { class: "corner" }), (v.table[0] ?? []).map((_, j) => h("th", { scope: "col" }, String(j))), more ? h("th", {}, `… ${v.columns}`) : null)),
+    h("tbody", {}, v.table.map((row, i) => h("tr", {}, h("th", { scope: "row" }, String(i)), row.map(x => h("td", {}, x)))), v.rows > v.table.length ? h("tr", {}, h("th", {}, `… ${v.rows}`)) : null));
+}
+
+function bytes(list) {
+  return h("table", { class: "grid values" }, h("thead", {}, h("tr", {}, ["offset", "coordinate", "bytes", "element"].map(t => h("th", { scope: "col" }, t)))),
+    h("tbody", {}, list.map(b => h("tr", {}, h("th", { scope: "row" }, b.offset), h("td", {}, b.coord), h("td", {}, b.hex), h("td", {}, b.value)))));
+}
+
+// run paints a picture in the model's size and runs the model on it.
+async function run(f) {
+  const want = await ask("picture");
+  if (!want) return;
+  let image;
+  try {
+    image = await createImageBitmap(f);
+  } catch (e) {
+    $("fault-file").textContent = `${f.name}: the browser can’t read this picture`;
+    return;
+  }
+  const c = h("canvas", { width: want.width, height: want.height });
+  const g = c.getContext("2d");
+  g.drawImage(image, 0, 0, want.width, want.height);
+  const pixels = new Uint8Array(g.getImageData(0, 0, want.width, want.height).data.buffer);
+  const r = await ask("run", { pixels });
+  if (!r) return;
+  const slow = [...r.nodes].sort((x, y) => y.part - x.part).slice(0, 12);
+  show("ran",
+    h("h2", {}, `Run on ${f.name}`),
+    h("p", { class: "lead" }, `The picture in ${want.width}×${want.height} pixels, ${want.channels === 1 ? "grey" : "red, green, blue"}, 0 to 1. ${plural(r.nodes.length, "node")} took ${r.total}.`),
+    facts((r.outputs ?? []).map(o => [o.name, mono(o.text)])),
+    h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["the slowest nodes", "time", "part", "result"].map((t, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "num" : "" }, t)))),
+      h("tbody", {}, slow.map(n => h("tr", {}, h("td", {}, n.op, n.name ? h("span", { class: "soft" }, " " + n.name) : null), h("td", { class: "num" }, n.time), h("td", { class: "num" }, (100 * n.part).toFixed(1) + " %"), h("td", { class: "mono" }, n.shape))))));
+  if (r.graph && $("graph")) show("graph", h("div", {}, imageOf(r.graph)));
+}
+const imageOf = svg => image(svg, "the model’s graph with the time of each node");
+
+const drop = $("drop");
+for (const name of ["dragover", "dragenter"]) addEventListener(name, e => { e.preventDefault(); drop.classList.add("over"); });
+addEventListener("dragleave", e => { if (!e.relatedTarget) drop.classList.remove("over"); });
+addEventListener("drop", e => {
+  e.preventDefault();
+  drop.classList.remove("over");
+  const f = e.dataTransfer.files[0];
+  if (!f) { toast("Drop a file, not a folder"); return; }
+  set({ tab: "tensors" });
+  open(f);
+});
+$("file").addEventListener("change", e => { const f = e.target.files[0]; if (f) open(f); e.target.value = ""; });
+
+let served = "";
+export async function tensors() {
+  if (!state.file || served === state.file) return;
+  served = state.file;
+  const url = new URL(state.file, location.href);
+  if (url.origin !== location.origin) { $("fault-file").textContent = "a link opens files of its own server alone"; return; }
+  const head = await fetch(url, { method: "HEAD" });
+  if (!head.ok) { $("fault-file").textContent = `${state.file}: ${head.status} ${head.statusText}`; return; }
+  await open({ url: url.href, name: decodeURIComponent(url.pathname.split("/").pop()), size: Number(head.headers.get("Content-Length")), type: "" });
+}

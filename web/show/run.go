@@ -1,0 +1,179 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/onnx"
+	"github.com/ashlar-go/ashlar/onnx/picture"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Size is the height, width and channels of the picture that the model takes.
+type Size struct {
+	Input    string `json:"input"`
+	Height   int    `json:"height"`
+	Width    int    `json:"width"`
+	Channels int    `json:"channels"`
+	last     bool   // the channels are the last axis
+	shape    []int
+	d        dtype.DType
+}
+
+// A Run is what a model made of a picture.
+type Run struct {
+	Graph   string      `json:"graph"`
+	Total   string      `json:"total"`
+	Nodes   []nodeTime  `json:"nodes"` // the slowest first
+	Outputs []outputRow `json:"outputs"`
+}
+
+type nodeTime struct {
+	Name  string  `json:"name"`
+	Op    string  `json:"op"`
+	Shape string  `json:"shape"`
+	Time  string  `json:"time"`
+	Part  float64 `json:"part"` // of the total
+}
+
+type outputRow struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// Picture says which picture the model takes. An axis without an extent is 1 for images
+// and 224 for pixels.
+func (f *File) Picture() (*Size, error) {
+	if f.model == nil {
+		return nil, errors.New("a model is wanted for a picture: open an ONNX file first")
+	}
+	in := f.model.Inputs()
+	if len(in) != 1 {
+		return nil, fmt.Errorf("the model takes %d inputs; a picture is one", len(in))
+	}
+	v := in[0]
+	d, _ := v.Type.Elem.DType()
+	s := &Size{Input: v.Name, d: d}
+	if n := len(v.Type.Shape); !v.Type.HasShape || n < 2 || n > 4 {
+		return nil, fmt.Errorf("the model's input %s is no picture: 2 to 4 axes are wanted", v)
+	}
+	for i, d := range v.Type.Shape {
+		n := int(d.Value)
+		if n <= 0 {
+			n = 224
+			if i == 0 && len(v.Type.Shape) > 2 {
+				n = 1
+			}
+		}
+		s.shape = append(s.shape, n)
+	}
+	h := s.shape
+	if len(h) == 4 {
+		if h[0] != 1 {
+			return nil, fmt.Errorf("the model takes %d pictures at once", h[0])
+		}
+		h = h[1:]
+	}
+	switch {
+	case len(h) == 2:
+		s.Height, s.Width, s.Channels = h[0], h[1], 1
+	case h[0] <= 4:
+		s.Channels, s.Height, s.Width = h[0], h[1], h[2]
+	case h[2] <= 4:
+		s.Height, s.Width, s.Channels, s.last = h[0], h[1], h[2], true
+	default:
+		return nil, fmt.Errorf("the model's input %s is no picture", v)
+	}
+	if s.Channels != 1 && s.Channels != 3 || s.Height > 4096 || s.Width > 4096 {
+		return nil, fmt.Errorf("a picture of %d channels, %d×%d pixels: 1 or 3 channels and up to 4096×4096 are taken", s.Channels, s.Height, s.Width)
+	}
+	return s, nil
+}
+
+// Run runs the model on a picture of the wanted size, in bytes red, green, blue, alpha.
+// Floats go from 0 to 1, integers from 0 to 255.
+func (f *File) Run(ctx context.Context, rgba []byte) (*Run, error) {
+	s, err := f.Picture()
+	if err != nil {
+		return nil, err
+	}
+	if len(rgba) != 4*s.Height*s.Width {
+		return nil, fmt.Errorf("a picture of %d bytes; %d×%d pixels of 4 are wanted", len(rgba), s.Height, s.Width)
+	}
+	pixels := make([]float32, s.Channels*s.Height*s.Width)
+	whole := !s.d.IsFloat()
+	for i := range s.Height * s.Width {
+		p := rgba[4*i : 4*i+3]
+		c := [3]float32{float32(p[0]), float32(p[1]), float32(p[2])}
+		if s.Channels == 1 { // the luma of ITU-R BT.601
+			c[0] = float32(float32(0.299*c[0])+float32(0.587*c[1])) + float32(0.114*c[2])
+		}
+		for k := range s.Channels {
+			x := c[k]
+			if !whole {
+				x /= 255
+			}
+			if s.last {
+				pixels[i*s.Channels+k] = x
+			} else {
+				pixels[k*s.Height*s.Width+i] = x
+			}
+		}
+	}
+	in := tensor.FromSlice(pixels, s.shape...).Any()
+	if s.d != dtype.Float32 {
+		cast, ok := op.Lookup("CastLike")
+		like, err := tensor.Make(s.d, 0)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("the model's input has the type %v", s.d)
+		}
+		out, err := cast.Run(&op.Call{Inputs: []tensor.Any{in, like}, Attrs: op.NoAttrs{}})
+		if err != nil {
+			return nil, err
+		}
+		in = out[0]
+	}
+	session, err := onnx.NewSession(f.model)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{}
+	times := map[int]time.Duration{}
+	var total time.Duration
+	o := onnx.Options{Observe: func(n *onnx.NodeRun) {
+		if n.Depth > 0 || n.Index < 0 {
+			return
+		}
+		times[n.Index] += n.Time
+		total += n.Time
+		shape := ""
+		if len(n.Values) > 0 && n.Values[0].Kind() == onnx.KindTensor {
+			shape = tensor.Describe(n.Values[0].Tensor())
+		}
+		r.Nodes = append(r.Nodes, nodeTime{Name: clip(n.Node.Name), Op: clip(n.Node.Op), Shape: shape, Time: n.Time.Round(time.Microsecond).String(), Part: float64(n.Time)})
+	}}
+	out, err := session.Run(ctx, map[string]tensor.Any{s.Input: in}, o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Nodes {
+		r.Nodes[i].Part /= max(float64(total), 1)
+	}
+	r.Total = total.Round(time.Microsecond).String()
+	for _, v := range f.model.Graph.Outputs {
+		if t, ok := out[v.Name]; ok {
+			r.Outputs = append(r.Outputs, outputRow{clip(v.Name), tensor.Describe(t), clip(tensor.Sprint(t, tensor.PrintOptions{Threshold: 32}))})
+		}
+	}
+	var svg strings.Builder
+	if picture.Of(f.name, f.model, times).WriteSVG(&svg) == nil {
+		r.Graph = svg.String()
+	}
+	return r, nil
+}

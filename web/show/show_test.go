@@ -1,0 +1,188 @@
+package show_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/png"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/format/npy"
+	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/ashlar-go/ashlar/web/show"
+)
+
+func Example() {
+	var file bytes.Buffer
+	if err := npy.Write(&file, tensor.Arange[int32](0, 24, 1).Any().Reshape(2, 3, 4)); err != nil {
+		panic(err)
+	}
+	f, list, err := show.Open("a.npy", bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(list.Kind, list.Tensors[0].Shape, list.Tensors[0].Layout)
+	v, err := f.Tensor("array", []int{1})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(v.Table[0], v.Stats.Least, v.Stats.Mean, v.Stats.Most)
+	fmt.Println(v.Bytes[0].Coord, v.Bytes[0].Hex, v.Bytes[0].Value)
+	// Output:
+	// npy [2 3 4] (2,3,4):(12,4,1)
+	// [12 13 14 15] 12 17.5 23
+	// (1,0,0) 0c 00 00 00 12
+}
+
+// counted counts the bytes that are read.
+type counted struct {
+	r *bytes.Reader
+	n int
+}
+
+func (c *counted) ReadAt(b []byte, at int64) (int, error) {
+	c.n += len(b)
+	return c.r.ReadAt(b, at)
+}
+
+func TestStats(t *testing.T) {
+	var file bytes.Buffer
+	holes := tensor.FromSlice([]float64{1, math.NaN(), math.Inf(1), -2, 0, 0, math.MaxFloat64, -math.MaxFloat64}, 8)
+	flat := tensor.FromSlice([]float32{3, 3, 3}, 3)
+	none := tensor.New[float32](0, 4)
+	if err := safetensors.Write(&file, []string{"holes", "flat", "none"}, []tensor.Any{holes.Any(), flat.Any(), none.Any()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := show.Open("x", bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"holes": "8 1 1 2 -1.79769e+308 1.79769e+308", "flat": "3 0 0 0 3 3", "none": "0 0 0 0  "} {
+		v, err := f.Tensor(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := v.Stats
+		if got := fmt.Sprint(s.Count, s.NaN, s.Infinite, s.Zero, " ", s.Least, " ", s.Most); got != want && strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		sum := 0
+		for _, n := range s.Histogram {
+			sum += n
+		}
+		if finite := s.Count - s.NaN - s.Infinite; sum != finite {
+			t.Errorf("%s: the histogram has %d of %d elements", name, sum, finite)
+		}
+	}
+}
+
+// Of a large file only the header and a part are read.
+func TestReadsParts(t *testing.T) {
+	var file bytes.Buffer
+	if err := safetensors.Write(&file, []string{"w"}, []tensor.Any{tensor.New[float32](64, 256, 256).Any()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := &counted{r: bytes.NewReader(file.Bytes())}
+	f, _, err := show.Open("x", r, int64(file.Len()))
+	if err != nil || r.n > 1000 {
+		t.Fatalf("opening reads %d bytes: %v", r.n, err)
+	}
+	if _, err := f.Tensor("w", []int{63}); err != nil || r.n > 256*256*4+1000 {
+		t.Errorf("a matrix reads %d bytes: %v", r.n, err)
+	}
+	for _, at := range [][]int{{64}, {-1}} {
+		if _, err := f.Tensor("w", at); err == nil {
+			t.Errorf("a matrix at %v", at)
+		}
+	}
+	if _, err := f.Tensor("other", nil); err == nil {
+		t.Error("a tensor that isn't there")
+	}
+}
+
+func TestRun(t *testing.T) {
+	b, err := os.ReadFile("../../testdata/digits.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, list, err := show.Open("digits.onnx", bytes.NewReader(b), int64(len(b)))
+	if err != nil || list.Kind != "onnx" || !strings.Contains(list.Graph, "Conv") {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	want, err := f.Picture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open("../../testdata/seven.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	img, _, err := image.Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels := make([]byte, 0, 4*want.Height*want.Width)
+	for y := range want.Height {
+		for x := range want.Width {
+			size := img.Bounds().Size()
+			r, g, b, _ := img.At(x*size.X/want.Width, y*size.Y/want.Height).RGBA()
+			pixels = append(pixels, byte(r>>8), byte(g>>8), byte(b>>8), 255)
+		}
+	}
+	r, err := f.Run(context.Background(), pixels)
+	if err != nil || len(r.Nodes) == 0 || len(r.Outputs) != 1 || !strings.Contains(r.Graph, "µs") && !strings.Contains(r.Graph, "ms") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := f.Run(context.Background(), pixels[:8]); err == nil {
+		t.Error("a picture that is too small was taken")
+	}
+}
+
+type broken struct{}
+
+func (broken) ReadAt(b []byte, at int64) (int, error) { return 0, errors.New("the disk is gone") }
+
+func TestBrokenReader(t *testing.T) {
+	if _, _, err := show.Open("x", broken{}, 100); err == nil || !strings.Contains(err.Error(), "the disk is gone") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	var a bytes.Buffer
+	if err := npy.WriteZip(&a, []string{"x"}, []tensor.Any{tensor.Arange[int16](0, 6, 1).Any().Reshape(2, 3)}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(a.Bytes())
+	a.Reset()
+	if err := npy.Write(&a, tensor.Arange[float32](0, 6, 1).Any().Reshape(1, 2, 3), npy.Fortran()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(a.Bytes())
+	a.Reset()
+	if err := safetensors.Write(&a, []string{"x"}, []tensor.Any{tensor.Arange[int64](0, 6, 1).Any()}, map[string]string{"k": "v"}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(a.Bytes())
+	if b, err := os.ReadFile("../../testdata/digits.onnx"); err == nil {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, list, err := show.Open("x", bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		for _, e := range list.Tensors {
+			if v, err := file.Tensor(e.Name, []int{0, 0, 0}); err == nil && v.Stats.Count > v.Read {
+				t.Fatalf("%+v counts %d of %d elements", e, v.Stats.Count, v.Read)
+			}
+		}
+	})
+}
