@@ -318,7 +318,7 @@ func checkModules(tr *tree) (bad []string) {
 		if !regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(modulePath+"/"+dir) + `$`).MatchString(text) {
 			bad = append(bad, fmt.Sprintf("%s: the module isn't called %s/%s: name it after its folder", p, modulePath, dir))
 		}
-		if !slices.Contains(apart, dir) && !regexp.MustCompile(`(?m)^\s*(use\s+)?\./` + regexp.QuoteMeta(dir) + `$`).MatchString(tr.texts["go.work"]) {
+		if !slices.Contains(apart, dir) && !regexp.MustCompile(`(?m)^\s*(use\s+)?\./`+regexp.QuoteMeta(dir)+`$`).MatchString(tr.texts["go.work"]) {
 			bad = append(bad, fmt.Sprintf("%s: go.work doesn't list the module: add ./%s", p, dir))
 		}
 		up := strings.TrimSuffix(strings.Repeat("../", strings.Count(dir, "/")+1), "/")

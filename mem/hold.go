@@ -61,6 +61,29 @@ func (b *Buffer) Pin() (release func()) {
 	return sync.OnceFunc(h.unpin)
 }
 
+// Hold is Pin without a function to be called, so that it allocates nothing: Release ends it. It reports false, and holds
+// nothing, when b is closed.
+func (b *Buffer) Hold() bool {
+	h := b.hold
+	if h == nil {
+		return !b.Closed()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return false
+	}
+	h.pins++
+	return true
+}
+
+// Release ends one Hold.
+func (b *Buffer) Release() {
+	if h := b.hold; h != nil {
+		h.unpin()
+	}
+}
+
 // Lend returns the bytes as Bytes does, for as long as b is open, reachable or not: the collector never takes them back
 // again. Dropping b without Close then leaks them, if they are not of the Go heap.
 func (b *Buffer) Lend() []byte {

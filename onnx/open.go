@@ -85,9 +85,13 @@ func held(b *mem.Buffer) (release func(), err error) {
 	release = b.Pin()
 	if b.Closed() {
 		release()
-		return nil, failf("%w: the model was closed; keep it open while it, its sessions or its tensors are in use", tensor.ErrClosed)
+		return nil, errClosed()
 	}
 	return release, nil
+}
+
+func errClosed() error {
+	return failf("%w: the model was closed; keep it open while it, its sessions or its tensors are in use", tensor.ErrClosed)
 }
 
 // use runs f while the model's bytes stay where they are. It fails for no model, for one that is closed, and, with
@@ -96,11 +100,12 @@ func (m *Model) use(f func() error) error {
 	if m == nil {
 		return failf("%w: there is no model: it is nil", tensor.ErrValue)
 	}
-	release, err := held(m.buf)
-	if err != nil {
-		return inFile(m.file, err)
+	if m.buf != nil {
+		if !m.buf.Hold() {
+			return inFile(m.file, errClosed())
+		}
+		defer m.buf.Release()
 	}
-	defer release()
 	defer m.folder.pin()()
 	return inFile(m.file, mem.Guard(f))
 }

@@ -419,12 +419,12 @@ func (p *replay) build(st *Stream, t *trace) error {
 	}
 	size := t.places(apart)
 	places := make(map[*slot][2]tensor.Any)
+	var failed error
 	own := func(s *slot) tensor.Any {
 		a, err := tensor.Make(s.tensor.DType(), s.tensor.Shape()...)
-		if err != nil {
-			panic(err)
+		if failed = errors.Join(failed, err); err == nil {
+			p.own, bytes = append(p.own, a), add(bytes, s.bytes())
 		}
-		p.own, bytes = append(p.own, a), add(bytes, s.bytes())
 		return a
 	}
 	for _, s := range t.inputs {
@@ -439,6 +439,9 @@ func (p *replay) build(st *Stream, t *trace) error {
 			places[t.inputs[s.in]] = [2]tensor.Any{first, second}
 			places[t.outputs[s.out]] = [2]tensor.Any{second, first}
 		}
+	}
+	if failed != nil {
+		return failed
 	}
 	limit := st.o.MaxMemory
 	if limit == 0 {

@@ -187,6 +187,7 @@ func (e *entries) matrices(lay *layout.Layout, rows, cols bool, batch []int) (ro
 type panels struct {
 	*mem.Buffer
 	offs [gemmK]int // of the rows of b in a block
+	made any        // the block that a source made last, to be used again
 }
 
 var panelPool = sync.Pool{New: func() any { return new(panels) }}
@@ -249,7 +250,7 @@ func (e *gemm[T]) run(g *contraction) {
 	}
 	p := pieces{down: (g.m + m - 1) / m, across: (g.n + n - 1) / n, m: m, n: n}
 	count, cost := g.batch*p.down*p.across, m*n*steps
-	if g.Ctx == nil && (count == 1 || g.Little(count, cost)) {
+	if g.Ctx == nil && count == 1 || g.Little(count, cost) {
 		e.some(g, p, 0, count)
 	} else {
 		e.split(g, p, count, cost)
@@ -313,7 +314,11 @@ func (e *gemm[T]) block(g *contraction, batch, r, m, x, n int) {
 			as = conv.Carve[T](&rest, kb*mc)
 		}
 		if e.from != nil {
-			made = &blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
+			if made, _ = p.made.(*blockOfB[T]); made == nil {
+				made = new(blockOfB[T])
+				p.made = made
+			}
+			*made = blockOfB[T]{batch: batch, scratch: conv.Carve[T](&rest, extra), offs: p.offs[:]}
 		}
 		for l := range min(kb, len(p.offs)) {
 			p.offs[l] = l * g.bRow

@@ -34,6 +34,9 @@ func Workers(ctx context.Context) int {
 	return n
 }
 
+// Alone reports whether calls with ctx have one thread, and ctx never ends: then there is nothing to split and to look for.
+func Alone(ctx context.Context) bool { return ctx != nil && ctx.Done() == nil && Workers(ctx) == 1 }
+
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
@@ -55,7 +58,7 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: what comes next is fetched ahead
 		step = max(step, min(64*step, n/(16*workers)))
 	}
-	if workers <= 1 && ctx == nil {
+	if workers <= 1 && (ctx == nil || ctx.Done() == nil) {
 		f(0, n)
 		simd.Fence()
 		return
