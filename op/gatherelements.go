@@ -27,6 +27,9 @@ func elementsAt(name string, a, indices tensor.Any, axis int) *transfer {
 	return &transfer{name: name, d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
 		at := in[1].places(name)
 		checkPlaces(name, at, out, shape[axis], axis)
+		if dst.len() == 0 {
+			return // however many rows of none there are
+		}
 		last := len(out) - 1
 		exec.Split(name, ctx, elements(out[:last]), out[last], func(from, to int) {
 			alongRows(shape, out, axis, from, to, func(from, n int, x conv.Axis) {

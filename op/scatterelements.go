@@ -45,6 +45,9 @@ func scatteredElements(name string, a, indices, updates tensor.Any, axis int, mo
 		at := in[1].places(name)
 		checkPlaces(name, at, by, shape[axis], axis)
 		dst.copy(0, in[0], 0, dst.len())
+		if len(at) == 0 {
+			return // however many rows of none there are
+		}
 		alongRows(shape, by, axis, 0, elements(by[:len(by)-1]), func(from, n int, x conv.Axis) {
 			combine(dst, at[from:from+n], x, in[2], from, mode)
 		})
