@@ -363,17 +363,6 @@ func (m mapping) list() []int {
 	return list
 }
 
-// mapped returns the extents that maps give a shape.
-func mapped(shape []int, maps []mapping) []int {
-	out := slices.Clone(shape)
-	for i, m := range maps {
-		if m != nil {
-			out[i] = m.len()
-		}
-	}
-	return out
-}
-
 // steps returns how far apart neighbours along each axis are in row-major order.
 func steps(shape []int) []int {
 	s := make([]int, len(shape))

@@ -64,7 +64,9 @@ func TestOperands(t *testing.T) {
 					case r.returned || first.returned || o.err.Error() != usual.err.Error():
 						fail(place, "%s, is the zero value: the error is %v; want the number of the input", place, o.err)
 					case !o.inside: // something else is wrong in both calls
-						named[place] = named[place]
+						if _, ok := named[place]; !ok {
+							named[place] = false
+						}
 					}
 				}
 			}
