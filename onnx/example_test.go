@@ -339,3 +339,46 @@ func ExampleDecodeIn() {
 	fmt.Println(m.Tensor(&m.Graph.Initializers[0]))
 	// Output: [2.] <nil>
 }
+
+// A filter keeps a running mean from one call to the next.
+func ExampleSession_Stream() {
+	b := onnx.NewBuilder("mean")
+	x, last := b.Input("x", dtype.Float32, 2), b.Input("last", dtype.Float32, 2)
+	half := b.Weight("half", tensor.Scalar[float32](0.5).Any())
+	mean := b.Node("Mul", []string{b.Node("Add", []string{x, last}), half})
+	b.Output(b.Rename(mean, "mean"), dtype.Float32, 2)
+	m, err := b.Model(13)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	st, err := s.Stream(onnx.StreamOptions{State: map[string]string{"mean": "last"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer st.Close()
+	in := tensor.New[float32](2)
+	inputs := map[string]tensor.Any{"x": in.Any()}
+	for i := range 3 {
+		in.Fill(float32(8 * (i + 1)))
+		out, err := st.Run(context.Background(), inputs)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(out["mean"])
+	}
+	st.Reset()
+	out, err := st.Run(context.Background(), inputs)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(out["mean"])
+	// Output:
+	// [4. 4.]
+	// [10. 10.]
+	// [17. 17.]
+	// [12. 12.]
+}
