@@ -378,6 +378,19 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestFaultsStay shows a fault of one tab on that tab alone.
+func TestFaultsStay(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#tab=verdict&a=(6,2):(1,7)&b=(3,")
+	if got := b.text("#fault-b"); !strings.Contains(got, "want") {
+		t.Errorf("the second layout: %q", got)
+	}
+	b.click(`nav [data-tab="layout"]`)
+	if got := b.text("#ask"); strings.Contains(got, "want") || !strings.Contains(got, "size 12") {
+		t.Errorf("on another tab: %q", got)
+	}
+}
+
 // TestStop ends a search that takes long, and asks something else.
 func TestStop(t *testing.T) {
 	b := open(t, 1280, 900)

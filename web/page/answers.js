@@ -28,7 +28,11 @@ export class Answers {
     if (stale) setTimeout(() => { if (this.current === stale) this.restart("replaced"); }, 500);
   }
 
-  stop() { if (this.current) this.restart("stopped"); }
+  stop() {
+    for (const q of this.waiting.values()) q.reject(new Error("stopped"));
+    this.waiting.clear();
+    if (this.worker && (this.current || !this.ready)) this.restart("stopped");
+  }
 
   restart(why) {
     this.end();
@@ -46,7 +50,8 @@ export class Answers {
     const q = this.current;
     this.current = null;
     clearTimeout(this.timer);
-    if (q) { this.busy(false); f(q); }
+    this.busy(false);
+    if (q) f(q);
     this.work();
   }
 
@@ -85,6 +90,6 @@ export class Answers {
 
   slow() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { if (this.current) this.busy(true); }, 200);
+    this.timer = setTimeout(() => { if (this.current || this.waiting.size) this.busy(true); }, 200);
   }
 }

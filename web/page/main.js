@@ -79,6 +79,7 @@ export function question(op, more = {}) {
 
 // ask answers a question, or shows its fault beside the field and returns null.
 export async function ask(q, kind) {
+  const mine = generation;
   let out;
   try {
     out = await layouts.ask(q, kind);
@@ -87,6 +88,7 @@ export async function ask(q, kind) {
     else if (e.message !== "replaced") fault({ field: "a", text: "The program ended: " + e.message });
     return null;
   }
+  if (mine !== generation) return null;
   if (out.fault) { fault(out.fault); return null; }
   return out.answer;
 }
@@ -121,6 +123,7 @@ async function refresh() {
   const mine = ++generation;
   running = true;
   layouts.abandon();
+  if (document.body.dataset.tab !== state.tab) cleared(inputs.map(e => e.dataset.field));
   document.body.dataset.tab = state.tab;
   for (const b of document.querySelectorAll("nav [data-tab]")) {
     const on = b.dataset.tab === state.tab;
