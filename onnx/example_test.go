@@ -382,3 +382,28 @@ func ExampleSession_Stream() {
 	// [17. 17.]
 	// [12. 12.]
 }
+
+// A model of one input and one output is a function.
+func ExampleSession_Call() {
+	b := onnx.NewBuilder("squares")
+	x := b.Input("x", dtype.Float32, "n")
+	b.Output(b.Rename(b.Node("Mul", []string{x, x}), "y"), dtype.Float32, "n")
+	m, err := b.Model(13)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := s.Call(context.Background(), tensor.FromSlice([]float32{1, 2, 3}).Any())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(out[0])
+	_, err = s.Call(context.Background())
+	fmt.Println(err)
+	// Output:
+	// [1. 4. 9.]
+	// onnx: value: got 0 inputs, the model takes 1: [x float32[n]]
+}

@@ -365,6 +365,30 @@ func (s *Session) Run(ctx context.Context, inputs map[string]tensor.Any, o Optio
 	return out, nil
 }
 
+// Call is Run by place: it takes a tensor for each of Inputs, in their order, and returns one for each of Outputs. The zero
+// Any leaves an optional input out.
+func (s *Session) Call(ctx context.Context, inputs ...tensor.Any) ([]tensor.Any, error) {
+	want := s.Inputs()
+	if s != nil && s.c != nil && len(inputs) != len(want) {
+		return nil, inFile(s.c.m.file, failf("%w: got %d inputs, the model takes %d: %v", tensor.ErrValue, len(inputs), len(want), want))
+	}
+	byName := make(map[string]tensor.Any, len(want))
+	for i := range want {
+		if !inputs[i].IsZero() { // else Run says what is missing, or it is optional
+			byName[want[i].Name] = inputs[i]
+		}
+	}
+	out, err := s.Run(ctx, byName, Options{})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]tensor.Any, len(s.c.g.Outputs))
+	for i := range list {
+		list[i] = out[s.c.g.Outputs[i].Name]
+	}
+	return list, nil
+}
+
 func noTensor(what any) error {
 	return failf("%w: it is %v, no tensor of numbers; RunValues gives it", tensor.ErrValue, what)
 }

@@ -879,6 +879,7 @@ var table = []entry{
 	{"onnx.OpenFS", onnx.OpenFS},
 	{"onnx.SequenceOf", onnx.SequenceOf},
 	{"onnx.SequenceValue", onnx.SequenceValue},
+	{"onnx.Session.Call", (*onnx.Session).Call},
 	{"onnx.Session.Inputs", (*onnx.Session).Inputs},
 	{"onnx.Session.Outputs", (*onnx.Session).Outputs},
 	{"onnx.Session.Plan", (*onnx.Session).Plan},
