@@ -3,6 +3,9 @@ package onnx
 import (
 	"context"
 	"errors"
+	"math"
+	"runtime/debug"
+	"slices"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -76,21 +79,22 @@ func TestMemory(t *testing.T) {
 			t.Fatalf("%s: plan %+v, %v", name, p, err)
 		}
 		limit := p.Weights + p.Live
-		var took int64
-		for range 3 { // some runs fill pools
+		took, left := int64(math.MaxInt64), int64(math.MaxInt64)
+		for range 5 { // some runs fill pools
 			mem.SetBound(mem.SetBound(1 << 30))
 			live := mem.Stats().Live
 			out, err := s.Run(context.Background(), in, Options{MaxMemory: limit})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			took = mem.Stats().Peak - live
+			took = min(took, mem.Stats().Peak-live)
 			out["y"].Close()
-			if left := mem.Stats().Live - live; left > 8<<20 { // panels of products stay
-				t.Errorf("%s: %d bytes are left", name, left)
-			}
+			left = min(left, mem.Stats().Live-live)
 		}
-		if took > p.Live+small {
+		if left > 0 && !raced() {
+			t.Errorf("%s: %d bytes are left", name, left)
+		}
+		if took > p.Live+small && !raced() {
 			t.Errorf("%s: it took %d bytes, the plan says %d", name, took, p.Live)
 		}
 		t.Logf("%s: took %.2f of the plan's %.1f MiB", name, float64(took)/float64(p.Live), float64(p.Live)/(1<<20))
@@ -99,6 +103,12 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: one byte less gives %v", name, err)
 		}
 	}
+}
+
+// raced reports whether the race detector is on, under which a sync.Pool drops some of what it is given.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 func wholes(shape []int) (dims []any) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +103,7 @@ func TestStream(t *testing.T) {
 
 // A steady loop allocates nothing.
 func TestStreamAllocates(t *testing.T) {
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if raced() {
 		t.Skip("under the race detector a sync.Pool drops some of what it is given")
 	}
 	s := session(t, network)
