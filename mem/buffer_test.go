@@ -359,6 +359,30 @@ func TestPin(t *testing.T) {
 	liveBecomes(t, 0)
 }
 
+// A Buffer that is held goes back at the last Release, and one that is closed can't be held.
+func TestHold(t *testing.T) {
+	released := 0
+	b := Borrow(make([]byte, 8), func() { released++ })
+	if !b.Hold() || !b.Hold() {
+		t.Fatal("an open Buffer isn't held")
+	}
+	if err := b.Close(); err != nil || b.Hold() {
+		t.Errorf("%v; a closed Buffer is held", err)
+	}
+	if b.Release(); released != 0 {
+		t.Error("the memory went while it was held")
+	}
+	if b.Release(); released != 1 {
+		t.Errorf("released %d times, want once", released)
+	}
+	if small := newHeapBuffer(make([]byte, 8)); !small.Hold() || small.Close() != nil || small.Hold() {
+		t.Error("memory of the Go heap: held only while it is open")
+	}
+	if n := testing.AllocsPerRun(10, func() { b.Hold(); b.Bytes() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestCloseConcurrently(t *testing.T) {
 	for range 50 {
 		var calls, released int

@@ -48,17 +48,10 @@ func (h *hold) settle() error {
 // b any more. Call Bytes after Pin: if it isn't nil, the slice is valid until release. A release that is never called
 // keeps the bytes for good; a second call does nothing.
 func (b *Buffer) Pin() (release func()) {
-	h := b.hold
-	if h == nil {
+	if b.hold == nil || !b.Hold() {
 		return func() {} // bytes of the Go heap: the slice itself keeps them
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.over {
-		return func() {}
-	}
-	h.pins++
-	return sync.OnceFunc(h.unpin)
+	return sync.OnceFunc(b.hold.unpin)
 }
 
 // Hold is Pin without a function to be called, so that it allocates nothing: Release ends it. It reports false, and holds

@@ -82,12 +82,10 @@ func held(b *mem.Buffer) (release func(), err error) {
 	if b == nil {
 		return func() {}, nil
 	}
-	release = b.Pin()
-	if b.Closed() {
-		release()
+	if !b.Hold() {
 		return nil, errClosed()
 	}
-	return release, nil
+	return b.Release, nil
 }
 
 func errClosed() error {

@@ -2,13 +2,11 @@ package onnx
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/layout"
-	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/op"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -17,7 +15,8 @@ import (
 // shapes have in common it does once: shapes and plans, memory for all results, what follows from weights alone. Such a run
 // allocates no tensor; of operators with a prepared form (op.Turn) it allocates nothing at all on one thread. Any model
 // whose inputs and outputs are tensors of numbers runs in a Stream: a loop, or a shape that changes, makes a run as
-// expensive as Session.Run, and so does the first run of a shape and the second.
+// expensive as Session.Run, and so is the first run of a shape and the second. Options.MaxMemory bounds each run, and what the
+// Stream keeps between runs.
 //
 // A Stream is for one goroutine at a time; a session may have many. Its memory goes by Close, or when it is unreachable.
 type Stream struct {
@@ -29,6 +28,7 @@ type Stream struct {
 	shapes []byte // of the inputs of the last run
 	buf    []byte
 	ready  *replay // nil if the last run wasn't one that can be done again
+	vain   bool    // a run of these shapes can't be
 	ctx    context.Context
 	under  context.Context // ctx with the bound on threads
 	closed bool
@@ -110,7 +110,8 @@ func (st *Stream) drop() error {
 
 // Run computes the outputs from inputs, by name; states may be left out, and are then those that the last run gave. The map
 // and its tensors are the Stream's: they are good until the next run. Inputs are copied where a prepared run needs them
-// elsewhere. Errors are those of Session.Run; after one the states are as before the run.
+// elsewhere. Errors are those of Session.Run; after one the states are as before the run, but for those that it was given:
+// these have to be given again.
 func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out map[string]tensor.Any, err error) {
 	if st.closed {
 		return nil, failf("%w: the stream is closed", tensor.ErrClosed)
@@ -165,17 +166,20 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 		st.in[c.to] = Value{a: c.value}
 	}
 	shapes := st.describe()
+	same := string(shapes) == string(st.shapes)
+	st.vain = st.vain && same
 	var t *trace
-	if string(shapes) == string(st.shapes) && st.s.fixed == dtype.Invalid && st.o.Observe == nil {
+	if same && !st.vain && st.s.fixed == dtype.Invalid && st.o.Observe == nil && st.o.Progress == nil {
 		t = new(trace)
 	}
 	st.shapes, st.buf = shapes, st.shapes
 	out, err := st.s.run(st.under, st.in, st.o, t)
 	if err != nil {
+		if t != nil {
+			t.release()
+		}
 		return nil, err
 	}
-	old := st.ready // its memory may hold what the caller gave as inputs, until now
-	st.ready = nil
 	clear(st.out)
 	for name, v := range out {
 		if !v.isTensor() || v.text != nil {
@@ -186,15 +190,14 @@ func (st *Stream) again(inputs map[string]tensor.Any) (map[string]tensor.Any, er
 	for i := range st.state {
 		st.state[i].value = st.out[st.state[i].from]
 	}
-	if t != nil && !t.broken {
-		if st.ready, err = newReplay(st, t); err != nil {
-			return nil, err
-		}
+	if err := st.drop(); err != nil { // not earlier, as its memory may be what the caller gave as inputs
+		return nil, err
 	}
-	if old != nil {
-		err = old.close()
+	if t != nil {
+		st.ready = newReplay(st, t)
+		st.vain = st.ready == nil
 	}
-	return st.out, err
+	return st.out, nil
 }
 
 // describe writes down the types and shapes of the inputs of the next run.
@@ -220,7 +223,7 @@ func (st *Stream) zero(i int, inputs map[string]tensor.Any) (tensor.Any, error) 
 	}
 	shape := make([]int, len(v.Type.Shape))
 	for k, dim := range v.Type.Shape {
-		n := int(dim.Value)
+		n := int(min(dim.Value, math.MaxInt))
 		if n < 0 {
 			n = st.named(dim.Param, inputs)
 		}
@@ -229,7 +232,11 @@ func (st *Stream) zero(i int, inputs map[string]tensor.Any) (tensor.Any, error) 
 		}
 		shape[k] = n
 	}
-	return tensor.Make(d, shape...)
+	zero, err := tensor.Make(d, shape...)
+	if err != nil {
+		return tensor.Any{}, in(fmt.Sprintf("state %q", v.Name), err)
+	}
+	return zero, nil
 }
 
 // named returns the extent that a name of a dimension stands for in the inputs, -1 if in none.
@@ -244,337 +251,4 @@ func (st *Stream) named(name string, inputs map[string]tensor.Any) int {
 		}
 	}
 	return -1
-}
-
-// A replay is a run made ready: its tensors have their places, in two turns between which states change theirs.
-type replay struct {
-	memory *mem.Buffer
-	own    []tensor.Any // of states and outputs
-	kept   []Value
-	turns  [2][]action
-	in     [2][]tensor.Any // by place among the graph's inputs; zero for one that the run doesn't take
-	out    [2]map[string]tensor.Any
-	state  [2][]tensor.Any // of each state what the next run begins with
-	turn   int             // the next one
-	at     int             // the step that is on its way
-	with   op.Turn
-}
-
-// An action is a step of a replay. Just one of do and slow is set, or cond.
-type action struct {
-	c    *compiled
-	i    int
-	do   func()
-	slow func(ctx context.Context) error
-	cond Value
-	yes  bool
-}
-
-func sameShape(a, b *tensor.Any) bool {
-	if a.Rank() != b.Rank() {
-		return false
-	}
-	for i := range a.Rank() {
-		if a.Dim(i) != b.Dim(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// errOther ends a replay where the run would go another way than the one that was noted.
-var errOther = errors.New("the run takes another way")
-
-// run does a prepared run. It reports false if the inputs aren't those that it was prepared for, or the run went another way.
-func (p *replay) run(st *Stream, inputs map[string]tensor.Any) (done bool, err error) {
-	turn := p.turn
-	given := 0
-	for i := range st.s.c.g.Inputs {
-		v := &st.s.c.g.Inputs[i]
-		to := &p.in[turn][i]
-		a, ok := inputs[v.Name]
-		state := slices.IndexFunc(st.state, func(c carried) bool { return c.in == i })
-		switch {
-		case ok:
-			given++
-		case state >= 0 && st.state[state].value.IsZero(): // after Reset
-			if b, ok := tensor.Bytes(*to); ok {
-				clear(b)
-			}
-			continue
-		case state >= 0:
-			if a = st.state[state].value; to.SameData(a) {
-				continue
-			}
-		case to.IsZero():
-			continue
-		default:
-			return false, nil
-		}
-		if to.IsZero() || a.IsZero() || a.IsSpec() || a.DType() != to.DType() || !sameShape(&a, to) {
-			return false, nil
-		}
-		if !to.SameData(a) {
-			to.CopyFrom(a)
-		}
-		if state >= 0 { // its old place may be written before the run is done
-			st.state[state].value = *to
-		}
-	}
-	if given != len(inputs) {
-		return false, nil // a name that there isn't
-	}
-	p.with.Under(st.under)
-	p.at = 0
-	if panicked := tensor.Try(func() { err = p.actions(st.under, turn) }); panicked != nil {
-		err = panicked
-	}
-	if err == errOther {
-		return false, nil
-	}
-	if err != nil {
-		a := &p.turns[turn][p.at]
-		return false, in(a.c.label(&a.c.steps[a.i]), err)
-	}
-	for i := range st.state {
-		st.state[i].value = p.state[turn][i]
-	}
-	p.turn = 1 - turn
-	return true, nil
-}
-
-// actions does the steps of a turn.
-func (p *replay) actions(ctx context.Context, turn int) error {
-	for i := range p.turns[turn] {
-		a := &p.turns[turn][i]
-		p.at = i
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		switch {
-		case a.do != nil:
-			a.do()
-		case a.slow != nil:
-			if err := a.slow(ctx); err != nil {
-				return err
-			}
-		default:
-			if yes, err := truth(&a.cond); err != nil || yes != a.yes {
-				return errOther
-			}
-		}
-	}
-	return nil
-}
-
-// close gives the memory back.
-func (p *replay) close() error {
-	var err error
-	if p.memory != nil {
-		err = p.memory.Close()
-	}
-	for _, a := range p.own {
-		a.Close()
-	}
-	for i := range p.kept {
-		if v := &p.kept[i]; v.own != nil {
-			if v.own.refs--; v.own.refs == 0 {
-				v.a.Close()
-			}
-		}
-	}
-	return err
-}
-
-// newReplay makes a run ready as t noted it. It returns nil, and no error, if that can't be done within the limit on memory.
-func newReplay(st *Stream, t *trace) (p *replay, err error) {
-	p = &replay{kept: t.kept}
-	if panicked := tensor.Try(func() { err = p.build(st, t) }); panicked != nil {
-		err = panicked
-	}
-	if err != nil || p.turns[0] == nil {
-		closed := p.close()
-		if errors.Is(err, errOther) {
-			err = nil
-		}
-		if err == nil {
-			err = closed
-		}
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *replay) build(st *Stream, t *trace) error {
-	c := st.s.c
-	// States that are results of their own change places with the inputs they become.
-	swaps := make([]bool, len(st.state))
-	apart := make(map[*slot]bool) // has memory of its own
-	var bytes int64
-	for k, s := range st.state {
-		from := t.outputs[s.out]
-		swaps[k] = from.made >= 0 && !from.fixed && from.whole == nil && !apart[from] && t.inputs[s.in] != nil &&
-			tensor.Describe(from.tensor) == tensor.Describe(t.inputs[s.in].tensor)
-		apart[from] = apart[from] || swaps[k]
-	}
-	size := t.places(apart)
-	places := make(map[*slot][2]tensor.Any)
-	var failed error
-	own := func(s *slot) tensor.Any {
-		a, err := tensor.Make(s.tensor.DType(), s.tensor.Shape()...)
-		if failed = errors.Join(failed, err); err == nil {
-			p.own, bytes = append(p.own, a), add(bytes, s.bytes())
-		}
-		return a
-	}
-	for _, s := range t.inputs {
-		if s != nil {
-			a := own(s)
-			places[s] = [2]tensor.Any{a, a}
-		}
-	}
-	for k, s := range st.state {
-		if swaps[k] {
-			first, second := places[t.inputs[s.in]][0], own(t.outputs[s.out])
-			places[t.inputs[s.in]] = [2]tensor.Any{first, second}
-			places[t.outputs[s.out]] = [2]tensor.Any{second, first}
-		}
-	}
-	if failed != nil {
-		return failed
-	}
-	limit := st.o.MaxMemory
-	if limit == 0 {
-		limit = DefaultMaxMemory
-	}
-	if total := add(add(bytes, int64(size)), st.s.weights); limit > 0 && total > limit {
-		return errOther
-	}
-	var err error
-	if p.memory, err = mem.Alloc(max(size, 1)); err != nil {
-		return err
-	}
-	for turn := range 2 {
-		p.in[turn] = make([]tensor.Any, len(t.inputs))
-		for i, s := range t.inputs {
-			if s != nil {
-				p.in[turn][i] = places[s][turn]
-			}
-		}
-		if p.turns[turn], err = p.steps(t, turn, places); err != nil {
-			return err
-		}
-		p.out[turn] = make(map[string]tensor.Any)
-		for i, id := range c.outputs {
-			p.out[turn][c.names[id]] = p.place(t.outputs[i], turn, places)
-		}
-		for _, s := range st.state {
-			p.state[turn] = append(p.state[turn], p.place(t.outputs[s.out], turn, places))
-		}
-	}
-	return nil
-}
-
-// place returns the tensor of a slot in a turn.
-func (p *replay) place(s *slot, turn int, places map[*slot][2]tensor.Any) tensor.Any {
-	if s == nil {
-		return tensor.Any{}
-	}
-	if s.fixed {
-		return s.tensor
-	}
-	return places[s][turn]
-}
-
-// steps makes the steps of a turn, and finds the places of results.
-func (p *replay) steps(t *trace, turn int, places map[*slot][2]tensor.Any) ([]action, error) {
-	list := make([]action, 0, len(t.records)) // not nil
-	for k := range t.records {
-		r := &t.records[k]
-		do := action{c: r.c, i: r.i}
-		if r.op == nil {
-			do.cond, do.yes = Value{a: p.place(r.in[0], turn, places)}, r.yes
-			list = append(list, do)
-			continue
-		}
-		call, fixed := *r.call, make([]bool, len(r.in))
-		call.Inputs = make([]tensor.Any, len(r.in))
-		for j, s := range r.in {
-			call.Inputs[j], fixed[j] = p.place(s, turn, places), s == nil || s.fixed
-		}
-		if !slices.ContainsFunc(r.out, func(s *slot) bool { return s != nil && !s.fixed }) {
-			continue
-		}
-		if r.views {
-			outs, err := r.op.Run(&call)
-			if err != nil {
-				return nil, err
-			}
-			for j, s := range r.out {
-				if s == nil {
-					continue
-				}
-				if s.whole == nil || !outs[j].SameData(call.Inputs[0]) {
-					return nil, errOther
-				}
-				at := places[s]
-				at[turn] = outs[j]
-				places[s] = at
-			}
-			continue
-		}
-		outs := make([]tensor.Any, len(r.out))
-		for j, s := range r.out {
-			if s == nil {
-				continue
-			}
-			at := places[s]
-			if at[turn].IsZero() {
-				lay, err := layout.RowMajor(s.tensor.Shape()...)
-				if err == nil {
-					at[turn], err = tensor.FromBytes(s.tensor.DType(), p.memory, s.at, lay)
-				}
-				if err != nil {
-					return nil, err
-				}
-				places[s] = at
-			}
-			outs[j] = at[turn]
-		}
-		if len(outs) == 1 {
-			run, ok, err := p.with.Prepare(r.op, &call, fixed, outs[0])
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				do.do = run
-				list = append(list, do)
-				continue
-			}
-		}
-		o := r.op
-		do.slow = func(ctx context.Context) error {
-			call := call
-			call.Context = ctx
-			list, err := o.Run(&call)
-			if err != nil {
-				return err
-			}
-			for j, a := range outs {
-				if a.IsZero() {
-					continue
-				}
-				if j >= len(list) || list[j].DType() != a.DType() || !sameShape(&list[j], &a) {
-					return errOther
-				}
-				a.CopyFrom(list[j])
-				if !slices.ContainsFunc(call.Inputs, list[j].SameData) {
-					list[j].Close()
-				}
-			}
-			return nil
-		}
-		list = append(list, do)
-	}
-	return list, nil
 }

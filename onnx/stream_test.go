@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -179,6 +180,75 @@ func TestStreamState(t *testing.T) {
 	var none context.Context
 	if _, err := st.Run(none, nil); err == nil {
 		t.Error("a nil context is taken")
+	}
+}
+
+// A state that is a view of the input that it becomes is copied, in the order of the view.
+func TestStreamTurned(t *testing.T) {
+	s := session(t, func(b *Builder) {
+		x := b.Input("x", dtype.Float32, 2, 2)
+		b.OutputOf(b.Rename(b.Node("Transpose", []string{x}, Ints("perm", 1, 0)), "turned"), Type{})
+	})
+	runs := []vals{{"x": tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2).Any()}}
+	for range 6 {
+		runs = append(runs, vals{})
+	}
+	if follows(t, "turned", s, map[string]string{"turned": "x"}, runs).ready == nil {
+		t.Error("the run isn't prepared")
+	}
+}
+
+// What a run gives that is the same in every run is nothing that a caller can change.
+func TestStreamFixed(t *testing.T) {
+	s := session(t, func(b *Builder) {
+		w := b.Weight("w", vec(1, 2))
+		b.OutputOf(b.Rename(b.Node("Add", []string{b.Input("x", dtype.Float32, 2), w}), "y"), Type{})
+		b.OutputOf(b.Rename(b.Node("Neg", []string{w}), "z"), Type{})
+		b.OutputOf(w, Type{})
+	})
+	st := follows(t, "fixed", s, nil, []vals{{"x": vec(1, 1)}, {"x": vec(2, 1)}, {"x": vec(3, 1)}})
+	for range 3 {
+		out, err := st.Run(context.Background(), vals{"x": vec(0, 0)})
+		if err != nil || fmt.Sprint(out["y"], out["w"], out["z"]) != fmt.Sprint(vec(1, 2), vec(1, 2), vec(-1, -2)) {
+			t.Errorf("%v, %v", out, err)
+		}
+		for _, name := range []string{"w", "z"} {
+			if err := tensor.Copy(out[name], vec(7, 7)); !errors.Is(err, tensor.ErrReadOnly) {
+				t.Errorf("%s is written to: %v", name, err)
+			}
+		}
+	}
+}
+
+// A prepared run fails as any other does, and the next one is as if it hadn't been.
+func TestStreamFails(t *testing.T) {
+	s := session(t, func(b *Builder) {
+		x, h := b.Input("x", dtype.Int32, 2), b.Input("h", dtype.Int32, 2)
+		next := b.Rename(b.Node("Add", []string{h, b.Weight("one", tensor.Full[int32](1, 2).Any())}), "next")
+		b.OutputOf(next, Type{})
+		b.OutputOf(b.Rename(b.Node("Div", []string{next, x}), "y"), Type{})
+	})
+	in := func(v ...int32) tensor.Any { return tensor.FromSlice(v, 2).Any() }
+	st, err := s.Stream(StreamOptions{State: map[string]string{"next": "h"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range int32(8) {
+		if _, err := st.Run(context.Background(), vals{"x": in(1, 0)}); err == nil || !strings.Contains(err.Error(), "node 1") || !strings.Contains(err.Error(), "division by zero") {
+			t.Errorf("run %d: %v", i, err)
+		}
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := st.Run(ended, vals{"x": in(1, 1)}); !errors.Is(err, context.Canceled) {
+			t.Errorf("run %d: %v", i, err)
+		}
+		out, err := st.Run(context.Background(), vals{"x": in(1, 1)})
+		if err != nil || fmt.Sprint(out["next"]) != fmt.Sprint(in(i+1, i+1)) {
+			t.Errorf("run %d: %v, %v", i, out, err)
+		}
+	}
+	if st.ready == nil {
+		t.Error("the run isn't prepared")
 	}
 }
 

@@ -18,7 +18,7 @@ type trace struct {
 
 // A slot is a tensor of a trace.
 type slot struct {
-	tensor tensor.Any // of one that is the same in every run; else of another one's memory, or a description
+	tensor tensor.Any // as the noted run had it; if it isn't fixed only its type and shape are left of it
 	fixed  bool       // it is the same in every run: a weight, or what follows from weights and shapes alone
 	whole  *slot      // whose memory it is a view of; nil if it has its own
 	made   int        // the record that gives it, -1 for an input
@@ -61,6 +61,18 @@ func (t *trace) begin(c *compiled, vals []Value, inputs map[string]Value) {
 		t.inputs[i] = v.slot
 		t.broken = t.broken || !v.isTensor() || v.text != nil
 	}
+}
+
+// release lets go of what is held.
+func (t *trace) release() {
+	for i := range t.kept {
+		if v := &t.kept[i]; v.own != nil {
+			if v.own.refs--; v.own.refs == 0 {
+				v.a.Close()
+			}
+		}
+	}
+	t.kept = nil
 }
 
 // end notes which slots are the outputs.
