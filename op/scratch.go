@@ -1,7 +1,6 @@
 package op
 
 import (
-	"math"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -16,11 +15,7 @@ func Scratch(o Op, c *Call, out []tensor.Any) int64 {
 	if o == nil || c == nil {
 		return 0
 	}
-	n := scratchOf(o, c, out) + copies(o, c.Inputs)
-	if n >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(n)
+	return int64(min(scratchOf(o, c, out), 1<<62)) // of a double, 1<<63 - 1 isn't one
 }
 
 func scratchOf(o Op, c *Call, out []tensor.Any) float64 {
@@ -40,17 +35,18 @@ func scratchOf(o Op, c *Call, out []tensor.Any) float64 {
 		if len(in) > 0 && in[0].DType().IsFixed() {
 			return room(0, in, out)
 		}
+	case *op2:
+		if slices.Contains(inSearch, o.name) {
+			return copies(in)
+		}
 	case *opN:
-		return o.scratch(c, out)
+		return o.scratch(c, out) + copies(in)
 	}
-	return 0
+	return 0 // the others take operands as they are laid out
 }
 
-// copies returns the bytes of operands that an operator may make contiguous copies of.
-func copies(o Op, in []tensor.Any) (n float64) {
-	if _, ok := o.(*opN); !ok && !slices.Contains(inSearch, o.Name()) {
-		return 0 // the others take operands as they are laid out
-	}
+// copies returns the bytes of operands that aren't contiguous.
+func copies(in []tensor.Any) (n float64) {
 	for i, a := range in {
 		if !a.IsZero() && !a.IsSpec() && !a.IsContiguous() {
 			n += room(0, in[i:i+1])
