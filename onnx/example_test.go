@@ -376,11 +376,13 @@ func ExampleSession_Stream() {
 		log.Fatal(err)
 	}
 	fmt.Println(out["mean"])
+	fmt.Println(st.Kept() > 0)
 	// Output:
 	// [4. 4.]
 	// [10. 10.]
 	// [17. 17.]
 	// [12. 12.]
+	// true
 }
 
 // A model of one input and one output is a function.

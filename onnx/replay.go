@@ -14,6 +14,7 @@ import (
 // A replay is a run made ready: its tensors have their places, in two turns between which states change theirs.
 type replay struct {
 	memory *mem.Buffer
+	bytes  int64        // of memory and own
 	own    []tensor.Any // of inputs, states, and outputs that are the same in every run
 	trace  *trace       // holds what steps read that is the same in every run
 	turns  [2][]action
@@ -211,7 +212,8 @@ func (p *replay) build(st *Stream, t *trace) error {
 	if limit == 0 {
 		limit = DefaultMaxMemory
 	}
-	if total := add(add(bytes, int64(size)), st.s.weights); limit > 0 && total > limit {
+	p.bytes = add(bytes, int64(size))
+	if total := add(p.bytes, st.s.weights); limit > 0 && total > limit {
 		return errOther
 	}
 	var err error
@@ -235,7 +237,7 @@ func (p *replay) build(st *Stream, t *trace) error {
 				if a, err = tensor.Clone(a); err != nil {
 					return err
 				}
-				p.own = append(p.own, a)
+				p.own, p.bytes = append(p.own, a), add(p.bytes, t.outputs[i].bytes())
 				a = a.ReadOnly()
 			}
 			p.out[turn][c.names[id]] = a

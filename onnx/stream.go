@@ -95,8 +95,29 @@ func (st *Stream) Reset() {
 // Close gives the memory of the Stream back. Results of its runs must not be used afterwards.
 func (st *Stream) Close() error {
 	st.closed = true
+	clear(st.in)
+	clear(st.out)
 	st.Reset()
 	return st.drop()
+}
+
+// Kept returns how many bytes the Stream keeps until the next run: inputs and outputs of the last run that wasn't prepared,
+// and all tensors of a prepared run. The weights aren't among them. It is 0 before the first run and after Close.
+func (st *Stream) Kept() int64 {
+	if st == nil || st.closed {
+		return 0
+	}
+	var n int64
+	for _, v := range st.in {
+		n = add(n, v.size())
+	}
+	for _, a := range st.out {
+		n = add(n, size(a))
+	}
+	if st.ready != nil {
+		n = add(n, st.ready.bytes)
+	}
+	return n
 }
 
 func (st *Stream) drop() error {

@@ -888,6 +888,7 @@ var table = []entry{
 	{"onnx.Session.RunValues", (*onnx.Session).RunValues},
 	{"onnx.Session.Stream", (*onnx.Session).Stream},
 	{"onnx.Stream.Close", (*onnx.Stream).Close},
+	{"onnx.Stream.Kept", (*onnx.Stream).Kept},
 	{"onnx.Stream.Reset", (*onnx.Stream).Reset},
 	{"onnx.Stream.Run", (*onnx.Stream).Run},
 	{"onnx.String", onnx.String},

@@ -34,21 +34,28 @@ func (m *model) arrays(out map[string]onnx.Value) (map[string]array, error) {
 		if a.IsZero() {
 			return nil, refuse(http.StatusInternalServerError, "output %q is %v; the protocol has tensors alone", name, v)
 		}
-		t := typeOf(func(t *datatype) bool { return t.d == a.DType() })
-		if t == nil {
-			return nil, refuse(http.StatusInternalServerError, "output %q is %s, for which the protocol has no datatype", name, tensor.Describe(a))
-		}
 		own, err := tensor.Contiguous(a)
 		if err != nil {
 			return nil, fmt.Errorf("output %q: %w", name, err)
 		}
-		b, ok := tensor.Bytes(own)
-		if !ok {
-			return nil, refuse(http.StatusInternalServerError, "output %q is %s, whose elements can't be read", name, tensor.Describe(a))
+		if list[name], err = arrayOf(name, own); err != nil {
+			return nil, err
 		}
-		list[name] = array{t, own.Shape(), b, nil, own}
 	}
 	return list, nil
+}
+
+// arrayOf reads an output that is contiguous.
+func arrayOf(name string, own tensor.Any) (array, error) {
+	t := typeOf(func(t *datatype) bool { return t.d == own.DType() })
+	if t == nil {
+		return array{}, refuse(http.StatusInternalServerError, "output %q is %s, for which the protocol has no datatype", name, tensor.Describe(own))
+	}
+	b, ok := tensor.Bytes(own)
+	if !ok {
+		return array{}, refuse(http.StatusInternalServerError, "output %q is %s, whose elements can't be read", name, tensor.Describe(own))
+	}
+	return array{t, own.Shape(), b, nil, own}, nil
 }
 
 // size is how many bytes the elements take in binary form.
@@ -78,15 +85,6 @@ func (a *array) appendJSON(b []byte) []byte {
 	return b
 }
 
-// alone runs the inputs of one request.
-func (m *model) alone(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
-	out, err := m.run(ctx, in, 1)
-	if err != nil {
-		return nil, err
-	}
-	return m.arrays(out)
-}
-
 // compute runs the inputs of a request, with others if that is allowed.
 func (m *model) compute(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
 	if m.batches != nil {
@@ -98,7 +96,7 @@ func (m *model) compute(ctx context.Context, in map[string]onnx.Value) (map[stri
 		return nil, err
 	}
 	defer m.s.leave()
-	return m.alone(ctx, in)
+	return m.run(ctx, in, 1)
 }
 
 // appendText writes a string as JSON.

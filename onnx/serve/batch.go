@@ -121,11 +121,7 @@ func (m *model) independent() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	out, err := m.run(ctx, together, 2)
-	if err != nil {
-		return false, err
-	}
-	got, err := m.arrays(out)
+	got, err := m.run(ctx, together, 2)
 	if err != nil {
 		return false, err
 	}
@@ -133,7 +129,7 @@ func (m *model) independent() (bool, error) {
 		return false, nil
 	}
 	for _, one := range members {
-		want, err := m.alone(ctx, one.in)
+		want, err := m.run(ctx, one.in, 1)
 		if err != nil {
 			return false, err
 		}
@@ -258,13 +254,9 @@ func (t *batch) run() {
 	}
 	if len(live) > 1 && t.ctx.Err() == nil {
 		in, err := m.together(live, rows)
-		var out map[string]onnx.Value
-		if err == nil {
-			out, err = m.run(t.ctx, in, len(live))
-		}
 		var all map[string]array
 		if err == nil {
-			all, err = m.arrays(out)
+			all, err = m.run(t.ctx, in, len(live))
 		}
 		if err == nil && m.deal(all, live, rows) {
 			return
@@ -272,7 +264,7 @@ func (t *batch) run() {
 	}
 	for _, me := range live {
 		if me.err = context.Cause(me.ctx); me.err == nil {
-			me.out, me.err = m.alone(me.ctx, me.in)
+			me.out, me.err = m.run(me.ctx, me.in, 1)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -62,6 +63,66 @@ func TestSameBits(t *testing.T) {
 	}
 	wg.Wait()
 	settle(t, shared)
+}
+
+// Runs of one shape one after the other share memory, and no answer changes by it: neither with other pictures, nor after a
+// request of another shape or one that fails.
+func TestPreparedRuns(t *testing.T) {
+	s, m := server(t, Options{MaxRuns: 1}, digits(t), dividing(t)), digits(t).Model
+	session, err := onnx.NewSession(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []int{1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 1} {
+		body := image(i, n)
+		r, err := parse([]byte(body), -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, err := s.models["digits"].bind(r, func(int64) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := session.Run(t.Context(), map[string]tensor.Any{"image": in["image"].Tensor()}, onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []byte
+		for v := range tensor.ValuesOf[float32](out["probability"]) {
+			want = append(appendFloat(want, float64(v), 32), ',')
+		}
+		if w := infer(s, "digits", body); w.Code != 200 || !strings.Contains(w.Body.String(), `"data":[`+string(bytes.TrimSuffix(want, []byte(",")))+"]") {
+			t.Errorf("%d: %d %s\nwant %s", i, w.Code, w.Body, want)
+		}
+	}
+	for i, b := range []int{1, 2, 3, 0, 4, 5, 0, 0, 6, 7} {
+		w := infer(s, "dividing", quotient(60, b))
+		if b == 0 && w.Code != 500 || b > 0 && (w.Code != 200 || !strings.Contains(w.Body.String(), fmt.Sprintf(`"data":[%d]`, 60/b))) {
+			t.Errorf("run %d: 60/%d: %d %s", i, b, w.Code, w.Body)
+		}
+	}
+	for _, name := range []string{"digits", "dividing"} {
+		if list := s.models[name].streams; len(list) != 1 || list[0].Kept() == 0 {
+			t.Errorf("%s: %d streams are kept, want 1 that keeps memory", name, len(list))
+		}
+	}
+	settle(t, s)
+}
+
+// A model whose runs are large keeps nothing between them.
+func TestLargeRuns(t *testing.T) {
+	s := server(t, Options{}, echo(t, dtype.Float32))
+	const n = mostKept / 4
+	head := fmt.Sprintf(`{"parameters":{"binary_data_output":true},"inputs":[{"name":"x","datatype":"FP32","shape":[1,%d],"parameters":{"binary_data_size":%d}}]}`, n, 4*n)
+	raw := strings.Repeat("ashl", n)
+	for range 2 {
+		if w := infer(s, "echo-float32", head+raw, headerLength, strconv.Itoa(len(head))); w.Code != 200 || !strings.HasSuffix(w.Body.String(), raw) {
+			t.Fatalf("%d: %d bytes", w.Code, w.Body.Len())
+		}
+	}
+	if m := s.models["echo-float32"]; len(m.streams) != 0 || m.streamed.Load() {
+		t.Errorf("%d streams are kept", len(m.streams))
+	}
 }
 
 // A thousand clients at once: with a queue for all each gets its own answer, with a short one an answer or 503.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,8 @@ type Options struct {
 	// what runs take; 0 means 1 GiB. A request that doesn't fit gets the status 503, or 413 if it never would.
 	MaxHeld int64
 
-	// MaxMemory bounds each run, as onnx.Options.MaxMemory does.
+	// MaxMemory bounds each run, as onnx.Options.MaxMemory does. Between runs a model keeps memory of up to MaxRuns of
+	// them, 16 MiB each at most.
 	MaxMemory int64
 
 	// MaxIterations bounds the loops of each run, as onnx.Options.MaxIterations does.
@@ -118,7 +120,9 @@ type model struct {
 	session       *onnx.Session
 	inputs        []port
 	outputs       []port
-	batches       *batches // nil: requests run alone
+	batches       *batches       // nil: requests run alone
+	streamed      atomic.Bool    // requests run in a Stream
+	streams       []*onnx.Stream // that no run uses; Server.mu guards them
 	requests      histogram
 	runs          histogram
 	rows          histogram
@@ -200,6 +204,7 @@ func (s *Server) model(from Model) (*model, error) {
 		}
 		m.outputs = append(m.outputs, p)
 	}
+	m.streamed.Store(!slices.ContainsFunc(slices.Concat(m.inputs, m.outputs), func(p port) bool { return p.t.isText() }))
 	m.requests.bounds, m.runs.bounds, m.rows.bounds = seconds, seconds, powers
 	if s.o.BatchDelay > 0 && s.o.MaxBatch > 1 {
 		err = m.batch()
@@ -343,22 +348,77 @@ func (s *Server) enter(ctx context.Context) error {
 
 func (s *Server) leave() { <-s.slots }
 
-// run runs the model once. The caller has a slot.
-func (m *model) run(ctx context.Context, in map[string]onnx.Value, requests int) (out map[string]onnx.Value, err error) {
+// run runs the model once and reads its outputs. The caller has a slot.
+func (m *model) run(ctx context.Context, in map[string]onnx.Value, requests int) (list map[string]array, err error) {
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
 			stack := make([]byte, 16<<10)
 			m.s.o.Log.Error("a run panicked", "model", m.name, "panic", p, "stack", string(stack[:runtime.Stack(stack, false)]))
-			out, err = nil, refuse(http.StatusInternalServerError, "the run failed inside the server")
+			list, err = nil, refuse(http.StatusInternalServerError, "the run failed inside the server")
 		}
 		m.s.mu.Lock()
 		m.runs.add(time.Since(start).Seconds())
 		m.rows.add(float64(requests))
 		m.s.mu.Unlock()
 	}()
-	out, err = m.session.RunValues(ctx, in, onnx.Options{MaxMemory: m.s.o.MaxMemory, MaxIterations: m.s.o.MaxIterations})
-	return out, m.explain(ctx, in, err)
+	if requests == 1 && m.streamed.Load() {
+		list, err = m.stream(ctx, in)
+	} else {
+		var out map[string]onnx.Value
+		if out, err = m.session.RunValues(ctx, in, m.s.limits()); err == nil {
+			list, err = m.arrays(out)
+		}
+	}
+	return list, m.explain(ctx, in, err)
+}
+
+func (s *Server) limits() onnx.Options {
+	return onnx.Options{MaxMemory: s.o.MaxMemory, MaxIterations: s.o.MaxIterations}
+}
+
+// mostKept is how many bytes a stream of a model may keep between runs.
+const mostKept = 16 << 20
+
+// stream runs the model in a Stream that no other run uses. A second run of equal shapes prepares the next ones.
+func (m *model) stream(ctx context.Context, in map[string]onnx.Value) (map[string]array, error) {
+	var st *onnx.Stream
+	m.s.mu.Lock()
+	if last := len(m.streams) - 1; last >= 0 {
+		st, m.streams = m.streams[last], m.streams[:last]
+	}
+	m.s.mu.Unlock()
+	if st == nil {
+		var err error
+		if st, err = m.session.Stream(onnx.StreamOptions{Options: m.s.limits()}); err != nil {
+			return nil, err
+		}
+	}
+	tensors := make(map[string]tensor.Any, len(in))
+	for name, v := range in {
+		tensors[name] = v.Tensor()
+	}
+	out, err := st.Run(ctx, tensors)
+	var list map[string]array
+	if err == nil {
+		list = make(map[string]array, len(out))
+	}
+	for name, a := range out {
+		if a, err = tensor.Clone(a); err == nil { // the next run writes to it
+			list[name], err = arrayOf(name, a)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if st.Kept() > mostKept {
+		m.streamed.Store(false) // so large a run gains little by being prepared
+		return list, errors.Join(err, st.Close())
+	}
+	m.s.mu.Lock()
+	m.streams = append(m.streams, st)
+	m.s.mu.Unlock()
+	return list, err
 }
 
 // explain finds the status for the error of a run.
