@@ -1,0 +1,537 @@
+package chunk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Target is where an array is written: a new Zarr array of version 3 at a path of a store.
+type Target struct {
+	Array      Array
+	Store      zarr.Store
+	Path       string
+	Codecs     []zarr.Codec   // of a chunk; nil: those that zarr.Create takes
+	Attributes map[string]any // besides the plan's identity, which stands in ashlar_plan
+}
+
+// Options bounds a plan.
+type Options struct {
+	Memory int64      // the most bytes that a task may hold; 0: 1 GiB
+	Work   zarr.Store // holds what stands between stages, by the identity of its plan; nil: the first target's store
+	Prefix string     // of the keys in Work
+}
+
+// A Plan is stages of tasks. It is a value that doesn't change; making it reads and writes nothing.
+type Plan struct {
+	stages []*stage
+	memory int64
+	id     string
+	work   zarr.Store
+	prefix string
+}
+
+// stage makes one array, by a task for each region of it.
+type stage struct {
+	name   string
+	node   *node
+	region []int // of a task: whole chunks of the node's
+	grid   []int // of regions
+	tasks  int
+	peak   int64
+	read   int64
+	store  zarr.Store
+	path   string
+	meta   zarr.Metadata
+	target bool
+	after  []int // the stages whose arrays it reads
+
+	mu   sync.Mutex
+	open *zarr.Array // once it is there
+}
+
+// array opens what the stage makes.
+func (s *stage) array(ctx context.Context) (*zarr.Array, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		a, err := zarr.Open(ctx, s.store, s.path, zarr.Workers(1))
+		if err != nil {
+			return nil, err
+		}
+		s.open = a
+	}
+	return s.open, nil
+}
+
+// stored is an array that an earlier stage makes.
+type stored struct{ stage *stage }
+
+func (s *stored) text() string { return "stored" }
+
+func (s *stored) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
+	a, err := s.stage.array(e.ctx)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	t, err := a.Slice(e.ctx, b.from, b.to)
+	return e.own(t), err
+}
+
+func (s *stored) cost(n *node, b box) cost { return readCost(n, b) }
+
+// planner makes the stages of a plan.
+type planner struct {
+	p    *Plan
+	made map[[sha256.Size]byte]*node // what stands for an array: itself over what is stored, or what is stored
+}
+
+// NewPlan plans how targets are made. It refuses a task that would hold more than Options.Memory, with an
+// error that wraps ErrMemory and names chunks that would do.
+func NewPlan(o Options, targets ...Target) (*Plan, error) {
+	p := &Plan{memory: o.Memory, work: o.Work, prefix: o.Prefix}
+	if p.memory == 0 {
+		p.memory = 1 << 30
+	}
+	if len(targets) == 0 {
+		return nil, fail("NewPlan", tensor.ErrValue, "there is no target")
+	}
+	h := sha256.New()
+	for i, t := range targets {
+		if err := t.Array.Err(); err != nil {
+			return nil, err
+		}
+		if t.Store == nil {
+			return nil, fail("NewPlan", tensor.ErrValue, "target %d has no store", i)
+		}
+		if p.work == nil {
+			p.work = t.Store
+		}
+		fmt.Fprintf(h, "%x %q\n", t.Array.n.id, t.Path)
+	}
+	fmt.Fprintf(h, "%d\n", p.memory)
+	p.id = hex.EncodeToString(h.Sum(nil)[:16])
+	pl := planner{p, map[[sha256.Size]byte]*node{}}
+	for i, t := range targets {
+		n, err := pl.last(t.Array.n)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(targets[:i], func(u Target) bool { return u.Store == t.Store && clean(u.Path) == clean(t.Path) }) {
+			return nil, fail("NewPlan", tensor.ErrValue, "two targets at the path %q of one store", t.Path)
+		}
+		s, err := pl.stage(n, n.chunks)
+		if err != nil {
+			return nil, err
+		}
+		s.store, s.path, s.target, s.name = t.Store, clean(t.Path), true, cmpOr(clean(t.Path), "result")
+		s.meta.Codecs = t.Codecs
+		for k, v := range t.Attributes {
+			s.meta.Attributes[k] = v
+		}
+	}
+	for _, s := range p.stages {
+		if s.peak > p.memory {
+			return nil, p.tooLarge(s)
+		}
+	}
+	return p, nil
+}
+
+func clean(p string) string { return strings.Trim(path.Clean("/"+p), "/") }
+
+func cmpOr(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+// ErrMemory says that a task would hold more memory than is allowed.
+var ErrMemory = errors.New("more memory than is allowed")
+
+// tooLarge is the error of a stage whose tasks hold too much: with the largest chunks, halved along the longest axis, that fit.
+func (p *Plan) tooLarge(s *stage) error {
+	chunks := slices.Clone(s.node.chunks)
+	for {
+		k := 0
+		for i := range chunks {
+			if chunks[i] > chunks[k] {
+				k = i
+			}
+		}
+		if len(chunks) == 0 || chunks[k] == 1 {
+			return fail("NewPlan", ErrMemory, "a task of stage %s holds %d bytes, %d are allowed, and smaller chunks of the result %v don't help: Rechunk the arrays it reads", s.name, s.peak, p.memory, s.node.shape)
+		}
+		chunks[k] = (chunks[k] + 1) / 2
+		b := all(slices.Clone(s.node.shape))
+		for i := range b.to {
+			b.to[i] = min(b.to[i], chunks[i])
+		}
+		if taskPeak(s.node, b) <= p.memory {
+			return fail("NewPlan", ErrMemory, "a task of stage %s holds %d bytes, %d are allowed; chunks of %v in place of %v would do", s.name, s.peak, p.memory, chunks, s.node.chunks)
+		}
+	}
+}
+
+// over returns n with what it is made of settled: read from stages where they must come first.
+func (pl *planner) over(n *node) (*node, error) {
+	if len(n.in) == 0 {
+		return n, nil
+	}
+	in := make([]*node, len(n.in))
+	for i, from := range n.in {
+		var err error
+		if in[i], err = pl.settle(from); err != nil {
+			return nil, err
+		}
+		if k, ok := n.kind.(rereader); ok && k.rereads() && !light(in[i]) {
+			if in[i], err = pl.keep(in[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m := *n
+	m.in = in
+	return &m, nil
+}
+
+// A rereader is a kind whose parts read the same elements of an operand again and again.
+type rereader interface{ rereads() bool }
+
+// A barrier is a kind whose array is stored before others read it.
+type barrier interface{ barrier() bool }
+
+func (f *folded) barrier() bool { return true }
+
+// light reports whether a part of n costs no more than reading it: n is read, or a view of such.
+func light(n *node) bool {
+	switch n.kind.(type) {
+	case *source, *stored, *value:
+		return true
+	case *sliced, *transposed, *joined:
+		return !slices.ContainsFunc(n.in, func(i *node) bool { return !light(i) })
+	}
+	return false
+}
+
+// settle returns what stands for n where another array reads it.
+func (pl *planner) settle(n *node) (*node, error) {
+	if m, ok := pl.made[n.id]; ok {
+		return m, nil
+	}
+	m, err := pl.over(n)
+	if err != nil {
+		return nil, err
+	}
+	if k, ok := n.kind.(barrier); ok && k.barrier() {
+		m, err = pl.keep(m)
+	}
+	pl.made[n.id] = m
+	return m, err
+}
+
+// keep makes the stage that stores n and returns its array.
+func (pl *planner) keep(n *node) (*node, error) {
+	regions := n.chunks
+	if r, ok := n.kind.(*rechunked); ok {
+		var err error
+		if n, regions, err = pl.copies(n, r); err != nil {
+			return nil, err
+		}
+	}
+	s, err := pl.stage(n, regions)
+	if err != nil {
+		return nil, err
+	}
+	m := &node{kind: &stored{s}, dtype: n.dtype, shape: n.shape, chunks: n.chunks, id: n.id}
+	return m, nil
+}
+
+// last returns what a target is made of.
+func (pl *planner) last(n *node) (*node, error) { return pl.over(n) }
+
+// stage adds a stage that makes n.
+func (pl *planner) stage(n *node, region []int) (*stage, error) {
+	id := hex.EncodeToString(n.id[:16])
+	s := &stage{name: name(n), node: n, region: region, tasks: 1, store: pl.p.work, path: path.Join(pl.p.within(), id)}
+	s.meta = zarr.Metadata{DType: n.dtype, Shape: n.shape, Chunks: n.chunks, Codecs: []zarr.Codec{zarr.Bytes(false)}, Attributes: map[string]any{planKey: pl.p.id}}
+	for i, e := range n.shape {
+		g := ceil(e, region[i])
+		hi, lo := bits.Mul(uint(s.tasks), uint(g))
+		if hi != 0 || lo > 1<<40 {
+			return nil, fail("NewPlan", ErrTasks, "stage %s has more than 2^40 tasks: chunks of %v in an array of %v", s.name, n.chunks, n.shape)
+		}
+		s.tasks = int(lo)
+		s.grid = append(s.grid, g)
+	}
+	seen := map[*node]bool{}
+	var visit func(n *node)
+	visit = func(n *node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if k, ok := n.kind.(*stored); ok {
+			s.after = append(s.after, slices.Index(pl.p.stages, k.stage))
+		}
+		for _, i := range n.in {
+			visit(i)
+		}
+	}
+	visit(n)
+	slices.Sort(s.after)
+	s.after = slices.Compact(s.after)
+	for i := range s.tasks {
+		b := s.box(i)
+		c := n.kind.cost(n, b)
+		s.peak = max(s.peak, taskPeakOf(n, b, c))
+		s.read = plus(s.read, c.read)
+	}
+	pl.p.stages = append(pl.p.stages, s)
+	return s, nil
+}
+
+const planKey = "ashlar_plan"
+
+// ErrTasks says that a plan has more tasks than can be counted.
+var ErrTasks = errors.New("too many tasks")
+
+// name says what a node is in a word or two.
+func name(n *node) string {
+	switch k := n.kind.(type) {
+	case *folded:
+		if k.partial {
+			return fmt.Sprintf("%s of %d chunks", k.name, k.groups)
+		}
+		return k.name
+	case *rechunked:
+		return "Rechunk"
+	}
+	return strings.SplitN(n.kind.text(), " ", 2)[0]
+}
+
+// box returns the part of the array that a task makes.
+func (s *stage) box(task int) box {
+	b := newBox(len(s.grid))
+	for i := len(s.grid) - 1; i >= 0; i-- {
+		b.from[i] = task % s.grid[i] * s.region[i]
+		b.to[i] = min(b.from[i]+s.region[i], s.node.shape[i])
+		task /= s.grid[i]
+	}
+	return b
+}
+
+func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b)) }
+
+// taskPeakOf is the most bytes that a task holds: while the part is computed; or the part and a chunk of
+// it, completed, as it is stored, and compressed.
+func taskPeakOf(n *node, b box, c cost) int64 {
+	return plus(small, max(c.peak, plus(bytesOf(n.dtype, b.shape()), times(3, bytesOf(n.dtype, n.chunks)))))
+}
+
+// Stage describes a stage of a plan.
+type Stage struct {
+	Name   string
+	Path   string // of the array it makes, in its store
+	Target bool   // the array is a target; else it goes when the plan is done
+	DType  dtype.DType
+	Shape  []int
+	Chunks []int
+	Region []int // the part that one task makes, of whole chunks
+	Tasks  int
+	Peak   int64 // bytes that a task holds at most
+	Read   int64 // bytes of all chunks that the tasks read, as elements
+	Write  int64 // bytes of the array's elements
+	After  []int // the stages that must be done before
+}
+
+// Stages returns the stages in an order in which they can be done.
+func (p *Plan) Stages() []Stage {
+	out := make([]Stage, len(p.stages))
+	for i, s := range p.stages {
+		n := s.node
+		out[i] = Stage{s.name, s.path, s.target, n.dtype, slices.Clone(n.shape), slices.Clone(n.chunks), slices.Clone(s.region),
+			s.tasks, s.peak, s.read, bytesOf(n.dtype, n.shape), slices.Clone(s.after)}
+	}
+	return out
+}
+
+// ID identifies the plan: equal plans have equal ones, on every machine.
+func (p *Plan) ID() string { return p.id }
+
+// Peak returns the most bytes that a task holds.
+func (p *Plan) Peak() int64 {
+	var peak int64
+	for _, s := range p.stages {
+		peak = max(peak, s.peak)
+	}
+	return peak
+}
+
+// Tasks returns how many tasks there are.
+func (p *Plan) Tasks() int {
+	n := 0
+	for _, s := range p.stages {
+		n += s.tasks
+	}
+	return n
+}
+
+// Begin makes the arrays that the stages write. Where they are there from an earlier run of the same plan, it goes on with
+// them, if resume is set; else they are an error that wraps fs.ErrExist.
+func (p *Plan) Begin(ctx context.Context, resume bool) error {
+	for _, s := range p.stages {
+		_, err := zarr.Create(ctx, s.store, s.path, s.meta)
+		if !errors.Is(err, fs.ErrExist) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		a, openErr := zarr.Open(ctx, s.store, s.path)
+		if openErr != nil {
+			return err
+		}
+		id := a.Attributes()[planKey]
+		if id != p.id {
+			return fail("Begin", fs.ErrExist, "there is an array at %q that another plan or program has made; delete it, or take another path", s.path)
+		}
+		if !resume && s.target {
+			return fail("Begin", fs.ErrExist, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
+		}
+	}
+	return nil
+}
+
+// within is the path in the work store of all that stands between the stages.
+func (p *Plan) within() string { return path.Join(p.prefix, "ashlar-"+p.id) }
+
+// End removes what stands between the stages.
+func (p *Plan) End(ctx context.Context) error {
+	keys, err := p.work.List(ctx, p.within()+"/")
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if err := p.work.Delete(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunTask runs task i of a stage; all tasks of the stages it comes after must be done. It is
+// for executors: a task may run anywhere, more than once, also at the same time, and writes the same bytes.
+// Where all that it writes is there it does nothing, unless again is set.
+func (p *Plan) RunTask(ctx context.Context, stageIndex, i int, again bool) error {
+	if stageIndex < 0 || stageIndex >= len(p.stages) || i < 0 || i >= p.stages[stageIndex].tasks {
+		return fail("RunTask", tensor.ErrIndex, "task %d of stage %d; see Stages", i, stageIndex)
+	}
+	s := p.stages[stageIndex]
+	if err := s.run(ctx, i, again); err != nil {
+		return &TaskError{Stage: s.name, Index: stageIndex, Task: i, Part: s.box(i).String(), Err: err}
+	}
+	return nil
+}
+
+// A TaskError says which task of a plan failed.
+type TaskError struct {
+	Stage string
+	Index int // of the stage
+	Task  int
+	Part  string // of the stage's array that the task makes
+	Err   error
+}
+
+func (e *TaskError) Error() string {
+	return fmt.Sprintf("chunk: stage %d, %s, task %d, which makes %s: %v", e.Index, e.Stage, e.Task, e.Part, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *TaskError) Unwrap() error { return e.Err }
+
+// run runs one task. A panic of an operator, or of a function given to MapBlocks, is an error.
+func (s *stage) run(ctx context.Context, i int, again bool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	a, err := s.array(ctx)
+	if err != nil {
+		return err
+	}
+	b := s.box(i)
+	if !again {
+		done, err := s.done(ctx, a, b)
+		if done || err != nil {
+			return err
+		}
+	}
+	e := &evaluator{ctx: op.WithThreads(ctx, 1)}
+	defer func() { e.release(0, tensor.Any{}) }()
+	t, err := e.eval(s.node, b)
+	if err != nil {
+		return err
+	}
+	if t.DType() != s.node.dtype || !slices.Equal(t.Shape(), b.shape()) {
+		return fmt.Errorf("the part is %s; %v%v was planned", tensor.Describe(t), s.node.dtype, b.shape())
+	}
+	return a.Write(ctx, b.from, t)
+}
+
+// done reports whether all chunks of a part are there.
+func (s *stage) done(ctx context.Context, a *zarr.Array, b box) (bool, error) {
+	done := true
+	err := s.chunks(b, func(index []int) error {
+		if !done {
+			return nil
+		}
+		_, err := s.store.GetRange(ctx, a.ChunkKey(index...), 0, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			done, err = false, nil
+		}
+		return err
+	})
+	return done, err
+}
+
+// chunks calls f for each chunk of a part.
+func (s *stage) chunks(b box, f func(index []int) error) error {
+	if b.empty() && len(b.from) > 0 {
+		return nil
+	}
+	index := make([]int, len(b.from))
+	for i := range index {
+		index[i] = b.from[i] / s.node.chunks[i]
+	}
+	for {
+		if err := f(index); err != nil {
+			return err
+		}
+		k := len(index) - 1
+		for ; k >= 0; k-- {
+			if index[k]++; index[k]*s.node.chunks[k] < b.to[k] {
+				break
+			}
+			index[k] = b.from[k] / s.node.chunks[k]
+		}
+		if k < 0 {
+			return nil
+		}
+	}
+}

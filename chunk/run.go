@@ -1,0 +1,97 @@
+package chunk
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// RunOptions is how Run runs a plan.
+type RunOptions struct {
+	Workers  int            // how many tasks run at once; 0: as many as the machine has processors
+	Resume   bool           // go on with what an earlier run of the plan has left
+	Keep     bool           // what stands between stages stays
+	Progress func(Progress) // is told of each task that is done, one after the other
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Stage, Task int   // the task that is done
+	Done, Tasks int   // of all stages
+	Bytes       int64 // of the elements that are written, and
+	Total       int64 // of all
+}
+
+// Run runs the plan in this process: stage by stage, several tasks of a stage at once, each on one
+// goroutine. It holds what Workers tasks hold, besides what the program has. When ctx is done, or a task
+// fails, the tasks at work end, no other begins, and what is finished stays: a run with Resume goes on there.
+// The error of a task is a *TaskError.
+func (p *Plan) Run(ctx context.Context, o RunOptions) error {
+	if ctx == nil {
+		return fail("Run", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
+	}
+	if err := p.Begin(ctx, o.Resume); err != nil {
+		return err
+	}
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	at := Progress{Tasks: p.Tasks()}
+	for _, s := range p.stages {
+		at.Total = plus(at.Total, bytesOf(s.node.dtype, s.node.shape))
+	}
+	for i, s := range p.stages {
+		if err := p.runStage(ctx, i, workers, func(task int) {
+			at.Stage, at.Task = i, task
+			at.Done++
+			at.Bytes = plus(at.Bytes, bytesOf(s.node.dtype, s.box(task).shape()))
+			if o.Progress != nil {
+				o.Progress(at)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	if o.Keep {
+		return nil
+	}
+	return p.End(ctx)
+}
+
+// runStage runs all tasks of a stage. It calls done for each, one call at a time.
+func (p *Plan) runStage(ctx context.Context, i, workers int, done func(task int)) error {
+	stop, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var next atomic.Int64
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var first error
+	for range min(workers, p.stages[i].tasks) {
+		wg.Go(func() {
+			for stop.Err() == nil {
+				task := int(next.Add(1)) - 1
+				if task >= p.stages[i].tasks {
+					return
+				}
+				err := p.RunTask(ctx, i, task, false) // at work it goes on when another fails
+				mu.Lock()
+				if err == nil {
+					done(task)
+				} else if first == nil {
+					first = err
+					cancel()
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if first != nil {
+		return first
+	}
+	return ctx.Err()
+}
