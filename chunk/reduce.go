@@ -38,21 +38,28 @@ func Reduce(name string, x Array, how Reducing) Array {
 	if !ok {
 		return Array{err: fail("Reduce", op.ErrUnsupported, "there is no reduction %.60q; there are %s", name, strings.Join(reducerNames(), ", "))}
 	}
-	f := &folded{name: name, r: r, how: how, whole: n.shape, step: n.chunks}
+	result, err := r.result(name, n.dtype)
+	if err != nil {
+		return Array{err: err}
+	}
+	return fold(name, r, n, how, result, nil)
+}
+
+// fold returns the array of a reduction. shape is of the result where it isn't what is kept.
+func fold(name string, r *reducer, n *node, how Reducing, result dtype.DType, shape []int) Array {
+	f := &folded{name: name, r: r, how: how, whole: n.shape, step: n.chunks, result: result, chunks: 1, groups: 1}
+	var err error
 	if f.axes, err = axesOf(name, how.Axes, len(n.shape)); err != nil {
 		return Array{err: err}
 	}
 	if r.place && len(f.axes) != 1 {
 		return Array{err: fail(name, tensor.ErrAxis, "%d axes; it takes one", len(f.axes))}
 	}
-	result, err := r.result(name, n.dtype)
-	if err != nil {
-		return Array{err: err}
-	}
-	f.of, f.result = n.dtype, result
 	f.planes, f.acc = r.state(n.dtype)
-	f.chunks, f.groups = 1, 1
 	for _, a := range f.axes {
+		if r.place && n.shape[a] == 0 {
+			return Array{err: fail(name, tensor.ErrShape, "axis %d of shape %v is empty", a, n.shape)}
+		}
 		f.chunks *= max(1, ceil(n.shape[a], n.chunks[a]))
 	}
 	if r.block == nil && f.chunks > 1 {
@@ -73,12 +80,16 @@ func Reduce(name string, x Array, how Reducing) Array {
 		from = newNode(&part, f.acc, shape, chunks, from)
 	}
 	f.groups *= fan
-	shape, chunks := gathered(n.shape, f.kept), gathered(n.chunks, f.kept)
-	if how.KeepDims {
+	chunks := shape
+	switch {
+	case shape != nil:
+	case how.KeepDims:
 		shape, chunks = slices.Clone(n.shape), slices.Clone(n.chunks)
 		for _, a := range f.axes {
 			shape[a], chunks[a] = 1, 1
 		}
+	default:
+		shape, chunks = gathered(n.shape, f.kept), gathered(n.chunks, f.kept)
 	}
 	return Array{n: newNode(f, result, shape, chunks, from)}
 }
@@ -114,7 +125,7 @@ type folded struct {
 	axes, kept []int // of the array that is reduced
 	whole      []int // its shape
 	step       []int // and chunks
-	of, result dtype.DType
+	result     dtype.DType
 	planes     int
 	acc        dtype.DType // of the state
 	chunks     int         // along the axes together
