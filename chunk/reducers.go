@@ -12,7 +12,7 @@ import (
 // A reducer says what a reduction keeps of the elements that it has seen, its state: a number of planes,
 // each with the shape of the kept axes.
 type reducer struct {
-	place bool // it finds a place on one axis
+	place bool                            // it finds a place on one axis
 	wide  func(d dtype.DType) dtype.DType // the type that elements are converted to first, piece by piece; nil: they stay
 	// result returns the result's type, or the error of an element type that the reduction doesn't take.
 	result func(name string, d dtype.DType) (dtype.DType, error)
