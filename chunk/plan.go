@@ -355,7 +355,7 @@ func name(n *node) string {
 	switch k := n.kind.(type) {
 	case *folded:
 		if k.partial {
-			return fmt.Sprintf("%s of %d chunks", k.name, k.groups)
+			return fmt.Sprintf("%s of %d chunks", k.name, k.per*k.fan)
 		}
 		return k.name
 	case *contracted:

@@ -21,6 +21,8 @@ type reducer struct {
 	// block returns the state of elements; at is where they begin on the reduced axis of a place. A nil block is of a
 	// reduction that needs all elements at once.
 	block func(f *folded, e *evaluator, t tensor.Any, at int) (tensor.Any, error)
+	// whole returns the result of all elements, where block is nil.
+	whole func(f *folded, e *evaluator, t tensor.Any) (tensor.Any, error)
 	// merge joins the states of na and of nb elements, which follow them.
 	merge func(f *folded, e *evaluator, a, b tensor.Any, na, nb int) (tensor.Any, error)
 	// finish makes the result of the state of n elements.
@@ -488,12 +490,37 @@ var reducers = map[string]*reducer{
 	"Any":          {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMax"), merge: with("Or"), finish: then()},
 	"AllTrue":      {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMin"), merge: with("And"), finish: then()},
 	"CountNonzero": {result: truth(dtype.Int64), state: kindOf(1, dtype.Int64), block: truths("ReduceSum"), merge: with("Add"), finish: then()},
-	"Median":       {result: same, state: own(1)},
-	"Quantile":     {result: same, state: own(1)},
+	"Median":       {result: quantiles, state: own(1), whole: quantile(0.5)},
+	"Quantile":     {result: quantiles, state: own(1), whole: quantile(-1)},
 }
 
 func widest(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, error) {
 	c := chain{e: e}
 	hi, lo := c.call("Max", plane(a, 0), plane(b, 0)), c.call("Min", plane(a, 1), plane(b, 1))
 	return f.joined(&c, hi, lo)
+}
+
+func quantiles(name string, d dtype.DType) (dtype.DType, error) {
+	if d != dtype.Float32 && d != dtype.Float64 {
+		return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them to float32 or float64 first", d)
+	}
+	return d, nil
+}
+
+// quantile returns the whole of Quantile, of the given part or, with a negative one, of the part that is asked for.
+func quantile(q float64) func(*folded, *evaluator, tensor.Any) (tensor.Any, error) {
+	return func(f *folded, e *evaluator, t tensor.Any) (r tensor.Any, err error) {
+		if q < 0 {
+			return quantile(f.how.Q)(f, e, t)
+		}
+		err = tensor.Try(func() {
+			if x, ok := tensor.As[float32](t); ok {
+				r = op.Quantile(x, q, f.axes, op.Context(e.ctx)).Any()
+				return
+			}
+			x, _ := tensor.As[float64](t)
+			r = op.Quantile(x, q, f.axes, op.Context(e.ctx)).Any()
+		})
+		return e.own(r), err
+	}
 }
