@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -35,11 +36,12 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 	}
 	m := &mapped{name: name, op: o, attrs: attrs}
 	r, err := run(nil, o, m.attributes(), lazy...)
-	if err != nil {
-		return Array{err: err}
-	}
-	if by, _ := r.LazyBy(); by == nil || r.Rank() != 0 {
+	by, _ := r.LazyBy()
+	switch {
+	case errors.Is(err, tensor.ErrShape), errors.Is(err, tensor.ErrAxis), errors.Is(err, tensor.ErrLazy), err == nil && (by == nil || r.Rank() != 0):
 		return Array{err: fail("Map", op.ErrUnsupported, "%s isn't elementwise; Reduce, MatMul, MapBlocks and others take the rest", name)}
+	case err != nil:
+		return Array{err: err}
 	}
 	shape, err := broadcast(name, ns)
 	if err != nil {

@@ -200,21 +200,14 @@ var ErrMemory = errors.New("more memory than is allowed")
 func (p *Plan) tooLarge(s *stage) error {
 	chunks := slices.Clone(s.node.chunks)
 	for {
-		k := 0
-		for i := range chunks {
-			if chunks[i] > chunks[k] {
-				k = i
-			}
-		}
-		if len(chunks) == 0 || chunks[k] == 1 {
+		k := longest(chunks)
+		if k < 0 || chunks[k] == 1 {
 			return fail("NewPlan", ErrMemory, "a task of stage %s holds %d bytes, %d are allowed, and smaller chunks of the result %v don't help: Rechunk the arrays it reads", s.name, s.peak, p.memory, s.node.shape)
 		}
 		chunks[k] = (chunks[k] + 1) / 2
-		b := all(slices.Clone(s.node.shape))
-		for i := range b.to {
-			b.to[i] = min(b.to[i], chunks[i])
-		}
-		if taskPeak(s.node, b) <= p.memory {
+		n := *s.node
+		n.chunks = chunks
+		if taskPeak(&n, corner(n.shape, chunks)) <= p.memory {
 			return fail("NewPlan", ErrMemory, "a task of stage %s holds %d bytes, %d are allowed; chunks of %v in place of %v would do", s.name, s.peak, p.memory, chunks, s.node.chunks)
 		}
 	}
