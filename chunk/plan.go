@@ -339,7 +339,7 @@ func (pl *planner) stage(n *node, region []int) (*stage, error) {
 	for i, e := range n.shape {
 		g := ceil(e, region[i])
 		hi, lo := bits.Mul(uint(s.tasks), uint(g))
-		if hi != 0 || lo > 1<<40 {
+		if hi != 0 || uint64(lo) > 1<<40 || int(lo) < 0 {
 			return nil, fail("NewPlan", ErrTasks, "stage %s has more than 2^40 tasks: chunks of %v in an array of %v", s.name, n.chunks, n.shape)
 		}
 		s.tasks = int(lo)
