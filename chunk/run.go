@@ -27,11 +27,13 @@ type Progress struct {
 	Total       int64 // of all
 }
 
-// Run runs the plan in this process: stage by stage, several tasks of a stage at once, each on one
-// goroutine. It holds what Workers tasks hold, besides what the program has. When ctx is done, or a task
-// fails, the tasks at work end, no other begins, and what is finished stays: a run with Resume goes on there.
-// The error of a task is a *TaskError. It holds the locks of the targets, by zarr.Lock: an array that another run writes is an
-// error that wraps zarr.ErrLocked.
+// Run runs the plan in this process, stage by stage. Several tasks of a stage run at once, each on one goroutine.
+// Besides the program's own memory it holds that of Workers tasks.
+//
+// When a task fails, those at work end and no other begins. When ctx is done, those at work stop. Finished chunks stay: a
+// run with Resume goes on there. The error of a task is a *TaskError.
+//
+// Run holds the locks of the targets, by zarr.Lock. An array that another run writes is an error that wraps zarr.ErrLocked.
 func (p *Plan) Run(ctx context.Context, o RunOptions) error {
 	if ctx == nil {
 		return fail("Run", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
