@@ -406,4 +406,3 @@ func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b))
 func taskPeakOf(n *node, b box, c cost) int64 {
 	return plus(small, max(c.peak, plus(bytesOf(n.dtype, b.shape()), times(3, bytesOf(n.dtype, n.chunks)))))
 }
-
