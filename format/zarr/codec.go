@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,33 @@ func (c *Codec) UnmarshalJSON(b []byte) error {
 	type plain Codec
 	return json.Unmarshal(b, (*plain)(c))
 }
+
+// codecList is a list of codecs of a document. Those that aren't known and needn't be
+// understood are left out.
+type codecList []Codec
+
+func (l *codecList) UnmarshalJSON(b []byte) error {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(b, &entries); err != nil || entries == nil {
+		return err
+	}
+	*l = codecList{}
+	for _, e := range entries {
+		var c Codec
+		if err := json.Unmarshal(e, &c); err != nil {
+			return err
+		}
+		if slices.Contains(codecNames, c.Name) || strings.HasPrefix(c.Name, numcodecs) || mustUnderstand(e) {
+			*l = append(*l, c)
+		}
+	}
+	return nil
+}
+
+// numcodecs begins the names of filters and compressors of version 2.
+const numcodecs = "numcodecs."
+
+var codecNames = []string{"transpose", "bytes", "endian", "gzip", "zlib", "zstd", "crc32c", "blosc", "sharding_indexed"}
 
 // Gzip compresses chunks, at a level of 0, not at all, to 9, best.
 func Gzip(level int) Codec { return Codec{"gzip", map[string]any{"level": level}} }
@@ -278,7 +306,7 @@ func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) 
 			continue
 		}
 		var s stage
-		if id, ok := strings.CutPrefix(c.Name, "numcodecs."); ok {
+		if id, ok := strings.CutPrefix(c.Name, numcodecs); ok {
 			s, err = filterOf(id, c, d, p.big)
 		} else {
 			s, err = stageOf(c, d)

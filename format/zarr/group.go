@@ -67,6 +67,11 @@ func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
 			}
 			return g, nil
 		}
+		for name := range c.Metadata {
+			if err := valid(name); err != nil {
+				return nil, at(key, fail(ErrFormat, "consolidated_metadata of %.200q, which is no path", name))
+			}
+		}
 		if g.members = c.Metadata; g.members == nil {
 			g.members = map[string]json.RawMessage{}
 		}

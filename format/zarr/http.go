@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -127,7 +128,7 @@ func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]b
 		if off < 0 && last-first+1 < -off && first == 0 { // a value shorter than what was asked for
 			return nil, errRange(off, n, last+1)
 		}
-		if off < 0 && last-first+1 != -off || off >= 0 && first != off {
+		if off < 0 && (last-first+1 != -off || size != "*" && size != strconv.FormatInt(last+1, 10)) || off >= 0 && first != off {
 			return nil, fmt.Errorf("the server answers %q with the range %.50q", span, text)
 		}
 	}
