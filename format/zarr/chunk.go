@@ -93,7 +93,7 @@ func Remove(ctx context.Context, s Store, p string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
+	for _, name := range nodes {
 		key := path.Join(p, name)
 		if err := s.Delete(ctx, key); err != nil {
 			return at(key, err)

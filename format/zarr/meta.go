@@ -359,7 +359,8 @@ func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error
 }
 
 // Create writes the metadata of an array at a path, "" for the root, whose chunks are
-// absent. An array or a group that is there is an error wrapping fs.ErrExist.
+// absent, and of the groups above it that aren't there. An array or a group that is there,
+// and an array above, is an error wrapping fs.ErrExist.
 func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) (*Array, error) {
 	p, err := place(s, p)
 	if err != nil {
@@ -368,12 +369,8 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
 	}
-	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
-		if _, err := s.Get(ctx, path.Join(p, name)); err == nil {
-			return nil, at(path.Join(p, name), fail(fs.ErrExist, "it is there; delete what is at this path, or take another"))
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, at(p, err)
-		}
+	if err := free(ctx, s, p); err != nil {
+		return nil, err
 	}
 	a, err := newArray(s, p, m, opts)
 	if err != nil {
@@ -400,6 +397,9 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 		b, err = a.meta.text2()
 	} else {
 		b, err = a.meta.text()
+	}
+	if err == nil {
+		err = parents(ctx, s, p, m.Version)
 	}
 	if err == nil {
 		err = s.Set(ctx, key, append(bytes.TrimSpace(b), '\n'))
