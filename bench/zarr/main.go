@@ -7,7 +7,7 @@
 //	go run ./zarr -node FOLDER [-dir FOLDER] [-rounds N] [-f FILTER]
 //
 // All read eight slabs of 256 MiB and write two, from and to files that the system has in memory, and take turns. A line
-// has the best of the rounds in MiB of elements a second. What is read is compared. It takes 2 GiB of disk, which it
+// has the best of the rounds in MiB of elements a second. Sums of the elements are compared. It takes 2 GiB of disk, which it
 // gives back. FILTER is a regular expression on the lines.
 package main
 

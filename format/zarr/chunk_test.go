@@ -243,7 +243,7 @@ func TestReadIntoMemory(t *testing.T) {
 	}
 }
 
-// A view of what Index returns keeps its memory.
+// The result of Index keeps its memory.
 func TestIndexKeeps(t *testing.T) {
 	ctx := t.Context()
 	a := make3(t, Memory(), Metadata{DType: dtype.Uint8, Shape: []int{1 << 18}, Chunks: []int{1 << 16}})
@@ -307,6 +307,10 @@ func TestEdge(t *testing.T) {
 	}
 	if err := empty.Write(ctx, []int{0, 0}, tensor.EmptyOf(dtype.Int8, 0, 3)); err != nil {
 		t.Error(err)
+	}
+	huge := make3(t, Memory(), Metadata{DType: dtype.Int8, Shape: []int{1 << 60, 1 << 60, 0}, Chunks: []int{1, 1, 1}})
+	if got, err := huge.Read(ctx); err == nil && got.Len() != 0 || err != nil && !strings.Contains(err.Error(), "shape") {
+		t.Errorf("%v %v", got, err)
 	}
 	for _, p := range []string{"../x", "a/../../b", "a//b", "."} {
 		_, err := Open(ctx, Memory(), p)

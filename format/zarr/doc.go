@@ -33,7 +33,7 @@
 //
 // Every function returns an error, with the key, and never panics. What metadata says
 // takes no memory: a chunk has as much as its bytes give, at most what its shape allows,
-// and MaxBytes bounds that. A value that is larger than a chunk can be isn't read.
+// and MaxBytes bounds that. A value larger than any chunk of its shape isn't read.
 //
 // The formats: zarr-specs.readthedocs.io, versions 3.1 and 2; numcodecs.readthedocs.io
 // for filters.

@@ -185,6 +185,9 @@ func (g *Group) Attributes() map[string]any { return g.attributes }
 // Open opens an array of the group by its path below it, by the consolidated metadata
 // if there is any.
 func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, error) {
+	if _, err := place(g.store, name); err != nil {
+		return nil, err
+	}
 	p := path.Join(g.path, name)
 	if b, ok := g.members[name]; ok {
 		m, err := parse3(b)

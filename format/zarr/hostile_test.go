@@ -23,7 +23,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// What needn't be understood is left out; what must be is named.
+// A codec that needn't be understood is left out; one that must be is named in the error.
 func TestMustUnderstand(t *testing.T) {
 	ctx := t.Context()
 	plain := seeds()[0]
@@ -172,7 +172,7 @@ func TestZipLies(t *testing.T) {
 	}
 }
 
-// Servers that know no ranges are read all the same; those that lie are refused.
+// A server without ranges is read all the same; one that lies is refused.
 func TestServers(t *testing.T) {
 	ctx := t.Context()
 	const text = "0123456789"

@@ -19,8 +19,8 @@ type httpStore struct {
 
 // HTTP returns the store below a URL, read only and without List: a hierarchy there is
 // opened by its paths, or by consolidated metadata. A part of a value is asked for by
-// a range; of a server that sends the whole value instead, what comes before the part is
-// read and dropped. An answer that holds another range is an error. client may be nil:
+// a range. When the server sends the whole value instead, the bytes before the part are
+// dropped. An answer that holds another range is an error. client may be nil:
 // http.DefaultClient. Status 404 and 410 are an absent key.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
