@@ -133,12 +133,12 @@ func zarrChunks(t tensor.Any) []int {
 // putZarr writes tensors to a store: one alone at the root, several in a group.
 func putZarr(store zarr.Store, items []item) error {
 	ctx := context.Background()
+	var g *zarr.Group
 	if len(items) != 1 || strings.Contains(items[0].name, "/") {
-		g, err := zarr.CreateGroup(ctx, store, "", nil)
-		if err != nil {
+		var err error
+		if g, err = zarr.CreateGroup(ctx, store, "", nil); err != nil {
 			return err
 		}
-		defer g.Consolidate(ctx)
 	}
 	for _, x := range items {
 		name := cmp.Or(x.name, "array")
@@ -153,7 +153,10 @@ func putZarr(store zarr.Store, items []item) error {
 			return fmt.Errorf("%s: %w", label(x.name), err)
 		}
 	}
-	return nil
+	if g == nil {
+		return nil
+	}
+	return g.Consolidate(ctx)
 }
 
 // writeZarr makes a folder or, where the name ends in .zip, a zip file. A folder appears

@@ -34,8 +34,9 @@ type Option struct {
 }
 
 // Workers limits how many chunks are read or written at once; without it they are
-// as many as the machine has processors. Each takes the memory of two chunks, of shards
-// of two inner ones; what is written also takes that of the chunk or shard.
+// as many as the machine has processors. A worker takes the memory of two chunks, of shards
+// of two inner chunks. When it writes, it takes the memory of a chunk or shard, too, and
+// of a second one where it changes a part.
 func Workers(n int) Option { return Option{workers: max(n, 1)} }
 
 // MaxBytes limits the elements of a chunk, of a shard and of what Slice returns to n bytes; without it a
@@ -63,6 +64,9 @@ func settingsOf(opts []Option) settings {
 // bytesOf is the size of a shape in bytes.
 func bytesOf(d dtype.DType, shape []int) (int, error) {
 	n := uint(d.Size())
+	if slices.Contains(shape, 0) {
+		return 0, nil
+	}
 	for _, e := range shape {
 		hi, lo := bits.Mul(n, uint(e))
 		if hi != 0 || lo > 1<<(strconv.IntSize-1)-1 {

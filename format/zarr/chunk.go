@@ -12,7 +12,7 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// ReadChunk returns a chunk, without what reaches beyond the array. An absent one is a
+// ReadChunk returns the part of a chunk that is within the array. An absent one is a
 // read-only tensor of fill values that takes the memory of one element.
 func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error) {
 	from, shape, err := a.box(a.meta.Chunks, index)
@@ -93,7 +93,7 @@ func Remove(ctx context.Context, s Store, p string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
+	for _, name := range nodes {
 		key := path.Join(p, name)
 		if err := s.Delete(ctx, key); err != nil {
 			return at(key, err)

@@ -1,13 +1,16 @@
 package zarr
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -95,12 +98,87 @@ func TestChunks(t *testing.T) {
 				if err := Remove(ctx, s, "x"); err != nil {
 					t.Error(err)
 				}
-				if keys, err := s.List(ctx, ""); len(keys) != 0 || err != nil {
+				if keys, err := s.List(ctx, ""); len(keys) != 1 || err != nil { // the group above
 					t.Errorf("left: %v, %v", keys, err)
+				}
+				if _, err := OpenGroup(ctx, s, ""); err != nil {
+					t.Error(err)
 				}
 			}
 		})
 	}
+}
+
+// The groups above an array are made; nothing is below an array.
+func TestParents(t *testing.T) {
+	ctx, s := t.Context(), Memory()
+	m := kinds()["plain"]
+	if _, err := CreateGroup(ctx, s, "a", map[string]any{"k": 1.0}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(ctx, s, "a/b/c", m); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := s.List(ctx, "")
+	if err != nil || fmt.Sprint(keys) != "[a/b/c/zarr.json a/b/zarr.json a/zarr.json zarr.json]" {
+		t.Errorf("%v, %v", keys, err)
+	}
+	g, err := OpenGroup(ctx, s, "a")
+	if err != nil || g.Attributes()["k"] != 1.0 {
+		t.Errorf("%v, %v", g.Attributes(), err)
+	}
+	if err := g.Consolidate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := g.Arrays(ctx); err != nil || fmt.Sprint(names) != "[b/c]" || len(g.members) != 2 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if _, err := Create(ctx, s, "a/b/c/d", m); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "a/b/c/zarr.json") {
+		t.Errorf("below an array: %v", err)
+	}
+}
+
+// A part of many chunks is read by as many workers as are asked for.
+func TestWorkers(t *testing.T) {
+	ctx := t.Context()
+	for _, inner := range [][]int{nil, {1}} {
+		a := make3(t, &counting{Store: Memory()}, Metadata{DType: dtype.Int8, Shape: []int{100000}, Chunks: []int{4}, Inner: inner}, Workers(3))
+		before := runtime.NumGoroutine()
+		c := a.store.(*counting)
+		c.base = before
+		if got, err := a.Read(ctx); err != nil || got.Len() != 100000 {
+			t.Error(err)
+		}
+		if c.most.Load() > 3 || c.gets.Load() < 25000 {
+			t.Errorf("%d more goroutines, %d reads", c.most.Load(), c.gets.Load())
+		}
+	}
+}
+
+// counting is a store that counts reads and goroutines.
+type counting struct {
+	Store
+	base       int
+	gets, most atomic.Int64
+}
+
+func (c *counting) count() {
+	c.gets.Add(1)
+	for n := int64(runtime.NumGoroutine() - c.base); ; {
+		if m := c.most.Load(); n <= m || c.most.CompareAndSwap(m, n) {
+			return
+		}
+	}
+}
+
+func (c *counting) Get(ctx context.Context, key string) ([]byte, error) {
+	c.count()
+	return c.Store.Get(ctx, key)
+}
+
+func (c *counting) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	c.count()
+	return c.Store.GetRange(ctx, key, off, n)
 }
 
 // A shard leaves out the inner chunks of the fill value.
@@ -165,7 +243,7 @@ func TestReadIntoMemory(t *testing.T) {
 	}
 }
 
-// A view of what Index returns keeps its memory.
+// The result of Index keeps its memory.
 func TestIndexKeeps(t *testing.T) {
 	ctx := t.Context()
 	a := make3(t, Memory(), Metadata{DType: dtype.Uint8, Shape: []int{1 << 18}, Chunks: []int{1 << 16}})
@@ -229,6 +307,10 @@ func TestEdge(t *testing.T) {
 	}
 	if err := empty.Write(ctx, []int{0, 0}, tensor.EmptyOf(dtype.Int8, 0, 3)); err != nil {
 		t.Error(err)
+	}
+	huge := make3(t, Memory(), Metadata{DType: dtype.Int8, Shape: []int{1 << 60, 1 << 60, 0}, Chunks: []int{1, 1, 1}})
+	if got, err := huge.Read(ctx); err == nil && got.Len() != 0 || err != nil && !strings.Contains(err.Error(), "shape") {
+		t.Errorf("%v %v", got, err)
 	}
 	for _, p := range []string{"../x", "a/../../b", "a//b", "."} {
 		_, err := Open(ctx, Memory(), p)

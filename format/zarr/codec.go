@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,6 +38,33 @@ func (c *Codec) UnmarshalJSON(b []byte) error {
 	type plain Codec
 	return json.Unmarshal(b, (*plain)(c))
 }
+
+// codecList is a list of codecs of a document. A codec that isn't known and needn't be
+// understood is left out.
+type codecList []Codec
+
+func (l *codecList) UnmarshalJSON(b []byte) error {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(b, &entries); err != nil || entries == nil {
+		return err
+	}
+	*l = codecList{}
+	for _, e := range entries {
+		var c Codec
+		if err := json.Unmarshal(e, &c); err != nil {
+			return err
+		}
+		if slices.Contains(codecNames, c.Name) || strings.HasPrefix(c.Name, numcodecs) || mustUnderstand(e) {
+			*l = append(*l, c)
+		}
+	}
+	return nil
+}
+
+// numcodecs begins the names of filters and compressors of version 2.
+const numcodecs = "numcodecs."
+
+var codecNames = []string{"transpose", "bytes", "endian", "gzip", "zlib", "zstd", "crc32c", "blosc", "sharding_indexed"}
 
 // Gzip compresses chunks, at a level of 0, not at all, to 9, best.
 func Gzip(level int) Codec { return Codec{"gzip", map[string]any{"level": level}} }
@@ -101,7 +129,7 @@ type pipeline struct {
 	scratch sync.Pool
 }
 
-// work is what a chunk needs while it is read or written. It is used again.
+// work is the memory that a chunk takes while it is read or written. It is used again.
 type work struct{ stored, plain []byte }
 
 func (p *pipeline) borrow() *work {
@@ -114,7 +142,7 @@ func (p *pipeline) borrow() *work {
 // slack is how many more bytes a stage may make of incompressible ones.
 func slack(n int) int { return min(n, math.MaxInt/2) + min(n, math.MaxInt/2)/4 + 1<<16 }
 
-// mosts returns the most bytes that each stage may decode to, and those of a value.
+// mosts returns the largest number of bytes that each stage may decode to, and that of a value.
 func (p *pipeline) mosts() (list []int, value int) {
 	n := p.n
 	for i := range p.stages {
@@ -278,7 +306,7 @@ func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) 
 			continue
 		}
 		var s stage
-		if id, ok := strings.CutPrefix(c.Name, "numcodecs."); ok {
+		if id, ok := strings.CutPrefix(c.Name, numcodecs); ok {
 			s, err = filterOf(id, c, d, p.big)
 		} else {
 			s, err = stageOf(c, d)
@@ -382,8 +410,8 @@ func stageOf(c Codec, d dtype.DType) (stage, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// inflate reads at most most bytes, into dst where that has room, and takes memory for those
-// that have come.
+// inflate reads at most most bytes, into dst where that has room. It takes memory as the
+// bytes come.
 func inflate(r io.Reader, dst []byte, compressed, most int) ([]byte, error) {
 	out := dst[:0:min(cap(dst), most)]
 	if cap(out) == 0 {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -18,8 +19,8 @@ type httpStore struct {
 
 // HTTP returns the store below a URL, read only and without List: a hierarchy there is
 // opened by its paths, or by consolidated metadata. A part of a value is asked for by
-// a range; of a server that sends the whole value instead, what comes before the part is
-// read and dropped. An answer that holds another range is an error. client may be nil:
+// a range. When the server sends the whole value instead, the bytes before the part are
+// dropped. An answer that holds another range is an error. client may be nil:
 // http.DefaultClient. Status 404 and 410 are an absent key.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
@@ -127,7 +128,7 @@ func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]b
 		if off < 0 && last-first+1 < -off && first == 0 { // a value shorter than what was asked for
 			return nil, errRange(off, n, last+1)
 		}
-		if off < 0 && last-first+1 != -off || off >= 0 && first != off {
+		if off < 0 && (last-first+1 != -off || size != "*" && size != strconv.FormatInt(last+1, 10)) || off >= 0 && first != off {
 			return nil, fmt.Errorf("the server answers %q with the range %.50q", span, text)
 		}
 	}

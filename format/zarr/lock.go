@@ -36,7 +36,7 @@ type flocker interface {
 	// flock makes a value and locks it. It fails with ErrLocked, and with
 	// errors.ErrUnsupported where the system has no such lock.
 	flock(ctx context.Context, key string, value []byte) (release func() error, err error)
-	// sweep removes below a path what writers that crashed left behind.
+	// sweep removes below a path the unfinished files of writers that crashed.
 	sweep(ctx context.Context, p string) error
 }
 
@@ -47,17 +47,18 @@ var (
 	gone = 2 * time.Minute
 )
 
-// Lock takes the lock of a path, "" for the root, which one at a time holds: for an array,
-// the right to write it. It doesn't keep those from writing who don't ask for it. who says
-// to others what holds the lock. release gives it back, and returns an error when the lock had gone to
-// another. A lock that is held is an error that wraps ErrLocked and names the holder. A
-// store that is read only gives one that wraps errors.ErrUnsupported.
+// Lock takes the lock of a path, "" for the root. One program at a time holds it: for an
+// array, that is the right to write. A program that doesn't ask for the lock can still
+// write. Others read who when they are refused. release gives the lock back; its error
+// says that the lock was lost meanwhile. A lock that another holds is an error that wraps
+// ErrLocked and names the holder. A store that is read only gives one that wraps
+// errors.ErrUnsupported.
 //
 // In a folder, on Linux, macOS and the BSDs, it is a lock of the system on the file .ashlar-lock:
 // a crash gives it back at once. Lock then removes the unfinished files that a crash left
 // behind. Elsewhere, and in other stores, the lock is a value .ashlar-lock-… that its holder
-// renews every 15 seconds; after two minutes without that, others may have it. That needs clocks
-// that agree within a minute, and a store that lists what was just set. Of two that ask at
+// renews every 15 seconds. After two minutes without renewal others may have it. The clocks
+// must agree within a minute, and the store must list a new value at once. Of two programs that ask at
 // the same moment both may be refused.
 func Lock(ctx context.Context, s Store, p, who string) (release func() error, err error) {
 	p, err = place(s, p)

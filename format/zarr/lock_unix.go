@@ -62,7 +62,7 @@ func (d *dir) still(key string, f *os.File) (error, bool) {
 	return err, err == nil && os.SameFile(a, b)
 }
 
-// written returns what the holder wrote, which it may be about to do.
+// written returns the value that the holder wrote, or is about to write.
 func written(f *os.File) []byte {
 	b := make([]byte, 4096)
 	for range 20 {

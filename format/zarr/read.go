@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -328,8 +329,10 @@ func (s *openShard) open(ctx context.Context) {
 		off = -size
 	}
 	var b []byte
+	all := int64(math.MaxInt64) // bytes of the shard, where they are known
 	if o, ok := s.a.store.(opener); ok {
 		if s.value, s.err = o.open(ctx, s.key); s.err == nil {
+			all = s.value.size
 			b, s.err = s.value.readAt(nil, off, size)
 		}
 	} else {
@@ -341,7 +344,7 @@ func (s *openShard) open(ctx context.Context) {
 	case s.err != nil:
 		s.err = fail(s.err, "the index of the shard: %v", s.err)
 	default:
-		s.index, s.err = sh.parse(b)
+		s.index, s.err = sh.parse(b, all)
 	}
 }
 

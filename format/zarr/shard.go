@@ -44,9 +44,15 @@ func (s *sharding) size() int {
 
 const noChunk = math.MaxUint64
 
-// parse checks an index: its checksum, and that no chunk lies in the index of the
-// beginning or in another.
-func (s *sharding) parse(b []byte) ([]uint64, error) {
+// parse checks an index of a shard of size bytes: its checksum, and that no chunk lies in
+// the index, in another or outside.
+func (s *sharding) parse(b []byte, size int64) ([]uint64, error) {
+	from, to := uint64(0), uint64(size)
+	if s.start {
+		from = uint64(s.size())
+	} else {
+		to -= uint64(s.size())
+	}
 	if s.crc {
 		n := len(b) - 4
 		if crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
@@ -63,14 +69,17 @@ func (s *sharding) parse(b []byte) ([]uint64, error) {
 		if off == noChunk && n == noChunk {
 			continue
 		}
-		if off > math.MaxInt64 || n > math.MaxInt64-off || s.start && off < uint64(s.size()) {
-			return nil, fail(ErrFormat, "inner chunk %d is at byte %d, %d bytes, outside the shard", i, off, n)
+		if off < from || n > to || off > to-n {
+			return nil, fail(ErrFormat, "inner chunk %d is at byte %d, %d bytes, outside those of the shard, %d to %d", i, off, n, from, to)
 		}
 		if n > 0 {
 			there = append(there, i)
 		}
 	}
-	slices.SortFunc(there, func(a, b int) int { return cmp.Compare(index[2*a], index[2*b]) })
+	order := func(a, b int) int { return cmp.Compare(index[2*a], index[2*b]) }
+	if !slices.IsSortedFunc(there, order) {
+		slices.SortFunc(there, order)
+	}
 	for k := 1; k < len(there); k++ {
 		a, b := there[k-1], there[k]
 		if index[2*a]+index[2*a+1] > index[2*b] {

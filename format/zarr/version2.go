@@ -75,7 +75,7 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 			continue
 		}
 		id, _ := f["id"].(string)
-		m.Codecs = append(m.Codecs, Codec{"numcodecs." + id, f})
+		m.Codecs = append(m.Codecs, Codec{numcodecs + id, f})
 	}
 	return m, m.check()
 }

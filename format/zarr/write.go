@@ -115,7 +115,7 @@ func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) erro
 	return a.writeChunk(ctx, t, index, a.workers)
 }
 
-// writeChunk fills what reaches beyond the array, and writes.
+// writeChunk fills the part of a chunk beyond the array, and writes.
 func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, within int) error {
 	key := a.ChunkKey(index...)
 	if err := ctx.Err(); err != nil {
