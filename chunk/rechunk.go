@@ -71,7 +71,7 @@ func (c copying) work() float64 {
 		writes *= float64(ceil(extent, c.to[i]))
 		whole *= float64(extent)
 	}
-	return elements + whole + perChunk*(reads+writes)
+	return elements + whole + float64(perChunk*(reads+writes))
 }
 
 // grow returns the region, of whole chunks to, that takes the least work of those that fit: one axis is doubled after the

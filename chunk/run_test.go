@@ -298,3 +298,92 @@ func big(t *testing.T) Array {
 	}
 	return From("big", a)
 }
+
+// Steps of a stencil, each of which reads the one before at three places, take a stage each: no part is computed thrice as often
+// at each step.
+func TestStencil(t *testing.T) {
+	x := drawn(4, 64)
+	a := From("x", zarrOf(t, x, 16))
+	want := x
+	for range 12 {
+		n := a.Shape()[0]
+		sides := [3]Array{Slice(a, tensor.R(0, n-2)), Slice(a, tensor.R(1, n-1)), Slice(a, tensor.R(2, n))}
+		a = Map("Max", nil, Map("Add", nil, sides[0], sides[1]), sides[2])
+		var w [3]tensor.Any
+		for i := range w {
+			w[i], _ = tensor.Slice(want, tensor.R(i, n-2+i))
+		}
+		sum, err := run(byName()["Add"], nil, w[0], w[1])
+		if err == nil {
+			want, err = run(byName()["Max"], nil, sum, w[2])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})
+	if err != nil || len(p.Stages()) != 12 {
+		t.Fatalf("%d stages, want 12; %v", len(p.Stages()), err)
+	}
+	equal(t, "stencil", computed(t, a, Options{}, RunOptions{}), want)
+}
+
+// What several targets have in common is computed once.
+func TestTargets(t *testing.T) {
+	a := Map("Exp", nil, From("x", zarrOf(t, drawn(5, 20, 20), 6, 6)))
+	s := zarr.Memory()
+	gram := MatMul(Transpose(a), a)
+	sum := Reduce("ReduceSum", gram, Reducing{})
+	p, err := NewPlan(Options{}, Target{Array: sum, Store: s, Path: "sum"}, Target{Array: gram, Store: s, Path: "gram"}, Target{Array: gram, Store: s, Path: "again"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range p.Stages() {
+		names = append(names, s.Name)
+	}
+	if want := []string{"Exp", "gram", "ReduceSum of 8 chunks", "sum", "again"}; !slices.Equal(names, want) {
+		t.Errorf("stages %v, want %v", names, want)
+	}
+	if err := p.Run(background, RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var got []tensor.Any
+	for _, path := range []string{"gram", "again", "sum"} {
+		z, err := zarr.Open(background, s, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := z.Read(background)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, x)
+	}
+	equal(t, "again", got[1], got[0])
+	total, err := (&evaluator{ctx: background}).reduce("ReduceSum", got[0], []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "sum", got[2], total)
+}
+
+// Arrays without elements have package op's results, and none is a mistake.
+func TestEmpty(t *testing.T) {
+	x := tensor.New[float32](3, 0, 2).Any()
+	a := From("x", zarrOf(t, x, 2, 1, 2))
+	e := &evaluator{ctx: background}
+	for _, name := range []string{"ReduceSum", "ReduceMean", "ReduceMax", "ReduceProd", "Var", "ReduceLogSumExp", "NanMean"} {
+		for _, axes := range [][]int{{0}, {1}, {0, 1, 2}} {
+			want, err := e.reduce(name, x, axes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			near(t, name, computed(t, Reduce(name, a, Reducing{Axes: axes}), Options{}, RunOptions{}), want)
+		}
+	}
+	equal(t, "Neg", computed(t, Map("Neg", nil, Transpose(a)), Options{}, RunOptions{}), tensor.New[float32](2, 0, 3).Any())
+	m := tensor.New[float32](2, 3).Any()
+	b := From("b", zarrOf(t, tensor.New[float32](2, 0).Any(), 1, 1))
+	equal(t, "product", computed(t, MatMul(b, Value(tensor.New[float32](0, 3).Any())), Options{}, RunOptions{}), m)
+}
