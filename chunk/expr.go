@@ -117,12 +117,22 @@ type parser struct {
 	deep int
 }
 
-func (p *parser) bad(at int, err error, format string, args ...any) error {
-	return &ExprError{p.text, at, fail("Parse", err, format, args...)}
+// A reason is a text with what errors.Is finds.
+type reason struct {
+	text string
+	is   error
+}
+
+func (r *reason) Error() string { return r.text }
+
+func (r *reason) Unwrap() error { return r.is }
+
+func (p *parser) bad(at int, is error, format string, args ...any) error {
+	return &ExprError{p.text, at, &reason{fmt.Sprintf(format, args...), is}}
 }
 
 func (p *parser) wrong(at int, format string, args ...any) error {
-	return &ExprError{p.text, at, &tensor.Error{Op: "syntax", Text: fmt.Sprintf(format, args...), Err: ErrSyntax}}
+	return p.bad(at, ErrSyntax, format, args...)
 }
 
 // skip passes over spaces.

@@ -225,9 +225,9 @@ func similar(name string) string {
 		}
 	}
 	if best == "" {
-		return "; ashlar help compute lists all"
+		return "; Functions and ashlar help compute list all"
 	}
-	return fmt.Sprintf("; did you mean %s?", functionNamed()[best])
+	return "; did you mean " + best + "?"
 }
 
 // distance is Levenshtein's, of names; 9 of long ones.

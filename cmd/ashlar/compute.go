@@ -284,7 +284,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return fmt.Errorf("interrupted after %d of %d tasks%s: %w", done, p.Tasks(), again, context.Canceled)
 	case errors.Is(err, fs.ErrExist) && !v.resume:
-		return fmt.Errorf("%s: %w", v.job.Out, err)
+		return fmt.Errorf("%s: %w; on the command line that is --resume", v.job.Out, err)
 	}
 	return fmt.Errorf("after %d of %d tasks: %w%s", done, p.Tasks(), err, again)
 }
@@ -320,7 +320,7 @@ func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Stor
 		}
 	}
 	if v.json {
-		r := computeReport{Out: v.job.Out, DType: last.DType.String(), Shape: slices.Clone(last.Shape), Chunks: last.Chunks, Plan: p.ID(), Tasks: p.Tasks(), Workers: v.workers,
+		r := computeReport{Out: v.job.Out, DType: last.DType.String(), Shape: list(last.Shape), Chunks: list(last.Chunks), Plan: p.ID(), Tasks: p.Tasks(), Workers: v.workers,
 			Peak: p.Peak(), Seconds: spent.Seconds(), Memory: peakMemory()}
 		for _, s := range p.Stages() {
 			r.Read, r.Write = r.Read+s.Read, r.Write+s.Write

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -62,12 +63,12 @@ func (p *program) planTable(plan *chunk.Plan) {
 	fmt.Fprintln(w, "stage\tmakes\tarray\tchunks\ttasks\tpeak\treads\twrites\tafter")
 	var read, written int64
 	for i, s := range plan.Stages() {
-		after := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.After), " ", ", "), "[]")
+		after := cmp.Or(strings.Trim(strings.ReplaceAll(fmt.Sprint(s.After), " ", ", "), "[]"), "-")
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i, label(s.Name), typed(s.DType.String(), s.Shape), typed("", s.Chunks),
 			s.Tasks, amount(s.Peak), amount(s.Read), amount(s.Write), after)
 		read, written = read+s.Read, written+s.Write
 	}
-	fmt.Fprintf(w, "all\t\t\t\t%d\t%s\t%s\t%s\t\n", plan.Tasks(), amount(plan.Peak()), amount(read), amount(written))
+	fmt.Fprintf(w, "all\t\t\t\t%d\t%s\t%s\t%s\t-\n", plan.Tasks(), amount(plan.Peak()), amount(read), amount(written))
 	w.Flush()
 }
 
