@@ -265,6 +265,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	runtime.ReadMemStats(&m)
 	if most := float64(m.Sys) + float64(v.workers)*float64(p.Peak()); most < math.MaxInt64/2 {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(most)))
+		defer debug.SetGCPercent(debug.SetGCPercent(25)) // few buffers and large ones: a collection costs little
 	}
 	step, end := v.p.taskBar()
 	done := 0

@@ -43,7 +43,7 @@ type canceler struct {
 	cancel context.CancelFunc
 }
 
-func (c canceler) Write(b []byte) (int, error) {
+func (c *canceler) Write(b []byte) (int, error) {
 	c.cancel()
 	return c.Writer.Write(b)
 }
@@ -58,9 +58,9 @@ func TestComputeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	c := newCall(nil)
-	c.patience, c.stderr = 0, canceler{&c.err, cancel}
+	c.patience, c.stderr = 0, &canceler{&c.err, cancel}
 	c.terminal = func(stream any) bool { return stream == c.stderr }
-	line := "compute x*2 -i x=x.zarr -o two.zarr --workers 1"
+	line := "compute x+2 -i x=x.zarr -o two.zarr --workers 1"
 	c.code = c.run(ctx, words(line))
 	text := c.err.String()
 	if c.code != interrupted || !regexp.MustCompile(`interrupted after [1-9]\d? of 80 tasks; to go on: ashlar `+regexp.QuoteMeta(line)+" --resume").MatchString(text) {
@@ -69,7 +69,7 @@ func TestComputeInterrupted(t *testing.T) {
 	if !strings.Contains(text, " of 80 tasks") || !strings.Contains(text, "iB") && !strings.Contains(text, " B") {
 		t.Errorf("the bar is %q", text)
 	}
-	for _, next := range []string{line + " --resume", "compute x*2 -i x=x.npy -o once.zarr --workers 3 --chunks 4,4", "diff two.zarr once.zarr"} {
+	for _, next := range []string{line + " --resume", "compute x+2 -i x=x.npy -o once.zarr --workers 3 --chunks 4,4", "diff two.zarr once.zarr"} {
 		if c := newCall(nil).with(words(next)...); c.code != 0 {
 			t.Fatalf("%s: exit %d: %s%s", next, c.code, c.out.String(), c.err.String())
 		}

@@ -31,7 +31,7 @@ func (p *program) bar(title string, wanted bool) (step func(done, total int), en
 
 // taskBar is a bar for the tasks of a plan, by the bytes they write, with the time that is left.
 func (p *program) taskBar() (step func(chunk.Progress), end func()) {
-	meter, end := p.meter(true, progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true), progressbar.OptionSetPredictTime(true))
+	meter, end := p.meter(true, progressbar.OptionShowCount(), progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true), progressbar.OptionSetPredictTime(true))
 	return func(at chunk.Progress) { meter(fmt.Sprintf("%d of %d tasks", at.Done, at.Tasks), at.Bytes, at.Total) }, end
 }
 

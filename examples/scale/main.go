@@ -3,7 +3,7 @@
 //
 //	go run ./examples/scale testdata/digits-test.npy
 //
-// The array could be larger than memory; so that the example shows chunks at work, they are of 100 pictures.
+// The array could be larger than memory; so that the example shows chunks at work, they are of 20 pictures.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(ctx context.Context, w io.Writer, npy string) error {
 	// The first job cuts the file into chunks, and converts the pixels; the second one reduces them.
 	pictures, spread := filepath.Join(dir, "pictures.zarr"), filepath.Join(dir, "spread.zarr")
 	for _, j := range []job.Job{
-		{Expr: "cast(x, 'float32')", Inputs: map[string]string{"x": npy}, Out: pictures, Chunks: []int{100, 8, 8}, Memory: 64 << 20},
+		{Expr: "cast(x, 'float32')", Inputs: map[string]string{"x": npy}, Out: pictures, Chunks: []int{20, 8, 8}, Memory: 64 << 20},
 		{Expr: "std(x, axis=0)", Inputs: map[string]string{"x": pictures}, Out: spread, Memory: 64 << 20},
 	} {
 		plan, err := j.Plan(ctx)

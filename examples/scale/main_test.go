@@ -35,7 +35,7 @@ func TestScale(t *testing.T) {
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
-	if !strings.Contains(out.String(), "std(x, axis=0): stage 0, Std, 1 tasks") {
+	if !strings.Contains(out.String(), "std(x, axis=0): stage 0, Std of 8 chunks, 4 tasks") {
 		t.Error(out.String())
 	}
 	if err := run(context.Background(), &out, "nothing.npy"); err == nil {
