@@ -110,9 +110,9 @@ func (a Array) String() string {
 	return fmt.Sprintf("%v%v in chunks of %v", a.n.dtype, a.n.shape, a.n.chunks)
 }
 
-// From returns the array of a Zarr array. The name tells it from others in the identity of a
-// plan: use what doesn't change from run to run and from machine to machine, as its address. The
-// chunks are those that are read at once, of shards the inner ones.
+// From returns the array of a Zarr array. The name stands for it in the identity of a
+// plan. So it should be the same in each run and on each machine, as an address is. Chunks are those that are read at
+// once; of shards, the inner ones.
 func From(name string, a *zarr.Array) Array {
 	if a == nil {
 		return Array{err: fail("From", tensor.ErrValue, "the Zarr array %q is nil", name)}

@@ -186,8 +186,8 @@ func (k *blocks) cost(n *node, b box) cost {
 	return c
 }
 
-// Histogram returns how many elements are in each of bins equal parts of low to high, a vector of int64, as op.Histogram
-// counts them: high itself belongs to the last, and what is outside, and NaN, to none.
+// Histogram counts the elements in bins of equal width from low to high, as op.Histogram does. The last bin holds high
+// itself; what is outside, and NaN, isn't counted. The result is a vector of int64.
 func Histogram(x Array, bins int, low, high float64) Array {
 	ns, err := given("Histogram", x)
 	switch {
@@ -211,9 +211,9 @@ func Histogram(x Array, bins int, low, high float64) Array {
 	return fold(fmt.Sprintf("Histogram of %d bins from %v to %v", bins, low, high), r, ns[0], Reducing{}, dtype.Int64, []int{bins})
 }
 
-// Percentile returns what is above given percentages of the elements, from 0 to 100, estimated by a Histogram from low to high: within a
-// bin elements count as evenly spread, so the error is at most the width of one. It is a vector of float64, NaN where
-// the histogram is empty.
+// Percentile estimates percentiles by a Histogram from low to high, for percentages from 0 to 100. Within a bin it takes
+// elements as evenly spread, so the error is at most the width of a bin. The result is a vector of float64, NaN where the
+// histogram is empty.
 func Percentile(histogram Array, low, high float64, percentages ...float64) Array {
 	ns, err := given("Percentile", histogram)
 	if err != nil {

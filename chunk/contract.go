@@ -10,8 +10,8 @@ import (
 
 // MatMul returns the product of matrices, as op.MatMul: of the last two axes, with the ones before broadcast; a vector is
 // a row on the left and a column on the right. The result has the chunks of the left operand's rows and of the
-// right operand's columns. A task adds the products of the chunks of the inner axis from the first to the last, those of the
-// left operand, and rounds each sum to the element type.
+// right operand's columns. A task multiplies along the inner axis chunk by chunk of the left operand. It adds the products from the first
+// to the last, and rounds each sum to the element type.
 func MatMul(a, b Array) Array {
 	ns, err := given("MatMul", a, b)
 	if err != nil {
@@ -56,9 +56,8 @@ func without(x Array, axis int) Array {
 	return Slice(x, idx...)
 }
 
-// TensorDot returns the sums over the products along pairs of axes, axesA[i] of a with axesB[i] of b, as
-// op.TensorDot: the result has the other axes of a and then those of b. It is computed as MatMul is; the chunks of a's axes
-// follow each other in row-major order.
+// TensorDot contracts pairs of axes, axesA[i] of a with axesB[i] of b, as op.TensorDot does. The result has the other axes
+// of a and then those of b. It is computed as MatMul is, with the chunks of a's axes in row-major order.
 func TensorDot(a, b Array, axesA, axesB []int) Array {
 	ns, err := given("TensorDot", a, b)
 	if err != nil {

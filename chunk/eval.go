@@ -9,8 +9,8 @@ import (
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
-// cost is what the evaluation of a part takes: the bytes of the part, the most bytes held while
-// it is made, the part included, and the bytes of the chunks that are read, decompressed.
+// cost is the price of a part in bytes: its size; the most that is held while it is made, the part included; and the
+// decompressed size of the chunks that are read.
 type cost struct{ size, peak, read int64 }
 
 // small is what a task takes for blocks of a pass, pieces of a reduction, an operator's tables.
@@ -37,7 +37,7 @@ func (e *evaluator) own(t tensor.Any) tensor.Any {
 	return t
 }
 
-// release gives back what was allocated since len(e.held) was mark, but what keep shares.
+// release gives back the tensors that were allocated since len(e.held) was mark. It leaves the one that keep is a view of.
 func (e *evaluator) release(mark int, keep tensor.Any) {
 	rest := e.held[:mark]
 	for _, t := range e.held[mark:] {

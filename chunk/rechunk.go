@@ -8,10 +8,10 @@ import (
 
 // Rechunk returns the array in chunks of another shape, one extent for each axis; those beyond the array's count as its own.
 //
-// The array is copied, in one stage or in two. A task copies a region of whole chunks, as large as the memory allows. One
-// stage reads a chunk once for each region that it meets. Where that is too often, as from rows to columns, the first
-// stage reads regions along the old chunks and writes chunks that are the common refinement of its regions and those of
-// the second stage, which reads them.
+// The array is copied in one stage or in two. A task copies a region of whole chunks, as large as the memory allows. In one
+// stage, an old chunk is read once for each region that it meets. From rows to columns that is too often. Then a
+// first stage reads along the old chunks, and a second one writes the new chunks. Between them stand chunks that are the
+// common refinement of the regions of both.
 func Rechunk(x Array, chunks ...int) Array {
 	ns, err := given("Rechunk", x)
 	if err != nil {
@@ -74,8 +74,8 @@ func (c copying) work() float64 {
 	return elements + whole + float64(perChunk*(reads+writes))
 }
 
-// grow returns the region, of whole chunks to, that takes the least work of those that fit: one axis is doubled after the
-// other, that first which saves most.
+// grow returns the copying with a larger region of whole chunks, as long as that saves work and fits. Each step doubles
+// the axis that saves most.
 func (c copying) grow(fits func(region []int) bool) copying {
 	best := c.work()
 	for {

@@ -2,10 +2,12 @@ package chunk
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -25,14 +27,49 @@ type Progress struct {
 	Total       int64 // of all
 }
 
-// Run runs the plan in this process: stage by stage, several tasks of a stage at once, each on one
-// goroutine. It holds what Workers tasks hold, besides what the program has. When ctx is done, or a task
-// fails, the tasks at work end, no other begins, and what is finished stays: a run with Resume goes on there.
-// The error of a task is a *TaskError.
+// Run runs the plan in this process, stage by stage. Several tasks of a stage run at once, each on one goroutine.
+// Besides the program's own memory it holds that of Workers tasks.
+//
+// When a task fails, those at work end and no other begins. When ctx is done, those at work stop. Finished chunks stay: a
+// run with Resume goes on there. The error of a task is a *TaskError.
+//
+// Run holds the locks of the targets, by zarr.Lock. An array that another run writes is an error that wraps zarr.ErrLocked.
 func (p *Plan) Run(ctx context.Context, o RunOptions) error {
 	if ctx == nil {
 		return fail("Run", tensor.ErrValue, "the context is nil; context.Background() is one without an end")
 	}
+	unlock, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	err = p.run(ctx, o)
+	return errors.Join(err, unlock())
+}
+
+// Lock takes the locks of the targets, by zarr.Lock, for an executor that runs tasks elsewhere; Run does it itself.
+func (p *Plan) Lock(ctx context.Context) (unlock func() error, err error) {
+	var releases []func() error
+	unlock = func() (err error) {
+		for _, r := range releases {
+			err = errors.Join(err, r())
+		}
+		return err
+	}
+	for _, s := range p.stages {
+		if !s.target {
+			continue
+		}
+		r, err := zarr.Lock(ctx, s.store, s.path, "plan "+p.id)
+		if err != nil {
+			return nil, errors.Join(err, unlock())
+		}
+		releases = append(releases, r)
+	}
+	return unlock, nil
+}
+
+// run is Run without locks.
+func (p *Plan) run(ctx context.Context, o RunOptions) error {
 	if err := p.Begin(ctx, o.Resume); err != nil {
 		return err
 	}

@@ -328,6 +328,40 @@ func TestStencil(t *testing.T) {
 	equal(t, "stencil", computed(t, a, Options{}, RunOptions{}), want)
 }
 
+// An array that another run writes is refused, by the one that holds it, and free when that run is over.
+func TestLocked(t *testing.T) {
+	folder, err := zarr.Dir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []zarr.Store{folder, zarr.Memory()} {
+		inside := func(_ context.Context, _ Block, in []tensor.Any) (tensor.Any, error) {
+			p, err := NewPlan(Options{}, Target{Array: Value(in[0]), Store: s, Path: "r"})
+			if err == nil {
+				err = p.Run(background, RunOptions{})
+			}
+			if !errors.Is(err, zarr.ErrLocked) || !strings.Contains(err.Error(), "plan ") {
+				t.Errorf("a second run on the array: %v", err)
+			}
+			return in[0], nil
+		}
+		p, err := NewPlan(Options{}, Target{Array: MapBlocks(inside, Blocks{Name: "f"}, From("x", zarrOf(t, drawn(1, 4), 4))), Store: s, Path: "r"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(background, RunOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(background, RunOptions{Resume: true}); err != nil {
+			t.Errorf("the lock stays: %v", err)
+		}
+		keys, err := s.List(background, "")
+		if err != nil || slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(k, "lock") && s != folder }) {
+			t.Errorf("keys %v, %v", keys, err)
+		}
+	}
+}
+
 // What several targets have in common is computed once.
 func TestTargets(t *testing.T) {
 	a := Map("Exp", nil, From("x", zarrOf(t, drawn(5, 20, 20), 6, 6)))
