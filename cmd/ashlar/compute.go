@@ -171,15 +171,9 @@ func (v *computation) read(c *cobra.Command) error {
 		}
 		v.job.Inputs[name] = file
 	}
-	for _, text := range strings.Split(strings.Trim(v.chunks, "()[]"), ",") {
-		if v.chunks == "" {
-			break
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 1 {
-			return usagef(c, "--chunks %s: want an extent for each axis, as 100,100", v.chunks)
-		}
-		v.job.Chunks = append(v.job.Chunks, n)
+	var err error
+	if v.job.Chunks, err = extentsOf(v.chunks); err != nil {
+		return usagef(c, "--chunks %s: want an extent for each axis, as 100,100", v.chunks)
 	}
 	switch {
 	case v.workers < 0:
@@ -193,6 +187,25 @@ func (v *computation) read(c *cobra.Command) error {
 		v.workers = runtime.GOMAXPROCS(0)
 	}
 	return nil
+}
+
+// extentsOf reads the value of --chunks; "" is nil.
+func extentsOf(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var list []int
+	for _, one := range strings.Split(strings.Trim(text, "()[]"), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(one))
+		if err == nil && n < 1 {
+			err = errors.New("not positive")
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
 }
 
 // markedExpr is an error of chunk.Parse with the expression and a caret under the fault above it.
@@ -218,6 +231,7 @@ func (v *computation) run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, stop)()
 	var p *chunk.Plan
 	var err error
+	fresh := false // there is no folder yet
 	store := zarr.Memory()
 	if v.job.Out == "" {
 		if v.resume || v.job.Work != "" {
@@ -233,6 +247,8 @@ func (v *computation) run(ctx context.Context) error {
 			}
 		}
 	} else {
+		_, absent := os.Lstat(v.job.Out)
+		fresh = absent != nil
 		p, err = v.job.Plan(ctx)
 	}
 	if err != nil {
@@ -240,6 +256,9 @@ func (v *computation) run(ctx context.Context) error {
 	}
 	start := time.Now()
 	if err := v.tasks(ctx, p); err != nil {
+		if fresh {
+			os.Remove(v.job.Out) // if it is empty
+		}
 		return err
 	}
 	return v.report(ctx, p, store, time.Since(start))
@@ -286,6 +305,8 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 		return fmt.Errorf("interrupted after %d of %d tasks%s: %w", done, p.Tasks(), again, context.Canceled)
 	case errors.Is(err, fs.ErrExist) && !v.resume:
 		return fmt.Errorf("%s: %w; on the command line that is --resume", v.job.Out, err)
+	case done == 0:
+		return err
 	}
 	return fmt.Errorf("after %d of %d tasks: %w%s", done, p.Tasks(), err, again)
 }
