@@ -34,6 +34,7 @@ type conversion struct {
 	storage   pack.Options
 	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
 	several   bool          // scales
+	chunks    []int         // --chunks
 }
 
 // An item is a tensor on its way from a file to another.
@@ -45,7 +46,7 @@ type item struct {
 
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
-	var to, order, stored, scales string
+	var to, order, stored, scales, chunks string
 	var parts modelFlags
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
@@ -108,6 +109,7 @@ be -, standard input or output, which --from and --to say the format of.`,
 	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
 	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
+	f.StringVar(&chunks, "chunks", "", "the `shape` of chunks in a Zarr folder, as 100,100 (default: about 1 MiB)")
 	f.StringVar(&stored, "layout", "", "how tensors are stored in a safetensors file: rows, tile, or the `tile`, as 16x32")
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
@@ -158,6 +160,9 @@ be -, standard input or output, which --from and --to say the format of.`,
 			case v.storage.Format != nil && v.storage.Tile == pack.Tile{}:
 				return usagef(c, "--layout rows: %s is always in tiles", v.storage.Format.Name())
 			}
+		}
+		if v.chunks, err = extentsOf(chunks); err != nil || chunks != "" && v.to.kind != zarrKind {
+			return usagef(c, "--chunks %s: want an extent for each axis of a Zarr array, as 100,100", chunks)
 		}
 		switch v.fortran = order == "F"; {
 		case order != "C" && order != "F":

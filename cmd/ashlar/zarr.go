@@ -131,7 +131,7 @@ func zarrChunks(t tensor.Any) []int {
 }
 
 // putZarr writes tensors to a store: one alone at the root, several in a group.
-func putZarr(store zarr.Store, items []item) error {
+func putZarr(store zarr.Store, items []item, shape []int) error {
 	ctx := context.Background()
 	var g *zarr.Group
 	if len(items) != 1 || strings.Contains(items[0].name, "/") {
@@ -145,7 +145,16 @@ func putZarr(store zarr.Store, items []item) error {
 		if len(items) == 1 && !strings.Contains(name, "/") {
 			name = ""
 		}
-		a, err := zarr.Create(ctx, store, name, zarr.Metadata{DType: x.t.DType(), Shape: x.t.Shape(), Chunks: zarrChunks(x.t)})
+		chunks := zarrChunks(x.t)
+		if shape != nil {
+			if len(shape) != len(chunks) {
+				return fmt.Errorf("%s: --chunks has %d extents, %s has %d axes", label(x.name), len(shape), typed(x.t.DType().String(), x.t.Shape()), len(chunks))
+			}
+			for i := range chunks {
+				chunks[i] = max(1, min(shape[i], x.t.Dim(i)))
+			}
+		}
+		a, err := zarr.Create(ctx, store, name, zarr.Metadata{DType: x.t.DType(), Shape: x.t.Shape(), Chunks: chunks})
 		if err == nil {
 			err = a.Write(ctx, make([]int, x.t.Rank()), x.t)
 		}
@@ -164,7 +173,7 @@ func putZarr(store zarr.Store, items []item) error {
 func (v *conversion) writeZarr(items []item) error {
 	if v.out == "-" || strings.HasSuffix(strings.ToLower(v.out), ".zip") {
 		store := zarr.Memory()
-		if err := putZarr(store, items); err != nil {
+		if err := putZarr(store, items, v.chunks); err != nil {
 			return err
 		}
 		put := func(w io.Writer) error { return zarr.WriteZip(context.Background(), w, store) }
@@ -185,7 +194,7 @@ func (v *conversion) writeZarr(items []item) error {
 	defer done()
 	store, err := zarr.Dir(temp)
 	if err == nil {
-		err = putZarr(store, items)
+		err = putZarr(store, items, v.chunks)
 	}
 	if err != nil {
 		return err
