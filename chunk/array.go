@@ -117,30 +117,45 @@ func From(name string, a *zarr.Array) Array {
 	if a == nil {
 		return Array{err: fail("From", tensor.ErrValue, "the Zarr array %q is nil", name)}
 	}
-	m := a.Metadata()
-	codecs := ""
-	for _, c := range m.Codecs {
-		codecs += fmt.Sprintf(" %v", c)
+	return Array{n: newNode(&source{label: name, array: a}, a.DType(), a.Shape(), a.Inner())}
+}
+
+// FromTensor returns the array of a tensor that is in memory, or in a file that is mapped, in chunks of a shape. The name is
+// as for From. The tensor must not change; its memory isn't part of what a task holds.
+func FromTensor(name string, t tensor.Any, chunks ...int) Array {
+	switch {
+	case t.IsZero() || t.IsSpec() || t.Foreign() != nil:
+		return Array{err: fail("FromTensor", tensor.ErrValue, "the tensor %q has no elements in memory", name)}
+	case len(chunks) != t.Rank() || slices.ContainsFunc(chunks, func(c int) bool { return c < 1 }):
+		return Array{err: fail("FromTensor", tensor.ErrShape, "chunks of %v for a tensor of shape %v", chunks, t.Shape())}
 	}
-	s := &source{name: fmt.Sprintf("Zarr %q, version %d, codecs%s", name, m.Version, codecs), label: name, array: a}
-	return Array{n: newNode(s, a.DType(), a.Shape(), a.Inner())}
+	return Array{n: newNode(&source{label: name, tensor: t}, t.DType(), t.Shape(), chunks)}
 }
 
-// source is a Zarr array.
+// source is a Zarr array or a tensor, known by a name.
 type source struct {
-	name  string // with what tells it from others
-	label string
-	array *zarr.Array
+	label  string
+	array  *zarr.Array // nil: tensor
+	tensor tensor.Any
 }
 
-func (s *source) text() string { return s.name }
+func (s *source) text() string { return fmt.Sprintf("From %q", s.label) }
 
 func (s *source) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
+	if s.array == nil {
+		return b.of(s.tensor)
+	}
 	t, err := s.array.Slice(e.ctx, b.from, b.to)
 	return e.own(t), err
 }
 
-func (s *source) cost(n *node, b box) cost { return readCost(n, b) }
+func (s *source) cost(n *node, b box) cost {
+	c := readCost(n, b)
+	if s.array == nil {
+		c.size, c.peak = 0, 0
+	}
+	return c
+}
 
 // readCost is the cost of a part that is read from a Zarr array with n's chunks: the part, and one
 // chunk as it is stored, decompressed and moved.

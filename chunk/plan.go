@@ -124,16 +124,19 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 	}
 	fmt.Fprintf(h, "%d\n", p.memory)
 	p.id = hex.EncodeToString(h.Sum(nil)[:16])
+	if err := named(targets); err != nil {
+		return nil, err
+	}
 	pl := planner{p, map[[sha256.Size]byte]*node{}}
 	for i, t := range targets {
-		n, err := pl.last(t.Array.n)
+		n, err := pl.over(t.Array.n)
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(targets[:i], func(u Target) bool { return u.Store == t.Store && clean(u.Path) == clean(t.Path) }) {
 			return nil, fail("NewPlan", tensor.ErrValue, "two targets at the path %q of one store", t.Path)
 		}
-		s, err := pl.stage(n, n.chunks)
+		s, err := pl.make(n)
 		if err != nil {
 			return nil, err
 		}
@@ -149,6 +152,36 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		}
 	}
 	return p, nil
+}
+
+// named refuses two arrays of one name.
+func named(targets []Target) error {
+	sources, seen := map[string]*source{}, map[*node]bool{}
+	var visit func(n *node) error
+	visit = func(n *node) error {
+		if seen[n] {
+			return nil
+		}
+		seen[n] = true
+		if s, ok := n.kind.(*source); ok {
+			if t, ok := sources[s.label]; ok && (s.array != t.array || s.array == nil && !s.tensor.SameData(t.tensor)) {
+				return fail("NewPlan", tensor.ErrValue, "two arrays are named %q; a plan tells arrays apart by their names", s.label)
+			}
+			sources[s.label] = s
+		}
+		for _, i := range n.in {
+			if err := visit(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, t := range targets {
+		if err := visit(t.Array.n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func clean(p string) string { return strings.Trim(path.Clean("/"+p), "/") }
@@ -246,23 +279,30 @@ func (pl *planner) settle(n *node) (*node, error) {
 
 // keep makes the stage that stores n and returns its array.
 func (pl *planner) keep(n *node) (*node, error) {
-	regions := n.chunks
-	if r, ok := n.kind.(*rechunked); ok {
-		var err error
-		if n, regions, err = pl.copies(n, r); err != nil {
-			return nil, err
-		}
-	}
-	s, err := pl.stage(n, regions)
+	s, err := pl.make(n)
 	if err != nil {
 		return nil, err
 	}
-	m := &node{kind: &stored{s}, dtype: n.dtype, shape: n.shape, chunks: n.chunks, id: n.id}
-	return m, nil
+	return s.result(), nil
 }
 
-// last returns what a target is made of.
-func (pl *planner) last(n *node) (*node, error) { return pl.over(n) }
+// make adds the stage that makes n, and one before it where that needs it.
+func (pl *planner) make(n *node) (*stage, error) {
+	region := n.chunks
+	if _, ok := n.kind.(*rechunked); ok {
+		var err error
+		if n, region, err = pl.copies(n); err != nil {
+			return nil, err
+		}
+	}
+	return pl.stage(n, region)
+}
+
+// result returns the array that the stage has stored.
+func (s *stage) result() *node {
+	n := s.node
+	return &node{kind: &stored{s}, dtype: n.dtype, shape: n.shape, chunks: n.chunks, id: n.id}
+}
 
 // stage adds a stage that makes n.
 func (pl *planner) stage(n *node, region []int) (*stage, error) {
@@ -315,11 +355,11 @@ func name(n *node) string {
 	switch k := n.kind.(type) {
 	case *folded:
 		if k.partial {
-			return fmt.Sprintf("%s of %d chunks", k.name, k.groups)
+			return fmt.Sprintf("%s of %d chunks", k.name, k.per*k.fan)
 		}
 		return k.name
-	case *rechunked:
-		return "Rechunk"
+	case *contracted:
+		return "Product"
 	}
 	return strings.SplitN(n.kind.text(), " ", 2)[0]
 }

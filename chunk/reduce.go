@@ -12,22 +12,28 @@ import (
 
 // Reducing is how Reduce reduces.
 type Reducing struct {
-	Axes     []int // nil: all; a negative one counts from the end. ArgMax and its like take one.
-	KeepDims bool  // the reduced axes stay, with extent 1
-	DDoF     int   // of Var and Std: what is subtracted from the count
-	Last     bool  // of ArgMax and ArgMin: the last of equals, not the first
+	Axes     []int   // nil: all; a negative one counts from the end. ArgMax and its like take one.
+	KeepDims bool    // the reduced axes stay, with extent 1
+	DDoF     int     // of Var and Std: what is subtracted from the count
+	Last     bool    // of ArgMax and ArgMin: the last of equals, not the first
+	Q        float64 // of Quantile: the part of the elements that is below, from 0 to 1
 }
 
-// fan is how many chunks, or results of such, one task of a reduction joins. It decides the tree.
-const fan = 8
+// How many chunks, and how many states of those, one task of a reduction joins. These decide the tree.
+const (
+	chunkFan = 8
+	stateFan = 64
+)
 
 // Reduce returns a reduction over axes by its name in package op: ReduceSum, ReduceMean, ReduceMax,
 // ReduceMin, ReduceProd, ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp, Var, Std, Ptp,
 // ArgMax, ArgMin, Any, AllTrue, CountNonzero, and the forms that pass over NaN: NanSum, NanMean, NanMax,
 // NanMin, NanArgMax, NanArgMin. Element types, NaN and empty axes are as there; the mean of 64-bit
-// integers and reductions of complex numbers are refused. Median and Quantile need the reduced axes within one chunk.
+// integers and reductions of complex numbers are refused. Median and Quantile, of float32 and float64, need the reduced axes
+// within one chunk.
 //
-// The chunks along the axes are joined in a fixed tree: eight at a time, in row-major order, from the first to the last.
+// The chunks along the axes are joined in a fixed tree: 8 at a time, and then 64 of their results at a time, in
+// row-major order, from the first to the last.
 func Reduce(name string, x Array, how Reducing) Array {
 	ns, err := given("Reduce", x)
 	if err != nil {
@@ -38,21 +44,31 @@ func Reduce(name string, x Array, how Reducing) Array {
 	if !ok {
 		return Array{err: fail("Reduce", op.ErrUnsupported, "there is no reduction %.60q; there are %s", name, strings.Join(reducerNames(), ", "))}
 	}
-	f := &folded{name: name, r: r, how: how, whole: n.shape, step: n.chunks}
+	result, err := r.result(name, n.dtype)
+	if err != nil {
+		return Array{err: err}
+	}
+	return fold(name, r, n, how, result, nil)
+}
+
+// fold returns the array of a reduction. shape is of the result where it isn't what is kept.
+func fold(name string, r *reducer, n *node, how Reducing, result dtype.DType, shape []int) Array {
+	f := &folded{name: name, r: r, how: how, whole: n.shape, step: n.chunks, result: result, chunks: 1, per: 1, fan: chunkFan}
+	var err error
 	if f.axes, err = axesOf(name, how.Axes, len(n.shape)); err != nil {
 		return Array{err: err}
 	}
 	if r.place && len(f.axes) != 1 {
 		return Array{err: fail(name, tensor.ErrAxis, "%d axes; it takes one", len(f.axes))}
 	}
-	result, err := r.result(name, n.dtype)
-	if err != nil {
-		return Array{err: err}
-	}
-	f.of, f.result = n.dtype, result
 	f.planes, f.acc = r.state(n.dtype)
-	f.chunks, f.groups = 1, 1
+	if !(how.Q >= 0 && how.Q <= 1) {
+		return Array{err: fail(name, tensor.ErrValue, "Q is %v; it is a part, from 0 to 1", how.Q)}
+	}
 	for _, a := range f.axes {
+		if r.place && n.shape[a] == 0 {
+			return Array{err: fail(name, tensor.ErrShape, "axis %d of shape %v is empty", a, n.shape)}
+		}
 		f.chunks *= max(1, ceil(n.shape[a], n.chunks[a]))
 	}
 	if r.block == nil && f.chunks > 1 {
@@ -64,21 +80,24 @@ func Reduce(name string, x Array, how Reducing) Array {
 		}
 	}
 	from := n
-	for f.chunks > f.groups*fan {
-		f.groups *= fan
+	for f.chunks > f.per*f.fan {
 		part := *f
 		part.partial = true
-		shape := append([]int{f.planes, ceil(f.chunks, f.groups)}, gathered(n.shape, f.kept)...)
+		shape := append([]int{f.planes, ceil(f.chunks, f.per*f.fan)}, gathered(n.shape, f.kept)...)
 		chunks := append([]int{f.planes, 1}, gathered(n.chunks, f.kept)...)
 		from = newNode(&part, f.acc, shape, chunks, from)
+		f.per, f.fan = f.per*f.fan, stateFan
 	}
-	f.groups *= fan
-	shape, chunks := gathered(n.shape, f.kept), gathered(n.chunks, f.kept)
-	if how.KeepDims {
+	chunks := shape
+	switch {
+	case shape != nil:
+	case how.KeepDims:
 		shape, chunks = slices.Clone(n.shape), slices.Clone(n.chunks)
 		for _, a := range f.axes {
 			shape[a], chunks[a] = 1, 1
 		}
+	default:
+		shape, chunks = gathered(n.shape, f.kept), gathered(n.chunks, f.kept)
 	}
 	return Array{n: newNode(f, result, shape, chunks, from)}
 }
@@ -114,22 +133,22 @@ type folded struct {
 	axes, kept []int // of the array that is reduced
 	whole      []int // its shape
 	step       []int // and chunks
-	of, result dtype.DType
+	result     dtype.DType
 	planes     int
 	acc        dtype.DType // of the state
 	chunks     int         // along the axes together
-	groups     int         // how many of them an element stands for
+	per, fan   int         // how many of them an element of the operand stands for, and how many of these are joined
 	partial    bool
 }
 
 func (f *folded) text() string {
 	how := f.how
 	how.Axes = f.axes
-	return fmt.Sprintf("%s %+v %d %v", f.name, how, f.groups, f.partial)
+	return fmt.Sprintf("%s %+v %d %d %v", f.name, how, f.per, f.fan, f.partial)
 }
 
 // first reports whether the operand is the array that is reduced, not states.
-func (f *folded) first() bool { return f.groups == fan }
+func (f *folded) first() bool { return f.per == 1 }
 
 // block returns the part of the reduced array that chunk k of the reduced axes and a part of the kept ones hold.
 func (f *folded) block(k int, kept box) box {
@@ -172,8 +191,7 @@ func (f *folded) count(k int) int {
 
 // fold returns the state of the elements of a group: of chunks, or of states.
 func (f *folded) fold(e *evaluator, from *node, group int, kept box) (tensor.Any, int, error) {
-	per := f.groups / fan // chunks that an element of the operand stands for
-	lo, hi := group*fan, min((group+1)*fan, ceil(f.chunks, per))
+	lo, hi := group*f.fan, min((group+1)*f.fan, ceil(f.chunks, f.per))
 	mark := len(e.held)
 	var state tensor.Any
 	n := 0
@@ -193,7 +211,7 @@ func (f *folded) fold(e *evaluator, from *node, group int, kept box) (tensor.Any
 				s, err = tensor.Reshape(s, append([]int{f.planes}, kept.shape()...)...)
 			}
 		}
-		m := f.count(min(f.chunks, (k+1)*per)) - f.count(k*per)
+		m := f.count(min(f.chunks, (k+1)*f.per)) - f.count(k*f.per)
 		if err == nil && k > lo {
 			s, err = f.r.merge(f, e, state, s, n, m)
 		}
@@ -247,7 +265,7 @@ func (f *folded) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	var err error
 	if f.r.block == nil {
 		if r, err = e.eval(n.in[0], f.block(0, kept)); err == nil {
-			r, err = e.reduce(f.name, r, f.axes)
+			r, err = f.r.whole(f, e, r)
 		}
 	} else {
 		var count int
@@ -286,10 +304,9 @@ func (f *folded) cost(n *node, b box) cost {
 			kept.from[i], kept.to[i] = b.from[k], b.to[k]
 		}
 	}
-	per := f.groups / fan
 	state := times(bytesOf(f.acc, kept.shape()), int64(f.planes))
 	var one cost
-	for k := first * fan; k < min((first+groups)*fan, ceil(f.chunks, per)); k++ {
+	for k := first * f.fan; k < min((first+groups)*f.fan, ceil(f.chunks, f.per)); k++ {
 		part := f.block(k, kept)
 		if !f.first() {
 			part = box{append([]int{0, k}, kept.from...), append([]int{f.planes, k + 1}, kept.to...)}
@@ -298,6 +315,9 @@ func (f *folded) cost(n *node, b box) cost {
 		one.peak, one.read = max(one.peak, in.peak), plus(one.read, in.read)
 	}
 	c.read = one.read
+	if f.r.block == nil { // it collects the elements
+		one.peak = plus(one.peak, times(2, bytesOf(f.acc, f.block(0, kept).shape())))
+	}
 	c.peak = plus(plus(one.peak, times(5, state)), plus(c.size, small))
 	return c
 }

@@ -12,15 +12,17 @@ import (
 // A reducer says what a reduction keeps of the elements that it has seen, its state: a number of planes,
 // each with the shape of the kept axes.
 type reducer struct {
-	place bool // it finds a place on one axis
-	wide  bool // elements are converted to the state's type first, piece by piece
+	place bool                            // it finds a place on one axis
+	wide  func(d dtype.DType) dtype.DType // the type that elements are converted to first, piece by piece; nil: they stay
 	// result returns the result's type, or the error of an element type that the reduction doesn't take.
 	result func(name string, d dtype.DType) (dtype.DType, error)
 	// state returns the number of planes and their type.
 	state func(d dtype.DType) (int, dtype.DType)
-	// block returns the planes of elements; at is where they begin on the reduced axis of a place. A nil block is of a
+	// block returns the state of elements; at is where they begin on the reduced axis of a place. A nil block is of a
 	// reduction that needs all elements at once.
-	block func(f *folded, e *evaluator, t tensor.Any, at int) ([]tensor.Any, error)
+	block func(f *folded, e *evaluator, t tensor.Any, at int) (tensor.Any, error)
+	// whole returns the result of all elements, where block is nil.
+	whole func(f *folded, e *evaluator, t tensor.Any) (tensor.Any, error)
 	// merge joins the states of na and of nb elements, which follow them.
 	merge func(f *folded, e *evaluator, a, b tensor.Any, na, nb int) (tensor.Any, error)
 	// finish makes the result of the state of n elements.
@@ -38,23 +40,20 @@ const (
 // reduced returns the state of a part of the array that is reduced. A large one is halved until its pieces are small, along
 // the kept axes first.
 func (f *folded) reduced(e *evaluator, t tensor.Any, b box) (tensor.Any, error) {
-	if !f.r.wide || t.DType() == f.acc || t.Len() <= pieceLen {
+	d := t.DType()
+	if f.r.wide != nil {
+		d = f.r.wide(d)
+	}
+	if t.DType() == d || t.Len() <= pieceLen {
 		at := 0
 		if f.r.place {
 			at = b.from[f.axes[0]]
 		}
-		wide := t
-		if f.r.wide {
-			var err error
-			if wide, err = e.cast(t, f.acc); err != nil {
-				return wide, err
-			}
-		}
-		planes, err := f.r.block(f, e, wide, at)
+		t, err := e.cast(t, d)
 		if err != nil {
-			return tensor.Any{}, err
+			return t, err
 		}
-		return f.joined(e, planes)
+		return f.r.block(f, e, t, at)
 	}
 	kept := bytesOf(dtype.Uint8, gathered(t.Shape(), f.kept)) > pieceKept
 	list := f.axes
@@ -141,8 +140,11 @@ func (f *folded) empty(t tensor.Any) (tensor.Any, error) {
 	return tensor.Make(f.acc, append([]int{f.planes}, gathered(t.Shape(), f.kept)...)...)
 }
 
-// joined returns the state of planes.
-func (f *folded) joined(e *evaluator, planes []tensor.Any) (tensor.Any, error) {
+// joined returns the state of planes, unless one of them failed.
+func (f *folded) joined(c *chain, planes ...tensor.Any) (tensor.Any, error) {
+	if c.err != nil {
+		return tensor.Any{}, c.err
+	}
 	shape := append([]int{1}, planes[0].Shape()...)
 	if len(planes) == 1 {
 		return tensor.Reshape(planes[0], shape...)
@@ -152,7 +154,7 @@ func (f *folded) joined(e *evaluator, planes []tensor.Any) (tensor.Any, error) {
 	if err != nil {
 		return out, err
 	}
-	e.own(out)
+	c.e.own(out)
 	for i, p := range planes {
 		dst, err := tensor.Slice(out, tensor.I(i))
 		if err == nil {
@@ -252,24 +254,30 @@ func own(planes int) func(dtype.DType) (int, dtype.DType) {
 }
 
 func sums(planes int) func(dtype.DType) (int, dtype.DType) {
-	return func(d dtype.DType) (int, dtype.DType) {
-		if d.IsFloat() {
-			return planes, dtype.Float64
-		}
-		return planes, d
+	return func(d dtype.DType) (int, dtype.DType) { return planes, sumType(d) }
+}
+
+// sumType is the type of a sum: of floats float64, of integers their own.
+func sumType(d dtype.DType) dtype.DType {
+	if d.IsFloat() {
+		return dtype.Float64
 	}
+	return d
+}
+
+// meanType is the type of a sum that is exact for integers of less than 64 bits.
+func meanType(d dtype.DType) dtype.DType {
+	if d.IsFloat() {
+		return dtype.Float64
+	}
+	return dtype.Int64
 }
 
 func kindOf(planes int, k dtype.DType) func(dtype.DType) (int, dtype.DType) {
 	return func(dtype.DType) (int, dtype.DType) { return planes, k }
 }
 
-func means(d dtype.DType) (int, dtype.DType) {
-	if d.IsFloat() {
-		return 1, dtype.Float64
-	}
-	return 1, dtype.Int64
-}
+func means(d dtype.DType) (int, dtype.DType) { return 1, meanType(d) }
 
 // places holds a value and where it is. A float64 holds both exactly, but for 64-bit integers.
 func places(d dtype.DType) (int, dtype.DType) {
@@ -280,14 +288,14 @@ func places(d dtype.DType) (int, dtype.DType) {
 }
 
 // by returns the block of reductions of the elements.
-func by(names ...string) func(*folded, *evaluator, tensor.Any, int) ([]tensor.Any, error) {
-	return func(f *folded, e *evaluator, t tensor.Any, _ int) ([]tensor.Any, error) {
+func by(names ...string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any, error) {
+	return func(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 		c := chain{e: e}
 		out := make([]tensor.Any, len(names))
 		for i, name := range names {
 			out[i] = c.reduce(name, t, f.axes)
 		}
-		return out, c.err
+		return f.joined(&c, out...)
 	}
 }
 
@@ -322,22 +330,22 @@ func over(f *folded, e *evaluator, s tensor.Any, n int) (tensor.Any, error) {
 	return c.cast(c.call("Div", plane(s, 0), by), f.result), c.err
 }
 
-// real returns, as float64, how many elements aren't NaN.
-func counted(f *folded, e *evaluator, t tensor.Any, _ int) ([]tensor.Any, error) {
+// counted is the state of NanMean: the sum of what isn't NaN, and, as float64, how many that is.
+func counted(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 	c := chain{e: e}
 	n := c.cast(c.call("Not", c.call("IsNaN", t)), dtype.Float64)
-	return []tensor.Any{c.reduce("NanSum", t, f.axes), c.reduce("ReduceSum", n, f.axes)}, c.err
+	return f.joined(&c, c.reduce("NanSum", t, f.axes), c.reduce("ReduceSum", n, f.axes))
 }
 
 // spread is the state of Var and Std: the mean, and the sum of the squares of the distances from it.
-func spread(f *folded, e *evaluator, t tensor.Any, _ int) ([]tensor.Any, error) {
+func spread(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 	n := 1
 	for _, a := range f.axes {
 		n *= t.Dim(a)
 	}
 	c := chain{e: e}
 	v := c.reduce("Var", t, f.axes)
-	return []tensor.Any{c.reduce("ReduceMean", t, f.axes), c.call("Mul", v, scalar(float64(n)))}, c.err
+	return f.joined(&c, c.reduce("ReduceMean", t, f.axes), c.call("Mul", v, scalar(float64(n))))
 }
 
 // spreads joins two states of spread by the formulas of Chan, Golub and LeVeque, "Updating Formulae and a Pairwise
@@ -354,10 +362,7 @@ func spreads(f *folded, e *evaluator, a, b tensor.Any, na, nb int) (tensor.Any, 
 	d := c.call("Sub", plane(b, 0), plane(a, 0))
 	mean := c.call("Add", plane(a, 0), c.call("Mul", d, scalar(y/n)))
 	m := c.call("Add", c.call("Add", plane(a, 1), plane(b, 1)), c.call("Mul", c.call("Mul", d, d), scalar(x/n*y)))
-	if c.err != nil {
-		return m, c.err
-	}
-	return f.joined(e, []tensor.Any{mean, m})
+	return f.joined(&c, mean, m)
 }
 
 func variance(names ...string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any, error) {
@@ -372,7 +377,7 @@ func variance(names ...string) func(*folded, *evaluator, tensor.Any, int) (tenso
 }
 
 // exps is the state of ReduceLogSumExp: the largest element m, and the sum of exp(x − m). Where m isn't finite, exp(x) is added.
-func exps(f *folded, e *evaluator, t tensor.Any, _ int) ([]tensor.Any, error) {
+func exps(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 	c := chain{e: e}
 	m := c.reduce("ReduceMax", t, f.axes)
 	shape := t.Shape()
@@ -383,7 +388,7 @@ func exps(f *folded, e *evaluator, t tensor.Any, _ int) ([]tensor.Any, error) {
 	if c.err == nil {
 		wide, c.err = tensor.Reshape(m, shape...)
 	}
-	return []tensor.Any{m, c.reduce("ReduceSum", c.call("Exp", c.call("Sub", t, c.finite(wide))), f.axes)}, c.err
+	return f.joined(&c, m, c.reduce("ReduceSum", c.call("Exp", c.call("Sub", t, c.finite(wide))), f.axes))
 }
 
 // finite returns t with 0 where it isn't finite.
@@ -399,10 +404,7 @@ func mergeExps(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, 
 		return c.call("Mul", plane(s, 1), c.call("Exp", c.call("Sub", c.finite(plane(s, 0)), at)))
 	}
 	sum := c.call("Add", term(a), term(b))
-	if c.err != nil {
-		return m, c.err
-	}
-	return f.joined(e, []tensor.Any{m, sum})
+	return f.joined(&c, m, sum)
 }
 
 func finishExps(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
@@ -411,13 +413,13 @@ func finishExps(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error
 }
 
 // placed is the state of a place: the value, and its index on the axis.
-func placed(value string) func(*folded, *evaluator, tensor.Any, int) ([]tensor.Any, error) {
-	return func(f *folded, e *evaluator, t tensor.Any, at int) ([]tensor.Any, error) {
+func placed(value string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any, error) {
+	return func(f *folded, e *evaluator, t tensor.Any, at int) (tensor.Any, error) {
 		c := chain{e: e}
 		v := c.cast(c.reduce(value, t, f.axes), f.acc)
 		i := f.choose(&c, t, f.axes[0])
 		i = c.call("Add", i, tensor.Scalar(int64(at)).Any())
-		return []tensor.Any{v, c.cast(i, f.acc)}, c.err
+		return f.joined(&c, v, c.cast(i, f.acc))
 	}
 }
 
@@ -436,7 +438,7 @@ func (f *folded) choose(c *chain, t tensor.Any, axis int) (r tensor.Any) {
 // nearer joins two places: the operator itself chooses between the values.
 func nearer(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, error) {
 	c := chain{e: e}
-	both, err := f.joined(e, []tensor.Any{plane(a, 0), plane(b, 0)})
+	both, err := f.joined(&c, plane(a, 0), plane(b, 0))
 	if err != nil {
 		return both, err
 	}
@@ -453,33 +455,33 @@ func difference(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error
 }
 
 // truths returns the block of a reduction of truth values, as numbers of the state's type.
-func truths(name string) func(*folded, *evaluator, tensor.Any, int) ([]tensor.Any, error) {
-	return func(f *folded, e *evaluator, t tensor.Any, _ int) ([]tensor.Any, error) {
+func truths(name string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any, error) {
+	return func(f *folded, e *evaluator, t tensor.Any, _ int) (tensor.Any, error) {
 		c := chain{e: e}
-		return []tensor.Any{c.reduce(name, c.cast(c.cast(t, dtype.Bool), f.acc), f.axes)}, c.err
+		return f.joined(&c, c.reduce(name, c.cast(c.cast(t, dtype.Bool), f.acc), f.axes))
 	}
 }
 
 var reducers = map[string]*reducer{
-	"ReduceSum":       {wide: true, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
-	"ReduceSumSquare": {wide: true, result: same, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then()},
-	"ReduceL1":        {wide: true, result: same, state: sums(1), block: by("ReduceL1"), merge: with("Add"), finish: then()},
-	"ReduceProd":      {wide: true, result: same, state: sums(1), block: by("ReduceProd"), merge: with("Mul"), finish: then()},
-	"ReduceL2":        {wide: true, result: floats, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then("Sqrt")},
-	"ReduceLogSum":    {wide: true, result: floats, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then("Log")},
-	"ReduceMean":      {wide: true, result: mean, state: means, block: by("ReduceSum"), merge: with("Add"), finish: over},
-	"ReduceLogSumExp": {wide: true, result: floats, state: sums(2), block: exps, merge: mergeExps, finish: finishExps},
+	"ReduceSum":       {wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
+	"ReduceSumSquare": {wide: sumType, result: same, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then()},
+	"ReduceL1":        {wide: sumType, result: same, state: sums(1), block: by("ReduceL1"), merge: with("Add"), finish: then()},
+	"ReduceProd":      {wide: sumType, result: same, state: sums(1), block: by("ReduceProd"), merge: with("Mul"), finish: then()},
+	"ReduceL2":        {wide: sumType, result: floats, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then("Sqrt")},
+	"ReduceLogSum":    {wide: sumType, result: floats, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then("Log")},
+	"ReduceMean":      {wide: meanType, result: mean, state: means, block: by("ReduceSum"), merge: with("Add"), finish: over},
+	"ReduceLogSumExp": {wide: sumType, result: floats, state: sums(2), block: exps, merge: mergeExps, finish: finishExps},
 	"ReduceMax":       {result: same, state: own(1), block: by("ReduceMax"), merge: with("Max"), finish: then()},
 	"ReduceMin":       {result: same, state: own(1), block: by("ReduceMin"), merge: with("Min"), finish: then()},
 	"NanMax":          {result: same, state: own(1), block: by("NanMax"), merge: with("FMax"), finish: then()},
 	"NanMin":          {result: same, state: own(1), block: by("NanMin"), merge: with("FMin"), finish: then()},
-	"NanSum":          {wide: true, result: same, state: sums(1), block: by("NanSum"), merge: with("Add"), finish: then()},
-	"NanMean": {wide: true, result: same, state: sums(2), block: counted, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
+	"NanSum":          {wide: sumType, result: same, state: sums(1), block: by("NanSum"), merge: with("Add"), finish: then()},
+	"NanMean": {wide: sumType, result: same, state: sums(2), block: counted, merge: with("Add"), finish: func(f *folded, e *evaluator, s tensor.Any, _ int) (tensor.Any, error) {
 		c := chain{e: e}
 		return c.cast(c.call("Div", plane(s, 0), plane(s, 1)), f.result), c.err
 	}},
-	"Var":          {wide: true, result: same, state: sums(2), block: spread, merge: spreads, finish: variance()},
-	"Std":          {wide: true, result: same, state: sums(2), block: spread, merge: spreads, finish: variance("Sqrt")},
+	"Var":          {wide: sumType, result: same, state: sums(2), block: spread, merge: spreads, finish: variance()},
+	"Std":          {wide: sumType, result: same, state: sums(2), block: spread, merge: spreads, finish: variance("Sqrt")},
 	"Ptp":          {result: same, state: own(2), block: by("ReduceMax", "ReduceMin"), merge: widest, finish: difference},
 	"ArgMax":       {place: true, result: gives(dtype.Int64), state: places, block: placed("ReduceMax"), merge: nearer, finish: index},
 	"ArgMin":       {place: true, result: gives(dtype.Int64), state: places, block: placed("ReduceMin"), merge: nearer, finish: index},
@@ -488,15 +490,37 @@ var reducers = map[string]*reducer{
 	"Any":          {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMax"), merge: with("Or"), finish: then()},
 	"AllTrue":      {result: truth(dtype.Bool), state: kindOf(1, dtype.Bool), block: truths("ReduceMin"), merge: with("And"), finish: then()},
 	"CountNonzero": {result: truth(dtype.Int64), state: kindOf(1, dtype.Int64), block: truths("ReduceSum"), merge: with("Add"), finish: then()},
-	"Median":       {result: same, state: own(1)},
-	"Quantile":     {result: same, state: own(1)},
+	"Median":       {result: quantiles, state: own(1), whole: quantile(0.5)},
+	"Quantile":     {result: quantiles, state: own(1), whole: quantile(-1)},
 }
 
 func widest(f *folded, e *evaluator, a, b tensor.Any, _, _ int) (tensor.Any, error) {
 	c := chain{e: e}
 	hi, lo := c.call("Max", plane(a, 0), plane(b, 0)), c.call("Min", plane(a, 1), plane(b, 1))
-	if c.err != nil {
-		return hi, c.err
+	return f.joined(&c, hi, lo)
+}
+
+func quantiles(name string, d dtype.DType) (dtype.DType, error) {
+	if d != dtype.Float32 && d != dtype.Float64 {
+		return d, fail(name, op.ErrUnsupported, "elements of %v; Cast them to float32 or float64 first", d)
 	}
-	return f.joined(e, []tensor.Any{hi, lo})
+	return d, nil
+}
+
+// quantile returns the whole of Quantile, of the given part or, with a negative one, of the part that is asked for.
+func quantile(q float64) func(*folded, *evaluator, tensor.Any) (tensor.Any, error) {
+	return func(f *folded, e *evaluator, t tensor.Any) (r tensor.Any, err error) {
+		if q < 0 {
+			return quantile(f.how.Q)(f, e, t)
+		}
+		err = tensor.Try(func() {
+			if x, ok := tensor.As[float32](t); ok {
+				r = op.Quantile(x, q, f.axes, op.Context(e.ctx)).Any()
+				return
+			}
+			x, _ := tensor.As[float64](t)
+			r = op.Quantile(x, q, f.axes, op.Context(e.ctx)).Any()
+		})
+		return e.own(r), err
+	}
 }
