@@ -124,7 +124,7 @@ func (k *blocks) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 			if !t.IsZero() {
 				got = tensor.Describe(t)
 			}
-			return fmt.Errorf("%s at chunk %v returned %s, not %v%v", k.how.Name, index, got, n.dtype, whole.shape())
+			return fmt.Errorf("%s at chunk %v returned %s, not %s", k.how.Name, index, got, described(n.dtype, whole.shape()))
 		}
 		if whole.key() == b.key() {
 			out = t // it may share elements with an operand, which then stays
@@ -159,6 +159,15 @@ func (k *blocks) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 		return tensor.Make(n.dtype, b.shape()...)
 	}
 	return out, err
+}
+
+// described is an element type and a shape as tensor.Describe has them.
+func described(d dtype.DType, shape []int) string {
+	s, err := tensor.NewSpec(d, shape...)
+	if err != nil {
+		return err.Error()
+	}
+	return tensor.Describe(s.Any())
 }
 
 func (k *blocks) cost(n *node, b box) cost {

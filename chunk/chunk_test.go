@@ -97,7 +97,7 @@ func drawTensor(t *rapid.T, d dtype.DType, shape []int) tensor.Any {
 			x[i] = max(x[i], -x[i])
 		}
 	}
-	a, err := run(nil, byName()["CastLike"], nil, tensor.FromSlice(x, shape...).Any(), tensor.EmptyOf(d))
+	a, err := run(byName()["CastLike"], nil, tensor.FromSlice(x, shape...).Any(), tensor.EmptyOf(d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestMoves(t *testing.T) {
 		want := drawTensor(t, d, shape)
 		a := From("x", zarrOf(t, want, chunks...))
 		apply := func(name string, in ...tensor.Any) tensor.Any {
-			r, err := run(nil, byName()[name], nil, in...)
+			r, err := run(byName()[name], nil, in...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestMoves(t *testing.T) {
 				a = Rechunk(a, chunks...)
 			case 7:
 				a = MapBlocks(func(_ context.Context, at Block, in []tensor.Any) (tensor.Any, error) {
-					return run(nil, byName()["Mul"], nil, in[0], in[0])
+					return run(byName()["Mul"], nil, in[0], in[0])
 				}, Blocks{Name: "square"}, a)
 				want = apply("Mul", want, want)
 			}
@@ -271,7 +271,7 @@ func TestReduce(t *testing.T) {
 				got = computed(t, Reduce(name, From("x", zarrOf(t, x, chunks...)), how), Options{}, RunOptions{})
 			}
 			var err error
-			if want, err = run(nil, o, attrs, in...); err != nil {
+			if want, err = run(o, attrs, in...); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -332,7 +332,7 @@ func TestProducts(t *testing.T) {
 		}
 		x, a := draw(left...)
 		y, b := draw(right...)
-		want, err := run(nil, byName()["MatMul"], nil, x, y)
+		want, err := run(byName()["MatMul"], nil, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +354,7 @@ func TestProducts(t *testing.T) {
 		}
 		xt, _ = tensor.Reshape(xt, m*k, p*q)
 		yt, _ = tensor.Reshape(yt, p*q, n)
-		if want, err = run(nil, byName()["MatMul"], nil, xt, yt); err != nil {
+		if want, err = run(byName()["MatMul"], nil, xt, yt); err != nil {
 			t.Fatal(err)
 		}
 		want, _ = tensor.Reshape(want, m, k, n)

@@ -72,7 +72,7 @@ func (e *evaluator) call(name string, attrs op.Attrs, in ...tensor.Any) (tensor.
 
 // run runs an operator and owns its result, unless that shares elements with an operand.
 func (e *evaluator) run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
-	t, err := run(e.ctx, o, attrs, in...)
+	t, err := result(o, op.Call{Inputs: in, Attrs: attrs, Context: e.ctx})
 	if err != nil {
 		return t, err
 	}
@@ -84,11 +84,17 @@ func (e *evaluator) run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, 
 	return e.own(t), nil
 }
 
-func run(ctx context.Context, o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
-	if attrs == nil {
-		attrs = op.NoAttrs{}
+// run runs an operator, or notes what it would do with lazy operands, which take no context.
+func run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
+	return result(o, op.Call{Inputs: in, Attrs: attrs})
+}
+
+// result completes a call and returns its only result.
+func result(o op.Op, c op.Call) (tensor.Any, error) {
+	if c.Opset = opset; c.Attrs == nil {
+		c.Attrs = op.NoAttrs{}
 	}
-	out, err := o.Run(&op.Call{Inputs: in, Attrs: attrs, Opset: opset, Outputs: 1, Context: ctx})
+	out, err := o.Run(&c)
 	if err != nil {
 		return tensor.Any{}, err
 	}

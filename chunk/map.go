@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,12 +35,13 @@ func Map(name string, attrs op.AttrMap, in ...Array) Array {
 		lazy = append(lazy, t)
 	}
 	m := &mapped{name: name, op: o, attrs: attrs}
-	r, err := run(nil, o, m.attributes(), lazy...)
-	if err != nil {
-		return Array{err: err}
-	}
-	if by, _ := r.LazyBy(); by == nil || r.Rank() != 0 {
+	r, err := run(o, m.attributes(), lazy...)
+	by, _ := r.LazyBy()
+	switch {
+	case errors.Is(err, tensor.ErrShape), errors.Is(err, tensor.ErrAxis), errors.Is(err, tensor.ErrLazy), err == nil && (by == nil || r.Rank() != 0):
 		return Array{err: fail("Map", op.ErrUnsupported, "%s isn't elementwise; Reduce, MatMul, MapBlocks and others take the rest", name)}
+	case err != nil:
+		return Array{err: err}
 	}
 	shape, err := broadcast(name, ns)
 	if err != nil {
@@ -171,7 +173,7 @@ func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 			}
 		}
 		m := n.kind.(*mapped)
-		t, err := run(nil, m.op, m.attributes(), in...) // a lazy result takes no context
+		t, err := run(m.op, m.attributes(), in...)
 		done[at] = t
 		return t, err
 	}

@@ -97,6 +97,14 @@ func (s *stored) cost(n *node, b box) cost { return readCost(n, b) }
 type planner struct {
 	p    *Plan
 	made map[[sha256.Size]byte]*node // what stands for an array: itself over what is stored, or what is stored
+	uses map[[sha256.Size]byte]uses
+	kept map[[sha256.Size]byte]*stage // that make whole arrays
+}
+
+// uses is who reads an array: how many others, and whether one of them reads it at other places than it has itself, as a slice.
+type uses struct {
+	count int
+	moved bool
 }
 
 // NewPlan plans how targets are made. It refuses a task that would hold more than Options.Memory, with an
@@ -124,19 +132,15 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 	}
 	fmt.Fprintf(h, "%d\n", p.memory)
 	p.id = hex.EncodeToString(h.Sum(nil)[:16])
-	if err := named(targets); err != nil {
+	pl := planner{p, map[[sha256.Size]byte]*node{}, map[[sha256.Size]byte]uses{}, map[[sha256.Size]byte]*stage{}}
+	if err := pl.look(targets); err != nil {
 		return nil, err
 	}
-	pl := planner{p, map[[sha256.Size]byte]*node{}}
 	for i, t := range targets {
-		n, err := pl.over(t.Array.n)
-		if err != nil {
-			return nil, err
-		}
 		if slices.ContainsFunc(targets[:i], func(u Target) bool { return u.Store == t.Store && clean(u.Path) == clean(t.Path) }) {
 			return nil, fail("NewPlan", tensor.ErrValue, "two targets at the path %q of one store", t.Path)
 		}
-		s, err := pl.make(n)
+		s, err := pl.target(t.Array.n)
 		if err != nil {
 			return nil, err
 		}
@@ -154,9 +158,10 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 	return p, nil
 }
 
-// named refuses two arrays of one name.
-func named(targets []Target) error {
+// look counts who reads each array, and refuses two arrays of one name.
+func (pl *planner) look(targets []Target) error {
 	sources, seen := map[string]*source{}, map[*node]bool{}
+	done := map[[sha256.Size]byte]bool{}
 	var visit func(n *node) error
 	visit = func(n *node) error {
 		if seen[n] {
@@ -169,11 +174,21 @@ func named(targets []Target) error {
 			}
 			sources[s.label] = s
 		}
+		moved := false
+		switch n.kind.(type) {
+		case *sliced, *transposed:
+			moved = true
+		}
 		for _, i := range n.in {
+			if !done[n.id] {
+				u := pl.uses[i.id]
+				pl.uses[i.id] = uses{u.count + 1, u.moved || moved}
+			}
 			if err := visit(i); err != nil {
 				return err
 			}
 		}
+		done[n.id] = true
 		return nil
 	}
 	for _, t := range targets {
@@ -200,21 +215,14 @@ var ErrMemory = errors.New("more memory than is allowed")
 func (p *Plan) tooLarge(s *stage) error {
 	chunks := slices.Clone(s.node.chunks)
 	for {
-		k := 0
-		for i := range chunks {
-			if chunks[i] > chunks[k] {
-				k = i
-			}
-		}
-		if len(chunks) == 0 || chunks[k] == 1 {
+		k := longest(chunks)
+		if k < 0 || chunks[k] == 1 {
 			return fail("NewPlan", ErrMemory, "a task of stage %s holds %d bytes, %d are allowed, and smaller chunks of the result %v don't help: Rechunk the arrays it reads", s.name, s.peak, p.memory, s.node.shape)
 		}
 		chunks[k] = (chunks[k] + 1) / 2
-		b := all(slices.Clone(s.node.shape))
-		for i := range b.to {
-			b.to[i] = min(b.to[i], chunks[i])
-		}
-		if taskPeak(s.node, b) <= p.memory {
+		n := *s.node
+		n.chunks = chunks
+		if taskPeak(&n, corner(n.shape, chunks)) <= p.memory {
 			return fail("NewPlan", ErrMemory, "a task of stage %s holds %d bytes, %d are allowed; chunks of %v in place of %v would do", s.name, s.peak, p.memory, chunks, s.node.chunks)
 		}
 	}
@@ -270,7 +278,9 @@ func (pl *planner) settle(n *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k, ok := n.kind.(barrier); ok && k.barrier() {
+	// A part that is read at several places would be computed for each; through a few steps of that, very often.
+	u := pl.uses[n.id]
+	if k, ok := n.kind.(barrier); ok && k.barrier() || u.count > 1 && u.moved && !light(m) {
 		m, err = pl.keep(m)
 	}
 	pl.made[n.id] = m
@@ -283,7 +293,24 @@ func (pl *planner) keep(n *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.result(), nil
+	pl.kept[n.id], pl.made[n.id] = s, s.result()
+	return pl.made[n.id], nil
+}
+
+// target returns the stage that makes a target: the one that others read from, or a new one.
+func (pl *planner) target(n *node) (*stage, error) {
+	s := pl.kept[n.id]
+	switch {
+	case s != nil && !s.target:
+		return s, nil
+	case s != nil: // it is another target's
+		return pl.make(s.result())
+	}
+	m, err := pl.over(n)
+	if err == nil {
+		_, err = pl.keep(m)
+	}
+	return pl.kept[n.id], err
 }
 
 // make adds the stage that makes n, and one before it where that needs it.
@@ -541,10 +568,8 @@ func (s *stage) done(ctx context.Context, a *zarr.Array, b box) (bool, error) {
 		if !done {
 			return nil
 		}
-		_, err := s.store.GetRange(ctx, a.ChunkKey(index...), 0, 0)
-		if errors.Is(err, fs.ErrNotExist) {
-			done, err = false, nil
-		}
+		var err error
+		_, done, err = a.ChunkSize(ctx, index...)
 		return err
 	})
 	return done, err

@@ -71,7 +71,7 @@ func (c copying) work() float64 {
 		writes *= float64(ceil(extent, c.to[i]))
 		whole *= float64(extent)
 	}
-	return elements + whole + perChunk*(reads+writes)
+	return elements + whole + float64(perChunk*(reads+writes))
 }
 
 // grow returns the region, of whole chunks to, that takes the least work of those that fit: one axis is doubled after the
@@ -131,13 +131,7 @@ func toward(shape, step, reach []int, fits func(region []int) bool) []int {
 func (pl *planner) copies(n *node) (*node, []int, error) {
 	in := n.in[0]
 	fits := func(n *node) func([]int) bool {
-		return func(region []int) bool {
-			b := all(slices.Clone(n.shape))
-			for i := range b.to {
-				b.to[i] = min(b.to[i], region[i])
-			}
-			return taskPeak(n, b) <= pl.p.memory
-		}
+		return func(region []int) bool { return taskPeak(n, corner(n.shape, region)) <= pl.p.memory }
 	}
 	size := n.dtype.Size()
 	one := copying{n.shape, in.chunks, n.chunks, n.chunks, size}.grow(fits(n))
@@ -145,6 +139,20 @@ func (pl *planner) copies(n *node) (*node, []int, error) {
 	mid := make([]int, len(read))
 	for i := range mid {
 		mid[i] = max(1, min(read[i], write[i], n.shape[i]))
+	}
+	var between, last *node
+	for {
+		between = newNode(&rechunked{}, n.dtype, n.shape, mid, in)
+		m := *n
+		m.in = []*node{{kind: &stored{}, dtype: n.dtype, shape: n.shape, chunks: mid}}
+		last = &m
+		k := longest(mid)
+		if k < 0 || mid[k] == 1 || fits(between)(read) && fits(last)(write) {
+			break
+		}
+		mid[k] = (mid[k] + 1) / 2
+	}
+	for i := range mid {
 		read[i] = max(read[i]/mid[i], 1) * mid[i]
 	}
 	first := copying{n.shape, in.chunks, mid, read, size}
@@ -152,11 +160,30 @@ func (pl *planner) copies(n *node) (*node, []int, error) {
 	if first.work()+second.work() >= one.work() {
 		return n, one.region, nil
 	}
-	s, err := pl.stage(newNode(&rechunked{}, n.dtype, n.shape, mid, in), read)
+	s, err := pl.stage(between, read)
 	if err != nil {
 		return nil, nil, err
 	}
-	m := *n
-	m.in = []*node{s.result()}
-	return &m, write, nil
+	last.in = []*node{s.result()}
+	return last, write, nil
+}
+
+// corner is the first region of a shape.
+func corner(shape, region []int) box {
+	b := all(slices.Clone(shape))
+	for i := range b.to {
+		b.to[i] = min(b.to[i], region[i])
+	}
+	return b
+}
+
+// longest returns the axis of the largest extent, or -1 of none.
+func longest(shape []int) int {
+	k := -1
+	for i, e := range shape {
+		if k < 0 || e > shape[k] {
+			k = i
+		}
+	}
+	return k
 }

@@ -52,3 +52,17 @@ func at(key string, err error) error {
 	}
 	return &Error{Key: key, Text: err.Error(), Err: err}
 }
+
+// in names the inner chunk of an error.
+func in(index []int, err error) error {
+	if err == nil {
+		return nil
+	}
+	reason := err
+	var e *Error
+	if errors.As(err, &e) {
+		reason = e.Err
+		return fail(reason, "inner chunk %v: %s", index, e.Text)
+	}
+	return fail(reason, "inner chunk %v: %v", index, err)
+}

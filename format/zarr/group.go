@@ -36,10 +36,11 @@ type consolidated struct {
 
 // OpenGroup opens the group at a path of the store, "" for its root.
 func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	g := &Group{store: s, path: strings.Trim(p, "/"), version: 3}
+	g := &Group{store: s, path: p, version: 3}
 	key := path.Join(g.path, "zarr.json")
 	b, err := read(ctx, s, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,10 +104,11 @@ func (g *Group) open2(ctx context.Context, v3 string) (*Group, error) {
 
 // CreateGroup writes the metadata of a group of version 3.
 func CreateGroup(ctx context.Context, s Store, p string, attributes map[string]any) (*Group, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	g := &Group{store: s, path: strings.Trim(p, "/"), version: 3, attributes: attributes}
+	g := &Group{store: s, path: p, version: 3, attributes: attributes}
 	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
 		if _, err := s.Get(ctx, path.Join(g.path, name)); !errors.Is(err, fs.ErrNotExist) {
 			if err == nil {

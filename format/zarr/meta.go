@@ -299,12 +299,27 @@ func read(ctx context.Context, s Store, key string) ([]byte, error) {
 	return b, nil
 }
 
+// place checks a store and a path of it.
+func place(s Store, p string) (string, error) {
+	if s == nil {
+		return "", fail(fs.ErrInvalid, "the store is nil")
+	}
+	trimmed := strings.Trim(p, "/")
+	if trimmed == "." {
+		trimmed = ""
+	}
+	if trimmed != "" && !fs.ValidPath(trimmed) {
+		return "", fail(fs.ErrInvalid, "%.200q is no path of a store: it has a part that is empty, . or ..", p)
+	}
+	return trimmed, nil
+}
+
 // Open opens the array at a path of the store, "" for its root, of version 3 or 2.
 func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	p = strings.Trim(p, "/")
 	key := path.Join(p, "zarr.json")
 	b, err := read(ctx, s, key)
 	var m Metadata
@@ -338,10 +353,10 @@ func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error
 // Create writes the metadata of an array at a path, "" for the root, whose chunks are
 // absent. An array or a group that is there is an error wrapping fs.ErrExist.
 func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) (*Array, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	p = strings.Trim(p, "/")
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
 	}

@@ -2,16 +2,10 @@ package zarr
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
-	"io/fs"
 	"math"
 	"slices"
-	"sync"
-
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // sharding is the codec sharding_indexed: inner chunks one after the other, and an index
@@ -86,83 +80,10 @@ func (s *sharding) parse(b []byte) ([]uint64, error) {
 	return index, nil
 }
 
-// reader returns a function that reads inner chunks, and the index of each shard once.
-func (s *sharding) reader(a *Array) func(ctx context.Context, index []int) (tensor.Any, error) {
-	type opened struct {
-		once  sync.Once
-		index []uint64 // nil: the shard is absent
-		err   error
+// place returns which inner chunk of its shard one of the array is.
+func (s *sharding) place(inner []int) (k int) {
+	for i, g := range s.grid {
+		k = k*g + inner[i]%g
 	}
-	var shards sync.Map
-	return func(ctx context.Context, inner []int) (tensor.Any, error) {
-		outer, k := make([]int, len(inner)), 0
-		for i, g := range s.grid {
-			outer[i] = inner[i] / g
-			k = k*g + inner[i]%g
-		}
-		key := a.ChunkKey(outer...)
-		v, _ := shards.LoadOrStore(key, new(opened))
-		o := v.(*opened)
-		o.once.Do(func() {
-			off := int64(0)
-			if !s.start {
-				off = -int64(s.size())
-			}
-			var b []byte
-			if b, o.err = a.store.GetRange(ctx, key, off, int64(s.size())); errors.Is(o.err, fs.ErrNotExist) {
-				o.err = nil
-			} else if o.err == nil {
-				o.index, o.err = s.parse(b)
-			}
-		})
-		if o.err != nil {
-			return tensor.Any{}, at(key, o.err)
-		}
-		if o.index == nil || o.index[2*k] == noChunk && o.index[2*k+1] == noChunk {
-			return a.filled(a.pipe.shape)
-		}
-		b, err := a.store.GetRange(ctx, key, int64(o.index[2*k]), int64(o.index[2*k+1]))
-		var t tensor.Any
-		if err == nil {
-			t, err = a.pipe.decode(b)
-		}
-		return t, at(key, err)
-	}
-}
-
-// encode makes the value of a shard.
-func (s *sharding) encode(a *Array, t tensor.Any) ([]byte, error) {
-	index := make([]byte, 0, s.size())
-	var out []byte
-	if s.start {
-		out = make([]byte, s.size())
-	}
-	at := make([]int, len(s.grid))
-	for range s.n {
-		part, err := window(t, origin(at, a.pipe.shape), a.pipe.shape)
-		if err != nil {
-			return nil, err
-		}
-		b, err := a.pipe.encode(part)
-		if err != nil {
-			return nil, err
-		}
-		index = binary.LittleEndian.AppendUint64(index, uint64(len(out)))
-		index = binary.LittleEndian.AppendUint64(index, uint64(len(b)))
-		out = append(out, b...)
-		for i := len(at) - 1; i >= 0; i-- {
-			if at[i]++; at[i] < s.grid[i] {
-				break
-			}
-			at[i] = 0
-		}
-	}
-	if s.crc {
-		index = binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, castagnoli))
-	}
-	if s.start {
-		copy(out, index)
-		return out, nil
-	}
-	return append(out, index...), nil
+	return k
 }
