@@ -7,6 +7,7 @@
 //	ashlar show weights.npz#bias             the elements of a tensor
 //	ashlar convert weights.npz w.safetensors tensors in another format, parts of models, other weights in them
 //	ashlar diff weights.npz w.safetensors    where tensors differ, or the results of models
+//	ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr   arrays that are larger than memory; plan, rechunk
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
 //	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
@@ -58,14 +59,15 @@ type program struct {
 	limit   memoryLimit
 	force   bool // --force
 	reading reading
-	stdinBy string // the argument that reads standard input
-	titled  bool   // info has printed about a file
+	stdinBy string   // the argument that reads standard input
+	args    []string // the command line
+	titled  bool     // info has printed about a file
 	closers []io.Closer
 }
 
 // run runs one command line and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	p.out = bufio.NewWriter(p.stdout)
+	p.out, p.args = bufio.NewWriter(p.stdout), args
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // never nil, which would be os.Args
 	root.SetIn(p.stdin)
@@ -131,7 +133,7 @@ makes no sense.`,
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{
