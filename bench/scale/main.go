@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
 
@@ -37,6 +39,7 @@ var (
 	workers = flag.Int("workers", 2, "how many tasks run at once")
 	memory  = flag.Int64("memory", 100<<20, "the most bytes that a task may hold")
 	profile = flag.String("profile", "", "the file of a processor profile")
+	bound   = flag.Int("bound", -1, "the most bytes that package mem keeps for reuse; -1: its own")
 	cut     = flag.Int("side", side, "rows and columns of the dense array")
 )
 
@@ -110,6 +113,9 @@ func do(what string) error {
 	for _, s := range p.Stages() {
 		fmt.Printf("%-28s %7d tasks of %v, peak %4d MiB, reads %6d MiB, writes %6d MiB\n", s.Name, s.Tasks, s.Region, s.Peak>>20, s.Read>>20, s.Write>>20)
 	}
+	if *bound >= 0 {
+		mem.SetBound(*bound)
+	}
 	base := held("VmHWM")
 	if *profile != "" {
 		f, err := os.Create(*profile)
@@ -123,7 +129,13 @@ func do(what string) error {
 		defer pprof.StopCPUProfile()
 	}
 	start := time.Now()
-	if err := p.Run(ctx, chunk.RunOptions{Workers: *workers}); err != nil {
+	if err := p.Run(ctx, chunk.RunOptions{Workers: *workers, Progress: func(at chunk.Progress) {
+		if os.Getenv("TRACE") != "" && at.Done%16 == 0 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			fmt.Printf("%+v heap inuse %d sys %d released %d next %d\n", mem.Stats(), m.HeapInuse>>20, m.HeapSys>>20, m.HeapReleased>>20, m.NextGC>>20)
+		}
+	}}); err != nil {
 		return err
 	}
 	fmt.Printf("%s: %.1f s, base %d MiB, most %d MiB, planned %d MiB\n", what, time.Since(start).Seconds(), base>>10, held("VmHWM")>>10, int64(*workers)*p.Peak()>>20)

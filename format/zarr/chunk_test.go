@@ -194,7 +194,7 @@ func TestIndexKeeps(t *testing.T) {
 func TestEdge(t *testing.T) {
 	ctx := t.Context()
 	n := math.MaxInt
-	m := Metadata{DType: dtype.Int8, Shape: []int{n}, Chunks: []int{1 << 30}, Codecs: []Codec{Zstd(1)}}
+	m := Metadata{DType: dtype.Int8, Shape: []int{n}, Chunks: []int{1 << 20}, Codecs: []Codec{Zstd(1)}}
 	a := make3(t, Memory(), m)
 	want := pattern(m.DType, []int{5})
 	if err := a.Write(ctx, []int{n - 5}, want); err != nil {

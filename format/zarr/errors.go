@@ -12,6 +12,7 @@ var (
 	ErrType   = errors.New("unsupported element type") // an element type without a counterpart
 	ErrCodec  = errors.New("unsupported codec")        // a codec, filter or extension that isn't known
 	ErrLimit  = errors.New("over a limit")             // more than is accepted; the text says which limit
+	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
 	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
 )
 

@@ -196,7 +196,7 @@ type dir struct{ root *os.Root }
 // Dir returns the store of a folder, which must exist. A value is a file; no key and no
 // symbolic link leads out of the folder. Set writes a file beside the old one, waits
 // until the disk has it, and renames it. A crash can leave such a file behind; its name begins
-// with .ashlar-part- and List leaves it out.
+// with .ashlar-part-, List leaves it out, and Lock removes it.
 func Dir(path string) (Store, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -214,6 +214,11 @@ func (d *dir) stat(ctx context.Context, key string) (fs.FileInfo, error) {
 	switch {
 	case errors.Is(err, errNotDir): // a/b where a is a file
 		return nil, absent(key)
+	case errors.Is(err, fs.ErrNotExist):
+		if root, err := d.root.Stat("."); err == nil && unlinked(root) {
+			return nil, &fs.PathError{Op: "get", Path: key, Err: errors.New("the folder of the store was removed")}
+		}
+		return nil, err
 	case err != nil:
 		return nil, err
 	case info.IsDir():
@@ -315,18 +320,28 @@ func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error
 	if strings.HasSuffix(prefix, "/") {
 		top = strings.TrimSuffix(prefix, "/")
 	}
-	err = fs.WalkDir(d.root.FS(), top, func(name string, e fs.DirEntry, err error) error {
+	err = d.walk(ctx, top, func(name string, temp bool) error {
+		if !temp && strings.HasPrefix(name, prefix) {
+			keys = append(keys, name)
+		}
+		return nil
+	})
+	slices.Sort(keys)
+	return keys, err
+}
+
+// walk calls f for every file below a path, and whether it is an unfinished one.
+func (d *dir) walk(ctx context.Context, top string, f func(name string, temp bool) error) error {
+	return fs.WalkDir(d.root.FS(), cmp.Or(top, "."), func(name string, e fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err == nil && !e.IsDir() && strings.HasPrefix(name, prefix) && !strings.HasPrefix(path.Base(name), temporary) {
-			keys = append(keys, name)
+		if err == nil && !e.IsDir() {
+			err = f(name, strings.HasPrefix(path.Base(name), temporary))
 		}
 		return err
 	})
-	slices.Sort(keys)
-	return keys, err
 }
