@@ -88,19 +88,19 @@ func made(ctx context.Context, name string, args []byte, id string) (*chunk.Plan
 type Options struct {
 	Runner   string // Beam's name of the runner, whose package the program imports; "": prism
 	Resume   bool   // go on with what an earlier run of the plan has left, here or by chunk.Plan.Run
-	Keep     bool   // what stands between stages stays
+	Keep     bool   // the intermediate arrays stay
 	Attempts int    // how often a worker tries a task before the bundle fails, which most runners then try again; 0: 3
 }
 
-// Run runs the plan that a maker makes from args as one pipeline, and waits for its end. The arrays are made, and what
-// stands between the stages is removed, by the calling program; the tasks run on the workers. The
+// Run runs the plan that a maker makes from args as one pipeline, and waits for its end. The calling
+// program makes the arrays and removes the intermediate ones; the tasks run on the workers. The
 // program has called beam.Init of Beam's SDK, after flag.Parse: Beam's flags say where the runner is. A task that fails
-// Attempts times makes its bundle fail. Whether the bundle is tried again is the runner's to say: Dataflow
-// tries four times, Prism doesn't. The error names stage, task and part. What is finished then stays, and
+// Attempts times makes its bundle fail. The runner decides whether the bundle is tried again: Dataflow
+// runs it four times, Prism once. The error names stage, task and part. Finished chunks stay, and
 // a run with Resume goes on there.
 func Run(ctx context.Context, name string, args []byte, o Options) error {
 	if *jobopts.Async {
-		return errors.New("beam: the flag async can't be set: Run removes what stands between the stages when the pipeline is done")
+		return errors.New("beam: the flag async can't be set: Run removes the intermediate arrays when the pipeline is done")
 	}
 	p, err := made(ctx, name, args, "")
 	if err != nil {
@@ -141,8 +141,8 @@ func pipeline(p *chunk.Plan, name string, args []byte, attempts int) *beam.Pipel
 	return b
 }
 
-// mostRanges is into how many ranges the tasks of a stage go at most: enough for some thousand processors, and few beside what
-// a runner keeps for each element.
+// mostRanges is the most ranges that a stage's tasks are divided into. That is enough for some thousand
+// processors, and a runner keeps little for each.
 const mostRanges = 10000
 
 func ceil(n, by int) int { return (n + by - 1) / by }

@@ -145,8 +145,8 @@ func digest(t testing.TB, dir string) string {
 	return fmt.Sprintf("%d files, %s", len(keys), hex.EncodeToString(h.Sum(nil)))
 }
 
-// TestSame compares the bytes of the local executor with those of Beam: in this process, in another one, and with a task
-// that fails twice, tried again by the worker or by the next run.
+// TestSame compares the bytes of the local executor with those of Beam. Beam's tasks run in this process, then in another
+// one. A task fails twice, and is tried again by the worker or by the next run.
 func TestSame(t *testing.T) {
 	want := ""
 	for _, workers := range []int{1, 2, 7} {

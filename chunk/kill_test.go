@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killablePlan has stages of every kind: a reduction in a tree, what is computed from it, and a rechunk.
+// killablePlan has a reduction in a tree, a chain that reads it, and a rechunk.
 func killablePlan(s zarr.Store) (*Plan, error) {
 	z, err := zarr.Open(context.Background(), s, "x")
 	if err != nil {
@@ -161,8 +161,8 @@ func TestKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// It runs until so many more tasks are done, and then for a random time that ends within a task, or, at 0, within
-		// what comes before the first.
+		// It runs until some more tasks are done, and then for a random time, which ends within a task. With no more
+		// task it ends before the first.
 		after := done + r.IntN(2 + 2*tasks / *kills)
 		if killed == *kills {
 			after = tasks + 1

@@ -3,8 +3,8 @@
 //	go run ./cmd/ashlar-beam compute 'mean(x, axis=0)' -i x=in.zarr -o out.zarr
 //	go run ./cmd/ashlar-beam compute 'mean(x, axis=0)' -i x=gs://bucket/in.zarr -o gs://bucket/out.zarr --runner dataflow --project …
 //
-// The flags are its own and Beam's; --help lists both. Expressions and files are those of ashlar compute, and
-// folders gs://bucket/folder besides. Paths are as the workers see them.
+// The flags are its own and Beam's; --help lists both. Expressions and files are as for ashlar compute; a
+// file may also be a folder gs://bucket/folder. Paths are as the workers see them.
 package main
 
 import (
@@ -83,7 +83,7 @@ func main() {
 		return err
 	})
 	flag.StringVar(&j.Codec, "codec", "", "how chunks are stored: zstd, gzip, with a level as in zstd:9, or none (default zstd:3)")
-	flag.StringVar(&j.Work, "work", "", "the `folder` for what stands between stages (default: within the result's)")
+	flag.StringVar(&j.Work, "work", "", "the `folder` of intermediate arrays (default: within the result's)")
 	resume := flag.Bool("resume", false, "go on with what the same command, or ashlar compute, has left")
 	attempts := flag.Int("attempts", 3, "how often a worker tries a task before the runner hears of it")
 	level := flag.String("log", "warn", "how much is logged: debug, info, warn or error")
