@@ -174,7 +174,7 @@ func sortedDirs(m map[string][]*source) []string {
 func under(d, top string) bool { return d == top || strings.HasPrefix(d, top+"/") }
 
 // apart are nested modules that go.work leaves out, as their requirements would change the versions of the root's.
-var apart = []string{"format/zarr/blobstore"}
+var apart = []string{"beam", "format/zarr/blobstore"}
 
 // ranked returns the name under which levels knows a folder.
 func ranked(dir string) (string, bool) {

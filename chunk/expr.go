@@ -548,7 +548,7 @@ func (p *parser) constant(t term, d dtype.DType) (Array, error) {
 		v = tensor.Scalar(t.float).Any()
 	}
 	to := func(v tensor.Any, d dtype.DType) (r tensor.Any, err error) {
-		return run(byName()["CastLike"], op.NoAttrs{}, v, tensor.EmptyOf(d))
+		return run(byName()["CastLike"], nil, v, tensor.EmptyOf(d))
 	}
 	r, err := to(v, d)
 	if err != nil {
