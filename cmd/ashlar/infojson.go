@@ -114,8 +114,8 @@ func (p *program) describeJSON(s *source, f *infoFlags) error {
 	case onnxKind:
 		line.Kind = "onnx"
 		line.Model, err = p.modelJSON(s, f)
-	case npzKind, safetensorsKind, indexKind:
-		line.Kind = map[kind]string{npzKind: "npz", safetensorsKind: "safetensors", indexKind: "safetensors index"}[s.kind]
+	case npzKind, safetensorsKind, indexKind, zarrKind:
+		line.Kind = map[kind]string{npzKind: "npz", safetensorsKind: "safetensors", indexKind: "safetensors index", zarrKind: "zarr"}[s.kind]
 		line.Arrays, err = p.arraysJSON(s)
 	default:
 		line.Kind, line.Arrays, err = p.arrayJSON(s)
@@ -123,9 +123,14 @@ func (p *program) describeJSON(s *source, f *infoFlags) error {
 	if err != nil {
 		return err
 	}
+	return p.printLine(&line)
+}
+
+// printLine writes a value as a line of JSON.
+func (p *program) printLine(v any) error {
 	e := json.NewEncoder(p.out)
 	e.SetEscapeHTML(false)
-	return e.Encode(&line)
+	return e.Encode(v)
 }
 
 func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
@@ -138,12 +143,14 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	for _, o := range m.Opsets {
 		out.Opsets = append(out.Opsets, infoOpset{o.Domain, o.Version})
 	}
-	c, err := p.cost(s, m, f)
+	sizes, err := p.sizes(s, m, f)
+	if err != nil {
+		return nil, err
+	}
+	c, err := costOf(s, m, sizes)
 	var missing *onnx.UnsupportedError
 	if errors.As(err, &missing) {
-		for _, u := range missing.List {
-			out.Unsupported = append(out.Unsupported, u.String())
-		}
+		out.Unsupported = unsupported(missing)
 	} else if err != nil {
 		return nil, err
 	}
@@ -185,6 +192,9 @@ func (p *program) arraysJSON(s *source) ([]infoArray, error) {
 				return nil, s.in(err)
 			}
 			list = append(list, arrayOf(name, h.DType.String(), h.Shape, int64(h.Bytes())))
+		case *hierarchy:
+			x := a.arrays[name]
+			list = append(list, arrayOf(name, x.DType().String(), x.Shape(), zarrBytes(x)))
 		case stored:
 			info, err := a.Info(name)
 			if err != nil {

@@ -54,7 +54,8 @@ type program struct {
 	cpuErr         func() error
 	patience       time.Duration // from which work is worth a progress bar
 
-	out     *bufio.Writer // to stdout
+	command *cobra.Command // that runs
+	out     *bufio.Writer  // to stdout
 	limit   memoryLimit
 	force   bool // --force
 	reading reading
@@ -102,13 +103,18 @@ func (p *program) root() *cobra.Command {
 		Use:   "ashlar",
 		Short: "Run neural networks, and show what is in the files that hold them and their data",
 		Long: `Ashlar runs neural networks, and shows what is in the files that hold them and
-their data: ONNX models, npy, npz, safetensors, PNG and JPEG. Files are told
-apart by their contents, and - is standard input.
+their data. It knows ONNX models, npy, npz, safetensors, PNG and JPEG by their
+contents, and CSV, TSV, raw, Zarr and pb files by their names.
 
-It exits with 0, with 1 when something failed, and with 2 when the command line
-makes no sense.`,
+  FILE#NAME   one array of an npz, safetensors or Zarr file, or of a model
+  -           standard input, or standard output
+
+The exit status is 0, 1 when something failed, or diff found a difference, and 2
+when the command line makes no sense. It is 130 or 143 after a signal.`,
 		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
-  ashlar info testdata/digits.onnx`,
+  ashlar info testdata/digits.onnx
+  ashlar show testdata/digits-test.npy --slice "0"
+  ashlar help run`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -123,9 +129,13 @@ makes no sense.`,
 			return usagef(c, "unknown command %q%s", args[0], hint)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			fmt.Fprint(p.stderr, c.UsageString())
 			return usagef(c, "no command is given")
 		},
+		PersistentPreRun: func(c *cobra.Command, _ []string) { p.command = c },
+		Version:          buildVersion(),
 	}
+	root.SetVersionTemplate("ashlar {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
@@ -184,6 +194,9 @@ func usagef(c *cobra.Command, format string, args ...any) error {
 	}
 	return &usageError{text + "; see " + c.CommandPath() + " --help"}
 }
+
+// usagef is an error about the command that runs.
+func (p *program) usagef(format string, args ...any) error { return usagef(p.command, format, args...) }
 
 // arguments checks how many arguments there are; most < 0 is any number.
 func arguments(least, most int, what string) cobra.PositionalArgs {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ type target struct {
 }
 
 // targetsOf reads the values of -o, and refuses before the run what would fail after it.
-func targetsOf(m *onnx.Model, model string, args []string) (list []target, err error) {
+func (p *program) targetsOf(m *onnx.Model, model string, args []string) (list []target, err error) {
 	var names []string
 	if m.Graph != nil {
 		for i := range m.Graph.Outputs {
@@ -42,13 +41,13 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 		case ext == ".npz":
 			t.zip = true
 		case ext != ".npy":
-			return nil, &usageError{fmt.Sprintf("run: -o %s: the file must end in .npy or .npz, or be -; see ashlar run --help", arg)}
+			return nil, p.usagef("-o %s: the file must end in .npy or .npz, or be -", arg)
 		case len(t.names) > 1:
 			return nil, fmt.Errorf("%s: an npy file holds one tensor, %s has %d outputs%s: write -o name=%[1]s, or all to a file that ends in .npz",
 				t.file, model, len(names), listed(names))
 		}
 		if seen[filepath.Clean(t.file)] {
-			return nil, &usageError{fmt.Sprintf("run: -o %s: the file is written twice; see ashlar run --help", arg)}
+			return nil, p.usagef("-o %s: the file is written twice", arg)
 		}
 		seen[filepath.Clean(t.file)] = true
 		for _, name := range t.names {
@@ -65,9 +64,6 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 		}
 		if err := folderOf(t.file); err != nil {
 			return nil, err
-		}
-		if info, err := os.Stat(t.file); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s: it is a folder, not a file", t.file)
 		}
 		if t.zip { // whether the names can stand in an npz
 			nothing := make([]tensor.Any, len(t.names))
