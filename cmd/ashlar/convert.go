@@ -30,6 +30,7 @@ type conversion struct {
 	fortran   bool           // --order F
 	slice     []layout.Index // --slice
 	sliceText string
+	skip      bool // --skip
 	packed    bool // --layout, or a format as --dtype
 	storage   pack.Options
 	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
@@ -65,8 +66,8 @@ that the end of its name says, or --to:
 IN may be any of these, a safetensors index, a pb file, or an ONNX model. The
 tensors of a model are its weights, also those in graphs inside nodes. All tensors
 are written, or the one of --name or #NAME. Where IN holds one without a name,
---name is the one it gets. Weights of strings are in no other format; all others
-are written, and a line says so.
+--name is the one it gets. An array that no tensor holds, as one of strings, is an
+error; with --skip a warning names it, and the others are written.
 
 Models. --into MODEL writes MODEL with the tensors of IN in place of its weights.
 Each tensor must have the name, the type and the shape of a weight; if one doesn't,
@@ -98,6 +99,7 @@ and output; --from and --to say the format then.`,
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
+  ashlar convert mixed.npz numbers.safetensors --skip
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
   ashlar convert trained.safetensors new.onnx --into model.onnx
   ashlar convert testdata/digits.onnx head.onnx --outputs flatten1
@@ -114,6 +116,7 @@ and output; --from and --to say the format then.`,
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	f.BoolVar(&v.skip, "skip", false, "leave out arrays that no tensor holds, such as strings")
 	parts.register(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
@@ -248,13 +251,26 @@ func (v *conversion) items(s *source) ([]item, error) {
 	if err := v.p.within(s, a, names, v.slice); err != nil {
 		return nil, err
 	}
-	items := make([]item, len(names))
-	for i, name := range names {
+	var items []item
+	var left []string
+	for _, name := range names {
 		t, err := part(a, name, v.slice)
-		if err != nil {
+		switch {
+		case err == nil:
+			items = append(items, item{name, t, nil})
+		case s.array != "" || !noTensor(err):
 			return nil, s.in(err)
+		case !v.skip:
+			return nil, fmt.Errorf("%w; --skip leaves out such arrays", s.in(err))
+		default:
+			left = append(left, name)
 		}
-		items[i] = item{name, t, nil}
+	}
+	if left != nil {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: left out %d arrays that no tensor holds%s\n", s.name, len(left), listed(left))
+	}
+	if left != nil && items == nil {
+		return nil, fmt.Errorf("%s: no array is left", s.name)
 	}
 	return items, nil
 }

@@ -91,6 +91,7 @@ type difference struct {
 
 	swapped         bool // what runs is b
 	tensors, differ int
+	failed          failures          // about arrays that can't be compared
 	largest         tensortest.Report // of what is tolerated
 }
 
@@ -137,7 +138,7 @@ func (d *difference) verdict() error {
 		if d.tensors > 1 {
 			fmt.Fprintf(out, "%d of %d tensors differ\n", d.differ, d.tensors)
 		}
-		return failures{} // nothing went wrong, but the exit code is 1
+		return append(failures{}, d.failed...) // without any nothing went wrong, but the exit code is 1
 	}
 	text := "the same"
 	if d.tensors != 1 {
@@ -146,7 +147,12 @@ func (d *difference) verdict() error {
 	if d.largest.MaxAbs > 0 {
 		text += " within the tolerance: " + largest(d.largest)
 	}
-	fmt.Fprintln(out, text)
+	if d.tensors > 0 || d.failed == nil {
+		fmt.Fprintln(out, text)
+	}
+	if d.failed != nil {
+		return d.failed
+	}
 	return nil
 }
 
@@ -213,10 +219,14 @@ func (d *difference) named(x, y side) error {
 			continue
 		}
 		a, err := x.read(name)
-		if err != nil {
-			return err
+		var b tensor.Any
+		if err == nil {
+			b, err = y.read(name)
 		}
-		b, err := y.read(name)
+		if noTensor(err) {
+			d.failed = append(d.failed, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}

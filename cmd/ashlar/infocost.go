@@ -82,11 +82,11 @@ func costOf(s *source, m *onnx.Model, sizes map[string]tensor.Any) (*costing, er
 	return &costing{c, openInputs(m.Inputs(), sizes)}, nil
 }
 
-// parameters is the number of elements of a model's weights.
+// parameters is the number of elements of a model's weights that are numbers.
 func parameters(m *onnx.Model) (total int64) {
 	for g := range m.Graph.All() {
 		for i := range g.Initializers {
-			if n, err := g.Initializers[i].Len(); err == nil {
+			if n, err := g.Initializers[i].Len(); err == nil && g.Initializers[i].Type != onnx.ElemString {
 				total += int64(n)
 			}
 		}

@@ -41,6 +41,7 @@ type infoModel struct {
 	Operators   []operatorUse `json:"operators"`
 	Cost        *infoCost     `json:"cost,omitempty"` // of a model that can be run
 	Unsupported []string      `json:"unsupported,omitempty"`
+	Error       string        `json:"error,omitempty"` // why it can't be run, if nothing is unsupported
 }
 
 type infoOpset struct {
@@ -120,10 +121,12 @@ func (p *program) describeJSON(s *source, f *infoFlags) error {
 	default:
 		line.Kind, line.Arrays, err = p.arrayJSON(s)
 	}
-	if err != nil {
-		return err
+	if line.Model != nil || err == nil {
+		if e := p.printLine(&line); e != nil {
+			return e
+		}
 	}
-	return p.printLine(&line)
+	return err
 }
 
 // printLine writes a value as a line of JSON.
@@ -151,8 +154,12 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	var missing *onnx.UnsupportedError
 	if errors.As(err, &missing) {
 		out.Unsupported = unsupported(missing)
+		err = nil
 	} else if err != nil {
-		return nil, err
+		out.Error = printable(err.Error())
+	}
+	if m.Graph == nil {
+		return out, err
 	}
 	for _, v := range m.Inputs() {
 		out.Inputs = append(out.Inputs, declared(&v))
@@ -163,7 +170,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	out.Weights, out.Parameters = len(weightsOf(m).names), parameters(m)
 	out.InPlace, out.Copied = m.Weights()
 	if out.Operators = operatorsOf(m); c == nil {
-		return out, nil
+		return out, err
 	}
 	out.Operators = costs(c.Cost)
 	out.Cost = &infoCost{FLOPs: c.FLOPs, Exact: c.Exact, Weights: c.Plan.Weights, Live: c.Plan.Live, LiveAt: c.Plan.Node, LiveAll: c.Plan.Exact, Nodes: []infoNode{}}

@@ -79,11 +79,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if e := p.out.Flush(); e != nil && err == nil {
 		err = fmt.Errorf("writing to standard output: %w", e)
 	}
-	var list failures
-	if !errors.As(err, &list) && err != nil {
-		list = failures{err}
-	}
-	for _, e := range list {
+	for _, e := range each(err) {
 		fmt.Fprintln(p.stderr, "ashlar: "+printable(e.Error())+wayOut(e))
 	}
 	var usage *usageError
@@ -181,6 +177,21 @@ type failures []error
 func (f failures) Error() string { return errors.Join(f...).Error() }
 
 func (f failures) Unwrap() []error { return f }
+
+// each lists the errors that get a line.
+func each(err error) (list []error) {
+	var all failures
+	if !errors.As(err, &all) {
+		if err != nil {
+			list = append(list, err)
+		}
+		return list
+	}
+	for _, e := range all {
+		list = append(list, each(e)...)
+	}
+	return list
+}
 
 // A usageError is a command line that makes no sense, whatever the files hold.
 type usageError struct{ text string }

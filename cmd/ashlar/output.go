@@ -66,17 +66,36 @@ func (p *program) targetsOf(m *onnx.Model, model string, args []string) (list []
 			return nil, err
 		}
 		if t.zip { // whether the names can stand in an npz
-			nothing := make([]tensor.Any, len(t.names))
-			for i := range nothing {
-				nothing[i] = tensor.New[uint8](0).Any()
-			}
-			if err := npy.WriteZip(io.Discard, t.names, nothing); err != nil {
+			if err := namesInZip(t.names); err != nil {
 				return nil, fmt.Errorf("%s: %w; write single outputs, as -o name=file.npy", t.file, err)
 			}
 		}
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// namesInZip fails where an npz can't have arrays of these names.
+func namesInZip(names []string) error {
+	nothing := slices.Repeat([]tensor.Any{tensor.New[uint8](0).Any()}, len(names))
+	return npy.WriteZip(io.Discard, names, nothing)
+}
+
+// writeAll writes the results of all nodes to an npz file.
+func (p *program) writeAll(file string, f *profile) error {
+	var names, left []string
+	var values []tensor.Any
+	for i, name := range f.names {
+		if namesInZip(f.names[i:i+1]) != nil {
+			left = append(left, name)
+			continue
+		}
+		names, values = append(names, name), append(values, f.values[i])
+	}
+	if left != nil {
+		fmt.Fprintf(p.stderr, "ashlar: warning: %s: left out %d results whose names an npz can't hold%s\n", file, len(left), listed(left))
+	}
+	return p.writeTo(file, func(w io.Writer) error { return npy.WriteZip(w, names, values) })
 }
 
 func targetsStdout(list []target) bool {

@@ -191,7 +191,7 @@ func (p *program) printProfile(f *profile) {
 	const most = 20 // nodes
 	ops, nodes := f.shares()
 	if f.warm {
-		fmt.Fprintf(p.out, "\nthe mean of %d runs; the first isn't in it\n", f.runs)
+		fmt.Fprintf(p.out, "\nthe mean of all runs but the first\n")
 	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "\ntime\tshare\tcalls\tresults\t  operator\n")

@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -244,8 +242,7 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		}
 	}
 	if f.all != "" {
-		put := func(w io.Writer) error { return npy.WriteZip(w, r.profile.names, r.profile.values) }
-		if err := p.writeTo(f.all, put); err != nil {
+		if err := p.writeAll(f.all, r.profile); err != nil {
 			return err
 		}
 	}
