@@ -14,10 +14,10 @@
 //	ashlar serve digits.onnx                 answers inference requests over HTTP
 //	ashlar version                           the build, the processor, the kernels in use
 //
-// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV, raw and pb files by their names;
-// - is standard input. It exits with 0, with 1 when something failed or diff found a difference, and with 2 when the command
-// line makes no sense, with 130 or 143 when it was interrupted or told to end; what went wrong stands on standard error. Colour and the progress bar appear on terminals alone,
-// colour only while NO_COLOR isn't set.
+// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV, raw, Zarr and pb files by their
+// names; - is standard input. The exit status is 0, 1 when something failed or diff found a difference, and 2 when the command
+// line makes no sense. It is 130 or 143 after a signal. Errors go to standard error. Colour and the progress bar appear on
+// terminals alone, colour only while NO_COLOR isn't set.
 package main
 
 import (
