@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -89,6 +90,9 @@ func (d *difference) runModel(ctx context.Context, s *source, session *onnx.Sess
 	bar, done := d.p.progress()
 	defer done()
 	out, err := session.RunValues(ctx, given, onnx.Options{MaxMemory: int64(d.p.limit), Progress: bar, Observe: observe})
+	if errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("interrupted: %w", s.in(err))
+	}
 	return out, s.in(err)
 }
 
