@@ -232,7 +232,7 @@ func (s *source) in(err error) error {
 }
 
 func (s *source) unknown() error {
-	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG, and by their names CSV, TSV, raw and pb", s.name)
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
 }
 
 // reader reads s from its beginning.
