@@ -276,7 +276,7 @@ func (p *program) openModel(arg string) (*source, *onnx.Model, error) {
 	}
 	m, err := p.model(s)
 	if err != nil && s.kind == unknownKind {
-		err = fmt.Errorf("%s: it isn't an ONNX model: %w", s.name, err)
+		err = fmt.Errorf("%w; it doesn't look like an ONNX model", err)
 	}
 	return s, m, err
 }
