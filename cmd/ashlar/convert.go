@@ -267,7 +267,7 @@ func (v *conversion) items(s *source) ([]item, error) {
 		}
 	}
 	if left != nil {
-		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: left out %d arrays that no tensor holds%s\n", s.name, len(left), listed(left))
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: left out, as no tensor holds them%s\n", s.name, listed(left))
 	}
 	if left != nil && items == nil {
 		return nil, fmt.Errorf("%s: no array is left", s.name)

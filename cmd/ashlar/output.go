@@ -93,7 +93,7 @@ func (p *program) writeAll(file string, f *profile) error {
 		names, values = append(names, name), append(values, f.values[i])
 	}
 	if left != nil {
-		fmt.Fprintf(p.stderr, "ashlar: warning: %s: left out %d results whose names an npz can't hold%s\n", file, len(left), listed(left))
+		fmt.Fprintf(p.stderr, "ashlar: warning: %s: left out, as an npz can't hold their names%s\n", file, listed(left))
 	}
 	return p.writeTo(file, func(w io.Writer) error { return npy.WriteZip(w, names, values) })
 }
