@@ -67,6 +67,19 @@ func viewHandler(site string, files []string) http.Handler {
 	})
 }
 
+// onlyLocal refuses requests for a host that is a name other than localhost: a page on the web can give its own name the
+// address of this machine, and read what that name serves.
+func onlyLocal(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := (&url.URL{Host: r.Host}).Hostname()
+		if host != "localhost" && net.ParseIP(host) == nil {
+			http.Error(w, "the host isn't this machine; ask for localhost", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 func (p *program) view(ctx context.Context, site, listen string, args []string) error {
 	for _, name := range []string{"index.html", "layouts.wasm.gz", "wasm_exec.js"} {
 		if _, err := os.Stat(filepath.Join(site, name)); err != nil {
@@ -111,7 +124,11 @@ func (p *program) view(ctx context.Context, site, listen string, args []string) 
 		l.Close()
 		return err
 	}
-	server := &http.Server{Handler: viewHandler(site, files), ReadHeaderTimeout: 10 * time.Second}
+	handler := viewHandler(site, files)
+	if a, ok := l.Addr().(*net.TCPAddr); ok && a.IP.IsLoopback() {
+		handler = onlyLocal(handler)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("view: %w", err)
