@@ -275,6 +275,7 @@ var views = map[string]string{
 	"empty":   "#tab=tensors",
 	"tensors": "#tab=tensors&file=files/several.npz",
 	"weights": "#tab=tensors&file=files/weights.safetensors",
+	"zarr":    "#tab=tensors&file=files/hierarchy.zarr.zip",
 	"lies":    "#tab=tensors&file=files/lies.npy",
 	"model":   "#tab=tensors&file=files/digits.onnx",
 	"run":     "#tab=tensors&file=files/digits.onnx",
