@@ -140,12 +140,12 @@ func sampleFolder(t *testing.T) string {
 func TestDrop(t *testing.T) {
 	b := open(t, 1280, 900)
 	b.visit("#tab=layout")
-	for name, want := range map[string]string{"hierarchy.zarr": "inner/deep", "wave.npy": "npy, 3.1 KiB"} {
+	for name, want := range map[string]string{"hierarchy.zarr": "20 elements read", "wave.npy": "768 elements read"} {
 		data := &input.DragData{Items: []*input.DragDataItem{}, Files: []string{filepath.Join(sampleFolder(t), name)}, DragOperationsMask: 1}
 		for _, kind := range []input.DispatchDragEventType{input.DragEnter, input.DragOver, input.Drop} {
 			b.do(input.DispatchDragEvent(kind, 400, 500, data))
 		}
-		b.until(`document.querySelector("#tensor")?.innerText.includes("768 elements read") && document.querySelector("#tensors").innerText.includes(` + quoted(want) + `)`)
+		b.until(`document.querySelector("#tensors h2")?.innerText === ` + quoted(name) + ` && document.querySelector("#tensor").innerText.includes(` + quoted(want) + `)`)
 	}
 }
 
@@ -184,11 +184,11 @@ func TestFiles(t *testing.T) {
 	b.drop("weights.safetensors")
 	says("layer.0.weight", "format: pt")
 	b.drop("hierarchy.zarr.zip")
-	says("zarr,", "inner/deep", "version 2, chunks", "768 elements read", "0.2474")
+	says("zarr,", "inner/deep", "version 2, chunks", "20 elements read")
+	b.do(chromedp.Click(`tr[data-name="wave"]`, chromedp.ByQuery))
+	says("768 elements read", "0.2474")
 	b.do(chromedp.SetUploadFiles("#folder", []string{filepath.Join(sampleFolder(t), "hierarchy.zarr")}, chromedp.ByQuery))
-	says("hierarchy.zarr\n", "inner/deep", "768 elements read")
-	b.do(chromedp.Click(`tr[data-name="inner/deep"]`, chromedp.ByQuery))
-	says("axis 1", "(0,0,0,0)", "960 B")
+	says("zarr, 4.0 KiB", "(0,0,0,0)", "20 elements read")
 	b.drop("large.safetensors")
 	says("2.00 GiB", "elements read, the first")
 	for name, why := range map[string]string{"lies.safetensors": "header", "lies.npy": "address space", "lies.npz": "zip archive", "lies.onnx": "ONNX", "empty.npy": "ONNX"} {

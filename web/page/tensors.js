@@ -115,16 +115,16 @@ function bytes(list) {
 async function run(f) {
   const want = await ask("picture");
   if (!want) return;
-  let image;
+  let photo;
   try {
-    image = await createImageBitmap(f);
+    photo = await createImageBitmap(f);
   } catch (e) {
     failed(`${f.name}: the browser can’t read this picture`);
     return;
   }
   const c = h("canvas", { width: want.width, height: want.height });
   const g = c.getContext("2d");
-  g.drawImage(image, 0, 0, want.width, want.height);
+  g.drawImage(photo, 0, 0, want.width, want.height);
   const pixels = new Uint8Array(g.getImageData(0, 0, want.width, want.height).data.buffer);
   const r = await ask("run", {}, { pixels });
   if (!r) return;
