@@ -234,6 +234,13 @@ func TestZarr(t *testing.T) {
 	if _, err := f.Tensor("a", nil); err == nil {
 		t.Error("an array without metadata was read")
 	}
+	large := `{"zarr_format":2,"shape":[1099511627776,1099511627776],"chunks":[2,2],"dtype":"<i2","compressor":null,"fill_value":0,"order":"C","filters":null}`
+	f, list, err = show.OpenFolder("h", map[string]*io.SectionReader{".zarray": io.NewSectionReader(strings.NewReader(large), 0, int64(len(large)))})
+	if err != nil || list.Tensors[0].Bytes != math.MaxInt {
+		t.Errorf("2^80 elements: %+v, %v", list, err)
+	} else if _, err := f.Tensor("array", nil); err == nil {
+		t.Error("a row of 2^40 elements was read")
+	}
 	if _, _, err := show.OpenFolder("photos", map[string]*io.SectionReader{"x.jpg": files["deep/b/c/1"]}); err == nil || !strings.Contains(err.Error(), "photos is no Zarr") {
 		t.Errorf("a folder of pictures: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -76,7 +77,10 @@ func (f *File) chunked(name string, a *zarr.Array) {
 	m := a.Metadata()
 	e := &entry{Name: name, Type: m.DType.String(), Shape: m.Shape, Bytes: m.DType.Bits() / 8}
 	for _, n := range m.Shape {
-		e.Bytes *= n // zarr.Open refuses more than an int has
+		if n > 0 && e.Bytes > math.MaxInt/n { // what metadata says may be more than an int has
+			n, e.Bytes = 1, math.MaxInt
+		}
+		e.Bytes *= n
 	}
 	var codecs []string
 	for _, c := range m.Codecs {
