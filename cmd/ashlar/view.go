@@ -19,7 +19,7 @@ import (
 )
 
 // viewFiles are the endings of the files that the page shows.
-var viewFiles = []string{".npy", ".npz", ".safetensors", ".onnx"}
+var viewFiles = []string{".npy", ".npz", ".safetensors", ".onnx", ".zip"}
 
 func (p *program) viewCommand() *cobra.Command {
 	var site, listen string
@@ -27,9 +27,9 @@ func (p *program) viewCommand() *cobra.Command {
 		Use:   "view [EXPRESSION | FILE...]",
 		Short: "Serve the page that draws and judges layouts, and shows files",
 		Long: `View serves a page for a browser on this machine: it draws layouts, judges them,
-and shows npy, npz, safetensors and ONNX files. It prints an address for each
-argument, an expression or a file, and opens nothing by itself. It works until
-it is interrupted.
+and shows npy, npz, safetensors, ONNX and zipped Zarr files. It prints an address
+for each argument, an expression or a file, and opens nothing by itself. It works
+until it is interrupted.
 
 The folder of the page comes from the module web of this project:
 
@@ -94,6 +94,8 @@ func (p *program) view(ctx context.Context, site, listen string, args []string) 
 			name := "files/" + strconv.Itoa(len(files)) + "/" + url.PathEscape(filepath.Base(arg))
 			files = append(files, arg)
 			hashes = append(hashes, url.Values{"tab": {"tensors"}, "file": {name}}.Encode())
+		case err == nil && info.IsDir():
+			return fmt.Errorf("view: %s is a folder; zip a Zarr folder, or drop it on the page", arg)
 		case isFileName(arg):
 			if err == nil {
 				err = errors.New("it is no regular file")

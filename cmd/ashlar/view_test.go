@@ -78,6 +78,7 @@ func TestViewRefuses(t *testing.T) {
 		{[]string{"view"}, 2, "go run ./build DIR"},
 		{[]string{"view", "--site", empty}, 1, "has no index.html"},
 		{[]string{"view", "--site", page, "gone.npy"}, 1, "gone.npy"},
+		{[]string{"view", "--site", page, empty}, 1, "zip a Zarr folder"},
 		{[]string{"view", "--site", page, "(8,8):"}, 2, "^"},
 		{[]string{"view", "--site", page, "--listen", "256.0.0.1:1"}, 1, "can't listen"},
 	} {
