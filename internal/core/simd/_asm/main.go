@@ -37,6 +37,7 @@ var outputs = []struct {
 	{"double", func(c *build.Context) { writeRows(c, doubles()) }},
 	{"normal", func(c *build.Context) { writeRows(c, normals()) }},
 	{"trig", func(c *build.Context) { writeRows(c, trigonometric()) }},
+	{"pow", func(c *build.Context) { writeRows(c, powers()) }},
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
 	{"copies", writeCopies},
