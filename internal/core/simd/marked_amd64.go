@@ -5,6 +5,7 @@ package simd
 import (
 	"math"
 	"sync"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/num"
@@ -60,9 +61,10 @@ var Pow = Levels[*Rows2]{
 
 // unmark2 is unmark for a row of two operands that marks with any NaN.
 func unmark2[T float32 | float64](dst, a, b []T, row func(dst, a, b []T), f func(a, b T) T) {
-	var room [markedLen]T
+	held := marks.Get().(*[markedLen]float32)
+	room := unsafe.Slice((*T)(unsafe.Pointer(held)), int(unsafe.Sizeof(*held)/unsafe.Sizeof(*new(T))))
 	for n := 0; len(dst) > 0; dst, a, b = dst[n:], a[n:], b[n:] {
-		n = min(len(dst), markedLen)
+		n = min(len(dst), len(room))
 		x, y := a[:n], b[:n]
 		row(room[:n], x, y)
 		for i, v := range room[:n] {
@@ -72,6 +74,7 @@ func unmark2[T float32 | float64](dst, a, b []T, row func(dst, a, b []T), f func
 			dst[i] = v
 		}
 	}
+	marks.Put(held)
 }
 
 // unmark computes what row marks by f.

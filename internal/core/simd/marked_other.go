@@ -5,4 +5,5 @@ package simd
 // As those of amd64.
 var Erf, Gelu, GeluTanh, Mish, Sin, Cos, Tan Levels[*Rows1]
 
+// Pow is as that of amd64.
 var Pow Levels[*Rows2]
