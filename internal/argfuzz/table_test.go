@@ -723,6 +723,7 @@ var table = []entry{
 	{"op.Where[float32]", op.Where[float32]},
 	{"op.Why", op.Why},
 	{"op.WithThreads", op.WithThreads},
+	{"op.WithWeights", op.WithWeights},
 	{"op.Wrap", op.Wrap},
 	{"op.Xor", op.Xor},
 	{"device.Bank.Len", (*device.Bank).Len},
