@@ -148,7 +148,7 @@ func (p *pipeline) mosts() (list []int, value int) {
 	for i := range p.stages {
 		m := n
 		if i > 0 && m < 16*p.n { // a filter may store wider elements
-			m = min(16*p.n+1<<16, 1<<40)
+			m = min(16*p.n+1<<16, math.MaxInt/4)
 		}
 		list = append(list, m)
 		n = slack(max(n, m))

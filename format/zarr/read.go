@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
@@ -272,7 +271,7 @@ func (a *Array) put(work *work, b []byte, dst tensor.Any, first []int) error {
 	if p.stored == nil && !p.d.IsPartial() && slices.Equal(dst.Shape(), p.shape) {
 		if to, ok := tensor.Bytes(dst); ok { // straight to its place
 			out, err := p.decode(to, b)
-			if err == nil && unsafe.SliceData(out) != unsafe.SliceData(to) {
+			if err == nil && &out[0] != &to[0] {
 				copy(to, out)
 			}
 			runtime.KeepAlive(dst)
@@ -290,7 +289,7 @@ func (a *Array) put(work *work, b []byte, dst tensor.Any, first []int) error {
 	if err != nil {
 		return err
 	}
-	if unsafe.SliceData(out) != unsafe.SliceData(work.plain) { // perhaps without alignment
+	if &out[0] != &work.plain[:1][0] { // perhaps without alignment
 		out = append(work.plain[:0], out...)
 	}
 	t, err := tensorOver(out, p.d, lay)
