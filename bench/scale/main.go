@@ -19,10 +19,12 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ashlar-go/ashlar/chunk"
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -64,6 +66,14 @@ func do(what string) error {
 	if what == "make" {
 		return makeArrays(ctx, store)
 	}
+	if name, ok := strings.CutPrefix(what, "npy-"); ok {
+		t, err := npy.Open(filepath.Join(*dir, "dense.npy"))
+		if err != nil {
+			return err
+		}
+		x := chunk.FromTensor("dense.npy", t, block, block)
+		return compute(ctx, store, what, reductions(x)[name])
+	}
 	open := func(name string) (chunk.Array, error) {
 		a, err := zarr.Open(ctx, store, name, zarr.Workers(1))
 		if err != nil {
@@ -79,30 +89,31 @@ func do(what string) error {
 	if err != nil {
 		return err
 	}
-	a, err := open("dense")
-	if err != nil {
-		return err
-	}
-	half := chunk.Slice(a, tensor.R(0, *cut/2), tensor.R(0, *cut/2))
-	cases := map[string]chunk.Array{
+	half := chunk.Slice(x, tensor.R(0, *cut/2), tensor.R(0, *cut/2))
+	cases := reductions(x)
+	cases["max"] = chunk.Reduce("ReduceMax", x, chunk.Reducing{})
+	cases["sparse-mean"] = chunk.Reduce("ReduceMean", sparse, chunk.Reducing{Axes: []int{0}})
+	cases["sparse-var"] = chunk.Reduce("Var", sparse, chunk.Reducing{Axes: []int{1}})
+	cases["columns"] = chunk.Rechunk(x, *cut, 128)
+	cases["rows-columns"] = chunk.Rechunk(chunk.Rechunk(x, 128, *cut), *cut, 128)
+	cases["product"] = chunk.MatMul(half, half)
+	return compute(ctx, store, what, cases[what])
+}
+
+// reductions is the cases of an array.
+func reductions(x chunk.Array) map[string]chunk.Array {
+	return map[string]chunk.Array{
 		"mean-rows":    chunk.Reduce("ReduceMean", x, chunk.Reducing{Axes: []int{0}}),
 		"mean-columns": chunk.Reduce("ReduceMean", x, chunk.Reducing{Axes: []int{1}}),
 		"var-rows":     chunk.Reduce("Var", x, chunk.Reducing{Axes: []int{0}}),
 		"var-columns":  chunk.Reduce("Var", x, chunk.Reducing{Axes: []int{1}}),
-		"max":          chunk.Reduce("ReduceMax", x, chunk.Reducing{}),
-		"sparse-mean":  chunk.Reduce("ReduceMean", sparse, chunk.Reducing{Axes: []int{0}}),
-		"sparse-var":   chunk.Reduce("Var", sparse, chunk.Reducing{Axes: []int{1}}),
-		"rows":         chunk.Rechunk(x, 128, *cut),
-		"columns":      chunk.Rechunk(x, *cut, 128),
-		"rows-columns": chunk.Rechunk(chunk.Rechunk(x, 128, *cut), *cut, 128),
-		"product":      chunk.MatMul(half, half),
 	}
-	r, ok := cases[what]
-	if !ok {
-		return fmt.Errorf("no case %q", what)
-	}
+}
+
+// compute runs one case, and prints its stages, its time and the most memory that the process held.
+func compute(ctx context.Context, store zarr.Store, what string, r chunk.Array) error {
 	if err := r.Err(); err != nil {
-		return err
+		return fmt.Errorf("case %q: %w", what, err)
 	}
 	out := "out-" + what
 	os.RemoveAll(filepath.Join(*dir, out))
