@@ -282,7 +282,7 @@ func resultStage(p *chunk.Plan) chunk.Stage {
 func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	if most := float64(m.Sys) + float64(v.workers)*float64(p.Peak()); most < math.MaxInt64/2 {
+	if most := float64(m.Sys) + float64(float64(v.workers)*float64(p.Peak())); most < math.MaxInt64/2 {
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(most)))
 		defer debug.SetGCPercent(debug.SetGCPercent(25)) // few buffers and large ones: a collection costs little
 	}
