@@ -93,16 +93,7 @@ func (p *Plan) within() string { return path.Join(p.prefix, "ashlar-"+p.id) }
 
 // End removes what stands between the stages.
 func (p *Plan) End(ctx context.Context) error {
-	keys, err := p.work.List(ctx, p.within()+"/")
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if err := p.work.Delete(ctx, k); err != nil {
-			return err
-		}
-	}
-	return nil
+	return zarr.Remove(ctx, p.work, p.within())
 }
 
 // RunTask runs task i of a stage; all tasks of the stages it comes after must be done. It is
