@@ -62,8 +62,8 @@ var levels = map[string]int{
 	"internal/core/exec": 4,
 	"pack":               5, "op": 5, "tensortest": 5,
 	"device": 6, "onnx": 6, "onnx/imagedecoder": 6, "format": 6,
-	"draw": 7, "onnx/serve": 7,
-	"onnx/picture": 8,
+	"draw": 7, "onnx/serve": 7, "chunk": 7,
+	"onnx/picture": 8, "chunk/job": 8,
 }
 
 // only limits a package to these own imports; never refuses single ones that the levels would let through.
@@ -174,7 +174,7 @@ func sortedDirs(m map[string][]*source) []string {
 func under(d, top string) bool { return d == top || strings.HasPrefix(d, top+"/") }
 
 // apart are nested modules that go.work leaves out, as their requirements would change the versions of the root's.
-var apart = []string{"format/zarr/blobstore"}
+var apart = []string{"beam", "format/zarr/blobstore"}
 
 // ranked returns the name under which levels knows a folder.
 func ranked(dir string) (string, bool) {

@@ -23,6 +23,9 @@
 //	format/csv/          CSV, TSV and other text tables
 //	format/raw/          elements without a header
 //	format/zarr/         Zarr: arrays in chunks, in folders, zip files, memory and HTTP
+//	chunk/               arrays larger than memory: plans of tasks over chunks, and their run in this process
+//	chunk/job/           a computation over arrays as plain data, which any process can plan again
+//	beam/                runs plans of package chunk on Apache Beam (a module of its own)
 //	draw/                layouts and tensors as text, SVG, PNG and HTML
 //	linalg/              tensors as gonum's matrices and back (a module of its own)
 //	web/                 a page that judges layouts and shows tensors, in a browser (a module of its own)

@@ -7,6 +7,7 @@ require github.com/ashlar-go/ashlar v0.0.0
 require github.com/shopspring/decimal v1.4.0
 
 require (
+	github.com/klauspost/compress v1.20.4 // indirect
 	golang.org/x/sys v0.50.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )

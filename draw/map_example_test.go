@@ -89,25 +89,21 @@ func ExampleMap_Cells() {
 		panic(err)
 	}
 	values := layout.MustParse("(32,2):(1,32)")
-	m, err := draw.NewMap(c, draw.MapOptions{From: []int{30, 0}, To: []int{33, 2}, Values: &values})
+	m, err := draw.NewMap(c, draw.MapOptions{From: []int{31, 0}, To: []int{33, 1}, Values: &values})
 	if err != nil {
 		panic(err)
 	}
 	rows, cols, row, col := m.Grid()
-	fmt.Println(rows, cols, "from", row, col, "by", m.By())
+	fmt.Printf("%d rows of %d from row %d and column %d, by thread: %v.\n", rows, cols, row, col, strings.HasPrefix(m.By(), "thread of "))
 	for _, x := range m.Cells() {
-		fmt.Println(x.Coord, x.Offset, x.Label, x.Group)
+		fmt.Printf("%v at %d: %s, group %d.\n", x.Coord, x.Offset, x.Label, x.Group)
 	}
 	fmt.Println(m.Titles())
 	fmt.Println(m.Cuts())
 	// Output:
-	// 3 2 from 30 0 by thread of (32,2):(1,32)
-	// 30,0 1920 t30 v0 6
-	// 30,1 1921 – -1
-	// 31,0 1984 t31 v0 7
-	// 31,1 1985 – -1
-	// 32,0 2048 t0 v1 0
-	// 32,1 2049 – -1
+	// 2 rows of 1 from row 31 and column 0, by thread: true.
+	// 31,0 at 1984: t31 v0, group 7.
+	// 32,0 at 2048: t0 v1, group 0.
 	// []
-	// [false false false] [false false]
+	// [false false] [false]
 }

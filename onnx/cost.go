@@ -40,6 +40,8 @@ type NodeCost struct {
 	Bytes int64  // of its results; -1: unknown
 	Once  bool   // it runs exactly once; false in a loop, and in a branch that may not be taken
 	Types []Type // of the results, as far as they are known
+
+	branch *compiled // the graph that an If runs, if that is known
 }
 
 // Cost follows the shapes of a run with these inputs, which may be descriptions (tensor.Spec), and counts what it would
@@ -187,10 +189,9 @@ func (cost *Cost) collect(c *compiled, depth int, once bool, found map[spot]Node
 			n = NodeCost{Node: s.node, Index: s.index, FLOPs: -1, Bytes: -1, Types: make([]Type, len(s.out))}
 		}
 		n.Depth, n.Once = depth, once
-		taken := slices.DeleteFunc(slices.Clone(s.bodies), func(b *compiled) bool { return !cost.reached(b, found) })
-		decided := s.node.Op == "If" && len(taken) == 1
-		if !decided {
-			taken = s.bodies
+		taken, decided := s.bodies, n.branch != nil
+		if decided {
+			taken = []*compiled{n.branch}
 		}
 		cost.Nodes = append(cost.Nodes, n)
 		switch {
@@ -203,16 +204,6 @@ func (cost *Cost) collect(c *compiled, depth int, once bool, found map[spot]Node
 			cost.collect(b, depth+1, once && decided, found)
 		}
 	}
-}
-
-// reached reports whether a graph inside a node was inferred.
-func (cost *Cost) reached(b *compiled, found map[spot]NodeCost) bool {
-	for i := range b.steps {
-		if _, ok := found[spot{b, i}]; ok {
-			return true
-		}
-	}
-	return len(b.steps) == 0
 }
 
 // nodeCost counts a step whose results are inferred, as far as they can be.
@@ -233,6 +224,13 @@ func (c *compiled) nodeCost(i int, vals []Value) NodeCost {
 	}
 	if len(s.bodies) > 0 {
 		n.FLOPs = 0
+		if s.node.Op == "If" {
+			if yes, err := truth(&vals[s.in[0]]); err == nil && yes {
+				n.branch = s.bodies[0]
+			} else if err == nil {
+				n.branch = s.bodies[1]
+			}
+		}
 	} else if rule := ruleOf(s.node); rule != nil {
 		n.FLOPs = rule(&counting{s: s, vals: vals, attrs: &attrs{node: s.node, tensors: c.attrs[i]}})
 	}

@@ -143,6 +143,22 @@ func TestCostOfBranches(t *testing.T) {
 	if known.FLOPs != 10 || !known.Exact || len(known.Nodes) != 2 || known.Nodes[1].Depth != 1 || !known.Nodes[1].Once {
 		t.Errorf("a branch that is known: %+v", known)
 	}
+	for _, c := range []struct {
+		yes   bool
+		flops int64
+		nodes int
+	}{{true, 10, 2}, {false, 0, 1}} { // the other branch has no nodes
+		pass := costOf(t, func(b *Builder) {
+			x := b.Input("x", f32, 10)
+			yes, no := b.Body("yes"), b.Body("no")
+			yes.OutputOf(yes.Node("Relu", []string{x}), Type{Kind: KindTensor, Elem: ElemFloat32})
+			no.OutputOf(x, Type{Kind: KindTensor, Elem: ElemFloat32})
+			b.OutputOf(b.Node("If", []string{b.Weight("c", tensor.Scalar(c.yes).Any())}, GraphAttr("then_branch", yes), GraphAttr("else_branch", no)), Type{})
+		}, nil)
+		if pass.FLOPs != c.flops || !pass.Exact || len(pass.Nodes) != c.nodes {
+			t.Errorf("a branch beside one without nodes, %v: %+v", c.yes, pass)
+		}
+	}
 	open := costOf(t, func(b *Builder) { branches(b, b.Input("c", dtype.Bool), b.Input("x", f32, 10)) }, nil)
 	if open.FLOPs != 0 || open.Exact || len(open.Nodes) != 3 || open.Nodes[2].FLOPs != 50 || open.Nodes[2].Once {
 		t.Errorf("branches that aren't: %+v", open)

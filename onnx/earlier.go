@@ -29,6 +29,7 @@ func init() {
 		{name: "GlobalLpPool", versions: first, build: globalLpPool},
 		{name: "ImageScaler", versions: first, build: imageScaler},
 		{name: "LpPool", versions: first, build: lpPoolFirst},
+		{name: "MeanVarianceNormalization", versions: first, build: normalizationFirst},
 		{name: "Pad", versions: first, build: padFirst},
 		{name: "ParametricSoftplus", versions: first, build: parametricSoftplus},
 		{name: "Reshape", versions: first, build: reshapeFirst},
@@ -222,6 +223,26 @@ func globalLpPool(n *Node) *Function {
 		sum := b.node("sum", "ReduceSum", []string{b.node("powers", "Pow", []string{b.node("size", "Abs", []string{"x"}), power}), axes}, Int("noop_with_empty_axes", 1))
 		b.node("y", "Pow", []string{sum, b.node("root", "Reciprocal", []string{power})})
 	}
+	return &b.Function
+}
+
+// normalizationFirst takes the means of each channel, or of all if across_channels is set, and may leave the variance as it is.
+func normalizationFirst(n *Node) *Function {
+	set := func(name string, def bool) bool {
+		if a := n.Attr(name); a != nil {
+			return a.Value != int64(0)
+		}
+		return def
+	}
+	axes := []int64{0, 2, 3}
+	if set("across_channels", false) {
+		axes = []int64{0, 1, 2, 3}
+	}
+	if set("normalize_variance", true) {
+		return later(n, 9, []string{"across_channels", "normalize_variance"}, Ints("axes", axes...))
+	}
+	b := earlySketch(n, 13)
+	b.node("y", "Sub", []string{"x", b.node("mean", "ReduceMean", []string{"x"}, Ints("axes", axes...))})
 	return &b.Function
 }
 

@@ -57,12 +57,12 @@ func ExampleModel_Cost() {
 		log.Fatal(err)
 	}
 	for _, n := range c.Nodes[:3] {
-		fmt.Println(n.Node.Op, n.FLOPs, n.Types)
+		fmt.Printf("%s: %d FLOPs for %v.\n", n.Node.Op, n.FLOPs, n.Types)
 	}
-	fmt.Println(c.FLOPs, c.Exact)
+	fmt.Printf("%d FLOPs in all, exact: %v.\n", c.FLOPs, c.Exact)
 	// Output:
-	// Conv 155648 [float32[8,16,8,8]]
-	// Relu 8192 [float32[8,16,8,8]]
-	// Conv 4734976 [float32[8,32,8,8]]
-	// 5333728 true
+	// Conv: 155648 FLOPs for [float32[8,16,8,8]].
+	// Relu: 8192 FLOPs for [float32[8,16,8,8]].
+	// Conv: 4734976 FLOPs for [float32[8,32,8,8]].
+	// 5333728 FLOPs in all, exact: true.
 }

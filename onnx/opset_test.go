@@ -110,6 +110,8 @@ func TestOpsets(t *testing.T) {
 		{"SwiGLU", 28, in{vec(0, 1), vec(2, 3)}, at{Float("alpha", 0)}, 1, "[0.  1.5]"},
 		{"SwiGLU", 28, in{vec(1), vec(3)}, nil, 1, "[2.1931758]"},
 		{"SwiGLU", 27, in{vec(1), vec(3)}, nil, 1, "its meaning at opset 27 isn't available"},
+		{"MeanVarianceNormalization", 8, in{f([]int{1, 2, 1, 2}, 1, 3, 5, 9)}, nil, 1, "[[[[-1.  1.]]\n\n  [[-1.  1.]]]]"},
+		{"MeanVarianceNormalization", 7, in{f([]int{1, 2, 1, 2}, 1, 3, 5, 9)}, at{Int("normalize_variance", 0), Int("across_channels", 1)}, 1, "[[[[-3.5 -1.5]]\n\n  [[ 0.5  4.5]]]]"},
 		{"ScaledTanh", 1, in{vec(0)}, at{Float("alpha", 2), Float("beta", 1)}, 1, "[0.]"},
 		{"ParametricSoftplus", 1, in{vec(0)}, at{Float("alpha", 2), Float("beta", 1)}, 1, "[1.3862944]"},
 		{"ImageScaler", 1, in{f([]int{1, 2, 1, 1}, 1, 2)}, at{Float("scale", 2), Floats("bias", 1, 0)}, 1, "[[[[3.]]\n\n  [[4.]]]]"},

@@ -127,6 +127,16 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 				return false
 			}
 		}
+		for i, o := range b.ops {
+			call := op.Call{Inputs: make([]tensor.Any, len(b.steps[i].in)), Attrs: op.NoAttrs{}}
+			for j, id := range b.steps[i].in {
+				if id >= 0 && !slices.Contains(b.inputs, id) {
+					call.Inputs[j] = b.vals[id].a
+				}
+			}
+			form, bytes := op.WithWeights(o, &call)
+			b.ops[i], s.weights = form, add(s.weights, bytes)
+		}
 		return true
 	})
 	if err != nil {

@@ -143,6 +143,22 @@ func ExampleLSTM() {
 	// [[[0.76352566 0.76352566 0.76352566]]]
 }
 
+func ExampleWithWeights() {
+	rnn, _ := op.Lookup("RNN")
+	w, r := tensor.FromSlice([]float32{2}, 1, 1, 1).Any(), tensor.FromSlice([]float32{0}, 1, 1, 1).Any()
+	form, bytes := op.WithWeights(rnn, &op.Call{Inputs: []tensor.Any{{}, w, r}})
+	fmt.Println(bytes, "bytes")
+	for _, v := range []float32{0, 0.25} {
+		x := tensor.FromSlice([]float32{v}, 1, 1, 1).Any()
+		out, err := form.Run(&op.Call{Inputs: []tensor.Any{x, w, r}, Attrs: op.NoAttrs{}, Opset: 14})
+		fmt.Println(out[0], err)
+	}
+	// Output:
+	// 8 bytes
+	// [[[[0.]]]] <nil>
+	// [[[[0.46211717]]]] <nil>
+}
+
 func ExampleGRU() {
 	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)
 	w, r := tensor.Full[float32](0.25, 2, 9, 2), tensor.Full[float32](0.5, 2, 9, 3)

@@ -219,15 +219,25 @@ func (f *sighted[T]) Start() {
 }
 
 func (f *sighted[T]) Take(r exec.Run) {
-	f.copy = f.copy[:0]
-	for _, v := range exec.Of[T](r) {
-		if v != v {
-			f.nans = true
-		} else {
-			f.copy = append(f.copy, v)
+	x := exec.Of[T](r)
+	if f.whole != nil {
+		if v, ok := f.whole(x); ok && v == v { // there is no NaN
+			f.numbers = true
+			one := [1]T{v}
+			f.take(one[:])
+			return
 		}
 	}
-	f.numbers = f.numbers || len(f.copy) > 0
+	f.copy = append(f.copy[:0], x...)
+	nans := 0
+	for i, v := range f.copy {
+		if v != v {
+			f.copy[i] = f.none
+			nans++
+		}
+	}
+	f.nans = f.nans || nans > 0
+	f.numbers = f.numbers || nans < len(x)
 	f.take(f.copy)
 }
 

@@ -44,6 +44,11 @@ func putOff(a *tensor.Any) {
 	*a = tensor.Lazy(n, n.dtype, n.shape...)
 }
 
+// LazyOf is Lazy for an element type that is known at run time only.
+func LazyOf(a tensor.Any) (tensor.Any, error) {
+	return a, tensor.Try(func() { putOff(&a) })
+}
+
 // Fuse computes what a lazy tensor stands for, in one pass over memory, with the same
 // bits as the operators one after the other; Into may name an operand of the chain.
 // What operators of the chain have in common is computed once. A part of another
@@ -53,6 +58,12 @@ func putOff(a *tensor.Any) {
 func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 	fused(exec.Ref(&r), "Fuse", exec.Ref(&y), read(opts))()
 	return r
+}
+
+// FuseOf is Fuse for an element type that is known at run time only.
+func FuseOf(y tensor.Any, opts ...Option) (r tensor.Any, err error) {
+	err = tensor.Try(func() { fused(&r, "Fuse", &y, read(opts))() })
+	return r, err
 }
 
 // Prepare returns a function that does what Fuse does, and plans it now: a call then

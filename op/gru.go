@@ -32,6 +32,10 @@ var gruCell = cell{name: "GRU", gates: 3, activations: []string{"Sigmoid", "Tanh
 func gruStep[T num.Float](u *unrolled[T], step int) {
 	n := u.units
 	u.weights.times(u.product, 3*n, u.h)
+	rest := u.product[min(2*n, len(u.product)):]
+	if u.linear {
+		u.last.times(rest, 3*n, u.h)
+	}
 	for b := range u.batch {
 		g, product, h := u.live(step, b)
 		if g == nil {
@@ -49,7 +53,7 @@ func gruStep[T num.Float](u *unrolled[T], step int) {
 		}
 	}
 	if !u.linear {
-		u.last.times(u.product[min(2*n, len(u.product)):], 3*n, u.reset)
+		u.last.times(rest, 3*n, u.reset)
 	}
 	for b := range u.batch {
 		g, product, h := u.live(step, b)

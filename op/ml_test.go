@@ -92,6 +92,9 @@ func TestRuntimeML(t *testing.T) {
 		{"SVMRegressor", nil, f.Any(), "[[3.5] [11.5]]"},
 		{"SVMRegressor", AttrMap{"kernel_type": "POLY", "kernel_params": []float32{1, 1, 2}}, f.Any(), "[[13.5] [85.5]]"},
 		{"SVMRegressor", AttrMap{"n_supports": int64(0), "coefficients": []float32{1, 0, 0, -1}, "one_class": int64(1)}, f.Any(), "[[-1.] [-1.]]"},
+		{"SVMRegressor", AttrMap{"post_transform": "LOGISTIC"}, f.Any(), "[[3.5] [11.5]]"}, // as ONNX Runtime 1.30.0 gives it
+		{"SVMClassifier", AttrMap{"classlabels_ints": []int64{7}, "vectors_per_class": []int64{2}}, f.Any(), "[7 7]; [[0. 0.] [0. 0.]]"},
+		{"SVMClassifier", AttrMap{"classlabels_ints": []int64{7}, "vectors_per_class": []int64{2}, "prob_a": []float32{1}, "prob_b": []float32{1}}, f.Any(), "[7 7]; [[1.] [1.]]"},
 		{"SVMClassifier", nil, f.Any(), "[5 5]; [[-2. 2.] [-6. 6.]]"},
 		{"SVMClassifier", AttrMap{"post_transform": "LOGISTIC"}, f.Any(), "[5 5]; [[0.11920292 0.8807971] [0.00247262 0.99752736]]"},
 		{"SVMClassifier", AttrMap{"vectors_per_class": []int64{}, "coefficients": []float32{1, 0, 0, 0, 0, 1, 0, 0}}, f.Any(), "[6 6]; [[-1. 0.] [1. 2.]]"},
@@ -147,7 +150,7 @@ func TestRefusalsML(t *testing.T) {
 		{"SVMRegressor", AttrMap{"kernel_type": "COSINE"}, `kernel_type is "COSINE"`},
 		{"SVMRegressor", AttrMap{"support_vectors": []float32{1, 2, 3}}, "the support vectors have 3 numbers"},
 		{"SVMRegressor", AttrMap{"coefficients": []float32{1, 2, 3}}, "3 coefficients for 2 support vectors"},
-		{"SVMRegressor", AttrMap{"post_transform": "PROBIT"}, `post_transform is "PROBIT"`},
+		{"SVMRegressor", AttrMap{"post_transform": "ODD"}, `post_transform is "ODD"`},
 		{"SVMClassifier", AttrMap{"vectors_per_class": []int64{1, 9}}, "class 1 has 9 support vectors, where 1 are left"},
 		{"SVMClassifier", AttrMap{"vectors_per_class": []int64{-1, 2}}, "class 0 has -1 support vectors"},
 		{"SVMClassifier", AttrMap{"rho": []float32{1, 2}}, "rho has 2 numbers; 2 classes make 1"},

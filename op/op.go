@@ -198,6 +198,7 @@ type Call struct {
 	Context context.Context
 	orion   bool // see InOrion
 	rectify bool // see Rectified
+	kept    *keptWeights
 }
 
 // in returns input i, or the zero Any.

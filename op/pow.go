@@ -36,7 +36,7 @@ func isTwo(b *tensor.Any) bool {
 
 var powTwo = op1{about: about{name: "Pow"}, fast: &simd.Square, rows: rows1{F32: squareRow[float32]}}
 
-var pow = op2{about: about{name: "Pow"}, cost: 60,
+var pow = op2{about: about{name: "Pow"}, fast: &simd.Pow, cost: 60,
 	rows: rows2{I8: powRow[int8], I16: powRow[int16], I32: powRow[int32], I64: powRow[int64],
 		U8: powRow[uint8], U16: powRow[uint16], U32: powRow[uint32], U64: powRow[uint64],
 		F32: powRow32, F64: powRow64},

@@ -9,7 +9,8 @@ import (
 // quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. With
 // channels_last the channels are the last axis of the operand and the result, and so they are in
 // QLinearGlobalAveragePool, which is GlobalAveragePool. Typed programs call DequantizeLinear,
-// AveragePool and QuantizeLinear. Source: docs/ContribOperators.md of
+// AveragePool and QuantizeLinear. Where ceil_mode lets a window end beyond the padding, count_include_pad
+// counts the part before that end, as AveragePool does; ONNX Runtime 1.30.0 counts the whole window. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
 var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", domain: "com.microsoft", onnx: []int{1},
 	attrs: []string{"auto_pad", "ceil_mode", "channels_last", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,

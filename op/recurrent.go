@@ -38,7 +38,7 @@ func (o *Recurrent[T]) operands(x, w, r *tensor.Any) [8]*tensor.Any {
 }
 
 func (o *Recurrent[T]) attributes() recurrentAttrs {
-	return recurrentAttrs{o.Direction, o.Activations, o.Alpha, o.Beta, o.Clip, o.BatchFirst, o.InputForget, o.LinearBeforeReset}
+	return recurrentAttrs{o.Direction, o.Activations, o.Alpha, o.Beta, o.Clip, o.BatchFirst, o.InputForget, o.LinearBeforeReset, nil}
 }
 
 // recurrentAttrs is the attributes of a Recurrent.
@@ -49,6 +49,7 @@ type recurrentAttrs struct {
 	clip                float32
 	batchFirst          bool
 	inputForget, linear bool
+	kept                *keptWeights
 }
 
 // A cell is what LSTM, GRU and RNN differ in.
@@ -260,7 +261,7 @@ type unrolled[T num.Float] struct {
 	scratch, ones  []T             // units elements
 	reset          []T             // of GRU: the state times r
 	bias, peep     []T             // of the products with the state; nil if there are none
-	weights, last  stateWeights[T] // of all gates; of GRU those before the last, and the last
+	weights, last  stateWeights[T] // see directed
 	f              [3]func(dst, a []T)
 	add, sub, mul  func(dst, a, b []T)
 
@@ -286,12 +287,15 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	if q.cell.gates == 3 && !q.linear {
 		reset = 1
 	}
-	split := reset * n // columns of the weights that are a product of their own
-	r := elemsOf[T](q.in[2])[direction*wide*n:][:wide*n]
-	ctx := ofDirection(q.ctx, q.directions)
-	u.weights.of(q.name, ctx, r[:(wide-split)*n], wide-split, n, q.batch)
-	u.last.of(q.name, ctx, r[(wide-split)*n:], split, n, q.batch)
-	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n, (wide - split) * n, split * n}
+	kept := keptFor[T](q, direction)
+	parts := [9]int{rows * wide, q.batch * wide, q.batch * n, q.batch * n, n, n, reset * q.batch * n}
+	own := directed[T]{}
+	if kept == nil {
+		own = directedOf[T](q)
+		parts[7], parts[8] = own.state.n*n, own.last.n*n
+	} else {
+		own = *kept
+	}
 	total := 0
 	for i, part := range parts {
 		total += extent(q.name, i, part, size) + 64
@@ -299,11 +303,18 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	p := panelsOf(fits(q.name, total, 1))
 	defer panelPool.Put(p)
 	rest := p.Bytes()
-	for i, s := range [9]*[]T{&u.gates, &u.product, &u.h, &u.c, &u.scratch, &u.ones, &u.reset, &u.weights.packed, &u.last.packed} {
+	for i, s := range [7]*[]T{&u.gates, &u.product, &u.h, &u.c, &u.scratch, &u.ones, &u.reset} {
 		*s = conv.Carve[T](&rest, parts[i])
 	}
-	u.weights.pack()
-	u.last.pack()
+	if kept == nil {
+		_, r := own.rows(q, direction)
+		own.state.packed, own.last.packed = conv.Carve[T](&rest, parts[7]), conv.Carve[T](&rest, parts[8])
+		own.state.pack(r)
+		own.last.pack(r[own.state.n*n:])
+	}
+	ctx := ofDirection(q.ctx, q.directions)
+	u.weights.of(q.name, ctx, q.batch, own.state)
+	u.last.of(q.name, ctx, q.batch, own.last)
 	for i := range u.ones {
 		u.ones[i] = 1
 	}
@@ -313,7 +324,7 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 	if q.in[7] != nil {
 		u.peep = elemsOf[T](q.in[7])[direction*3*n:][:3*n]
 	}
-	u.fromInput()
+	u.fromInput(ctx, &own)
 	for b := range q.batch {
 		u.longest = max(u.longest, u.length(b))
 	}
@@ -328,23 +339,40 @@ func unroll[T num.Float](q *recurrence, direction int, lens []int32, out *[3]ten
 }
 
 // fromInput computes what the gates of all steps get from the input, the bias included.
-func (u *unrolled[T]) fromInput() {
-	wide := u.cell.gates * u.units
-	g := contraction{Job: exec.Job{Name: u.name, Ctx: u.ctx}, batch: 1, m: u.steps * u.batch, n: wide, k: u.input,
-		aAt: entriesOf(0), aRow: u.input, aCol: 1, bAt: entriesOf(0), bRow: 1, bCol: u.input, cAt: entriesOf(0), cRow: wide, cCol: 1}
-	e := gemm[T]{a: elemsOf[T](u.in[0]), b: elemsOf[T](u.in[1])[u.direction*wide*u.input:], c: u.gates,
-		tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
+func (u *unrolled[T]) fromInput(ctx context.Context, weights *directed[T]) {
+	wide, rows := u.cell.gates*u.units, u.steps*u.batch
+	var sum []T
 	if u.in[3] != nil {
 		own := elemsOf[T](u.in[3])[u.direction*2*wide:][:2*wide]
-		sum := make([]T, wide)
+		sum = make([]T, wide)
 		u.add(sum, own[:wide], own[wide:])
 		if u.linear {
 			u.bias = own[wide+2*u.units:]
 			copy(sum[2*u.units:], own[2*u.units:wide])
 		}
-		e.plus, g.then = sum, after{at: entriesOf(0), col: 1}
 	}
-	e.run(&g)
+	x := elemsOf[T](u.in[0])
+	if weights.input.packed == nil {
+		w, _ := weights.rows(u.recurrence, u.direction)
+		g := contraction{Job: exec.Job{Name: u.name, Ctx: u.ctx}, batch: 1, m: rows, n: wide, k: u.input,
+			aAt: entriesOf(0), aRow: u.input, aCol: 1, bAt: entriesOf(0), bRow: 1, bCol: u.input, cAt: entriesOf(0), cRow: wide, cCol: 1}
+		e := gemm[T]{a: x, b: w, c: u.gates, tiles: tilesOf[T](), size: dtype.Of[T]().Size()}
+		if sum != nil {
+			e.plus, g.then = sum, after{at: entriesOf(0), col: 1}
+		}
+		e.run(&g)
+		return
+	}
+	const most = 128 // rows that stay in the caches with a panel
+	for from := 0; from < rows && !exec.Ended(u.ctx); from += most {
+		var s stateWeights[T]
+		s.of(u.name, ctx, min(most, rows-from), weights.input)
+		gates := u.gates[from*wide:][:s.m*wide]
+		s.times(gates, wide, x[from*u.input:])
+		for i := 0; sum != nil && i < len(gates); i += wide {
+			u.add(gates[i:i+wide], gates[i:i+wide], sum)
+		}
+	}
 }
 
 // length returns the number of steps of a sequence.
@@ -458,7 +486,7 @@ func (k *cell) attrsOf(c *Call) (in [8]*tensor.Any, a recurrentAttrs) {
 	if layout != 0 && layout != 1 {
 		panic(fail(k.name, tensor.ErrValue, "layout is %d; want 0, steps first, or 1, batch first", layout))
 	}
-	a.activations = texts(k.name, c, "activations")
+	a.kept, a.activations = c.kept, texts(k.name, c, "activations")
 	a.alpha, _ = c.Attrs.Floats("activation_alpha")
 	a.beta, _ = c.Attrs.Floats("activation_beta")
 	a.clip, a.direction = c.Attrs.Float("clip", 0), c.Attrs.Str("direction", "forward")

@@ -169,45 +169,54 @@ func ofDirection(ctx context.Context, directions int) context.Context {
 	return exec.WithThreads(context.Background(), max(1, n/directions))
 }
 
-// stateWeights is a block of weights of the state, r of n rows and k columns, prepared for
-// products of m states with its transpose.
-type stateWeights[T num.Float] struct {
-	name    string
-	ctx     context.Context // see ofDirection
-	r       []T
-	m, n, k int
-	packed  []T   // the panels of r's transpose, one after the other
-	starts  []int // the columns where they begin, and n
-	tiles   tiler[T]
-
-	dst, states []T // of the product at hand
-	row         int // how long a row of dst is
-	some        func(from, to int)
+// panelled is a block of weights, n rows of k elements, packed for products with its transpose.
+type panelled[T num.Float] struct {
+	n, k   int
+	tiles  tiler[T]
+	starts []int // the columns where panels begin, and n
+	packed []T   // the panels of the transpose, one after the other
 }
 
-func (w *stateWeights[T]) of(name string, ctx context.Context, r []T, n, k, m int) {
-	w.name, w.ctx, w.r, w.m, w.n, w.k, w.tiles, w.some = name, ctx, r, m, n, k, tilesOf[T](), w.panels
+func panelledOf[T num.Float](n, k int) panelled[T] {
+	w := panelled[T]{n: n, k: k, tiles: tilesOf[T]()}
 	cols, lanes := w.tiles.Columns()
 	for j := 0; j < n; j += tileCols(n-j, cols, lanes) {
 		w.starts = append(w.starts, j)
 	}
 	w.starts = append(w.starts, n)
+	return w
 }
 
 // pack fills packed.
-func (w *stateWeights[T]) pack() {
+func (w *panelled[T]) pack(rows []T) {
 	for i, j := range w.starts[:len(w.starts)-1] {
-		conv.Pack(w.packed[j*w.k:], w.r, conv.Block{Off: j * w.k, Rows: w.k, Row: 1, Cols: w.starts[i+1] - j, Col: w.k})
+		conv.Pack(w.packed[j*w.k:], rows, conv.Block{Off: j * w.k, Rows: w.k, Row: 1, Cols: w.starts[i+1] - j, Col: w.k})
 	}
 }
 
-// times stores states · rᵀ in the rows of dst, which are so long.
-func (w *stateWeights[T]) times(dst []T, row int, states []T) {
+// stateWeights is weights in products with m rows.
+type stateWeights[T num.Float] struct {
+	panelled[T]
+	name string
+	ctx  context.Context // see ofDirection
+	m    int
+
+	dst, a []T // of the product at hand
+	row    int // how long a row of dst is
+	some   func(from, to int)
+}
+
+func (w *stateWeights[T]) of(name string, ctx context.Context, m int, p panelled[T]) {
+	w.name, w.ctx, w.m, w.panelled, w.some = name, ctx, m, p, w.panels
+}
+
+// times stores a · wᵀ in the rows of dst, which are so long.
+func (w *stateWeights[T]) times(dst []T, row int, a []T) {
 	count := len(w.starts) - 1
 	if w.m == 0 || count == 0 {
 		return
 	}
-	w.dst, w.row, w.states = dst, row, states
+	w.dst, w.row, w.a = dst, row, a
 	exec.Split(w.name, w.ctx, count, w.m*w.k*w.n/(20*count), w.some)
 }
 
@@ -216,7 +225,7 @@ func (w *stateWeights[T]) panels(from, to int) {
 		j, n := w.starts[i], w.starts[i+1]-w.starts[i]
 		panel, mode := w.packed[j*w.k:(j+n)*w.k], simd.StoreSums
 		for k0 := 0; k0 == 0 || k0 < w.k; k0 += gemmK {
-			w.tiles.Tiles(w.dst[j:], w.row, w.states[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(gemmK, w.k-k0), mode)
+			w.tiles.Tiles(w.dst[j:], w.row, w.a[k0:], w.k, 1, panel[k0*n:], n, w.m, n, min(gemmK, w.k-k0), mode)
 			mode = simd.AddSums
 		}
 	}

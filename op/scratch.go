@@ -25,6 +25,8 @@ func scratchOf(o Op, c *Call, out []tensor.Any) float64 {
 		return scratchOf(o.Op, c, out)
 	case rectifiedOp:
 		return scratchOf(o.Op, c, out)
+	case keptOp:
+		return scratchOf(o.Op, c, out)
 	case fixedOp:
 		n := scratchOf(o.Op, c, out)
 		if len(in) > 0 && !o.Op.Supports(in[0].DType()) {

@@ -23,6 +23,7 @@ type SVC struct {
 // else for the second. The label is that with most votes, of equals the first. The scores are those of the pairs; with
 // ProbA and ProbB they are the probabilities of the classes, by the second method of Wu, Lin and Weng. The score s of
 // two classes without probabilities becomes −s and s, which LOGISTIC transforms; with another PostTransform 1 − s and s.
+// A single class is the label of all rows, with two scores of 0, or the probability 1.
 //
 // Without support vectors each class has a score, and the label is that of the largest. Of two classes it is the second
 // if the largest is positive, or from 0.5 on if no coefficient is negative.
@@ -49,8 +50,8 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 	}
 	kernel, vectors := m.kernel(name, features)
 	starts := make([]int, classes+1)
-	if len(m.VectorsPerClass) != classes || classes < 2 {
-		panic(fail(name, tensor.ErrShape, "vectors_per_class has %d numbers for %d labels; want one for each of two or more", len(m.VectorsPerClass), classes))
+	if len(m.VectorsPerClass) != classes {
+		panic(fail(name, tensor.ErrShape, "vectors_per_class has %d numbers for %d labels; want one for each", len(m.VectorsPerClass), classes))
 	}
 	for i, n := range m.VectorsPerClass {
 		if n < 0 || n > int64(vectors-starts[i]) {
@@ -58,10 +59,14 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 		}
 		starts[i+1] = starts[i] + int(n)
 	}
-	pairs := len(m.Rho)
+	pairs := 0
+	if classes > 1 {
+		pairs = len(m.Rho)
+	}
 	switch {
 	case starts[classes] != vectors:
 		panic(fail(name, tensor.ErrShape, "the classes have %d support vectors, and there are %d", starts[classes], vectors))
+	case classes == 1: // nothing to tell apart
 	case pairs != classes*(classes-1)/2:
 		panic(fail(name, tensor.ErrShape, "rho has %d numbers; %d classes make %d pairs", pairs, classes, classes*(classes-1)/2))
 	case len(m.Coefficients) != (classes-1)*vectors:
@@ -106,6 +111,7 @@ func (m *SVC) classes(x tensor.Any, labels []int64) *classification {
 		case likely:
 			coupled(v, score, a, b)
 			transformScores(v, post)
+		case pairs == 0:
 		case pairs > 1:
 			copy(v, score)
 			transformScores(v, post)

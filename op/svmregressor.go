@@ -125,9 +125,7 @@ var svmRegressor = opN{about: about{name: "SVMRegressor", domain: mlDomain, onnx
 	attrs: []string{"coefficients", "kernel_params", "kernel_type", "n_supports", "one_class", "post_transform", "rho", "support_vectors"}}, least: 1, takes: tabular,
 	move: func(c *Call) *transfer {
 		const name = "SVMRegressor"
-		if post := c.Attrs.Str("post_transform", "NONE"); post != "NONE" {
-			panic(fail(name, ErrUnsupported, "post_transform is %.40q; ONNX doesn't say its meaning for one target", post))
-		}
+		checkTransform(name, c.Attrs.Str("post_transform", "NONE")) // which ONNX Runtime reads, and doesn't apply
 		m := svmOf(name, c)
 		if c.Attrs.Int("n_supports", 0) == 0 {
 			m.SupportVectors = nil

@@ -10,12 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -224,36 +225,36 @@ func (b *browser) click(selector string) {
 	b.settle()
 }
 
-// shot writes a picture of the page for a person to look at.
-func (b *browser) shot(file string) {
-	b.t.Helper()
-	var png []byte
-	b.do(chromedp.CaptureScreenshot(&png))
-	if err := os.WriteFile(file, png, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// TestShots writes pictures to the folder that ASHLAR_SHOTS names.
+// TestShots writes pictures of every view, in both themes and three widths, to the folder that ASHLAR_SHOTS names.
 func TestShots(t *testing.T) {
 	dir := os.Getenv("ASHLAR_SHOTS")
 	if dir == "" {
 		t.Skip("skipped: ASHLAR_SHOTS names no folder")
 	}
+	only := regexp.MustCompile(os.Getenv("ASHLAR_SHOT")) // names of views
 	for _, width := range []int{1280, 360, 1920} {
 		b := open(t, width, 900)
 		for name, hash := range views {
-			if only := os.Getenv("ASHLAR_SHOT"); only != "" && !strings.Contains(only, name) {
+			if !only.MatchString(name) {
 				continue
 			}
 			b.visit(hash)
-			if strings.Contains(hash, "file=") {
-				time.Sleep(3 * time.Second)
+			if name == "run" {
+				b.drop("seven.png")
+				b.until(`document.querySelector("#ran").innerText.includes("Run on")`)
 			}
-			if width == 1280 && strings.Contains(dir, "dark") {
-				b.do(chromedp.Evaluate(`document.documentElement.dataset.theme = "dark"`, nil))
+			for _, theme := range []string{"light", "dark"} {
+				b.do(chromedp.Evaluate(fmt.Sprintf("document.documentElement.dataset.theme = %q", theme), nil))
+				var shot []byte
+				b.do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+					high := min(max(eval[float64](b, "document.documentElement.scrollHeight"), 900), 2400)
+					shot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithClip(&page.Viewport{Width: float64(width), Height: high, Scale: 1}).Do(ctx)
+					return err
+				}))
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, width, theme)), shot, 0o644); err != nil {
+					t.Fatal(err)
+				}
 			}
-			b.shot(filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, width)))
 		}
 	}
 }
@@ -270,6 +271,12 @@ var views = map[string]string{
 	"banks":   "#tab=banks&a=(32,32):(32,1)",
 	"convert": "#tab=convert&a=Sw<2,0,3> o (8,8):(8,1)",
 	"infer":   "#tab=infer&a=(4,8):(8,1)&b=(4,8):(1,4)",
+	"solve":   "#tab=banks&a=(64,64):(64,1)&elem=2&access0=row:8&access1=ldmatrix&solve=swizzle",
+	"empty":   "#tab=tensors",
 	"tensors": "#tab=tensors&file=files/several.npz",
+	"weights": "#tab=tensors&file=files/weights.safetensors",
+	"zarr":    "#tab=tensors&file=files/hierarchy.zarr.zip",
+	"lies":    "#tab=tensors&file=files/lies.npy",
 	"model":   "#tab=tensors&file=files/digits.onnx",
+	"run":     "#tab=tensors&file=files/digits.onnx",
 }

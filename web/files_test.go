@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 )
 
@@ -41,6 +44,10 @@ var samples = sync.OnceValues(func() (string, error) {
 	w := tensor.FromSlice(wave, 24, 32).Any()
 	deep := tensor.Arange[int64](0, 120, 1).Any().Reshape(2, 3, 4, 5)
 	holes := tensor.FromSlice([]float64{1, math.NaN(), math.Inf(1), -2, 0, 0}, 6).Any()
+	hierarchy := zarr.Memory()
+	if err = hierarchy.Set(context.Background(), ".zgroup", []byte(`{"zarr_format": 2}`)); err == nil {
+		err = put(hierarchy, map[string]tensor.Any{"wave": w, "inner/deep": deep})
+	}
 	write("wave.npy", func(f *os.File) error { return npy.Write(f, w) })
 	write("columns.npy", func(f *os.File) error { return npy.Write(f, w, npy.Fortran()) })
 	write("several.npz", func(f *os.File) error {
@@ -57,6 +64,19 @@ var samples = sync.OnceValues(func() (string, error) {
 		}
 		return f.Truncate(int64(8 + len(header) + 1<<31))
 	})
+	write("hierarchy.zarr.zip", func(f *os.File) error { return zarr.WriteZip(context.Background(), f, hierarchy) })
+	if err == nil {
+		var folder zarr.Store
+		if err = os.Mkdir(filepath.Join(dir, "hierarchy.zarr"), 0o755); err == nil {
+			folder, err = zarr.Dir(filepath.Join(dir, "hierarchy.zarr"))
+		}
+		keys, _ := hierarchy.List(context.Background(), "")
+		for _, key := range keys {
+			if v, bad := hierarchy.Get(context.Background(), key); err == nil && bad == nil {
+				err = folder.Set(context.Background(), key, v)
+			}
+		}
+	}
 	write("lies.safetensors", func(f *os.File) error {
 		_, err := f.WriteString("\x40\x00\x00\x00\x00\x00\x00\x00" + `{"w":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,4398]}}`)
 		return err
@@ -83,14 +103,50 @@ var samples = sync.OnceValues(func() (string, error) {
 
 var samplesMade string
 
+// put writes arrays of version 2 to a store, in chunks of at most two along each axis but the last.
+func put(s zarr.Store, arrays map[string]tensor.Any) error {
+	for name, t := range arrays {
+		chunks := t.Shape()
+		for i := range chunks[:len(chunks)-1] {
+			chunks[i] = min(chunks[i], 2)
+		}
+		a, err := zarr.Create(context.Background(), s, name, zarr.Metadata{Version: 2, DType: t.DType(), Shape: t.Shape(), Chunks: chunks})
+		if err == nil {
+			err = a.Write(context.Background(), make([]int, t.Rank()), t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // drop gives the page a file, as the dialogue for files does.
 func (b *browser) drop(name string) {
 	b.t.Helper()
+	b.do(chromedp.SetUploadFiles("#file", []string{filepath.Join(sampleFolder(b.t), name)}, chromedp.ByQuery))
+}
+
+func sampleFolder(t *testing.T) string {
+	t.Helper()
 	dir, err := samples()
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
-	b.do(chromedp.SetUploadFiles("#file", []string{filepath.Join(dir, name)}, chromedp.ByQuery))
+	return dir
+}
+
+// TestDrop drops a folder, as the file manager does, then a file.
+func TestDrop(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.visit("#tab=layout")
+	for name, want := range map[string]string{"hierarchy.zarr": "20 elements read", "wave.npy": "768 elements read"} {
+		data := &input.DragData{Items: []*input.DragDataItem{}, Files: []string{filepath.Join(sampleFolder(t), name)}, DragOperationsMask: 1}
+		for _, kind := range []input.DispatchDragEventType{input.DragEnter, input.DragOver, input.Drop} {
+			b.do(input.DispatchDragEvent(kind, 400, 500, data))
+		}
+		b.until(`document.querySelector("#tensors h2")?.innerText === ` + quoted(name) + ` && document.querySelector("#tensor").innerText.includes(` + quoted(want) + `)`)
+	}
 }
 
 func TestFiles(t *testing.T) {
@@ -127,6 +183,12 @@ func TestFiles(t *testing.T) {
 	says("axis 0", "(0,0,0,0)", "19")
 	b.drop("weights.safetensors")
 	says("layer.0.weight", "format: pt")
+	b.drop("hierarchy.zarr.zip")
+	says("zarr,", "inner/deep", "version 2, chunks", "20 elements read")
+	b.do(chromedp.Click(`tr[data-name="wave"]`, chromedp.ByQuery))
+	says("768 elements read", "0.2474")
+	b.do(chromedp.SetUploadFiles("#folder", []string{filepath.Join(sampleFolder(t), "hierarchy.zarr")}, chromedp.ByQuery))
+	says("zarr, 4.0 KiB", "(0,0,0,0)", "20 elements read")
 	b.drop("large.safetensors")
 	says("2.00 GiB", "elements read, the first")
 	for name, why := range map[string]string{"lies.safetensors": "header", "lies.npy": "address space", "lies.npz": "zip archive", "lies.onnx": "ONNX", "empty.npy": "ONNX"} {

@@ -30,10 +30,12 @@ type conversion struct {
 	fortran   bool           // --order F
 	slice     []layout.Index // --slice
 	sliceText string
+	skip      bool // --skip
 	packed    bool // --layout, or a format as --dtype
 	storage   pack.Options
 	integers  pack.Integers // int4 and its like as --dtype; Bits is 0 for others
 	several   bool          // scales
+	chunks    []int         // --chunks
 }
 
 // An item is a tensor on its way from a file to another.
@@ -45,7 +47,7 @@ type item struct {
 
 func (p *program) convertCommand() *cobra.Command {
 	v := &conversion{p: p}
-	var to, order, stored, scales string
+	var to, order, stored, scales, chunks string
 	var parts modelFlags
 	c := &cobra.Command{
 		Use:   "convert IN[#NAME] OUT",
@@ -62,61 +64,66 @@ that the end of its name says, or --to:
   .png .jpg      one of (C,H,W), (H,W,C) or (H,W), uint8 or floats in 0 to 1
   .onnx          a model, see below              --into, --inputs, --outputs
 
-IN may be any of these, a safetensors index, or an ONNX model, whose weights are
-its tensors, those of graphs inside nodes included. Of several tensors all are
-written, or the one of --name or #NAME. Where IN holds a single one without a name,
---name is the one it gets.
+IN may be any of these, a safetensors index, a pb file, or an ONNX model. The
+tensors of a model are its weights, also those in graphs inside nodes. All tensors
+are written, or the one of --name or #NAME. Where IN holds one without a name,
+--name is the one it gets. An array that no tensor holds, as one of strings, is an
+error; with --skip a warning names it, and the others are written.
 
---into MODEL writes MODEL with the tensors of IN in place of its weights. Each must
-have the name, the type and the shape of a weight, else all that don't are listed
-and nothing is written; other weights stay. --inputs and --outputs write the part of
-the model IN that computes some values from others, given by name. Without --inputs
-it begins at the inputs of IN, without --outputs it ends at its outputs.
+Models. --into MODEL writes MODEL with the tensors of IN in place of its weights.
+Each tensor must have the name, the type and the shape of a weight; if one doesn't,
+all that don't are listed and nothing is written. Other weights stay. --inputs and
+--outputs write the part of the model IN between values, given by name. Without
+--inputs it begins at the inputs of IN, without --outputs it ends at its outputs.
 
---slice and then --dtype work on each tensor. Floats become integers toward zero
-and saturate; other integers keep their low bits; numbers that a fixed-point type,
-fp8x23, fp16x16, fp32x32 or fp64x64, has no room for are an error. CSV is read as
-that type, raw elements are of it.
+Elements. --slice and then --dtype work on each tensor. Floats become integers
+toward zero and saturate. Other integers keep their low bits. A number that a
+fixed-point type, fp8x23, fp16x16, fp32x32 or fp64x64, has no room for is an error.
+CSV is read as that type, and raw elements are of it.
 
---layout says how a safetensors file stores tensors: tile, for TT-NN's tiles of
-32x32, or another of its tiles, such as 16x32, each padded to whole ones; or rows,
-the way they are stored without it. --dtype takes also bfp8 and bfp4, TT-NN's block
-floats, which are always in tiles, and int4 and uint4, which are scaled: a value is
-an integer times a scale, the smallest with which all values are in range, less a
-zero point in uint4. --scales says whether a tensor has one, or an AXIS has one for
-each position, or AXIS/BLOCK for each so many positions along it; with it int8 and
-uint8 are scaled too. Such tensors are read like any other; OUT has them as IN does
-when it's a safetensors file and nothing else is asked for.
+Packing, in safetensors files. --layout tile stores tensors in TT-NN's tiles of
+32x32, or another of its tiles, such as 16x32, each padded to whole ones; rows is
+without tiles. --dtype bfp8 and bfp4 are TT-NN's block floats, always in tiles.
+--dtype int4 and uint4 are scaled: a value is an integer times a scale, the
+smallest with which all values are in range, less a zero point in uint4. --scales
+says how many scales there are: one; AXIS, for one at each position; or AXIS/BLOCK,
+for one for BLOCK positions along it. With it int8 and uint8 are scaled, too. Packed
+tensors are read like any other. From a safetensors file to another they stay as
+they are if no flag changes them.
 
 Where OUT has a row of names, it is IN's, or numbers.
 
-OUT appears when it is whole; an earlier file stays until then, and altogether if
-it is write-protected and --force isn't given. Either file may
-be -, standard input or output, which --from and --to say the format of.`,
+OUT appears when it is whole. An earlier file stays until then. A write-protected
+one stays altogether, unless --force is given. IN and OUT may be -, standard input
+and output; --from and --to say the format then.`,
 		Example: `  ashlar convert testdata/digits-test.npy digits.csv --slice "0"
   ashlar convert testdata/digits.onnx weights.safetensors --dtype float16
   ashlar convert weights.npz weights.safetensors --layout tile --dtype bfp8
   ashlar convert weights.npz weights.safetensors --name w --dtype int4 --scales 0/32
+  ashlar convert mixed.npz numbers.safetensors --skip
   ashlar convert samples.bin samples.npy --dtype int16 --shape 100,2
   ashlar convert trained.safetensors new.onnx --into model.onnx
   ashlar convert testdata/digits.onnx head.onnx --outputs flatten1
+  ashlar convert testdata/digits.onnx tail.onnx --inputs flatten1
   ashlar convert - out.npz --from csv --header --name table < in.csv`,
 		Args: arguments(2, 2, "two files"),
 	}
 	f := c.Flags()
-	f.StringVar(&to, "to", "", "the `format` that is written, if not by OUT's name: "+formatNames)
+	f.StringVar(&to, "to", "", "the `format` that is written, if not by OUT's name: "+formatNames+", onnx")
 	f.StringVar(&order, "order", "C", "the order of elements in OUT: C, the last axis fastest, or F, the first")
 	f.StringVar(&v.name, "name", "", "the `name` of the one tensor to convert")
 	f.StringVar(&v.sliceText, "slice", "", "the `part` to convert, as in \"0, ::2\"")
+	f.StringVar(&chunks, "chunks", "", "the `shape` of chunks in a Zarr folder, as 100,100 (default: about 1 MiB)")
 	f.StringVar(&stored, "layout", "", "how tensors are stored in a safetensors file: rows, tile, or the `tile`, as 16x32")
 	f.StringVar(&scales, "scales", "", "how many scales integers have: one (default), an `axis`, or an axis and a block, as 0/32")
 	p.reading.flags(c, "to convert to, or of raw elements")
 	f.Var(&p.limit, "max-memory", "memory that a picture or an array of an npz may take: 2GiB, 500MB or none (default: by the file's size)")
+	f.BoolVar(&v.skip, "skip", false, "leave out arrays that no tensor holds, such as strings")
 	parts.register(c)
 	p.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if v.out = args[1]; parts.given(c, v.out) {
-			return v.model(c, args[0], &parts)
+		if v.out = args[1]; parts.given(to, v.out) {
+			return v.model(c, to, args[0], &parts)
 		}
 		if v.storage.Format, err = pack.FormatNamed(p.reading.dtype); err == nil {
 			p.reading.dtype = "float32"
@@ -133,7 +140,7 @@ be -, standard input or output, which --from and --to say the format of.`,
 		switch {
 		case to != "":
 			if v.to = formatNamed(to); v.to == nil {
-				return usagef(c, "--to %s: want one of %s", to, formatNames)
+				return usagef(c, "--to %s: want one of %s, onnx", to, formatNames)
 			}
 		case v.out == "-":
 			return usagef(c, "standard output has no name that says the format: give --to")
@@ -158,6 +165,9 @@ be -, standard input or output, which --from and --to say the format of.`,
 			case v.storage.Format != nil && v.storage.Tile == pack.Tile{}:
 				return usagef(c, "--layout rows: %s is always in tiles", v.storage.Format.Name())
 			}
+		}
+		if v.chunks, err = extentsOf(chunks); err != nil || chunks != "" && v.to.kind != zarrKind {
+			return usagef(c, "--chunks %s: want an extent for each axis of a Zarr array, as 100,100", chunks)
 		}
 		switch v.fortran = order == "F"; {
 		case order != "C" && order != "F":
@@ -246,13 +256,26 @@ func (v *conversion) items(s *source) ([]item, error) {
 	if err := v.p.within(s, a, names, v.slice); err != nil {
 		return nil, err
 	}
-	items := make([]item, len(names))
-	for i, name := range names {
+	var items []item
+	var left []string
+	for _, name := range names {
 		t, err := part(a, name, v.slice)
-		if err != nil {
+		switch {
+		case err == nil:
+			items = append(items, item{name, t, nil})
+		case s.array != "" || !noTensor(err):
 			return nil, s.in(err)
+		case !v.skip:
+			return nil, fmt.Errorf("%w; --skip leaves out such arrays", s.in(err))
+		default:
+			left = append(left, name)
 		}
-		items[i] = item{name, t, nil}
+	}
+	if left != nil {
+		fmt.Fprintf(v.p.stderr, "ashlar: warning: %s: left out, as no tensor holds them%s\n", s.name, listed(left))
+	}
+	if left != nil && items == nil {
+		return nil, fmt.Errorf("%s: no array is left", s.name)
 	}
 	return items, nil
 }

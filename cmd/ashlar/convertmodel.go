@@ -27,14 +27,17 @@ func (f *modelFlags) register(c *cobra.Command) {
 }
 
 // given reports whether the conversion writes a model.
-func (f *modelFlags) given(c *cobra.Command, out string) bool {
-	return f.into != "" || f.inputs != nil || f.outputs != nil || strings.ToLower(filepath.Ext(out)) == ".onnx" && !c.Flags().Changed("to")
+func (f *modelFlags) given(to, out string) bool {
+	return f.into != "" || f.inputs != nil || f.outputs != nil || to == "onnx" || to == "" && strings.ToLower(filepath.Ext(out)) == ".onnx"
 }
 
 // model writes a model: a part of one, or one with other weights.
-func (v *conversion) model(c *cobra.Command, in string, f *modelFlags) error {
-	for _, name := range []string{"to", "order", "layout", "scales", "from", "dtype", "shape", "header", "delimiter", "name", "slice"} {
-		if c.Flags().Changed(name) && (f.into == "" || slices.Contains([]string{"to", "order", "layout", "scales"}, name)) {
+func (v *conversion) model(c *cobra.Command, to, in string, f *modelFlags) error {
+	if to != "onnx" && (to != "" || formatOf(v.out) != nil) {
+		return usagef(c, "--into, --inputs and --outputs write a model: OUT must end in .onnx, or give --to onnx")
+	}
+	for _, name := range []string{"order", "layout", "scales", "from", "dtype", "shape", "header", "delimiter", "name", "slice"} {
+		if c.Flags().Changed(name) && (f.into == "" || slices.Contains([]string{"order", "layout", "scales"}, name)) {
 			return usagef(c, "--%s says nothing about a model that is written", name)
 		}
 	}

@@ -27,12 +27,14 @@ Two elements are the same if abs is at most --atol + --rtol times the absolute
 value of b, or ulp at most --ulp. -0 equals 0, and NaN equals NaN. Complex numbers
 are measured by their absolute value. Other types or shapes are a difference too.
 
-With -i the files are models, which run on these inputs, or one is a model and the
-other has the results of a run, as run --all writes them or another program does. The
-results of all nodes are compared by name, in the order of the graph, and the first
-that differs is said. Floats of other types are compared as float64 then. Results
-that only one side has are counted; outputs that only one has are a difference. A
-picture becomes an input as run makes one without flags.
+With -i the files are models, which run on these inputs. One may be a file with
+the results of a run instead, as run --all writes them or another program does. The
+results of all nodes are compared by name, in the order of the graph, and diff says
+which is the first that differs. Floats of different types are compared as float64.
+A file of one tensor is compared with the model's output, if it has one. Results
+that only one side has are counted. Outputs that only one has are a difference.
+--layout, --scale, --mean, --std, --invert and --background say what numbers the
+pictures among the inputs become, as for run.
 
 It exits with 0 if all are the same, with 1 if not, also where a file can't be
 read, and with 2 when the command line makes no sense.`,
@@ -40,7 +42,8 @@ read, and with 2 when the command line makes no sense.`,
   ashlar diff weights.npz weights.safetensors --rtol 1e-5 --atol 1e-8
   ashlar diff model.onnx#conv1.bias bias.npy --ulp 2 --top 3
   ashlar diff model.onnx optimized.onnx -i photo.png --rtol 1e-4
-  ashlar diff model.onnx results.npz -i pixels=pixels.npy`,
+  ashlar diff model.onnx results.npz -i pixels=pixels.npy
+  ashlar diff model.onnx output_0.pb -i input_0.pb --rtol 1e-4`,
 		Args: arguments(2, 2, "two files"),
 	}
 	f := c.Flags()
@@ -49,6 +52,7 @@ read, and with 2 when the command line makes no sense.`,
 	f.Float64Var(&d.tol.Atol, "atol", 0, "the absolute tolerance")
 	f.Uint64Var(&d.tol.ULP, "ulp", 0, "the tolerance in units in the last place")
 	f.IntVar(&d.top, "top", 5, "how many of the largest differences of a tensor are printed")
+	d.pics.register(c)
 	p.reading.flags(c, "of raw and text files")
 	f.Var(&p.limit, "max-memory", "memory that a run, a picture or an array of an npz may take: 2GiB, 500MB or none (default: 4GiB, or by the file's size)")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -63,6 +67,12 @@ read, and with 2 when the command line makes no sense.`,
 				return usagef(c, "--%s can't be %v", t.flag, t.v)
 			}
 		}
+		if err := d.pics.check(p); err != nil {
+			return err
+		}
+		if flag := d.pics.given(); flag != "" && d.inputs == nil {
+			return usagef(c, "%s is about inputs of models: give them with -i", flag)
+		}
 		if d.inputs != nil {
 			return d.runs(c.Context(), args[0], args[1])
 		}
@@ -75,11 +85,13 @@ read, and with 2 when the command line makes no sense.`,
 type difference struct {
 	p      *program
 	inputs []string // -i
+	pics   pictureFlags
 	tol    tensortest.Tolerance
 	top    int
 
 	swapped         bool // what runs is b
 	tensors, differ int
+	failed          failures          // about arrays that can't be compared
 	largest         tensortest.Report // of what is tolerated
 }
 
@@ -126,7 +138,7 @@ func (d *difference) verdict() error {
 		if d.tensors > 1 {
 			fmt.Fprintf(out, "%d of %d tensors differ\n", d.differ, d.tensors)
 		}
-		return failures{} // nothing went wrong, but the exit code is 1
+		return append(failures{}, d.failed...) // without any nothing went wrong, but the exit code is 1
 	}
 	text := "the same"
 	if d.tensors != 1 {
@@ -135,7 +147,12 @@ func (d *difference) verdict() error {
 	if d.largest.MaxAbs > 0 {
 		text += " within the tolerance: " + largest(d.largest)
 	}
-	fmt.Fprintln(out, text)
+	if d.tensors > 0 || d.failed == nil {
+		fmt.Fprintln(out, text)
+	}
+	if d.failed != nil {
+		return d.failed
+	}
 	return nil
 }
 
@@ -202,10 +219,14 @@ func (d *difference) named(x, y side) error {
 			continue
 		}
 		a, err := x.read(name)
-		if err != nil {
-			return err
+		var b tensor.Any
+		if err == nil {
+			b, err = y.read(name)
 		}
-		b, err := y.read(name)
+		if noTensor(err) {
+			d.failed = append(d.failed, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
 	stdimage "image"
@@ -103,6 +104,10 @@ func makeFiles(t *testing.T) string {
 			b.Output(b.Rename(x, "y"), dtype.Float32, "n", 3)
 		})
 	}
+	model("words", func(b *onnx.Builder) {
+		b.OutputOf(b.Strings("words", []int{2}, "a", "b"), onnx.Type{Kind: onnx.KindTensor, Elem: onnx.ElemString})
+		b.Output(b.Node("Add", []string{b.Input("x", dtype.Float32, 1, 3), b.Weight("w", tensor.FromSlice([]float32{1, 2, 3}, 3).Any())}), dtype.Float32, 1, 3)
+	})
 	model("path", func(b *onnx.Builder) {
 		b.Output(b.Rename(b.Node("Relu", []string{b.Input("x", dtype.Float32, "n", 3)}), "../y"), dtype.Float32, "n", 3)
 	})
@@ -216,6 +221,24 @@ func makeFiles(t *testing.T) string {
 	}
 	save("parts.safetensors.index.json", []byte(`{"metadata": {"total_size": 12}, "weight_map": {"a": "part-a.safetensors", "b": "part-b.safetensors"}}`))
 	save("hostile.index.json", []byte(`{"weight_map": {"a": "../part-a.safetensors"}}`))
+	save("row.pb", []byte("\x08\x01\x08\x03\x10\x01\x4a\x0c\x00\x00\xc0\xbf\x00\x00\x80\x40\x00\x00\x00\x40")) // row.npy: dims, float32, raw_data
+	var mixed bytes.Buffer
+	z := zip.NewWriter(&mixed)
+	for _, name := range []string{"a", "strings", "row"} {
+		w, err := z.Create(name + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, name+".npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(b)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	save("mixed.npz", mixed.Bytes())
 	for _, folder := range []string{"folder.npy", "turns", "turns/inside"} {
 		if err := os.Mkdir(filepath.Join(dir, folder), 0o777); err != nil {
 			t.Fatal(err)

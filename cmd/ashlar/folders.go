@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,11 +21,11 @@ type folders struct {
 }
 
 // foldersOf looks for folders among the inputs of a run. It returns nil if there are none.
-func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
+func (p *program) foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 	d := &folders{at: -1}
 	isFolder := func(file string) bool {
 		info, err := os.Stat(file)
-		return err == nil && info.IsDir()
+		return err == nil && info.IsDir() && !isZarr(file)
 	}
 	isFile := func(file string) bool { // or a link to nothing, whose line says so
 		info, err := os.Stat(file)
@@ -46,7 +45,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 		}
 		return nil
 	}
-	in := &inputs{m: m}
+	in := &inputs{p: p, m: m}
 	for _, arg := range f.inputs {
 		name, file, err := in.named(arg)
 		if err != nil || !isFolder(file) {
@@ -54,7 +53,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 			continue
 		}
 		if where != nil && d.name != name {
-			return nil, &usageError{fmt.Sprintf("run: -i %s: a run takes folders for one input, and %s has one; see ashlar run --help", arg, label(d.name))}
+			return nil, p.usagef("-i %s: a run takes folders for one input, and %s has one", arg, label(d.name))
 		}
 		d.name = name
 		if err := take(file); err != nil {
@@ -67,7 +66,7 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 			continue
 		}
 		if d.name != "" {
-			return nil, &usageError{fmt.Sprintf("run: %s: a run takes folders for one input, and %s has one; see ashlar run --help", file, label(d.name))}
+			return nil, p.usagef("%s: a run takes folders for one input, and %s has one", file, label(d.name))
 		}
 		if d.at < 0 {
 			d.at = len(d.files)
@@ -84,12 +83,12 @@ func foldersOf(m *onnx.Model, f *runFlags, files []string) (*folders, error) {
 		given bool
 	}{{"-o", f.outputs != nil}, {"--profile", f.profile}, {"--trace", f.trace != ""}, {"--all", f.all != ""}} {
 		if flag.given {
-			return nil, &usageError{fmt.Sprintf("run: %s is about one run, and a folder makes several; see ashlar run --help", flag.name)}
+			return nil, p.usagef("%s is about one run, and a folder makes several", flag.name)
 		}
 	}
 	for _, arg := range append(d.named, d.files...) {
 		if arg == "-" || strings.HasSuffix(arg, "=-") {
-			return nil, &usageError{"run: standard input can be read once, and a folder makes several runs; save it to a file"}
+			return nil, p.usagef("standard input can be read once, and a folder makes several runs; save it to a file")
 		}
 	}
 	if len(d.turns) == 0 {
@@ -118,8 +117,6 @@ type reportLine struct {
 
 // all runs the model on each file of the folders.
 func (u *runner) all(ctx context.Context, d *folders) error {
-	e := json.NewEncoder(u.out)
-	e.SetEscapeHTML(false)
 	step, done := u.bar("files", !u.terminal(u.stdout)) // lines on the same screen show it, too
 	defer done()
 	failed := 0
@@ -140,7 +137,7 @@ func (u *runner) all(ctx context.Context, d *folders) error {
 				line.Runs = r.seconds()
 			}
 		}
-		if err := e.Encode(&line); err != nil {
+		if err := u.printLine(&line); err != nil {
 			return err
 		}
 		if err := u.out.Flush(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,29 +23,31 @@ func (p *program) infoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "info FILE...",
 		Short: "Print what is in files, from their headers",
-		Long: `Info prints what is in npy, npz, safetensors, Zarr and ONNX files and pictures: names,
-element types, shapes and sizes; of a model its inputs, outputs and operators
-with how often each is used, how many bytes of weights run uses in place and how
-many it copies, and everything in it that this program can't run, also in graphs
-inside nodes.
+		Long: `Info prints what files hold: the names, element types, shapes and sizes of the
+arrays in npy, npz, safetensors, Zarr and pb files and of pictures; of an ONNX
+model its inputs, outputs, weights, parameters and operators. Bytes of weights are
+used in place or copied. Parts that this program can't run are listed, also those
+in graphs inside nodes. Elements aren't read, but for small weights that shapes may
+depend on.
 
-Of a model that can be run it prints what a run costs, if the inputs have sizes or
---shape says them. FLOPs count a product that is added as two. Memory is the most that
-results and scratch take at one time, with as many threads as there are. A plus sign
-follows a sum that lacks something: operators without a rule, nodes in loops, and in
-branches that may not be taken. -i gives the value of an input, where sizes or
-branches depend on it. The rules are in the documentation of onnx.Cost.
+A model that can be run has the cost of a run, if its inputs have sizes or --shape
+gives them. FLOPs count a product that is added as two. Memory is the most that
+results and scratch take at one time, with as many threads as there are. A plus
+sign follows a sum that lacks something: operators without a rule, nodes in loops,
+and nodes in branches that may not be taken. -i gives the value of an input on
+which sizes or branches depend. The documentation of onnx.Cost has the rules.
 
 With --json each file is an object on a line: file, kind, bytes, and arrays (name,
-dtype, shape, bytes), or of a model what the text has, nodes included.
+dtype, shape, bytes), or of a model all that the text has, and each node.
 
-Elements aren't read, but for those of weights that shapes may depend on. A file that fails doesn't keep the others from being
-printed.`,
+--svg draws the graph of a model. - is standard output, and then the text is left
+out. A file that fails doesn't end the others, but makes the exit status 1.`,
 		Example: `  ashlar info testdata/digits.onnx
   ashlar info testdata/digits.onnx --shape image=8x1x8x8
   ashlar info model.onnx --weights
+  ashlar info model.onnx -i rate=rate.npy
   ashlar info testdata/digits.onnx --svg digits.svg
-  ashlar info weights.npz testdata/*.png`,
+  ashlar info --json weights.npz testdata/*.png`,
 		Args: arguments(1, -1, "at least one file"),
 	}
 	c.Flags().BoolVar(&f.weights, "weights", false, "list each weight of a model")
@@ -61,6 +62,11 @@ printed.`,
 		}
 		if f.picture == "-" && f.json {
 			return usagef(c, "--json and --svg - both want standard output")
+		}
+		if c.Flags().Changed("svg") && f.picture != "-" {
+			if err := p.endsIn(".svg", "svg", f.picture); err != nil {
+				return err
+			}
 		}
 		var failed failures
 		for _, arg := range args {
@@ -100,7 +106,7 @@ type infoFlags struct {
 
 func (p *program) describe(s *source, f *infoFlags) error {
 	if (f.shapes != nil || f.inputs != nil) && s.kind != onnxKind {
-		return &usageError{fmt.Sprintf("info: --shape and -i are about models; %s is none; see ashlar info --help", s.name)}
+		return p.usagef("--shape and -i are about models; %s is none", s.name)
 	}
 	if f.json {
 		return p.describeJSON(s, f)
@@ -209,14 +215,7 @@ func (p *program) describeArrays(s *source) error {
 			h, err = a.Header(name)
 			text, size = typed(h.DType.String(), h.Shape)+order(h), int64(h.Bytes())
 		case *hierarchy:
-			x := a.arrays[name]
-			text, size = zarrText(x), int64(x.DType().Size())
-			for _, n := range x.Shape() {
-				if n > 0 && size > math.MaxInt64/int64(n) {
-					size = math.MaxInt64 / int64(n)
-				}
-				size *= int64(n)
-			}
+			text, size = zarrText(a.arrays[name]), zarrBytes(a.arrays[name])
 		case stored:
 			var info safetensors.Info
 			info, err = a.Info(name)
@@ -288,6 +287,10 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 	if err != nil {
 		return err
 	}
+	sizes, err := p.sizes(s, m, f)
+	if err != nil {
+		return err
+	}
 	var opsets []string
 	for _, o := range m.Opsets {
 		if o.Domain == "" || o.Domain == "ai.onnx" {
@@ -308,7 +311,7 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 	for _, e := range m.Metadata {
 		row(label(e.Key), oneLine(e.Value, 500))
 	}
-	cost, err := p.cost(s, m, f)
+	cost, err := costOf(s, m, sizes)
 	if m.Graph != nil {
 		p.describeGraph(m, row, f.weights)
 		p.describeCost(cost, row)
@@ -319,7 +322,7 @@ func (p *program) describeModel(s *source, f *infoFlags) error {
 		return err
 	}
 	fmt.Fprint(p.out, "  ")
-	p.printMissing(missing, "  ")
+	p.printMissing(unsupported(missing), "  ")
 	return nil
 }
 

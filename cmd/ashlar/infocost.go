@@ -17,8 +17,8 @@ type costing struct {
 	open []string
 }
 
-// cost counts a run with the sizes of --shape and the inputs of -i.
-func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error) {
+// sizes are the inputs that --shape and -i give.
+func (p *program) sizes(s *source, m *onnx.Model, f *infoFlags) (map[string]tensor.Any, error) {
 	sizes := make(map[string]tensor.Any)
 	all := m.Inputs()
 	for _, text := range f.shapes {
@@ -30,7 +30,7 @@ func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error)
 			}
 			name, _, ok := strings.Cut(text, "=")
 			if !ok {
-				return nil, &usageError{fmt.Sprintf("info: --shape %s: want name=1x3x224x224; see ashlar info --help", text)}
+				return nil, p.usagef("--shape %s: want name=1x3x224x224", text)
 			}
 			return nil, fmt.Errorf("%s: --shape %s: there is no input %q; it has %d%s", s.name, text, name, len(names), listed(names))
 		}
@@ -42,7 +42,7 @@ func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error)
 			}
 			n, err := strconv.Atoi(size)
 			if err != nil || n < 0 {
-				return nil, &usageError{fmt.Sprintf("info: --shape %s: %q is no size; want name=1x3x224x224; see ashlar info --help", text, size)}
+				return nil, p.usagef("--shape %s: %q is no size; want name=1x3x224x224", text, size)
 			}
 			shape = append(shape, n)
 		}
@@ -70,18 +70,23 @@ func (p *program) cost(s *source, m *onnx.Model, f *infoFlags) (*costing, error)
 			return nil, err
 		}
 	}
+	return sizes, nil
+}
+
+// costOf counts a run with these inputs.
+func costOf(s *source, m *onnx.Model, sizes map[string]tensor.Any) (*costing, error) {
 	c, err := m.Cost(sizes)
 	if err != nil {
 		return nil, s.in(err)
 	}
-	return &costing{c, openInputs(all, sizes)}, nil
+	return &costing{c, openInputs(m.Inputs(), sizes)}, nil
 }
 
-// parameters is the number of elements of a model's weights.
+// parameters is the number of elements of a model's weights that are numbers.
 func parameters(m *onnx.Model) (total int64) {
 	for g := range m.Graph.All() {
 		for i := range g.Initializers {
-			if n, err := g.Initializers[i].Len(); err == nil {
+			if n, err := g.Initializers[i].Len(); err == nil && g.Initializers[i].Type != onnx.ElemString {
 				total += int64(n)
 			}
 		}

@@ -41,6 +41,7 @@ type infoModel struct {
 	Operators   []operatorUse `json:"operators"`
 	Cost        *infoCost     `json:"cost,omitempty"` // of a model that can be run
 	Unsupported []string      `json:"unsupported,omitempty"`
+	Error       string        `json:"error,omitempty"` // why it can't be run, if nothing is unsupported
 }
 
 type infoOpset struct {
@@ -114,18 +115,25 @@ func (p *program) describeJSON(s *source, f *infoFlags) error {
 	case onnxKind:
 		line.Kind = "onnx"
 		line.Model, err = p.modelJSON(s, f)
-	case npzKind, safetensorsKind, indexKind:
-		line.Kind = map[kind]string{npzKind: "npz", safetensorsKind: "safetensors", indexKind: "safetensors index"}[s.kind]
+	case npzKind, safetensorsKind, indexKind, zarrKind:
+		line.Kind = map[kind]string{npzKind: "npz", safetensorsKind: "safetensors", indexKind: "safetensors index", zarrKind: "zarr"}[s.kind]
 		line.Arrays, err = p.arraysJSON(s)
 	default:
 		line.Kind, line.Arrays, err = p.arrayJSON(s)
 	}
-	if err != nil {
-		return err
+	if line.Model != nil || err == nil {
+		if e := p.printLine(&line); e != nil {
+			return e
+		}
 	}
+	return err
+}
+
+// printLine writes a value as a line of JSON.
+func (p *program) printLine(v any) error {
 	e := json.NewEncoder(p.out)
 	e.SetEscapeHTML(false)
-	return e.Encode(&line)
+	return e.Encode(v)
 }
 
 func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
@@ -138,14 +146,20 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	for _, o := range m.Opsets {
 		out.Opsets = append(out.Opsets, infoOpset{o.Domain, o.Version})
 	}
-	c, err := p.cost(s, m, f)
+	sizes, err := p.sizes(s, m, f)
+	if err != nil {
+		return nil, err
+	}
+	c, err := costOf(s, m, sizes)
 	var missing *onnx.UnsupportedError
 	if errors.As(err, &missing) {
-		for _, u := range missing.List {
-			out.Unsupported = append(out.Unsupported, u.String())
-		}
+		out.Unsupported = unsupported(missing)
+		err = nil
 	} else if err != nil {
-		return nil, err
+		out.Error = printable(err.Error())
+	}
+	if m.Graph == nil {
+		return out, err
 	}
 	for _, v := range m.Inputs() {
 		out.Inputs = append(out.Inputs, declared(&v))
@@ -156,7 +170,7 @@ func (p *program) modelJSON(s *source, f *infoFlags) (*infoModel, error) {
 	out.Weights, out.Parameters = len(weightsOf(m).names), parameters(m)
 	out.InPlace, out.Copied = m.Weights()
 	if out.Operators = operatorsOf(m); c == nil {
-		return out, nil
+		return out, err
 	}
 	out.Operators = costs(c.Cost)
 	out.Cost = &infoCost{FLOPs: c.FLOPs, Exact: c.Exact, Weights: c.Plan.Weights, Live: c.Plan.Live, LiveAt: c.Plan.Node, LiveAll: c.Plan.Exact, Nodes: []infoNode{}}
@@ -185,6 +199,9 @@ func (p *program) arraysJSON(s *source) ([]infoArray, error) {
 				return nil, s.in(err)
 			}
 			list = append(list, arrayOf(name, h.DType.String(), h.Shape, int64(h.Bytes())))
+		case *hierarchy:
+			x := a.arrays[name]
+			list = append(list, arrayOf(name, x.DType().String(), x.Shape(), zarrBytes(x)))
 		case stored:
 			info, err := a.Info(name)
 			if err != nil {

@@ -73,7 +73,7 @@ func (p *program) gather(m *onnx.Model, model string, files, named []string, pic
 		}
 	}
 	if flag := pics.given(); flag != "" && !pictures {
-		return nil, &usageError{fmt.Sprintf("run: %s is for pictures, and no input is one; see ashlar run --help", flag)}
+		return nil, p.usagef("%s is for pictures, and no input is one", flag)
 	}
 	return in, nil
 }
@@ -88,7 +88,7 @@ func (in *inputs) named(arg string) (input, file string, err error) {
 	}
 	name, _, ok := strings.Cut(arg, "=")
 	if !ok {
-		return "", "", &usageError{fmt.Sprintf("run: -i %s: want name=file; see ashlar run --help", arg)}
+		return "", "", in.p.usagef("-i %s: want name=file", arg)
 	}
 	return "", "", fmt.Errorf("%s: there is no input %q; it has %d%s", in.model, name, len(names), listed(names))
 }

@@ -7,6 +7,7 @@
 //	ashlar show weights.npz#bias             the elements of a tensor
 //	ashlar convert weights.npz w.safetensors tensors in another format, parts of models, other weights in them
 //	ashlar diff weights.npz w.safetensors    where tensors differ, or the results of models
+//	ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr   arrays that are larger than memory; plan, rechunk
 //	ashlar layout "(8,8):(8,1) / <2,4>"      a layout, computed and drawn
 //	ashlar layout check "(32,32):(32,1)"     its bank conflicts; solve, convert, infer, relayout, verdict
 //	ashlar shard "(64,64)" --config block    which core of an accelerator has what, drawn
@@ -14,10 +15,10 @@
 //	ashlar serve digits.onnx                 answers inference requests over HTTP
 //	ashlar version                           the build, the processor, the kernels in use
 //
-// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV, raw and pb files by their names;
-// - is standard input. It exits with 0, with 1 when something failed or diff found a difference, and with 2 when the command
-// line makes no sense, with 130 or 143 when it was interrupted or told to end; what went wrong stands on standard error. Colour and the progress bar appear on terminals alone,
-// colour only while NO_COLOR isn't set.
+// ONNX models, npy, npz, safetensors, PNG and JPEG are told apart by their contents, CSV, TSV, raw, Zarr and pb files by their
+// names; - is standard input. The exit status is 0, 1 when something failed or diff found a difference, and 2 when the command
+// line makes no sense. It is 130 or 143 after a signal. Errors go to standard error. Colour and the progress bar appear on
+// terminals alone, colour only while NO_COLOR isn't set.
 package main
 
 import (
@@ -54,18 +55,20 @@ type program struct {
 	cpuErr         func() error
 	patience       time.Duration // from which work is worth a progress bar
 
-	out     *bufio.Writer // to stdout
+	command *cobra.Command // that runs
+	out     *bufio.Writer  // to stdout
 	limit   memoryLimit
 	force   bool // --force
 	reading reading
-	stdinBy string // the argument that reads standard input
-	titled  bool   // info has printed about a file
+	stdinBy string   // the argument that reads standard input
+	args    []string // the command line
+	titled  bool     // info has printed about a file
 	closers []io.Closer
 }
 
 // run runs one command line and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	p.out = bufio.NewWriter(p.stdout)
+	p.out, p.args = bufio.NewWriter(p.stdout), args
 	root := p.root()
 	root.SetArgs(append([]string{}, args...)) // never nil, which would be os.Args
 	root.SetIn(p.stdin)
@@ -78,11 +81,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if e := p.out.Flush(); e != nil && err == nil {
 		err = fmt.Errorf("writing to standard output: %w", e)
 	}
-	var list failures
-	if !errors.As(err, &list) && err != nil {
-		list = failures{err}
-	}
-	for _, e := range list {
+	for _, e := range each(err) {
 		fmt.Fprintln(p.stderr, "ashlar: "+printable(e.Error())+wayOut(e))
 	}
 	var usage *usageError
@@ -102,13 +101,18 @@ func (p *program) root() *cobra.Command {
 		Use:   "ashlar",
 		Short: "Run neural networks, and show what is in the files that hold them and their data",
 		Long: `Ashlar runs neural networks, and shows what is in the files that hold them and
-their data: ONNX models, npy, npz, safetensors, PNG and JPEG. Files are told
-apart by their contents, and - is standard input.
+their data. It knows ONNX models, npy, npz, safetensors, PNG and JPEG by their
+contents, and CSV, TSV, raw, Zarr and pb files by their names.
 
-It exits with 0, with 1 when something failed, and with 2 when the command line
-makes no sense.`,
+  FILE#NAME   one array of an npz, safetensors or Zarr file, or of a model
+  -           standard input, or standard output
+
+The exit status is 0, 1 when something failed, or diff found a difference, and 2
+when the command line makes no sense. It is 130 or 143 after a signal.`,
 		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
-  ashlar info testdata/digits.onnx`,
+  ashlar info testdata/digits.onnx
+  ashlar show testdata/digits-test.npy --slice "0"
+  ashlar help run`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -123,15 +127,19 @@ makes no sense.`,
 			return usagef(c, "unknown command %q%s", args[0], hint)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			fmt.Fprint(p.stderr, c.UsageString())
 			return usagef(c, "no command is given")
 		},
+		PersistentPreRun: func(c *cobra.Command, _ []string) { p.command = c },
+		Version:          buildVersion(),
 	}
+	root.SetVersionTemplate("ashlar {{.Version}}\n")
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := strings.Replace(err.Error(), "flag: must be an integer", "flag: want a whole number", 1)
 		return usagef(c, "%s", text)
 	})
-	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.versionCommand())
+	root.AddCommand(p.runCommand(), p.infoCommand(), p.checkCommand(), p.showCommand(), p.convertCommand(), p.diffCommand(), p.layoutCommand(), p.shardCommand(), p.opsCommand(), p.serveCommand(), p.viewCommand(), p.computeCommand(), p.rechunkCommand(), p.planCommand(), p.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	examples := map[string]string{
@@ -172,6 +180,21 @@ func (f failures) Error() string { return errors.Join(f...).Error() }
 
 func (f failures) Unwrap() []error { return f }
 
+// each lists the errors that get a line.
+func each(err error) (list []error) {
+	var all failures
+	if !errors.As(err, &all) {
+		if err != nil {
+			list = append(list, err)
+		}
+		return list
+	}
+	for _, e := range all {
+		list = append(list, each(e)...)
+	}
+	return list
+}
+
 // A usageError is a command line that makes no sense, whatever the files hold.
 type usageError struct{ text string }
 
@@ -184,6 +207,9 @@ func usagef(c *cobra.Command, format string, args ...any) error {
 	}
 	return &usageError{text + "; see " + c.CommandPath() + " --help"}
 }
+
+// usagef is an error about the command that runs.
+func (p *program) usagef(format string, args ...any) error { return usagef(p.command, format, args...) }
 
 // arguments checks how many arguments there are; most < 0 is any number.
 func arguments(least, most int, what string) cobra.PositionalArgs {

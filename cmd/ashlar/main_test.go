@@ -148,6 +148,12 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+func TestVersionFlag(t *testing.T) {
+	if c := newCall(nil).with("--version"); c.code != 0 || c.out.String() != "ashlar "+buildVersion()+"\n" {
+		t.Errorf("exit %d: %q", c.code, c.out.String())
+	}
+}
+
 func TestRevision(t *testing.T) {
 	if got := revisionOf(nil); got != "unknown" {
 		t.Errorf("without settings: %q", got)

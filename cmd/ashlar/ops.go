@@ -35,7 +35,7 @@ computes them.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case markdown && of != "":
-				return &usageError{"ops: --md prints all element types; leave out --dtype; see ashlar ops --help"}
+				return p.usagef("--md prints all element types; leave out --dtype")
 			case markdown:
 				p.opsPage()
 				return nil
@@ -44,7 +44,7 @@ computes them.`,
 			}
 			d, err := dtype.Parse(of)
 			if err != nil {
-				return &usageError{"ops: --dtype: " + err.Error()}
+				return p.usagef("--dtype: %v", err)
 			}
 			return p.opsOf(d)
 		},

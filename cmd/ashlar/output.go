@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ type target struct {
 }
 
 // targetsOf reads the values of -o, and refuses before the run what would fail after it.
-func targetsOf(m *onnx.Model, model string, args []string) (list []target, err error) {
+func (p *program) targetsOf(m *onnx.Model, model string, args []string) (list []target, err error) {
 	var names []string
 	if m.Graph != nil {
 		for i := range m.Graph.Outputs {
@@ -42,13 +41,13 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 		case ext == ".npz":
 			t.zip = true
 		case ext != ".npy":
-			return nil, &usageError{fmt.Sprintf("run: -o %s: the file must end in .npy or .npz, or be -; see ashlar run --help", arg)}
+			return nil, p.usagef("-o %s: the file must end in .npy or .npz, or be -", arg)
 		case len(t.names) > 1:
 			return nil, fmt.Errorf("%s: an npy file holds one tensor, %s has %d outputs%s: write -o name=%[1]s, or all to a file that ends in .npz",
 				t.file, model, len(names), listed(names))
 		}
 		if seen[filepath.Clean(t.file)] {
-			return nil, &usageError{fmt.Sprintf("run: -o %s: the file is written twice; see ashlar run --help", arg)}
+			return nil, p.usagef("-o %s: the file is written twice", arg)
 		}
 		seen[filepath.Clean(t.file)] = true
 		for _, name := range t.names {
@@ -66,21 +65,37 @@ func targetsOf(m *onnx.Model, model string, args []string) (list []target, err e
 		if err := folderOf(t.file); err != nil {
 			return nil, err
 		}
-		if info, err := os.Stat(t.file); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s: it is a folder, not a file", t.file)
-		}
 		if t.zip { // whether the names can stand in an npz
-			nothing := make([]tensor.Any, len(t.names))
-			for i := range nothing {
-				nothing[i] = tensor.New[uint8](0).Any()
-			}
-			if err := npy.WriteZip(io.Discard, t.names, nothing); err != nil {
+			if err := namesInZip(t.names); err != nil {
 				return nil, fmt.Errorf("%s: %w; write single outputs, as -o name=file.npy", t.file, err)
 			}
 		}
 		list = append(list, t)
 	}
 	return list, nil
+}
+
+// namesInZip fails where an npz can't have arrays of these names.
+func namesInZip(names []string) error {
+	nothing := slices.Repeat([]tensor.Any{tensor.New[uint8](0).Any()}, len(names))
+	return npy.WriteZip(io.Discard, names, nothing)
+}
+
+// writeAll writes the results of all nodes to an npz file.
+func (p *program) writeAll(file string, f *profile) error {
+	var names, left []string
+	var values []tensor.Any
+	for i, name := range f.names {
+		if namesInZip(f.names[i:i+1]) != nil {
+			left = append(left, name)
+			continue
+		}
+		names, values = append(names, name), append(values, f.values[i])
+	}
+	if left != nil {
+		fmt.Fprintf(p.stderr, "ashlar: warning: %s: left out, as an npz can't hold their names%s\n", file, listed(left))
+	}
+	return p.writeTo(file, func(w io.Writer) error { return npy.WriteZip(w, names, values) })
 }
 
 func targetsStdout(list []target) bool {

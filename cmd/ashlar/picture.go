@@ -365,12 +365,12 @@ func (f *pictureFlags) given() string {
 }
 
 // check refuses what makes no sense for any input.
-func (f *pictureFlags) check() error {
+func (f *pictureFlags) check(p *program) error {
 	if slices.Contains(f.std, 0) {
-		return &usageError{"run: --std can't be 0; see ashlar run --help"}
+		return p.usagef("--std can't be 0")
 	}
 	if m, s := len(f.mean), len(f.std); m > 1 && s > 1 && m != s {
-		return &usageError{fmt.Sprintf("run: --mean has %d numbers, --std %d; see ashlar run --help", m, s)}
+		return p.usagef("--mean has %d numbers, --std %d", m, s)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 // A profile is what runs of a model did, node by node.
 type profile struct {
 	runs   int
+	warm   bool // the first of several runs is left out
 	nodes  map[*onnx.Node]*nodeTime
 	inside []time.Duration // by depth: what nodes there took since the last node above them
 
@@ -39,8 +40,13 @@ type nodeTime struct {
 	bytes int64
 }
 
-// begin counts a run, and forgets the events and values of the run before.
+// begin counts a run, and forgets the events and values of the run before. Of several runs the first isn't counted: it also
+// starts threads, and takes memory for the first time.
 func (p *profile) begin() {
+	if p.runs == 1 && !p.warm {
+		p.runs, p.warm = 0, true
+		clear(p.nodes)
+	}
 	p.runs++
 	p.events, p.names, p.values = p.events[:0], p.names[:0], p.values[:0]
 }
@@ -68,7 +74,7 @@ func (p *profile) observe(r *onnx.NodeRun) {
 		return
 	}
 	for i, name := range r.Names {
-		if name == "" || r.Values[i].Kind() != onnx.KindTensor {
+		if name == "" || !isNumbers(r.Values[i]) {
 			continue
 		}
 		t, err := tensor.Clone(r.Values[i].Tensor())
@@ -184,6 +190,9 @@ func (p *program) printTimes(spent []time.Duration) {
 func (p *program) printProfile(f *profile) {
 	const most = 20 // nodes
 	ops, nodes := f.shares()
+	if f.warm {
+		fmt.Fprintf(p.out, "\nthe mean of all runs but the first\n")
+	}
 	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(w, "\ntime\tshare\tcalls\tresults\t  operator\n")
 	line := func(s share, name string) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,8 @@ func TestProfile(t *testing.T) {
 	trace, all := filepath.Join(dir, "t.json"), filepath.Join(dir, "all.npz")
 	run := []string{"run", "testdata/digits.onnx", "testdata/seven.png", "--repeat", "3", "--profile", "--trace", trace, "--all", all}
 	c := newCall(nil).with(run...)
-	if c.code != 0 || !strings.Contains(c.out.String(), "\n3 runs: median ") || !strings.Contains(c.out.String(), "conv1 (Conv)\n") {
+	if c.code != 0 || !strings.Contains(c.out.String(), "\n3 runs: median ") || !strings.Contains(c.out.String(), "conv1 (Conv)\n") ||
+		!strings.Contains(c.out.String(), "\nthe mean of all runs but the first\n") {
 		t.Fatalf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
 	}
 	var events struct {
@@ -93,6 +95,22 @@ func TestProfileInside(t *testing.T) {
 	for n, want := range map[*onnx.Node]time.Duration{loop: 8, inner: 22, add: 12} {
 		if p.nodes[n].time != want {
 			t.Errorf("%s took %d, want %d", n.Op, p.nodes[n].time, want)
+		}
+	}
+}
+
+// The first of several runs isn't in the mean: it takes memory and starts threads.
+func TestProfileLeavesOutTheFirstRun(t *testing.T) {
+	n := &onnx.Node{Op: "Add", Name: "add"}
+	for runs, want := range map[int]string{1: "9.00 ms 1 8", 2: "1.00 ms 1 8", 4: "2.00 ms 1 8"} {
+		p := &profile{nodes: make(map[*onnx.Node]*nodeTime)}
+		for i := range runs {
+			p.begin()
+			p.observe(&onnx.NodeRun{Node: n, Time: []time.Duration{9, 1, 2, 3}[i] * time.Millisecond, Bytes: 8})
+		}
+		_, nodes := p.shares()
+		if got := fmt.Sprint(span(nodes[0].Seconds), " ", count(nodes[0].Calls), " ", nodes[0].Bytes); len(nodes) != 1 || got != want {
+			t.Errorf("%d runs: %s, want %s", runs, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -37,7 +38,7 @@ func (d *difference) runs(ctx context.Context, a, b string) error {
 	model, other := first, second
 	switch isModel := []bool{first.kind == onnxKind, second.kind == onnxKind}; {
 	case !isModel[0] && !isModel[1]:
-		return &usageError{"diff: -i is for models, and neither file is one; see ashlar diff --help"}
+		return d.p.usagef("-i is for models, and neither file is one")
 	case !isModel[0]:
 		model, other, d.swapped = second, first, true
 	}
@@ -46,14 +47,10 @@ func (d *difference) runs(ctx context.Context, a, b string) error {
 		known, err = d.computed(ctx, other)
 	} else {
 		known.side, err = d.sideOf(other, other.arg)
-		if err == nil && known.names == nil {
-			err = fmt.Errorf("%s: it holds one tensor; results by name are in npz and safetensors files", other.name)
-		}
 	}
 	if err != nil {
 		return err
 	}
-	known.has = set(known.names)
 	return d.against(ctx, model, known)
 }
 
@@ -68,7 +65,7 @@ func (d *difference) start(s *source) (*onnx.Session, *onnx.Model, map[string]on
 		return nil, nil, nil, s.in(err)
 	}
 	var files, named []string
-	in := &inputs{m: m}
+	in := &inputs{p: d.p, m: m}
 	for _, arg := range d.inputs {
 		if _, _, err := in.named(arg); err != nil && (!strings.Contains(arg, "=") || isFile(arg)) {
 			files = append(files, arg)
@@ -76,7 +73,7 @@ func (d *difference) start(s *source) (*onnx.Session, *onnx.Model, map[string]on
 			named = append(named, arg)
 		}
 	}
-	given, err := d.p.gather(m, s.name, files, named, &pictureFlags{background: white})
+	given, err := d.p.gather(m, s.name, files, named, &d.pics)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -93,6 +90,9 @@ func (d *difference) runModel(ctx context.Context, s *source, session *onnx.Sess
 	bar, done := d.p.progress()
 	defer done()
 	out, err := session.RunValues(ctx, given, onnx.Options{MaxMemory: int64(d.p.limit), Progress: bar, Observe: observe})
+	if errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("interrupted: %w", s.in(err))
+	}
 	return out, s.in(err)
 }
 
@@ -135,6 +135,13 @@ func (d *difference) against(ctx context.Context, s *source, known results) erro
 	if err != nil {
 		return err
 	}
+	if known.names == nil { // a tensor without a name
+		if n := len(m.Graph.Outputs); n != 1 {
+			return fmt.Errorf("%s: it holds one tensor, and %s has %d outputs; results by name are in npz and safetensors files", known.file, s.name, n)
+		}
+		known.names = []string{m.Graph.Outputs[0].Name}
+	}
+	known.has = set(known.names)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var failed error

@@ -5,15 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/spf13/cobra"
@@ -43,75 +39,77 @@ func (p *program) runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run MODEL [INPUT|FOLDER...]",
 		Short: "Run an ONNX model on tensors or pictures",
-		Long: `Run runs an ONNX model and prints what it gives.
+		Long: `Run runs an ONNX model and prints its outputs.
 
-Inputs go to the inputs of the graph in order, or by name with -i. An input is
-an npy file; a TensorProto, as the folders of data beside ONNX models have them, in
-a file that ends in .pb; an array of an npz or safetensors file, FILE#NAME; such a file as
-a whole, whose arrays go to the inputs of their names; or a picture, PNG or
-JPEG. MODEL or one of the inputs may be -, standard input.
+Inputs go to the inputs of the graph in order, or by name with -i. MODEL or one
+of the inputs may be -, standard input. An input is one of:
 
-A picture is resized to the height and width that the input asks for, without
-regard to its proportions, and becomes grey, RGB or RGBA by the input's number
-of channels. The channels are the axis of 1, 3 or 4 before or after height and
-width; where both could be, --layout decides. For inputs of floats a sample v
-of 0 to 255 becomes (v * scale - mean) / std, with scale 1/255 unless --scale
-is given; inputs of uint8 get v. A transparent picture is laid on white, or on
-the colour of --background, unless the input has four channels. Several pictures
-for one input make a batch.
+  x.npy                 a tensor
+  x.pb                  a tensor of ONNX, as in the folders beside its models
+  x.npz#NAME            an array of an npz or safetensors file
+  x.npz                 all its arrays, each to the input of its name
+  x.png, x.jpg          a picture; several for one input make a batch
+  x.json                strings, or lists of them by the input's shape; or a map
+  FOLDER                each file in it, one run after the other
 
-An output of one row of floats is taken for scores of classes, and shown as the
-best class and a bar for each of the --top best: probabilities if they sum to 1,
-else scores, as the model gave them; no softmax is applied. Several rows get a
-line each, or as much as one row with --top, if they are probabilities or come
-from pictures, or --top or --labels is given. Labels come from the file of
---labels, a line for each class; without it from the file beside MODEL that has
-its name and ends in .txt, if that has as many lines as there are classes. Other
-outputs are printed as tensors, shortened beyond 1000 elements.
+Give the tensors of a sequence one by one: -i NAME=FILE for each. Those of an
+output NAME that is a sequence are NAME.0, NAME.1 and so on. An input of an
+optional type may be left out.
 
-The tensors of a sequence are given one by one: -i NAME=FILE as often as there are
-any. Those of an output NAME that is a sequence are called NAME.0, NAME.1 and so
-on. An input of an optional type may be left out.
+Pictures. A picture is resized to the height and width of the input, whatever its
+proportions. It becomes grey, RGB or RGBA by the input's channels, an axis of 1, 3
+or 4 before or after height and width. Where both could be, --layout decides. For
+an input of floats a sample v of 0 to 255 becomes (v * scale - mean) / std, with
+scale 1/255 unless --scale is given. An input of uint8 gets v. A transparent picture
+is laid on white, or on --background, unless the input has four channels.
 
-An input of strings is a file of JSON: a string, or lists of strings, or lists of
-such lists, by its shape. An input that is a map is an object of JSON. Outputs of
-strings and maps are printed as JSON, a line for each element of a sequence.
+Answers. An output of one row of floats is taken for scores of classes. Run prints
+the best class, and a bar for each of the --top best: probabilities if they sum to
+1, else scores as the model gave them. Several rows get a line each. They get bars
+with --top, if they are probabilities or come from pictures, or --top or --labels
+is given. The names of classes come from --labels, one a line. Without it they
+come from the file beside MODEL with its name and the end .txt, if that has a line
+for each class. Other outputs are printed as tensors, shortened beyond 1000
+elements. Strings and maps are printed as JSON.
 
-A FOLDER in place of an input, also in -i NAME=FOLDER, makes a run of each file in it,
-in the order of their names; other inputs are the same in all runs. Files whose names
-begin with a dot, and folders inside, are passed by. Each run prints a line of JSON as
-soon as it ends: file, outputs and seconds, or error; runs has all times with
---repeat. A file that fails doesn't end the others, but makes the exit status 1.
+Files. -o NAME=FILE writes one output, -o FILE all. FILE ends in .npy, for one
+tensor, or .npz, or is -, standard output, and nothing else is printed there. A
+file is there in full or not at all. --all writes the results of all nodes of the
+model's graph to an npz file, under their names. Sequences, strings and maps
+aren't among them.
 
-With -o an output is written to a file, which is there in full or not at all:
-NAME=FILE for one output, FILE for all; FILE ends in .npy, for one, or .npz, or
-is - for standard output, and then nothing else is printed there.
+Folders. The files of FOLDER, or of -i NAME=FOLDER, are taken in the order of
+their names. Other inputs are the same in all runs. Hidden files, and folders
+inside, are passed by. Each run prints a line of JSON when it ends: file, outputs
+and seconds, or error. A file that fails doesn't end the others, but makes the
+exit status 1.
 
-With --fixed the model runs in fixed point: every float of the model and its inputs
-is rounded once to that format, integers stay, and the outputs are fixed point.
-Operators that don't take FP8x23 or FP16x16 compute in float64 and round once. A
-number that the format has no room for ends the run. ashlar diff compares outputs
-written with -o with those of a run in floats.
+Times. --repeat runs the model several times and prints the times. --profile
+prints the time by operator and by node, and how large the results are. Of several
+runs it is the mean without the first. --trace writes the last run for the viewers
+of Chrome's trace format. A Relu that is part of the Conv or Gemm before it shares
+that one's line, and the result between the two isn't there.
 
-With --repeat the model runs several times on the same inputs, and the times are
-printed. --profile prints the time of a run by operator and by node, and how
-large the results are. --trace writes the last run for the viewers of Chrome's trace format. --all writes
-the results of all nodes of the model's graph to an npz file, under their names. A Relu
-that is part of the Conv or Gemm before it shares that one's line, and the result
-between the two isn't there.
+Fixed point. --fixed rounds every float of the model and its inputs once to that
+format. Integers stay, and the outputs are fixed point. Operators that don't take
+FP8x23 or FP16x16 compute in float64 and round once. A number that the format has
+no room for ends the run. ashlar diff compares with a run in floats.
 
-With --json the result is one object: model, inputs, outputs (name, dtype,
-shape, the first 10000 values in row-major order, how many were left out, the
-best classes of each row), seconds, the profile if it is asked for, and memory in bytes: weights, used in place
-or copied, live for the results that the plan holds at one time, and peak for
-the whole process, where the system tells. Values that JSON doesn't have are the
-strings NaN, +Inf and -Inf, complex ones are pairs.`,
+JSON. --json prints one object: model, inputs, outputs (name, dtype, shape, the
+first 10000 values in row-major order, how many were left out, the best classes of
+each row), seconds, profile with --profile, and memory in bytes: weights, used in
+place or copied; live, the most that results take at one time; peak, that of the
+process, where the system tells. NaN, +Inf and -Inf are strings, complex values
+are pairs. A folder's lines have runs, all times, with --repeat.`,
 		Example: `  ashlar run testdata/digits.onnx testdata/seven.png
   ashlar run testdata/digits.onnx testdata/*.png
   ashlar run model.onnx pictures/ > answers.jsonl
+  ashlar run model.onnx test_data_set_0/input_0.pb
   ashlar run model.onnx -i pixels=photo.jpg --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225
   ashlar run model.onnx inputs.npz -o scores=scores.npy
+  ashlar run model.onnx inputs.npz --all results.npz
   ashlar run --repeat 100 --profile testdata/digits.onnx testdata/seven.png
+  ashlar run --trace trace.json testdata/digits.onnx testdata/seven.png
   ashlar run --fixed FP16x16 testdata/digits.onnx testdata/seven.png
   convert drawing.svg png:- | ashlar run testdata/digits.onnx - --invert --json`,
 		Args: arguments(1, -1, "a model and its inputs"),
@@ -133,7 +131,7 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 	flags.StringVar(&f.fixed, "fixed", "", "run in a fixed-point `format`: FP8x23, FP16x16, FP32x32 or FP64x64")
 	flags.IntVar(&f.repeat, "repeat", 1, "run `N` times")
 	flags.BoolVar(&f.profile, "profile", false, "print where the time goes")
-	flags.StringVar(&f.trace, "trace", "", "write the nodes of the last run to `file`, as Chrome's viewer reads them")
+	flags.StringVar(&f.trace, "trace", "", "write the nodes of the last run to `file.json`, as Chrome's viewer reads them")
 	flags.StringVar(&f.all, "all", "", "write the results of all nodes to `file.npz`")
 	flags.Var(&p.limit, "max-memory", "refuse a run that needs more memory for weights and results: 2GiB, 500MB or none (default 4GiB)")
 	flags.IntVar(&f.threads, "threads", 0, "compute with `N` threads (default: all)")
@@ -150,10 +148,15 @@ strings NaN, +Inf and -Inf, complex ones are pairs.`,
 			return usagef(c, "--threads can't be %d; the most is %d", f.threads, mostThreads)
 		case f.repeat < 1:
 			return usagef(c, "--repeat can't be %d", f.repeat)
-		case f.all != "" && strings.ToLower(filepath.Ext(f.all)) != ".npz":
-			return usagef(c, "--all %s: the file must end in .npz", f.all)
 		}
-		if err := f.pics.check(); err != nil {
+		for _, x := range [][3]string{{".npz", "all", f.all}, {".json", "trace", f.trace}} {
+			if c.Flags().Changed(x[1]) {
+				if err := p.endsIn(x[0], x[1], x[2]); err != nil {
+					return err
+				}
+			}
+		}
+		if err := f.pics.check(p); err != nil {
 			return err
 		}
 		return p.runModel(c.Context(), &f, args[0], args[1:])
@@ -196,11 +199,11 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	if err != nil {
 		return err
 	}
-	folders, err := foldersOf(m, f, files)
+	folders, err := p.foldersOf(m, f, files)
 	if err != nil {
 		return err
 	}
-	targets, err := targetsOf(m, src.name, f.outputs)
+	targets, err := p.targetsOf(m, src.name, f.outputs)
 	if err != nil {
 		return err
 	}
@@ -211,10 +214,10 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 	}
 	quiet := targetsStdout(targets)
 	if quiet && f.json {
-		return &usageError{"run: --json and an output to - both want standard output; see ashlar run --help"}
+		return p.usagef("--json and an output to - both want standard output")
 	}
 	u := &runner{program: p, f: f, src: src, m: m}
-	if u.s, err = f.session(m); err != nil {
+	if u.s, err = p.session(m, f); err != nil {
 		return src.in(err)
 	}
 	if u.labels, err = findLabels(f.labels, src); err != nil {
@@ -239,8 +242,7 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 		}
 	}
 	if f.all != "" {
-		put := func(w io.Writer) error { return npy.WriteZip(w, r.profile.names, r.profile.values) }
-		if err := p.writeTo(f.all, put); err != nil {
+		if err := p.writeAll(f.all, r.profile); err != nil {
 			return err
 		}
 	}
@@ -261,13 +263,13 @@ func (p *program) runModel(ctx context.Context, f *runFlags, model string, files
 }
 
 // session loads a model as --fixed says.
-func (f *runFlags) session(m *onnx.Model) (*onnx.Session, error) {
+func (p *program) session(m *onnx.Model, f *runFlags) (*onnx.Session, error) {
 	if !f.fixedGiven {
 		return onnx.NewSession(m)
 	}
 	d, err := dtype.Parse(f.fixed)
 	if err != nil || !d.IsFixed() {
-		return nil, &usageError{fmt.Sprintf("run: --fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64; see ashlar run --help", cmp.Or(f.fixed, `""`))}
+		return nil, p.usagef("--fixed %s: want FP8x23, FP16x16, FP32x32 or FP64x64", cmp.Or(f.fixed, `""`))
 	}
 	return onnx.NewFixedSession(m, d)
 }

@@ -18,20 +18,22 @@ func (p *program) showCommand() *cobra.Command {
 		Use:   "show FILE[#NAME]",
 		Short: "Print the elements of a tensor",
 		Long: `Show prints the type, the shape and the elements of a tensor as NumPy does,
-shortened beyond 1000 elements: of an npy, CSV, TSV or raw file, of the array
-#NAME of an npz or safetensors file, of the weight #NAME of an ONNX model, or of
-a picture, which is uint8 of (channels, height, width). Of npy, safetensors and
-raw files, and of npz files that aren't compressed, only the --slice is read.
+shortened beyond 1000 elements. FILE is one of:
 
-FILE may be -, standard input; -#NAME needs -- before it, as it looks like a flag.
+  an npy, pb, CSV, TSV or raw file
+  an npz, safetensors or Zarr file, with #NAME where it has several arrays
+  an ONNX model, with the #NAME of a weight
+  a picture, which is uint8 of (channels, height, width)
+  -, standard input; -#NAME needs -- before it, as it looks like a flag
 
---slice takes what stands between NumPy's brackets: numbers, start:stop:step,
-..., None.
+--slice takes the text between NumPy's brackets: numbers, start:stop:step, ...,
+None. Of npy, safetensors and raw files, and of npz files that aren't compressed,
+no more is read.
 
 --heatmap shows the size of numbers instead: by colours on a terminal, else by
 characters. --png writes the same picture to a file. Both want rank 2, 1 or 0,
-and read every element of it: where there are more than cells, a cell is the mean
-of several.`,
+and read every element. Where there are more than cells, a cell is the mean of
+several.`,
 		Example: `  ashlar show testdata/digits-test.npy --slice "0, ::2"
   ashlar show testdata/digits-test.npy --slice 0 --heatmap
   ashlar show testdata/digits.onnx#dense1.weight --png dense1.png

@@ -232,7 +232,7 @@ func (s *source) in(err error) error {
 }
 
 func (s *source) unknown() error {
-	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG, and by their names CSV, TSV, raw and pb", s.name)
+	return fmt.Errorf("%s: it is none of the files that are read: npy, npz, safetensors, ONNX, PNG, JPEG, and by their names CSV, TSV, raw, Zarr and pb", s.name)
 }
 
 // reader reads s from its beginning.
@@ -275,6 +275,9 @@ func (p *program) openModel(arg string) (*source, *onnx.Model, error) {
 		return nil, nil, fmt.Errorf("%s: it isn't an ONNX model", s.name)
 	}
 	m, err := p.model(s)
+	if err != nil && s.kind == unknownKind {
+		err = fmt.Errorf("%w; it doesn't look like an ONNX model", err)
+	}
 	return s, m, err
 }
 
@@ -426,6 +429,11 @@ func (p *program) stored(s *source, idx ...tensor.Index) (t tensor.Any, err erro
 	}
 	t, err = part(a, name, idx)
 	return t, s.in(err)
+}
+
+// noTensor reports whether an array can't be read as its elements are strings, or another type that no tensor holds.
+func noTensor(err error) bool {
+	return errors.Is(err, npy.ErrType) || errors.Is(err, safetensors.ErrType) || errors.Is(err, onnx.ErrUnsupported)
 }
 
 // part reads an array or, without reading the rest, a part of it. All of an array of an

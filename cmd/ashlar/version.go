@@ -31,21 +31,26 @@ bits at every level.`,
 		Args: arguments(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-			version, revision := "unknown", "unknown"
+			revision := "unknown"
 			if b, ok := debug.ReadBuildInfo(); ok {
-				if b.Main.Version != "" {
-					version = b.Main.Version
-				}
 				revision = revisionOf(b.Settings)
 			}
 			fmt.Fprintf(w, "ashlar\t%s\nrevision\t%s\ngo\t%s %s/%s\nprocessor\t%s, %d threads\nlevel\t%s\nkernels\t%s\n",
-				version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels(cpu.Current()))
+				buildVersion(), revision, runtime.Version(), runtime.GOOS, runtime.GOARCH, cpu.Name(), runtime.GOMAXPROCS(0), cpu.Current(), kernels(cpu.Current()))
 			if err := p.cpuErr(); err != nil {
 				fmt.Fprintf(w, "warning\t%v\n", err)
 			}
 			return w.Flush()
 		},
 	}
+}
+
+// buildVersion is the version of the module that the program was built from.
+func buildVersion() string {
+	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
+		return b.Main.Version
+	}
+	return "unknown"
 }
 
 // revisionOf is the commit that the program was built from, with its time, as the go command recorded them.

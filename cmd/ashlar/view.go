@@ -19,7 +19,7 @@ import (
 )
 
 // viewFiles are the endings of the files that the page shows.
-var viewFiles = []string{".npy", ".npz", ".safetensors", ".onnx"}
+var viewFiles = []string{".npy", ".npz", ".safetensors", ".onnx", ".zip"}
 
 func (p *program) viewCommand() *cobra.Command {
 	var site, listen string
@@ -27,9 +27,9 @@ func (p *program) viewCommand() *cobra.Command {
 		Use:   "view [EXPRESSION | FILE...]",
 		Short: "Serve the page that draws and judges layouts, and shows files",
 		Long: `View serves a page for a browser on this machine: it draws layouts, judges them,
-and shows npy, npz, safetensors and ONNX files. It prints an address for each
-argument, an expression or a file, and opens nothing by itself. It works until
-it is interrupted.
+and shows npy, npz, safetensors, ONNX and zipped Zarr files. It prints an address
+for each argument, an expression or a file, and opens nothing by itself. It works
+until it is interrupted.
 
 The folder of the page comes from the module web of this project:
 
@@ -67,6 +67,19 @@ func viewHandler(site string, files []string) http.Handler {
 	})
 }
 
+// onlyLocal refuses requests for a host that is a name other than localhost: a page on the web can give its own name the
+// address of this machine, and read what that name serves.
+func onlyLocal(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host := (&url.URL{Host: r.Host}).Hostname()
+		if host != "localhost" && net.ParseIP(host) == nil {
+			http.Error(w, "the host isn't this machine; ask for localhost", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 func (p *program) view(ctx context.Context, site, listen string, args []string) error {
 	for _, name := range []string{"index.html", "layouts.wasm.gz", "wasm_exec.js"} {
 		if _, err := os.Stat(filepath.Join(site, name)); err != nil {
@@ -81,6 +94,8 @@ func (p *program) view(ctx context.Context, site, listen string, args []string) 
 			name := "files/" + strconv.Itoa(len(files)) + "/" + url.PathEscape(filepath.Base(arg))
 			files = append(files, arg)
 			hashes = append(hashes, url.Values{"tab": {"tensors"}, "file": {name}}.Encode())
+		case err == nil && info.IsDir():
+			return fmt.Errorf("view: %s is a folder; zip a Zarr folder, or drop it on the page", arg)
 		case isFileName(arg):
 			if err == nil {
 				err = errors.New("it is no regular file")
@@ -111,7 +126,11 @@ func (p *program) view(ctx context.Context, site, listen string, args []string) 
 		l.Close()
 		return err
 	}
-	server := &http.Server{Handler: viewHandler(site, files), ReadHeaderTimeout: 10 * time.Second}
+	handler := viewHandler(site, files)
+	if a, ok := l.Addr().(*net.TCPAddr); ok && a.IP.IsLoopback() {
+		handler = onlyLocal(handler)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("view: %w", err)

@@ -50,6 +50,18 @@ func TestViewServesWhatIsNamed(t *testing.T) {
 	}
 }
 
+// A page on the web whose name was given the address of this machine gets nothing.
+func TestViewAnswersThisMachine(t *testing.T) {
+	handler := onlyLocal(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the page") }))
+	for host, status := range map[string]int{"127.0.0.1:80": 200, "localhost:8000": 200, "localhost": 200, "[::1]:80": 200, "evil.example": 403, "127.0.0.1.evil.example:80": 403, "": 403} {
+		r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+		r.Host = host
+		if handler.ServeHTTP(w, r); w.Code != status || (status != 200) == (w.Body.String() == "the page") {
+			t.Errorf("host %q: %d %q", host, w.Code, w.Body.String())
+		}
+	}
+}
+
 func TestViewRefuses(t *testing.T) {
 	empty := t.TempDir()
 	page := t.TempDir()
@@ -66,6 +78,7 @@ func TestViewRefuses(t *testing.T) {
 		{[]string{"view"}, 2, "go run ./build DIR"},
 		{[]string{"view", "--site", empty}, 1, "has no index.html"},
 		{[]string{"view", "--site", page, "gone.npy"}, 1, "gone.npy"},
+		{[]string{"view", "--site", page, empty}, 1, "zip a Zarr folder"},
 		{[]string{"view", "--site", page, "(8,8):"}, 2, "^"},
 		{[]string{"view", "--site", page, "--listen", "256.0.0.1:1"}, 1, "can't listen"},
 	} {

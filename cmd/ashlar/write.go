@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -37,12 +38,27 @@ func (p *program) writeTo(file string, put func(io.Writer) error) error {
 	return nil
 }
 
-// folderOf fails if there is no folder for a file.
+// folderOf fails if there is no folder for a file, or one in its place.
 func folderOf(file string) error {
-	if info, err := os.Stat(filepath.Dir(file)); file != "-" && (err != nil || !info.IsDir()) {
+	if file == "-" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s: there is no folder %s to write it to", file, filepath.Dir(file))
 	}
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: it is a folder, not a file", file)
+	}
 	return nil
+}
+
+// endsIn fails for the file of a flag whose name says other contents than the flag writes: a slip would replace a model by
+// its picture. What isn't an ordinary file, such as a pipe, may have any name.
+func (p *program) endsIn(end, flag, file string) error {
+	if info, err := os.Stat(file); strings.EqualFold(filepath.Ext(file), end) || err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	return p.usagef("--%s %s: the file must end in %s", flag, file, end)
 }
 
 // writeFile makes a file of what put writes. It appears, or takes the place of an earlier one, when all is written and the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -31,6 +32,18 @@ func isZarr(path string) bool {
 		}
 	}
 	return false
+}
+
+// zarrBytes is the size of an array, the largest int64 if it is beyond that.
+func zarrBytes(x *zarr.Array) int64 {
+	size := int64(x.DType().Size())
+	for _, n := range x.Shape() {
+		if n > 0 && size > math.MaxInt64/int64(n) {
+			return math.MaxInt64
+		}
+		size *= int64(n)
+	}
+	return size
 }
 
 // stem is the name that the array at the root of a hierarchy goes by.
@@ -131,21 +144,30 @@ func zarrChunks(t tensor.Any) []int {
 }
 
 // putZarr writes tensors to a store: one alone at the root, several in a group.
-func putZarr(store zarr.Store, items []item) error {
+func putZarr(store zarr.Store, items []item, shape []int) error {
 	ctx := context.Background()
+	var g *zarr.Group
 	if len(items) != 1 || strings.Contains(items[0].name, "/") {
-		g, err := zarr.CreateGroup(ctx, store, "", nil)
-		if err != nil {
+		var err error
+		if g, err = zarr.CreateGroup(ctx, store, "", nil); err != nil {
 			return err
 		}
-		defer g.Consolidate(ctx)
 	}
 	for _, x := range items {
 		name := cmp.Or(x.name, "array")
 		if len(items) == 1 && !strings.Contains(name, "/") {
 			name = ""
 		}
-		a, err := zarr.Create(ctx, store, name, zarr.Metadata{DType: x.t.DType(), Shape: x.t.Shape(), Chunks: zarrChunks(x.t)})
+		chunks := zarrChunks(x.t)
+		if shape != nil {
+			if len(shape) != len(chunks) {
+				return fmt.Errorf("%s: --chunks has %d extents, %s has %d axes", label(x.name), len(shape), typed(x.t.DType().String(), x.t.Shape()), len(chunks))
+			}
+			for i := range chunks {
+				chunks[i] = max(1, min(shape[i], x.t.Dim(i)))
+			}
+		}
+		a, err := zarr.Create(ctx, store, name, zarr.Metadata{DType: x.t.DType(), Shape: x.t.Shape(), Chunks: chunks})
 		if err == nil {
 			err = a.Write(ctx, make([]int, x.t.Rank()), x.t)
 		}
@@ -153,7 +175,10 @@ func putZarr(store zarr.Store, items []item) error {
 			return fmt.Errorf("%s: %w", label(x.name), err)
 		}
 	}
-	return nil
+	if g == nil {
+		return nil
+	}
+	return g.Consolidate(ctx)
 }
 
 // writeZarr makes a folder or, where the name ends in .zip, a zip file. A folder appears
@@ -161,7 +186,7 @@ func putZarr(store zarr.Store, items []item) error {
 func (v *conversion) writeZarr(items []item) error {
 	if v.out == "-" || strings.HasSuffix(strings.ToLower(v.out), ".zip") {
 		store := zarr.Memory()
-		if err := putZarr(store, items); err != nil {
+		if err := putZarr(store, items, v.chunks); err != nil {
 			return err
 		}
 		put := func(w io.Writer) error { return zarr.WriteZip(context.Background(), w, store) }
@@ -182,7 +207,7 @@ func (v *conversion) writeZarr(items []item) error {
 	defer done()
 	store, err := zarr.Dir(temp)
 	if err == nil {
-		err = putZarr(store, items)
+		err = putZarr(store, items, v.chunks)
 	}
 	if err != nil {
 		return err

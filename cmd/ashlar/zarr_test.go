@@ -21,6 +21,13 @@ func TestZarr(t *testing.T) {
 	}
 	const digits, model = "../../testdata/digits-test.npy", "../../testdata/digits.onnx"
 	ashlar(0, "convert", digits, at("x.zarr"))
+	ashlar(0, "convert", digits, at("c.zarr.zip"), "--chunks", "100,8,3")
+	if out := ashlar(0, "info", at("c.zarr.zip")); !strings.Contains(out, "chunks [100,8,3]") {
+		t.Error(out)
+	}
+	ashlar(0, "diff", digits, at("c.zarr.zip"))
+	ashlar(1, "convert", digits, at("d.zarr"), "--chunks", "100,8")
+	ashlar(2, "convert", digits, at("d.npy"), "--chunks", "100,8,8")
 	ashlar(0, "convert", at("x.zarr"), at("x.zarr.zip"))
 	ashlar(0, "convert", at("x.zarr.zip"), at("y.npy"))
 	ashlar(0, "diff", digits, at("y.npy"))
@@ -37,7 +44,7 @@ func TestZarr(t *testing.T) {
 	if out := ashlar(1, "convert", digits, at("x.zarr")); !strings.Contains(out, "never replaced") {
 		t.Error(out)
 	}
-	if list, err := os.ReadDir(dir); err != nil || len(list) != 5 {
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 6 {
 		t.Errorf("%v %v", list, err)
 	}
 }

@@ -161,6 +161,13 @@ func TestModels(t *testing.T) {
 }
 
 func Example_ordered() {
-	fmt.Println(ordered([]stdimage.Rectangle{stdimage.Rect(0, 50, 90, 70), stdimage.Rect(100, 12, 190, 32), stdimage.Rect(0, 10, 90, 30)}))
-	// Output: [(0,10)-(90,30) (100,12)-(190,32) (0,50)-(90,70)]
+	left, right, below := stdimage.Rect(0, 10, 90, 30), stdimage.Rect(100, 12, 190, 32), stdimage.Rect(0, 50, 90, 70)
+	names := map[stdimage.Rectangle]string{left: "left", right: "right", below: "below"}
+	for _, r := range ordered([]stdimage.Rectangle{below, right, left}) {
+		fmt.Println(names[r])
+	}
+	// Output:
+	// left
+	// right
+	// below
 }

@@ -5,21 +5,12 @@ import (
 	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
-
-// codes are the descriptors without their byte order: kind and bytes. What has
-// none here is stored as raw bytes.
-var codes = [dtype.Count]string{
-	dtype.Bool: "b1",
-	dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",
-	dtype.Uint8: "u1", dtype.Uint16: "u2", dtype.Uint32: "u4", dtype.Uint64: "u8",
-	dtype.Float16: "f2", dtype.Float32: "f4", dtype.Float64: "f8",
-	dtype.Complex64: "c8", dtype.Complex128: "c16",
-}
 
 // isRaw reports whether Write stores d as raw bytes, as ml_dtypes does: also types of 2
 // and 4 bits, a byte each.
-func isRaw(d dtype.DType) bool { return codes[d] == "" && structured[d] == "" && d.Size() > 0 }
+func isRaw(d dtype.DType) bool { return conv.NumPy[d] == "" && structured[d] == "" && d.Size() > 0 }
 
 // structured are the descriptors of fixed point, as Python lists of one field.
 var structured = [dtype.Count]string{
@@ -116,7 +107,7 @@ func coded(kind string) (dtype.DType, bool) {
 	case "f1": // what ml_dtypes calls its one IEEE type of that size
 		return dtype.Float8E5M2, true
 	}
-	for d, c := range codes {
+	for d, c := range conv.NumPy {
 		if c == kind {
 			return dtype.DType(d), true
 		}
@@ -198,7 +189,7 @@ func code(d dtype.DType) string {
 	case d.Size() == 0:
 		return ""
 	case d.Size() == 1:
-		return "|" + codes[d]
+		return "|" + conv.NumPy[d]
 	}
-	return "<" + codes[d]
+	return "<" + conv.NumPy[d]
 }

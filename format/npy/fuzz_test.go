@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -36,7 +37,7 @@ func FuzzRead(f *testing.F) {
 	for _, shape := range []string{"()", "(3,)", "(2, 3)", "(0, 4)", "(1099511627776,)", "(2L, 1)", "(-1,)"} {
 		f.Add([]byte(array("<i2", false, shape, "123456789012")))
 	}
-	for _, descr := range append(codes[1:], "V1", "V2", "O", "U3", "f16") {
+	for _, descr := range append(conv.NumPy[1:], "V1", "V2", "O", "U3", "f16") {
 		f.Add([]byte(array(">"+descr, true, "(2, 3)", strings.Repeat("\x00\x01\x7f\xff", 24))))
 	}
 	f.Add([]byte(file(2, "{\"shape\" :( 4 ,\t5, ) ,'fortran_order':False,\n'descr':\"<c8\"}", "")))

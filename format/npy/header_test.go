@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 )
 
 // file assembles an npy file: a header text as it is, without padding, and what
@@ -74,7 +75,7 @@ func TestHeader(t *testing.T) {
 
 // TestDescr reads every descriptor, in every spelling, as the type it stands for.
 func TestDescr(t *testing.T) {
-	for d, code := range codes {
+	for d, code := range conv.NumPy {
 		if code == "" {
 			continue
 		}

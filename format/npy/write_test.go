@@ -210,7 +210,7 @@ func TestReadOrders(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := drawTensor(rt)
 		want := rowMajor(t, a)
-		code := codes[a.DType()]
+		code := conv.NumPy[a.DType()]
 		if code == "" {
 			code = fmt.Sprintf("V%d", a.DType().Size())
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/tensor"
 	"pgregory.net/rapid"
 )
@@ -60,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 			m.Codecs = append(m.Codecs, Transpose(order...))
 		}
 		m.Codecs = append(m.Codecs, Bytes(rapid.Bool().Draw(t, "big")))
-		if codes[m.DType] != "" && m.Inner == nil && rapid.Bool().Draw(t, "version 2") {
+		if conv.NumPy[m.DType] != "" && m.Inner == nil && rapid.Bool().Draw(t, "version 2") {
 			m.Version = 2
 			m.Codecs = append(m.Codecs, rapid.SampledFrom([]Codec{Gzip(3), Zstd(1), {Name: "zlib"}}).Draw(t, "codec"))
 		} else {

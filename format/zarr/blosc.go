@@ -13,7 +13,7 @@ var errBlosc = errors.New("the frame is damaged")
 // unblosc reads a frame of Blosc 1: a header of 16 bytes, the offset of each block, and
 // the blocks, of one part or of one for each byte of an element.
 // Source: c-blosc, README_CHUNK_FORMAT.rst, and blosc.c for what is split.
-func unblosc(b []byte, most int) ([]byte, error) {
+func unblosc(dst, b []byte, most int) ([]byte, error) {
 	const header = 16
 	if len(b) < header {
 		return nil, errBlosc
@@ -46,7 +46,7 @@ func unblosc(b []byte, most int) ([]byte, error) {
 	if int(n)/1100 > len(b) && int(n) > 64<<20 {
 		return nil, fail(ErrLimit, "blosc: %d bytes in a frame of %d", n, len(b))
 	}
-	out := make([]byte, n)
+	out := sized(dst, int(n))
 	var scratch []byte
 	for k := range blocks {
 		dst := out[k*int(block) : min((k+1)*int(block), int(n))]
@@ -95,6 +95,14 @@ func unblosc(b []byte, most int) ([]byte, error) {
 	return out, nil
 }
 
+// sized is n bytes of dst, or new ones where it has no room.
+func sized(dst []byte, n int) []byte {
+	if cap(dst) < n {
+		return make([]byte, n)
+	}
+	return dst[:n]
+}
+
 // bloscFormats fill dst with what src holds compressed.
 var bloscFormats = map[byte]func(dst, src []byte) error{
 	0: unblosclz,
@@ -113,8 +121,8 @@ var bloscFormats = map[byte]func(dst, src []byte) error{
 	4: func(dst, src []byte) error { return into(dst, src, unzstd) },
 }
 
-func into(dst, src []byte, f func(b []byte, most int) ([]byte, error)) error {
-	out, err := f(src, len(dst))
+func into(dst, src []byte, f func(dst, b []byte, most int) ([]byte, error)) error {
+	out, err := f(dst[:0:len(dst)], src, len(dst))
 	if err == nil && len(out) != len(dst) {
 		err = errBlosc
 	}

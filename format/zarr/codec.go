@@ -2,17 +2,22 @@ package zarr
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"io"
+	"math"
+	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zlib"
@@ -33,6 +38,33 @@ func (c *Codec) UnmarshalJSON(b []byte) error {
 	type plain Codec
 	return json.Unmarshal(b, (*plain)(c))
 }
+
+// codecList is a list of codecs of a document. A codec that isn't known and needn't be
+// understood is left out.
+type codecList []Codec
+
+func (l *codecList) UnmarshalJSON(b []byte) error {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(b, &entries); err != nil || entries == nil {
+		return err
+	}
+	*l = codecList{}
+	for _, e := range entries {
+		var c Codec
+		if err := json.Unmarshal(e, &c); err != nil {
+			return err
+		}
+		if slices.Contains(codecNames, c.Name) || strings.HasPrefix(c.Name, numcodecs) || mustUnderstand(e) {
+			*l = append(*l, c)
+		}
+	}
+	return nil
+}
+
+// numcodecs begins the names of filters and compressors of version 2.
+const numcodecs = "numcodecs."
+
+var codecNames = []string{"transpose", "bytes", "endian", "gzip", "zlib", "zstd", "crc32c", "blosc", "sharding_indexed"}
 
 // Gzip compresses chunks, at a level of 0, not at all, to 9, best.
 func Gzip(level int) Codec { return Codec{"gzip", map[string]any{"level": level}} }
@@ -77,65 +109,86 @@ func (c Codec) text(key string) string {
 	return s
 }
 
-// A stage maps bytes to bytes. decode refuses to make more than most bytes.
+// A stage maps bytes to bytes. It may use the capacity of dst, which isn't b's. decode
+// refuses to make more than most bytes.
 type stage struct {
 	name   string
-	encode func(b []byte) ([]byte, error) // nil: it is read only
-	decode func(b []byte, most int) ([]byte, error)
+	encode func(dst, b []byte) ([]byte, error) // nil: it is read only
+	decode func(dst, b []byte, most int) ([]byte, error)
 }
 
 // A pipeline turns the elements of a chunk into the bytes of a value, and back.
 type pipeline struct {
-	d      dtype.DType
-	shape  []int // of the chunk
-	stored []int // the axes in the order of the bytes; nil: as they are
-	big    bool
-	stages []stage // in the order of encoding
-	n      int     // bytes of the elements
+	d       dtype.DType
+	shape   []int // of the chunk
+	stored  []int // the axes in the order of the bytes; nil: as they are
+	big     bool
+	stages  []stage // in the order of encoding
+	n       int     // bytes of the elements
+	most    int     // bytes of a value
+	scratch sync.Pool
+}
+
+// work is the memory that a chunk takes while it is read or written. It is used again.
+type work struct{ stored, plain []byte }
+
+func (p *pipeline) borrow() *work {
+	if w, ok := p.scratch.Get().(*work); ok {
+		return w
+	}
+	return new(work)
 }
 
 // slack is how many more bytes a stage may make of incompressible ones.
-func slack(n int) int { return n + n/4 + 1<<16 }
+func slack(n int) int { return min(n, math.MaxInt/2) + min(n, math.MaxInt/2)/4 + 1<<16 }
 
-func (p *pipeline) decode(b []byte) (tensor.Any, error) {
-	most := make([]int, len(p.stages))
-	for i, n := 0, p.n; i < len(most); i++ {
-		most[i], n = n, slack(n)
+// mosts returns the largest number of bytes that each stage may decode to, and that of a value.
+func (p *pipeline) mosts() (list []int, value int) {
+	n := p.n
+	for i := range p.stages {
+		m := n
+		if i > 0 && m < 16*p.n { // a filter may store wider elements
+			m = min(16*p.n+1<<16, math.MaxInt/4)
+		}
+		list = append(list, m)
+		n = slack(max(n, m))
 	}
-	own := false
+	return list, n
+}
+
+// decode puts the elements of a chunk, in the machine's byte order, into dst where that
+// has room. b is used up.
+func (p *pipeline) decode(dst, b []byte) ([]byte, error) {
+	most, value := p.mosts()
+	if len(b) > value {
+		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", len(b), p.n)
+	}
 	for i := len(p.stages) - 1; i >= 0; i-- {
 		s := p.stages[i]
-		m := most[i]
-		if i > 0 && m < 16*p.n { // a filter may store wider elements
-			m = min(16*p.n+1<<16, 1<<40)
+		var to []byte
+		if i == 0 && cap(dst) >= p.n {
+			to = dst[:0:p.n]
 		}
-		out, err := s.decode(b, m)
+		out, err := s.decode(to, b, most[i])
 		if err != nil {
 			var e *Error
 			if errors.As(err, &e) {
-				return tensor.Any{}, err
+				return nil, err
 			}
-			return tensor.Any{}, fail(ErrFormat, "%s: %v", s.name, err)
+			return nil, fail(ErrFormat, "%s: %v", s.name, err)
 		}
-		b, own = out, true
+		b = out
 	}
 	if len(b) != p.n {
-		return tensor.Any{}, fail(ErrFormat, "the chunk has %d bytes of elements; %v of %v are %d", len(b), p.shape, p.d, p.n)
+		return nil, fail(ErrFormat, "the chunk has %d bytes of elements; %v of %v are %d", len(b), p.shape, p.d, p.n)
 	}
-	if swap := p.big != conv.BigEndian && conv.Unit(p.d) > 1; swap || p.d.Misfit(b) >= 0 {
-		if !own {
-			b = bytes.Clone(b)
+	if p.big != conv.BigEndian {
+		if unit := conv.Unit(p.d); unit > 1 {
+			conv.Reverse(b, unit)
 		}
-		if swap {
-			conv.Reverse(b, conv.Unit(p.d))
-		}
-		p.d.Mend(b)
 	}
-	lay, err := p.layout()
-	if err != nil {
-		return tensor.Any{}, err
-	}
-	return tensorOf(b, p.d, lay)
+	p.d.Mend(b)
+	return b, nil
 }
 
 // layout is how the elements of a chunk lie in its bytes.
@@ -151,34 +204,67 @@ func (p *pipeline) layout() (layout.Layout, error) {
 	return layout.New(p.shape, strides)
 }
 
-func (p *pipeline) encode(t tensor.Any) ([]byte, error) {
-	var err error
+// encode makes the value of a chunk, which lies in w, and reports whether it consists of
+// this element alone; then the value is nil.
+func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same bool, err error) {
 	if p.stored != nil {
 		if t, err = tensor.Permute(t, p.stored...); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	var buf bytes.Buffer
-	buf.Grow(p.n)
-	if e := tensor.Try(func() { err = tensor.Encode(&buf, t) }); e != nil {
-		err = e
+	swap := p.big != conv.BigEndian && conv.Unit(p.d) > 1
+	b, direct := tensor.Bytes(t)
+	if !direct || swap {
+		if cap(w.plain) < p.n {
+			w.plain = mem.Make(p.n)
+		}
+		b = w.plain[:p.n]
+		if err := p.gather(b, t); err != nil {
+			return nil, false, err
+		}
 	}
-	if err != nil {
-		return nil, err
+	if n := len(unless); n > 0 && bytes.Equal(b[:n], unless) && bytes.Equal(b[n:], b[:len(b)-n]) {
+		runtime.KeepAlive(t)
+		return nil, true, nil
 	}
-	b := buf.Bytes()
-	if p.big {
+	if swap {
 		conv.Reverse(b, conv.Unit(p.d))
 	}
-	for _, s := range p.stages {
+	for i, s := range p.stages {
 		if s.encode == nil {
-			return nil, fail(ErrCodec, "the codec %s is read and not written", s.name)
+			return nil, false, fail(ErrCodec, "the codec %s is read and not written", s.name)
 		}
-		if b, err = s.encode(b); err != nil {
-			return nil, fail(err, "%s: %v", s.name, err)
+		var to []byte
+		if i == len(p.stages)-1 {
+			to = w.stored[:0]
+		}
+		if b, err = s.encode(to, b); err != nil {
+			return nil, false, fail(err, "%s: %v", s.name, err)
+		}
+		if i == len(p.stages)-1 {
+			w.stored = b
 		}
 	}
-	return b, nil
+	if len(p.stages) == 0 { // the bytes may be those of t
+		w.stored = append(w.stored[:0], b...)
+		b = w.stored
+	}
+	runtime.KeepAlive(t) // b may be its memory
+	return b, false, nil
+}
+
+// gather copies the elements of t to b.
+func (p *pipeline) gather(b []byte, t tensor.Any) error {
+	lay, err := layout.RowMajor(t.Shape()...)
+	if err != nil {
+		return err
+	}
+	p.d.Mend(b) // what was there before
+	own, err := tensorOver(b, p.d, lay)
+	if err != nil {
+		return err
+	}
+	return tensor.Copy(own, t)
 }
 
 // newPipeline reads a list of codecs without sharding.
@@ -220,7 +306,7 @@ func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) 
 			continue
 		}
 		var s stage
-		if id, ok := strings.CutPrefix(c.Name, "numcodecs."); ok {
+		if id, ok := strings.CutPrefix(c.Name, numcodecs); ok {
 			s, err = filterOf(id, c, d, p.big)
 		} else {
 			s, err = stageOf(c, d)
@@ -231,6 +317,7 @@ func newPipeline(codecs []Codec, d dtype.DType, shape []int) (*pipeline, error) 
 		p.stages = append(p.stages, s)
 		serialized = true
 	}
+	_, p.most = p.mosts()
 	return p, nil
 }
 
@@ -278,48 +365,32 @@ func stageOf(c Codec, d dtype.DType) (stage, error) {
 		if level < 0 || level > 9 {
 			return stage{}, fail(ErrFormat, "gzip: level %d; it is 0 to 9", level)
 		}
-		return stage{"gzip", func(b []byte) ([]byte, error) {
-			var out bytes.Buffer
-			w, err := gzip.NewWriterLevel(&out, level)
-			if err == nil {
-				_, err = w.Write(b)
-			}
-			err = cmpErr(err, w.Close())
-			return out.Bytes(), err
-		}, func(b []byte, most int) ([]byte, error) {
-			r, err := gzip.NewReader(bytes.NewReader(b))
-			if err != nil {
-				return nil, err
-			}
-			return inflate(r, len(b), most)
-		}}, nil
+		var writers sync.Pool
+		return stage{"gzip", func(dst, b []byte) ([]byte, error) {
+			return deflate(&writers, dst, b, func(w io.Writer) (resetter, error) { return gzip.NewWriterLevel(w, level) })
+		}, ungzip}, nil
 	case "zlib":
 		level := c.int("level", 1)
 		if level < -1 || level > 9 {
 			return stage{}, fail(ErrFormat, "zlib: level %d; it is -1 to 9", level)
 		}
-		return stage{"zlib", func(b []byte) ([]byte, error) {
-			var out bytes.Buffer
-			w, err := zlib.NewWriterLevel(&out, level)
-			if err == nil {
-				_, err = w.Write(b)
-			}
-			err = cmpErr(err, w.Close())
-			return out.Bytes(), err
+		var writers sync.Pool
+		return stage{"zlib", func(dst, b []byte) ([]byte, error) {
+			return deflate(&writers, dst, b, func(w io.Writer) (resetter, error) { return zlib.NewWriterLevel(w, level) })
 		}, unzlib}, nil
 	case "zstd":
 		level := zstd.EncoderLevelFromZstd(c.int("level", 3))
-		return stage{"zstd", func(b []byte) ([]byte, error) {
+		return stage{"zstd", func(dst, b []byte) ([]byte, error) {
 			w, err := encoder(level)
 			if err != nil {
 				return nil, err
 			}
-			return w.EncodeAll(b, nil), nil
+			return w.EncodeAll(b, dst), nil
 		}, unzstd}, nil
 	case "crc32c":
-		return stage{"crc32c", func(b []byte) ([]byte, error) {
-			return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
-		}, func(b []byte, _ int) ([]byte, error) {
+		return stage{"crc32c", func(dst, b []byte) ([]byte, error) {
+			return binary.LittleEndian.AppendUint32(append(dst, b...), crc32.Checksum(b, castagnoli)), nil
+		}, func(_, b []byte, _ int) ([]byte, error) {
 			n := len(b) - 4
 			if n < 0 {
 				return nil, errors.New("no room for a checksum")
@@ -339,9 +410,13 @@ func stageOf(c Codec, d dtype.DType) (stage, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// inflate reads at most most bytes, and memory for those that have come.
-func inflate(r io.Reader, compressed, most int) ([]byte, error) {
-	out := make([]byte, 0, min(most, 8*compressed+512))
+// inflate reads at most most bytes, into dst where that has room. It takes memory as the
+// bytes come.
+func inflate(r io.Reader, dst []byte, compressed, most int) ([]byte, error) {
+	out := dst[:0:min(cap(dst), most)]
+	if cap(out) == 0 {
+		out = make([]byte, 0, min(most, 8*compressed+512))
+	}
 	for {
 		if len(out) == cap(out) {
 			if len(out) == most {
@@ -373,12 +448,57 @@ func inflate(r io.Reader, compressed, most int) ([]byte, error) {
 	}
 }
 
-func unzlib(b []byte, most int) ([]byte, error) {
-	r, err := zlib.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, err
+// A resetter is a writer that compresses.
+type resetter interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+// deflate appends b to dst, compressed by a writer of a pool.
+func deflate(pool *sync.Pool, dst, b []byte, make func(io.Writer) (resetter, error)) ([]byte, error) {
+	out := bytes.NewBuffer(dst)
+	w, ok := pool.Get().(resetter)
+	if ok {
+		w.Reset(out)
+	} else {
+		var err error
+		if w, err = make(out); err != nil {
+			return nil, err
+		}
 	}
-	return inflate(r, len(b), most)
+	_, err := w.Write(b)
+	err = cmp.Or(err, w.Close())
+	pool.Put(w)
+	return out.Bytes(), err
+}
+
+var gunzippers, unzlibbers sync.Pool
+
+func ungzip(dst, b []byte, most int) ([]byte, error) {
+	r, ok := gunzippers.Get().(*gzip.Reader)
+	if !ok {
+		r = new(gzip.Reader)
+	}
+	defer gunzippers.Put(r)
+	if err := r.Reset(bytes.NewReader(b)); err != nil {
+		return nil, unexpected(err)
+	}
+	return inflate(r, dst, len(b), most)
+}
+
+func unzlib(dst, b []byte, most int) ([]byte, error) {
+	r, ok := unzlibbers.Get().(io.ReadCloser)
+	var err error
+	if ok {
+		err = r.(zlib.Resetter).Reset(bytes.NewReader(b), nil)
+	} else {
+		r, err = zlib.NewReader(bytes.NewReader(b))
+	}
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	defer unzlibbers.Put(r)
+	return inflate(r, dst, len(b), most)
 }
 
 // decoder decodes within the capacity of what it is given.
@@ -404,18 +524,24 @@ func encoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
 	return w, err
 }
 
-func unzstd(b []byte, most int) ([]byte, error) {
+func unzstd(dst, b []byte, most int) ([]byte, error) {
 	d, err := decoder()
 	if err != nil {
 		return nil, err
 	}
-	for room := min(most, 64<<20+32*len(b)); ; room = min(most, 4*room) {
-		out, err := d.DecodeAll(b, make([]byte, 0, room))
+	room := min(most, 64<<20+32*len(b))
+	if cap(dst) < room {
+		dst = make([]byte, 0, room)
+	}
+	for {
+		out, err := d.DecodeAll(b, dst[:0:room])
 		if err == nil || !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 			return out, err
 		}
 		if room == most {
 			return nil, fail(ErrLimit, "zstd: more than the %d bytes that the chunk has come out of %d", most, len(b))
 		}
+		room = min(most, 4*room)
+		dst = make([]byte, 0, room)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -76,9 +77,13 @@ func writeAll(t *testing.T, folder string, cases map[string]Metadata) (names []s
 		if m.Chunks == nil {
 			m.Chunks = []int{16, 20}
 		}
+		values := numbers(m.DType)
+		if strings.HasPrefix(name, "holes") { // of fill values
+			m.Fill, values = scalarOf(t, "7", m.DType), values.Slice(tensor.R(0, 20))
+		}
 		a, err := Create(t.Context(), store, name, m)
 		if err == nil {
-			err = a.Write(t.Context(), []int{0, 0}, numbers(m.DType))
+			err = a.Write(t.Context(), []int{0, 0}, values)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -86,6 +91,15 @@ func writeAll(t *testing.T, folder string, cases map[string]Metadata) (names []s
 		names = append(names, name)
 	}
 	return names
+}
+
+func scalarOf(t *testing.T, text string, d dtype.DType) tensor.Any {
+	t.Helper()
+	v, err := fillOf([]byte(text), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestPython needs Debian's python3-zarr, of version 2.
@@ -102,6 +116,7 @@ func TestPython(t *testing.T) {
 		"gzip":  {Version: 2, DType: dtype.Int32, Codecs: []Codec{Gzip(3)}},
 		"zstd":  {Version: 2, DType: dtype.Float64},
 		"order": {Version: 2, DType: dtype.Bool, Codecs: []Codec{Transpose(1, 0), {Name: "zlib"}}},
+		"holes": {Version: 2, DType: dtype.Int16, Codecs: []Codec{Gzip(1)}},
 		"big":   {Version: 2, DType: dtype.Float32, Codecs: []Codec{Bytes(true)}, Separator: "/"},
 	})
 	run(t, python, append([]string{"testdata/cross.py", "check", folder}, names...)...)
@@ -123,6 +138,10 @@ func TestZarrita(t *testing.T) {
 		"transpose": {DType: dtype.Int16, Codecs: []Codec{Transpose(1, 0), Bytes(true)}, Separator: "."},
 		"keys":      {DType: dtype.Uint8, V2Keys: true},
 		"shards":    {DType: dtype.Float32, Chunks: []int{20, 40}, Inner: []int{10, 8}},
+		"chain":     {DType: dtype.Float64, Chunks: []int{20, 40}, Inner: []int{10, 8}, Codecs: []Codec{Transpose(1, 0), Bytes(true), Gzip(1), CRC32C()}},
+		"unchecked": {DType: dtype.Int16, Chunks: []int{40, 50}, Inner: []int{40, 50}, IndexWithoutCRC: true, Codecs: []Codec{CRC32C()}},
+		"holes":     {DType: dtype.Float32},
+		"holes-in":  {DType: dtype.Float64, Chunks: []int{32, 40}, Inner: []int{16, 20}},
 	})
 	run(t, "node", append([]string{"testdata/cross.mjs", modules, "check", folder}, names...)...)
 }

@@ -36,19 +36,10 @@ func typeNamed(name string) (dtype.DType, error) {
 	return dtype.Invalid, fail(ErrType, "data_type %.100q is no element type known here", name)
 }
 
-// codes are the element types of version 2, NumPy's without the byte order.
-var codes = [dtype.Count]string{
-	dtype.Bool: "b1",
-	dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",
-	dtype.Uint8: "u1", dtype.Uint16: "u2", dtype.Uint32: "u4", dtype.Uint64: "u8",
-	dtype.Float16: "f2", dtype.Float32: "f4", dtype.Float64: "f8",
-	dtype.Complex64: "c8", dtype.Complex128: "c16",
-}
-
 // typeCoded reads NumPy's <f8 and its like.
 func typeCoded(code string) (d dtype.DType, big bool, err error) {
 	if len(code) > 2 && strings.IndexByte("<>|", code[0]) >= 0 {
-		for d, c := range codes {
+		for d, c := range conv.NumPy {
 			if c == code[1:] && c != "" {
 				return dtype.DType(d), code[0] == '>' && dtype.DType(d).Size() > 1, nil
 			}
@@ -58,7 +49,7 @@ func typeCoded(code string) (d dtype.DType, big bool, err error) {
 }
 
 func codeOf(d dtype.DType) (string, error) {
-	switch c := codes[d]; {
+	switch c := conv.NumPy[d]; {
 	case c == "":
 		return "", fail(ErrType, "version 2 has no element type %v", d)
 	case d.Size() == 1:
@@ -251,23 +242,9 @@ func hexOf(w uint64, size int) string {
 	return strings.Repeat("0", 2*size-len(s)) + s
 }
 
-// tensorOf makes a tensor of bytes in the machine's order.
-func tensorOf(b []byte, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
-	buf := mem.Borrow(b, nil)
-	if len(b) > 0 && buf.Align() < min(d.Size(), 8) {
-		own, err := mem.AllocDirty(len(b))
-		if err != nil {
-			return tensor.Any{}, err
-		}
-		copy(own.Bytes(), b)
-		buf = own
-	}
-	return tensor.FromBytes(d, buf, 0, lay)
-}
-
-// view makes a tensor of a layout whose first element is element first of b.
-func view(b []byte, d dtype.DType, first int, lay layout.Layout) (tensor.Any, error) {
-	return tensor.FromBytes(d, mem.Borrow(b, nil), first*d.Size(), lay)
+// tensorOver makes a tensor over bytes in the machine's order.
+func tensorOver(b []byte, d dtype.DType, lay layout.Layout) (tensor.Any, error) {
+	return tensor.FromBytes(d, mem.Borrow(b, nil), 0, lay)
 }
 
 // scalar makes a tensor of rank 0.
@@ -276,7 +253,7 @@ func scalar(b []byte, d dtype.DType) (tensor.Any, error) {
 	if err != nil {
 		return tensor.Any{}, err
 	}
-	return tensorOf(b, d, lay)
+	return tensorOver(b, d, lay)
 }
 
 // fillBytes are the bytes of the fill value.

@@ -12,6 +12,7 @@ var (
 	ErrType   = errors.New("unsupported element type") // an element type without a counterpart
 	ErrCodec  = errors.New("unsupported codec")        // a codec, filter or extension that isn't known
 	ErrLimit  = errors.New("over a limit")             // more than is accepted; the text says which limit
+	ErrLocked = errors.New("locked by another")        // somebody else holds the lock
 	ErrShape  = errors.New("shapes don't fit")         // an index or a tensor that doesn't fit the array
 )
 
@@ -51,4 +52,18 @@ func at(key string, err error) error {
 		return &named
 	}
 	return &Error{Key: key, Text: err.Error(), Err: err}
+}
+
+// in names the inner chunk of an error.
+func in(index []int, err error) error {
+	if err == nil {
+		return nil
+	}
+	reason := err
+	var e *Error
+	if errors.As(err, &e) {
+		reason = e.Err
+		return fail(reason, "inner chunk %v: %s", index, e.Text)
+	}
+	return fail(reason, "inner chunk %v: %v", index, err)
 }

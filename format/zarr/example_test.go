@@ -2,8 +2,10 @@ package zarr_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"strings"
 
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/zarr"
@@ -56,4 +58,47 @@ func ExampleGroup() {
 	red, err := again.Open(ctx, names[0])
 	fmt.Println(names, red.DimensionNames(), red.Grid(), again.Attributes()["source"], err)
 	// Output: [day/red] [y x] [3 4] a camera <nil>
+}
+
+// Chunks are asked for, read into memory that is there, and deleted one by one.
+func ExampleArray_ReadInto() {
+	ctx, store := context.Background(), zarr.Memory()
+	a, err := zarr.Create(ctx, store, "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{4, 1 << 40}, Chunks: []int{2, 3}, Fill: tensor.Scalar[float32](-1).Any()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := a.WriteChunk(ctx, tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3).Any(), 0, 1); err != nil {
+		log.Fatal(err)
+	}
+	stored, err := a.StoredChunks(ctx)
+	fmt.Println(stored, err)
+	_, there, err := a.ChunkSize(ctx, 1, 1)
+	fmt.Println(there, err)
+
+	t := tensor.Empty[float32](2, 4) // used again for every part
+	if err := a.ReadInto(ctx, []int{0, 2}, t.Any()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(t)
+	fmt.Println(a.DeleteChunk(ctx, 0, 1), zarr.Remove(ctx, store, "x"))
+	// Output:
+	// [[0 1]] <nil>
+	// false <nil>
+	// [[-1.  1.  2.  3.]
+	//  [-1.  4.  5.  6.]]
+	// <nil> <nil>
+}
+
+func ExampleLock() {
+	ctx, store := context.Background(), zarr.Memory() // zarr.Dir(path) for a folder
+	release, err := zarr.Lock(ctx, store, "x", "the nightly run")
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = zarr.Lock(ctx, store, "x", "somebody else")
+	fmt.Println(errors.Is(err, zarr.ErrLocked), strings.Contains(err.Error(), `"the nightly run" holds the lock`))
+	fmt.Println(release())
+	// Output:
+	// true true
+	// <nil>
 }

@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // typed fails unless err is one of this package's.
@@ -100,7 +102,7 @@ func FuzzBlosc(f *testing.F) {
 	f.Add([]byte{2, 1, 0x16, 8, 2, 0, 0, 0, 2, 0, 0, 0, 18, 0, 0, 0, 1, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		frugal(t, func() {
-			out, err := unblosc(b, 1<<20)
+			out, err := unblosc(nil, b, 1<<20)
 			if err == nil && len(out) > 1<<20 {
 				t.Errorf("%d bytes", len(out))
 			}
@@ -149,7 +151,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := bomb.encode(pattern(dtype.Uint8, []int{1 << 22}))
+	b, _, err := bomb.encode(new(work), pattern(dtype.Uint8, []int{1 << 22}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +159,11 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := small.decode(b); !errors.Is(err, ErrLimit) {
+	if _, err := small.decode(nil, b); !errors.Is(err, ErrLimit) {
 		t.Errorf("a bomb: %v", err)
 	}
-	b, _ = small.encode(pattern(dtype.Uint8, []int{1 << 9}))
-	if _, err := small.decode(b); !errors.Is(err, ErrFormat) {
+	b, _, _ = small.encode(new(work), pattern(dtype.Uint8, []int{1 << 10}).Slice(tensor.R(0, 1<<9)), nil)
+	if _, err := small.decode(nil, b); !errors.Is(err, ErrFormat) {
 		t.Errorf("a short chunk: %v", err)
 	}
 	for _, lie := range [][2]uint64{{0, 4}, {2, 4}, {1 << 63, 4}, {1 << 62, 4}, {8, 1 << 62}} {
@@ -175,7 +177,7 @@ func TestHostile(t *testing.T) {
 			shard = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(shard, at), n)
 		}
 		meta := strings.Replace(seeds()[6], `["bytes"]`, `[{"name":"bytes","configuration":{"endian":"little"}}]`, 1)
-		if err := cmpErr(s.Set(ctx, "zarr.json", []byte(meta)), s.Set(ctx, "c/0/0", shard)); err != nil {
+		if err := cmp.Or(s.Set(ctx, "zarr.json", []byte(meta)), s.Set(ctx, "c/0/0", shard)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := Open(ctx, s, "")

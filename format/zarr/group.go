@@ -36,10 +36,11 @@ type consolidated struct {
 
 // OpenGroup opens the group at a path of the store, "" for its root.
 func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	g := &Group{store: s, path: strings.Trim(p, "/"), version: 3}
+	g := &Group{store: s, path: p, version: 3}
 	key := path.Join(g.path, "zarr.json")
 	b, err := read(ctx, s, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,6 +66,11 @@ func OpenGroup(ctx context.Context, s Store, p string) (*Group, error) {
 				return nil, at(key, fail(ErrCodec, "consolidated_metadata of the kind %.50q", c.Kind))
 			}
 			return g, nil
+		}
+		for name := range c.Metadata {
+			if err := valid(name); err != nil {
+				return nil, at(key, fail(ErrFormat, "consolidated_metadata of %.200q, which is no path", name))
+			}
 		}
 		if g.members = c.Metadata; g.members == nil {
 			g.members = map[string]json.RawMessage{}
@@ -101,19 +107,65 @@ func (g *Group) open2(ctx context.Context, v3 string) (*Group, error) {
 	return g, nil
 }
 
-// CreateGroup writes the metadata of a group of version 3.
-func CreateGroup(ctx context.Context, s Store, p string, attributes map[string]any) (*Group, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
-	}
-	g := &Group{store: s, path: strings.Trim(p, "/"), version: 3, attributes: attributes}
-	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
-		if _, err := s.Get(ctx, path.Join(g.path, name)); !errors.Is(err, fs.ErrNotExist) {
-			if err == nil {
-				err = fail(fs.ErrExist, "it is there; delete what is at this path, or take another")
-			}
-			return nil, at(path.Join(g.path, name), err)
+// nodes are the names of the values that make a path an array or a group.
+var nodes = []string{"zarr.json", ".zarray", ".zgroup"}
+
+// free fails when there is an array or a group at a path.
+func free(ctx context.Context, s Store, p string) error {
+	for _, name := range nodes {
+		key := path.Join(p, name)
+		if _, err := s.Get(ctx, key); err == nil {
+			return at(key, fail(fs.ErrExist, "it is there; delete what is at this path, or take another"))
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return at(key, err)
 		}
+	}
+	return nil
+}
+
+// parents makes the groups above a path that aren't there. Version 3 and zarr-python want
+// each to have metadata.
+func parents(ctx context.Context, s Store, p string, version int) error {
+	for p != "" {
+		if p = path.Dir(p); p == "." {
+			p = ""
+		}
+		for _, name := range nodes {
+			key := path.Join(p, name)
+			b, err := s.Get(ctx, key)
+			switch {
+			case err == nil && (name == ".zarray" || name == "zarr.json" && isArray(b)):
+				return at(key, fail(fs.ErrExist, "an array; nothing can be below it"))
+			case err == nil:
+				return nil // those above it are there
+			case !errors.Is(err, fs.ErrNotExist):
+				return at(key, err)
+			}
+		}
+		key, text := path.Join(p, "zarr.json"), `{"zarr_format":3,"node_type":"group"}`
+		if version == 2 {
+			key, text = path.Join(p, ".zgroup"), `{"zarr_format":2}`
+		}
+		if err := s.Set(ctx, key, []byte(text+"\n")); err != nil {
+			return at(key, err)
+		}
+	}
+	return nil
+}
+
+// CreateGroup writes the metadata of a group of version 3, and of the groups above it that
+// aren't there.
+func CreateGroup(ctx context.Context, s Store, p string, attributes map[string]any) (*Group, error) {
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
+	}
+	g := &Group{store: s, path: p, version: 3, attributes: attributes}
+	if err := free(ctx, s, g.path); err != nil {
+		return nil, err
+	}
+	if err := parents(ctx, s, g.path, 3); err != nil {
+		return nil, err
 	}
 	return g, g.write(ctx, nil)
 }
@@ -133,6 +185,9 @@ func (g *Group) Attributes() map[string]any { return g.attributes }
 // Open opens an array of the group by its path below it, by the consolidated metadata
 // if there is any.
 func (g *Group) Open(ctx context.Context, name string, opts ...Option) (*Array, error) {
+	if _, err := place(g.store, name); err != nil {
+		return nil, err
+	}
 	p := path.Join(g.path, name)
 	if b, ok := g.members[name]; ok {
 		m, err := parse3(b)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -16,10 +18,10 @@ type httpStore struct {
 }
 
 // HTTP returns the store below a URL, read only and without List: a hierarchy there is
-// opened by its paths, or by consolidated metadata. Ranges are asked for as such; of
-// a server that sends the whole value instead, as much as the range needs is read, and
-// one from the end is an error. client may be nil: http.DefaultClient. Status 404 and
-// 410 are an absent key.
+// opened by its paths, or by consolidated metadata. A part of a value is asked for by
+// a range. When the server sends the whole value instead, the bytes before the part are
+// dropped. An answer that holds another range is an error. client may be nil:
+// http.DefaultClient. Status 404 and 410 are an absent key.
 func HTTP(base string, client *http.Client) (Store, error) {
 	u, err := url.Parse(base)
 	if err == nil && u.Scheme != "http" && u.Scheme != "https" {
@@ -34,11 +36,11 @@ func HTTP(base string, client *http.Client) (Store, error) {
 	return &httpStore{client, u}, nil
 }
 
-func (s *httpStore) get(ctx context.Context, key, span string) (*http.Response, error) {
+func (s *httpStore) ask(ctx context.Context, method, key, span string) (*http.Response, error) {
 	if err := valid(key); err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath(strings.Split(key, "/")...).String(), nil)
+	r, err := http.NewRequestWithContext(ctx, method, s.base.JoinPath(strings.Split(key, "/")...).String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -64,16 +66,31 @@ func (s *httpStore) get(ctx context.Context, key, span string) (*http.Response, 
 }
 
 func (s *httpStore) Get(ctx context.Context, key string) ([]byte, error) {
-	a, err := s.get(ctx, key, "")
+	a, err := s.ask(ctx, http.MethodGet, key, "")
 	if err != nil {
 		return nil, err
 	}
 	defer a.Body.Close()
-	return inflate(a.Body, 1<<13, maxValue)
+	if a.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server answers %s to a request for the whole value", a.Status)
+	}
+	return inflate(a.Body, nil, 1<<13, maxValue)
+}
+
+func (s *httpStore) Size(ctx context.Context, key string) (int64, error) {
+	a, err := s.ask(ctx, http.MethodHead, key, "")
+	if err != nil {
+		return 0, err
+	}
+	a.Body.Close()
+	if a.ContentLength < 0 {
+		return 0, fmt.Errorf("the server doesn't say how large the value is: %w", errors.ErrUnsupported)
+	}
+	return a.ContentLength, nil
 }
 
 func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
-	if n < 0 || n > maxValue || off < 0 && n > -off {
+	if n < 0 || n > maxValue || off < 0 && n > -off || off > math.MaxInt64-n {
 		return nil, errRange(off, n, -1)
 	}
 	if n == 0 {
@@ -83,26 +100,53 @@ func (s *httpStore) GetRange(ctx context.Context, key string, off, n int64) ([]b
 	if off < 0 {
 		span = fmt.Sprintf("bytes=%d", off)
 	}
-	a, err := s.get(ctx, key, span)
+	a, err := s.ask(ctx, http.MethodGet, key, span)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Body.Close()
+	drop := int64(0) // bytes that come before the part
 	if a.StatusCode == http.StatusOK {
-		if off < 0 {
-			return nil, fmt.Errorf("the server sends no ranges: %w", errors.ErrUnsupported)
+		size := a.ContentLength
+		switch drop = off; {
+		case off < 0 && size < 0:
+			return nil, fmt.Errorf("the server sends neither a range nor the size: %w", errors.ErrUnsupported)
+		case off < 0:
+			drop += size
 		}
-		if _, err := io.CopyN(io.Discard, a.Body, off); err != nil {
-			return nil, err
+		if drop < 0 || size >= 0 && n > size-drop {
+			return nil, errRange(off, n, size)
 		}
-	} else if off < 0 && a.ContentLength >= 0 && a.ContentLength < -off {
-		return nil, errRange(off, n, a.ContentLength)
+	} else {
+		// RFC 9110, 14.4: bytes FIRST-LAST/SIZE, of which SIZE may be *
+		var first, last int64
+		var size string
+		text := a.Header.Get("Content-Range")
+		if _, err := fmt.Sscanf(text, "bytes %d-%d/%s", &first, &last, &size); err != nil || first < 0 || last < first || last == math.MaxInt64 {
+			return nil, fmt.Errorf("the server answers %s with the range %.50q", a.Status, text)
+		}
+		if off < 0 && last-first+1 < -off && first == 0 { // a value shorter than what was asked for
+			return nil, errRange(off, n, last+1)
+		}
+		if off < 0 && (last-first+1 != -off || size != "*" && size != strconv.FormatInt(last+1, 10)) || off >= 0 && first != off {
+			return nil, fmt.Errorf("the server answers %q with the range %.50q", span, text)
+		}
 	}
-	b, err := inflate(io.LimitReader(a.Body, n), int(min(n, 1<<17)), int(n))
+	if _, err := io.CopyN(io.Discard, a.Body, drop); err != nil {
+		return nil, unexpected(err)
+	}
+	b, err := inflate(io.LimitReader(a.Body, n), nil, int(min(n, 1<<17)), int(n))
 	if err == nil && int64(len(b)) < n {
 		err = io.ErrUnexpectedEOF
 	}
-	return b, err
+	return b, unexpected(err)
+}
+
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 func (s *httpStore) Set(_ context.Context, key string, _ []byte) error {

@@ -95,17 +95,17 @@ func (e *extension) UnmarshalJSON(b []byte) error {
 
 // document is zarr.json of an array.
 type document struct {
-	Format       int             `json:"zarr_format"`
-	Node         string          `json:"node_type"`
-	Shape        []int           `json:"shape"`
-	Type         extension       `json:"data_type"`
-	Grid         extension       `json:"chunk_grid"`
-	Keys         extension       `json:"chunk_key_encoding"`
-	Fill         json.RawMessage `json:"fill_value"`
-	Codecs       []Codec         `json:"codecs"`
-	Attributes   map[string]any  `json:"attributes,omitempty"`
-	Names        []*string       `json:"dimension_names,omitempty"`
-	Transformers []any           `json:"storage_transformers,omitempty"`
+	Format       int               `json:"zarr_format"`
+	Node         string            `json:"node_type"`
+	Shape        []int             `json:"shape"`
+	Type         extension         `json:"data_type"`
+	Grid         extension         `json:"chunk_grid"`
+	Keys         extension         `json:"chunk_key_encoding"`
+	Fill         json.RawMessage   `json:"fill_value"`
+	Codecs       codecList         `json:"codecs"`
+	Attributes   map[string]any    `json:"attributes,omitempty"`
+	Names        []*string         `json:"dimension_names,omitempty"`
+	Transformers []json.RawMessage `json:"storage_transformers,omitempty"`
 }
 
 var known = []string{"zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs",
@@ -121,14 +121,19 @@ func understood(b []byte) error {
 		if slices.Contains(known, name) {
 			continue
 		}
-		var field struct {
-			Must *bool `json:"must_understand"`
-		}
-		if json.Unmarshal(raw, &field) != nil || field.Must == nil || *field.Must {
+		if mustUnderstand(raw) {
 			return fail(ErrCodec, "the field %.100q isn't known, and doesn't say \"must_understand\": false", name)
 		}
 	}
 	return nil
+}
+
+// mustUnderstand reports whether a part of the metadata doesn't say that it may be ignored.
+func mustUnderstand(raw json.RawMessage) bool {
+	var field struct {
+		Must *bool `json:"must_understand"`
+	}
+	return json.Unmarshal(raw, &field) != nil || field.Must == nil || *field.Must
 }
 
 // parse3 reads zarr.json of an array.
@@ -145,8 +150,8 @@ func parse3(b []byte) (m Metadata, err error) {
 		return m, fail(ErrFormat, "zarr_format %d in a zarr.json", d.Format)
 	case d.Node != "array":
 		return m, fail(ErrFormat, "node_type %.20q; an array was looked for", d.Node)
-	case len(d.Transformers) > 0:
-		return m, fail(ErrCodec, "storage_transformers aren't known here")
+	case slices.ContainsFunc(d.Transformers, mustUnderstand):
+		return m, fail(ErrCodec, "storage_transformers: %.100s isn't known here, and doesn't say \"must_understand\": false", d.Transformers)
 	case d.Grid.Name != "regular":
 		return m, fail(ErrCodec, "chunk_grid %.50q isn't known; regular is", d.Grid.Name)
 	case d.Shape == nil:
@@ -166,6 +171,9 @@ func parse3(b []byte) (m Metadata, err error) {
 	}
 	if m.Fill, err = fillOf(d.Fill, m.DType); err != nil {
 		return m, err
+	}
+	if d.Names != nil && len(d.Names) != len(m.Shape) {
+		return m, fail(ErrFormat, "%d dimension_names of %d axes", len(d.Names), len(m.Shape))
 	}
 	for _, n := range d.Names {
 		if n == nil {
@@ -214,10 +222,10 @@ func (m *Metadata) parseSharding(c Codec) error {
 		return fail(ErrFormat, "sharding_indexed: %v", err)
 	}
 	var s struct {
-		Chunk    []int   `json:"chunk_shape"`
-		Codecs   []Codec `json:"codecs"`
-		Index    []Codec `json:"index_codecs"`
-		Location string  `json:"index_location"`
+		Chunk    []int     `json:"chunk_shape"`
+		Codecs   codecList `json:"codecs"`
+		Index    []Codec   `json:"index_codecs"`
+		Location string    `json:"index_location"`
 	}
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return fail(ErrFormat, "sharding_indexed: %v", err)
@@ -299,12 +307,27 @@ func read(ctx context.Context, s Store, key string) ([]byte, error) {
 	return b, nil
 }
 
+// place checks a store and a path of it.
+func place(s Store, p string) (string, error) {
+	if s == nil {
+		return "", fail(fs.ErrInvalid, "the store is nil")
+	}
+	trimmed := strings.Trim(p, "/")
+	if trimmed == "." {
+		trimmed = ""
+	}
+	if trimmed != "" && !fs.ValidPath(trimmed) {
+		return "", fail(fs.ErrInvalid, "%.200q is no path of a store: it has a part that is empty, . or ..", p)
+	}
+	return trimmed, nil
+}
+
 // Open opens the array at a path of the store, "" for its root, of version 3 or 2.
 func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	p = strings.Trim(p, "/")
 	key := path.Join(p, "zarr.json")
 	b, err := read(ctx, s, key)
 	var m Metadata
@@ -336,21 +359,18 @@ func Open(ctx context.Context, s Store, p string, opts ...Option) (*Array, error
 }
 
 // Create writes the metadata of an array at a path, "" for the root, whose chunks are
-// absent. An array or a group that is there is an error wrapping fs.ErrExist.
+// absent, and of the groups above it that aren't there. An array or a group that is there,
+// and an array above, is an error wrapping fs.ErrExist.
 func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) (*Array, error) {
-	if s == nil {
-		return nil, fail(fs.ErrInvalid, "the store is nil")
+	p, err := place(s, p)
+	if err != nil {
+		return nil, err
 	}
-	p = strings.Trim(p, "/")
 	if err := m.check(); err != nil {
 		return nil, at(p, err)
 	}
-	for _, name := range []string{"zarr.json", ".zarray", ".zgroup"} {
-		if _, err := s.Get(ctx, path.Join(p, name)); err == nil {
-			return nil, at(path.Join(p, name), fail(fs.ErrExist, "it is there; delete what is at this path, or take another"))
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, at(p, err)
-		}
+	if err := free(ctx, s, p); err != nil {
+		return nil, err
 	}
 	a, err := newArray(s, p, m, opts)
 	if err != nil {
@@ -377,6 +397,9 @@ func Create(ctx context.Context, s Store, p string, m Metadata, opts ...Option) 
 		b, err = a.meta.text2()
 	} else {
 		b, err = a.meta.text()
+	}
+	if err == nil {
+		err = parents(ctx, s, p, m.Version)
 	}
 	if err == nil {
 		err = s.Set(ctx, key, append(bytes.TrimSpace(b), '\n'))

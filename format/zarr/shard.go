@@ -2,16 +2,10 @@ package zarr
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
-	"io/fs"
 	"math"
 	"slices"
-	"sync"
-
-	"github.com/ashlar-go/ashlar/tensor"
 )
 
 // sharding is the codec sharding_indexed: inner chunks one after the other, and an index
@@ -50,9 +44,15 @@ func (s *sharding) size() int {
 
 const noChunk = math.MaxUint64
 
-// parse checks an index: its checksum, and that no chunk lies in the index of the
-// beginning or in another.
-func (s *sharding) parse(b []byte) ([]uint64, error) {
+// parse checks an index of a shard of size bytes: its checksum, and that no chunk lies in
+// the index, in another or outside.
+func (s *sharding) parse(b []byte, size int64) ([]uint64, error) {
+	from, to := uint64(0), uint64(size)
+	if s.start {
+		from = uint64(s.size())
+	} else {
+		to -= uint64(s.size())
+	}
 	if s.crc {
 		n := len(b) - 4
 		if crc32.Checksum(b[:n], castagnoli) != binary.LittleEndian.Uint32(b[n:]) {
@@ -69,14 +69,17 @@ func (s *sharding) parse(b []byte) ([]uint64, error) {
 		if off == noChunk && n == noChunk {
 			continue
 		}
-		if off > math.MaxInt64 || n > math.MaxInt64-off || s.start && off < uint64(s.size()) {
-			return nil, fail(ErrFormat, "inner chunk %d is at byte %d, %d bytes, outside the shard", i, off, n)
+		if off < from || n > to || off > to-n {
+			return nil, fail(ErrFormat, "inner chunk %d is at byte %d, %d bytes, outside those of the shard, %d to %d", i, off, n, from, to)
 		}
 		if n > 0 {
 			there = append(there, i)
 		}
 	}
-	slices.SortFunc(there, func(a, b int) int { return cmp.Compare(index[2*a], index[2*b]) })
+	order := func(a, b int) int { return cmp.Compare(index[2*a], index[2*b]) }
+	if !slices.IsSortedFunc(there, order) {
+		slices.SortFunc(there, order)
+	}
 	for k := 1; k < len(there); k++ {
 		a, b := there[k-1], there[k]
 		if index[2*a]+index[2*a+1] > index[2*b] {
@@ -86,83 +89,10 @@ func (s *sharding) parse(b []byte) ([]uint64, error) {
 	return index, nil
 }
 
-// reader returns a function that reads inner chunks, and the index of each shard once.
-func (s *sharding) reader(a *Array) func(ctx context.Context, index []int) (tensor.Any, error) {
-	type opened struct {
-		once  sync.Once
-		index []uint64 // nil: the shard is absent
-		err   error
+// place returns which inner chunk of its shard one of the array is.
+func (s *sharding) place(inner []int) (k int) {
+	for i, g := range s.grid {
+		k = k*g + inner[i]%g
 	}
-	var shards sync.Map
-	return func(ctx context.Context, inner []int) (tensor.Any, error) {
-		outer, k := make([]int, len(inner)), 0
-		for i, g := range s.grid {
-			outer[i] = inner[i] / g
-			k = k*g + inner[i]%g
-		}
-		key := a.ChunkKey(outer...)
-		v, _ := shards.LoadOrStore(key, new(opened))
-		o := v.(*opened)
-		o.once.Do(func() {
-			off := int64(0)
-			if !s.start {
-				off = -int64(s.size())
-			}
-			var b []byte
-			if b, o.err = a.store.GetRange(ctx, key, off, int64(s.size())); errors.Is(o.err, fs.ErrNotExist) {
-				o.err = nil
-			} else if o.err == nil {
-				o.index, o.err = s.parse(b)
-			}
-		})
-		if o.err != nil {
-			return tensor.Any{}, at(key, o.err)
-		}
-		if o.index == nil || o.index[2*k] == noChunk && o.index[2*k+1] == noChunk {
-			return a.filled(a.pipe.shape)
-		}
-		b, err := a.store.GetRange(ctx, key, int64(o.index[2*k]), int64(o.index[2*k+1]))
-		var t tensor.Any
-		if err == nil {
-			t, err = a.pipe.decode(b)
-		}
-		return t, at(key, err)
-	}
-}
-
-// encode makes the value of a shard.
-func (s *sharding) encode(a *Array, t tensor.Any) ([]byte, error) {
-	index := make([]byte, 0, s.size())
-	var out []byte
-	if s.start {
-		out = make([]byte, s.size())
-	}
-	at := make([]int, len(s.grid))
-	for range s.n {
-		part, err := window(t, origin(at, a.pipe.shape), a.pipe.shape)
-		if err != nil {
-			return nil, err
-		}
-		b, err := a.pipe.encode(part)
-		if err != nil {
-			return nil, err
-		}
-		index = binary.LittleEndian.AppendUint64(index, uint64(len(out)))
-		index = binary.LittleEndian.AppendUint64(index, uint64(len(b)))
-		out = append(out, b...)
-		for i := len(at) - 1; i >= 0; i-- {
-			if at[i]++; at[i] < s.grid[i] {
-				break
-			}
-			at[i] = 0
-		}
-	}
-	if s.crc {
-		index = binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, castagnoli))
-	}
-	if s.start {
-		copy(out, index)
-		return out, nil
-	}
-	return append(out, index...), nil
+	return k
 }

@@ -1,6 +1,8 @@
 package zarr
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,17 +21,59 @@ import (
 // methods may be called concurrently. The error about an absent key wraps fs.ErrNotExist;
 // a store that can't write or list gives one that wraps errors.ErrUnsupported.
 type Store interface {
-	// Get returns a value.
+	// Get returns a value, which is the caller's.
 	Get(ctx context.Context, key string) ([]byte, error)
 	// GetRange returns n bytes of a value from byte off on; with off below 0 from
 	// byte size + off on. A range outside the value is an error.
 	GetRange(ctx context.Context, key string, off, n int64) ([]byte, error)
-	// Set makes or replaces a value. Who reads it meanwhile sees the old one or the new one.
+	// Size returns the number of bytes of a value.
+	Size(ctx context.Context, key string) (int64, error)
+	// Set makes or replaces a value, which it doesn't keep. Who reads it meanwhile sees
+	// the old one or the new one.
 	Set(ctx context.Context, key string, value []byte) error
 	// Delete removes a value; that it isn't there is no error.
 	Delete(ctx context.Context, key string) error
 	// List returns the keys that begin with a prefix, in order.
 	List(ctx context.Context, prefix string) ([]string, error)
+}
+
+// An opener is a store whose values are read in place: a value is opened once for many reads.
+type opener interface {
+	open(ctx context.Context, key string) (*value, error)
+}
+
+// A value is an open value of a store.
+type value struct {
+	io.ReaderAt
+	size  int64
+	close func() error // nil: there is nothing to close
+}
+
+func (v *value) Close() error {
+	if v.close == nil {
+		return nil
+	}
+	return v.close()
+}
+
+// readAt reads n bytes from byte off on into buf, or into new memory where buf has no room.
+func (v *value) readAt(buf []byte, off, n int64) ([]byte, error) {
+	start, err := span(off, n, v.size)
+	if err != nil {
+		return nil, err
+	}
+	if int64(cap(buf)) < n {
+		buf = make([]byte, n)
+	}
+	buf = buf[:n]
+	k, err := v.ReadAt(buf, start)
+	switch {
+	case int64(k) == n:
+		return buf, nil
+	case err == nil || err == io.EOF: // a file that was cut meanwhile
+		err = io.ErrUnexpectedEOF
+	}
+	return nil, err
 }
 
 // errRange is a range of bytes that the value doesn't have.
@@ -67,45 +111,70 @@ type memory struct {
 // Memory returns an empty store in memory.
 func Memory() Store { return &memory{values: make(map[string][]byte)} }
 
-func (m *memory) Get(ctx context.Context, key string) ([]byte, error) {
+// open returns a value, whose bytes never change: Set replaces them.
+func (m *memory) open(ctx context.Context, key string) (*value, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	v, ok := m.values[key]
 	if !ok {
 		return nil, absent(key)
 	}
-	return slices.Clone(v), ctx.Err()
+	return &value{ReaderAt: bytes.NewReader(v), size: int64(len(v))}, ctx.Err()
 }
 
+func (m *memory) Get(ctx context.Context, key string) ([]byte, error) { return get(ctx, m, key) }
+
 func (m *memory) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	v, ok := m.values[key]
-	if !ok {
-		return nil, absent(key)
-	}
-	start, err := span(off, n, int64(len(v)))
+	return getRange(ctx, m, key, off, n)
+}
+
+func (m *memory) Size(ctx context.Context, key string) (int64, error) { return size(ctx, m, key) }
+
+// get, getRange and size are the methods of a store that opens its values.
+func get(ctx context.Context, s opener, key string) ([]byte, error) {
+	v, err := s.open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(v[start : start+n]), ctx.Err()
+	defer v.Close()
+	return v.readAt(nil, 0, v.size)
+}
+
+func getRange(ctx context.Context, s opener, key string, off, n int64) ([]byte, error) {
+	v, err := s.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	return v.readAt(nil, off, n)
+}
+
+func size(ctx context.Context, s opener, key string) (int64, error) {
+	v, err := s.open(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	return v.size, v.Close()
 }
 
 func (m *memory) Set(ctx context.Context, key string, value []byte) error {
-	if err := valid(key); err != nil {
+	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
 		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.values[key] = slices.Clone(value)
-	return ctx.Err()
+	return nil
 }
 
 func (m *memory) Delete(ctx context.Context, key string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.values, key)
-	return ctx.Err()
+	return nil
 }
 
 func (m *memory) List(ctx context.Context, prefix string) ([]string, error) {
@@ -115,15 +184,19 @@ func (m *memory) List(ctx context.Context, prefix string) ([]string, error) {
 	return slices.DeleteFunc(keys, func(k string) bool { return !strings.HasPrefix(k, prefix) }), ctx.Err()
 }
 
-// temporary begins the last part of the name of a file that is being written.
-const temporary = ".ashlar-part-"
+// own begins the last part of the keys that no other program needs; temporary that of a
+// file that is being written.
+const (
+	own       = ".ashlar-"
+	temporary = own + "part-"
+)
 
 type dir struct{ root *os.Root }
 
 // Dir returns the store of a folder, which must exist. A value is a file; no key and no
 // symbolic link leads out of the folder. Set writes a file beside the old one, waits
 // until the disk has it, and renames it. A crash can leave such a file behind; its name begins
-// with .ashlar-part- and List leaves it out.
+// with .ashlar-part-, List leaves it out, and Lock removes it.
 func Dir(path string) (Store, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -132,61 +205,64 @@ func Dir(path string) (Store, error) {
 	return &dir{root}, nil
 }
 
-func (d *dir) open(ctx context.Context, key string) (*os.File, int64, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, 0, err
-	}
-	if err := valid(key); err != nil {
-		return nil, 0, err
+// stat refuses what is no regular file.
+func (d *dir) stat(ctx context.Context, key string) (fs.FileInfo, error) {
+	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
+		return nil, err
 	}
 	info, err := d.root.Stat(key)
-	if err != nil {
-		if errors.Is(err, errNotDir) { // a/b where a is a file
-			return nil, 0, absent(key)
+	switch {
+	case errors.Is(err, errNotDir): // a/b where a is a file
+		return nil, absent(key)
+	case errors.Is(err, fs.ErrNotExist):
+		if root, err := d.root.Stat("."); err == nil && unlinked(root) {
+			return nil, &fs.PathError{Op: "get", Path: key, Err: errors.New("the folder of the store was removed")}
 		}
-		return nil, 0, err
+		return nil, err
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, absent(key)
+	case !info.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "get", Path: key, Err: errors.New("it is no regular file")}
 	}
-	if info.IsDir() {
-		return nil, 0, absent(key)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, &fs.PathError{Op: "get", Path: key, Err: errors.New("it is no regular file")}
+	return info, nil
+}
+
+func (d *dir) open(ctx context.Context, key string) (*value, error) {
+	if _, err := d.stat(ctx, key); err != nil {
+		return nil, err
 	}
 	f, err := d.root.Open(key)
-	return f, info.Size(), err
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat() // of this file: the key may have got another since
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &value{f, info.Size(), f.Close}, nil
 }
 
 func (d *dir) Get(ctx context.Context, key string) ([]byte, error) {
-	f, size, err := d.open(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b := make([]byte, size)
-	_, err = io.ReadFull(f, b)
-	return b, err
+	return get(ctx, d, key)
 }
 
 func (d *dir) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
-	f, size, err := d.open(ctx, key)
+	return getRange(ctx, d, key, off, n)
+}
+
+func (d *dir) Size(ctx context.Context, key string) (int64, error) {
+	info, err := d.stat(ctx, key)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer f.Close()
-	start, err := span(off, n, size)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	_, err = io.ReadFull(io.NewSectionReader(f, start, n), b)
-	return b, err
+	return info.Size(), nil
 }
 
 func (d *dir) Set(ctx context.Context, key string, value []byte) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := valid(key); err != nil {
+	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
 		return err
 	}
 	folder := path.Dir(key)
@@ -215,7 +291,7 @@ func (d *dir) Set(ctx context.Context, key string, value []byte) (err error) {
 }
 
 func (d *dir) Delete(ctx context.Context, key string) error {
-	if err := cmpErr(ctx.Err(), valid(key)); err != nil {
+	if err := cmp.Or(ctx.Err(), valid(key)); err != nil {
 		return err
 	}
 	err := d.root.Remove(key)
@@ -225,13 +301,18 @@ func (d *dir) Delete(ctx context.Context, key string) error {
 	return err
 }
 
-func cmpErr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+func (d *dir) removeAll(ctx context.Context, p string) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return nil
+	if p != "" {
+		return d.root.RemoveAll(p)
+	}
+	list, err := fs.ReadDir(d.root.FS(), ".")
+	for _, e := range list {
+		err = cmp.Or(err, d.root.RemoveAll(e.Name()))
+	}
+	return err
 }
 
 func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error) {
@@ -239,18 +320,28 @@ func (d *dir) List(ctx context.Context, prefix string) (keys []string, err error
 	if strings.HasSuffix(prefix, "/") {
 		top = strings.TrimSuffix(prefix, "/")
 	}
-	err = fs.WalkDir(d.root.FS(), top, func(name string, e fs.DirEntry, err error) error {
+	err = d.walk(ctx, top, func(name string, temp bool) error {
+		if !temp && strings.HasPrefix(name, prefix) {
+			keys = append(keys, name)
+		}
+		return nil
+	})
+	slices.Sort(keys)
+	return keys, err
+}
+
+// walk calls f for every file below a path, and whether it is an unfinished one.
+func (d *dir) walk(ctx context.Context, top string, f func(name string, temp bool) error) error {
+	return fs.WalkDir(d.root.FS(), cmp.Or(top, "."), func(name string, e fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err == nil && !e.IsDir() && strings.HasPrefix(name, prefix) && !strings.HasPrefix(path.Base(name), temporary) {
-			keys = append(keys, name)
+		if err == nil && !e.IsDir() {
+			err = f(name, strings.HasPrefix(path.Base(name), temporary))
 		}
 		return err
 	})
-	slices.Sort(keys)
-	return keys, err
 }

@@ -75,7 +75,7 @@ func parse2(b, attributes []byte) (m Metadata, err error) {
 			continue
 		}
 		id, _ := f["id"].(string)
-		m.Codecs = append(m.Codecs, Codec{"numcodecs." + id, f})
+		m.Codecs = append(m.Codecs, Codec{numcodecs + id, f})
 	}
 	return m, m.check()
 }
@@ -130,11 +130,11 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 	case "zlib", "gzip", "zstd", "blosc":
 		return stageOf(Codec{id, c.Configuration}, d)
 	case "bz2":
-		s.decode = func(b []byte, most int) ([]byte, error) {
-			return inflate(bzip2.NewReader(bytes.NewReader(b)), len(b), most)
+		s.decode = func(dst, b []byte, most int) ([]byte, error) {
+			return inflate(bzip2.NewReader(bytes.NewReader(b)), dst, len(b), most)
 		}
 	case "lz4":
-		s.decode = func(b []byte, most int) ([]byte, error) {
+		s.decode = func(dst, b []byte, most int) ([]byte, error) {
 			if len(b) < 4 {
 				return nil, errors.New("no room for the size")
 			}
@@ -142,7 +142,7 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 			if uint64(n) > uint64(most) || uint64(n) > 256*uint64(len(b)) { // a byte stands for 255 at most
 				return nil, fail(ErrLimit, "lz4: %d bytes come out of %d; the chunk has %d", n, len(b), most)
 			}
-			out := make([]byte, n)
+			out := sized(dst, int(n))
 			if unlz4(out, b[4:]) != nil {
 				return nil, errors.New("the block is damaged")
 			}
@@ -153,7 +153,7 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 		if id == "adler32" {
 			sum = adler32.Checksum
 		}
-		s.decode = func(b []byte, _ int) ([]byte, error) {
+		s.decode = func(dst, b []byte, _ int) ([]byte, error) {
 			if len(b) < 4 || binary.LittleEndian.Uint32(b) != sum(b[4:]) {
 				return nil, errors.New("the checksum isn't that of the bytes")
 			}
@@ -166,8 +166,8 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 		if size < 1 || size > 1<<20 {
 			return s, fail(ErrFormat, "shuffle: elementsize %d", size)
 		}
-		s.decode = func(b []byte, _ int) ([]byte, error) {
-			out := make([]byte, len(b))
+		s.decode = func(dst, b []byte, _ int) ([]byte, error) {
+			out := sized(dst, len(b))
 			unshuffle(out, b, size)
 			return out, nil
 		}
@@ -175,7 +175,7 @@ func filterOf(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 		if t := c.text("astype"); t != "" && t != c.text("dtype") {
 			return s, fail(ErrCodec, "%s from %.20q to %.20q", id, c.text("dtype"), t)
 		}
-		s.decode = func(b []byte, _ int) ([]byte, error) { return b, nil }
+		s.decode = func(_, b []byte, _ int) ([]byte, error) { return b, nil }
 	case "delta", "fixedscaleoffset":
 		return numberFilter(id, c, d, big)
 	default:
@@ -215,7 +215,7 @@ func numberFilter(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 	if id == "delta" && (from != to && (from.IsFloat() || to.IsFloat()) || to == dtype.Bool || from == dtype.Bool) {
 		return s, fail(ErrCodec, "delta of %v stored as %v", to, from)
 	}
-	s.decode = func(b []byte, most int) ([]byte, error) {
+	s.decode = func(dst, b []byte, most int) ([]byte, error) {
 		if len(b)%from.Size() != 0 {
 			return nil, errors.New("the bytes are no whole elements")
 		}
@@ -223,11 +223,10 @@ func numberFilter(id string, c Codec, d dtype.DType, big bool) (stage, error) {
 		if n > most/to.Size() {
 			return nil, fail(ErrLimit, "%s: %d elements; the chunk has %d bytes", id, n, most)
 		}
-		b = bytes.Clone(b)
 		if fromBig != conv.BigEndian {
 			conv.Reverse(b, from.Size())
 		}
-		out := make([]byte, n*to.Size())
+		out := sized(dst, n*to.Size())
 		var sum uint64
 		var sum32 float32
 		var sum64 float64

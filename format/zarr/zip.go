@@ -2,11 +2,15 @@ package zarr
 
 import (
 	"archive/zip"
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"path"
 	"slices"
 	"strings"
 )
@@ -14,6 +18,7 @@ import (
 // zipStore is a zip file that is read.
 type zipStore struct {
 	r       io.ReaderAt
+	size    int64
 	entries map[string]*zip.File
 	keys    []string
 }
@@ -29,7 +34,7 @@ func Zip(r io.ReaderAt, n int64) (Store, error) {
 	if err != nil {
 		return nil, fail(err, "the zip file: %v", err)
 	}
-	s := &zipStore{r: r, entries: make(map[string]*zip.File, len(z.File))}
+	s := &zipStore{r: r, size: n, entries: make(map[string]*zip.File, len(z.File))}
 	for _, f := range z.File {
 		if strings.HasSuffix(f.Name, "/") || valid(f.Name) != nil {
 			continue
@@ -53,45 +58,47 @@ func (s *zipStore) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	b, err := inflate(r, int(min(f.CompressedSize64, 1<<30)), maxValue)
-	return b, cmpErr(ctx.Err(), err)
+	b, err := inflate(r, nil, int(min(f.CompressedSize64, 1<<17)), maxValue)
+	return b, cmp.Or(ctx.Err(), err)
 }
 
 // maxValue is the most bytes that a compressed entry or an answer of a server may have.
 const maxValue = 1<<31 - 1
 
-func (s *zipStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+// open opens an entry; one that is compressed is decompressed in full.
+func (s *zipStore) open(ctx context.Context, key string) (*value, error) {
 	f := s.entries[key]
 	if f == nil {
 		return nil, absent(key)
 	}
-	if f.Method != zip.Store || f.CompressedSize64 != f.UncompressedSize64 {
+	if f.Method != zip.Store {
 		b, err := s.Get(ctx, key)
 		if err != nil {
 			return nil, err
 		}
-		start, err := span(off, n, int64(len(b)))
-		if err != nil {
-			return nil, err
-		}
-		return b[start : start+n], nil
-	}
-	if f.UncompressedSize64 > 1<<62 {
-		return nil, errRange(off, n, -1)
-	}
-	start, err := span(off, n, int64(f.UncompressedSize64))
-	if err != nil {
-		return nil, err
+		return &value{ReaderAt: bytes.NewReader(b), size: int64(len(b))}, nil
 	}
 	begin, err := f.DataOffset()
 	if err != nil {
 		return nil, err
 	}
-	b, err := inflate(io.NewSectionReader(s.r, begin+start, n), int(min(n, 1<<20)), int(n))
-	if err == nil && int64(len(b)) < n {
-		err = io.ErrUnexpectedEOF
+	size := int64(f.CompressedSize64)
+	if size < 0 || f.UncompressedSize64 != f.CompressedSize64 || begin > s.size-size {
+		return nil, fmt.Errorf("the entry of %d bytes reaches beyond the zip file: %w", f.CompressedSize64, zip.ErrFormat)
 	}
-	return b, cmpErr(ctx.Err(), err)
+	return &value{ReaderAt: io.NewSectionReader(s.r, begin, size), size: size}, ctx.Err()
+}
+
+func (s *zipStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	return getRange(ctx, s, key, off, n)
+}
+
+func (s *zipStore) Size(ctx context.Context, key string) (int64, error) {
+	f := s.entries[key]
+	if f == nil {
+		return 0, absent(key)
+	}
+	return int64(min(f.UncompressedSize64, math.MaxInt64)), ctx.Err()
 }
 
 func (s *zipStore) Set(_ context.Context, key string, _ []byte) error {
@@ -110,7 +117,7 @@ func (s *zipStore) List(ctx context.Context, prefix string) (keys []string, err 
 }
 
 // WriteZip writes all values of a store to a zip file, which Zip reads. They aren't
-// compressed again, so that ranges of them can be read.
+// compressed again, so that ranges of them can be read. A lock isn't written.
 func WriteZip(ctx context.Context, w io.Writer, from Store) error {
 	if w == nil || from == nil {
 		return fail(fs.ErrInvalid, "the writer or the store is nil")
@@ -121,6 +128,9 @@ func WriteZip(ctx context.Context, w io.Writer, from Store) error {
 	}
 	z := zip.NewWriter(w)
 	for _, key := range keys {
+		if strings.HasPrefix(path.Base(key), own) {
+			continue
+		}
 		b, err := from.Get(ctx, key)
 		var f io.Writer
 		if err == nil {

@@ -5,25 +5,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/onnx"
 )
 
 // Of returns the picture of a model's graph: a box for each node, input and output, an arrow for each value that one
-// gives and another reads. Weights aren't drawn, nor are constants and nodes that read nothing but these. The times, where
-// they are given, stand below the nodes, by their index in the graph. A model without a graph gives a picture without nodes.
-func Of(title string, m *onnx.Model, times map[int]time.Duration) *draw.Graph {
+// gives and another reads, with its type as far as the file says it or Cost finds it. Weights aren't drawn, nor are
+// constants and nodes that read nothing but these. The notes, such as times, stand in the boxes of nodes, by their index in
+// the graph. A model without a graph gives a picture without nodes.
+func Of(title string, m *onnx.Model, notes map[int]string) *draw.Graph {
 	g := &draw.Graph{Title: title}
 	if m == nil || m.Graph == nil {
 		return g
 	}
 	makers := make(map[string]int) // of each value, its box
-	types := make(map[string]string)
-	for _, v := range m.Graph.Values {
-		types[v.Name] = v.Type.String()
-	}
+	types := typesOf(m)
 	for _, v := range m.Inputs() {
 		makers[v.Name] = len(g.Nodes)
 		g.Nodes = append(g.Nodes, draw.Node{Label: label(v.Name), Detail: v.Type.String(), Group: -1})
@@ -44,8 +41,8 @@ func Of(title string, m *onnx.Model, times map[int]time.Duration) *draw.Graph {
 			makers[out] = boxes[i]
 		}
 		detail := insideOf(n)
-		if d, ok := times[i]; ok {
-			detail = strings.TrimPrefix(detail+", "+d.Round(time.Microsecond).String(), ", ")
+		if note := notes[i]; note != "" {
+			detail = strings.TrimPrefix(detail+", "+label(note), ", ")
 		}
 		g.Nodes = append(g.Nodes, draw.Node{Label: label(n.Op), Detail: detail, Group: groups[n.Op]})
 	}
@@ -70,6 +67,24 @@ func Of(title string, m *onnx.Model, times map[int]time.Duration) *draw.Graph {
 		arrow(v.Name, len(g.Nodes)-1)
 	}
 	return g
+}
+
+// typesOf is the types of values between nodes.
+func typesOf(m *onnx.Model) map[string]string {
+	types := make(map[string]string)
+	if c, err := m.Cost(nil); err == nil { // a model that can't run is drawn, too
+		for _, n := range c.Nodes {
+			for k, t := range n.Types {
+				if n.Depth == 0 && k < len(n.Node.Outputs) && t.HasShape {
+					types[n.Node.Outputs[k]] = t.String()
+				}
+			}
+		}
+	}
+	for _, v := range m.Graph.Values {
+		types[v.Name] = v.Type.String()
+	}
+	return types
 }
 
 // constants says of each node whether it is a Constant, or reads nothing but weights and constants.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ashlar-go/ashlar/draw"
 	"github.com/ashlar-go/ashlar/dtype"
@@ -20,13 +19,13 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	g := picture.Of("sum", m, map[int]time.Duration{0: 3 * time.Microsecond}) // g.WriteSVG draws it
+	g := picture.Of("sum", m, map[int]string{0: "3 µs"}) // g.WriteSVG draws it
 	for _, n := range g.Nodes {
 		fmt.Println(n.Label, n.Detail)
 	}
 	// Output:
 	// x float32[2]
-	// Add 3µs
+	// Add 3 µs
 	// y float32[2]
 }
 
@@ -51,7 +50,7 @@ func TestModelPicture(t *testing.T) {
 		Title: "branches.onnx",
 		Nodes: []draw.Node{{Label: "x", Detail: "float32[2]", Group: -1}, {Label: "yes", Detail: "bool[]", Group: -1}, {Label: "Add"},
 			{Label: "If", Detail: "3 nodes inside", Group: 1}, {Label: "y", Detail: "float32[2]", Group: -1}},
-		Edges: []draw.Edge{{From: 0, To: 2}, {From: 0, To: 2}, {From: 1, To: 3}, {From: 2, To: 3}, {From: 0, To: 3}, {From: 3, To: 4}},
+		Edges: []draw.Edge{{From: 0, To: 2}, {From: 0, To: 2}, {From: 1, To: 3}, {From: 2, To: 3, Label: "float32[2]"}, {From: 0, To: 3}, {From: 3, To: 4, Label: "float32[2]"}},
 	}
 	if g.Title != want.Title || !slices.Equal(g.Nodes, want.Nodes) || !slices.Equal(g.Edges, want.Edges) {
 		t.Errorf("got  %+v\nwant %+v", *g, want)

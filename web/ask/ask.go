@@ -48,8 +48,17 @@ func in(field string, err error) error {
 	if errors.As(err, &bad) && bad.Err != nil {
 		f.Mark, f.Text = bad.Mark(), bad.Err.Error()
 	}
-	f.Text = clip(f.Text)
+	f.Text = clip(bare(f.Text))
 	return f
+}
+
+// bare is the text of an error without the name of the function before it, as in "layout.Eval: want a number".
+func bare(text string) string {
+	name, rest, ok := strings.Cut(text, ": ")
+	if pkg, _, _ := strings.Cut(name, "."); ok && !strings.Contains(name, " ") && (pkg == "layout" || pkg == "judge" || pkg == "draw") {
+		return rest
+	}
+	return text
 }
 
 // clip keeps an error readable.

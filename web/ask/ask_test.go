@@ -15,7 +15,7 @@ func Example() {
 	fmt.Printf("%s\n", ask.Answer(context.Background(), []byte(`{"op": "infer", "a": "(2,2):(24,2)", "b": "(6,2"}`)))
 	// Output:
 	// {"answer":{"layout":"(2,2):(3,6)"}}
-	// {"fault":{"field":"b","text":"layout.Eval: want ',' or ')'","mark":"(6,2\n    ^"}}
+	// {"fault":{"field":"b","text":"want ',' or ')'","mark":"(6,2\n    ^"}}
 }
 
 // Every fault names the field that it comes from.

@@ -1,8 +1,9 @@
 //go:build js && wasm
 
 // Command models is the program that reads files of tensors and models for the page,
-// compiled to WebAssembly. It gives the worker one function, ashlarAnswer, from JSON and a
-// file to JSON. The file has size, read(offset, length) and, for a run, pixels.
+// compiled to WebAssembly. It gives the worker one function, ashlarAnswer, from JSON and more
+// to JSON. More is the file for open, with size and read(offset, length), or a list of such
+// files with path, which is a folder; for a run it is the pixels.
 package main
 
 import (
@@ -26,7 +27,7 @@ func main() {
 	select {}
 }
 
-func answered(open **show.File, question string, file js.Value) (any, error) {
+func answered(open **show.File, question string, more js.Value) (any, error) {
 	var q struct {
 		Op   string `json:"op"`
 		Name string `json:"name"`
@@ -36,7 +37,19 @@ func answered(open **show.File, question string, file js.Value) (any, error) {
 		return nil, err
 	}
 	if q.Op == "open" {
-		f, list, err := show.Open(q.Name, reader{file}, int64(file.Get("size").Float()))
+		var f *show.File
+		var list *show.Listing
+		var err error
+		if n := more.Get("length"); n.Type() == js.TypeNumber {
+			files := make(map[string]*io.SectionReader, n.Int())
+			for i := range n.Int() {
+				file := more.Index(i)
+				files[file.Get("path").String()] = io.NewSectionReader(reader{file}, 0, size(file))
+			}
+			f, list, err = show.OpenFolder(q.Name, files)
+		} else {
+			f, list, err = show.Open(q.Name, reader{more}, size(more))
+		}
 		if err != nil {
 			return nil, &ask.Fault{Field: "file", Text: err.Error()}
 		}
@@ -52,13 +65,14 @@ func answered(open **show.File, question string, file js.Value) (any, error) {
 	case "picture":
 		return (*open).Picture()
 	case "run":
-		pixels := file.Get("pixels")
-		b := make([]byte, pixels.Get("length").Int())
-		js.CopyBytesToGo(b, pixels)
+		b := make([]byte, more.Get("length").Int())
+		js.CopyBytesToGo(b, more)
 		return (*open).Run(context.Background(), b)
 	}
 	return nil, fmt.Errorf("no question %q", q.Op)
 }
+
+func size(file js.Value) int64 { return int64(file.Get("size").Float()) }
 
 // A reader reads parts of a file of the browser.
 type reader struct{ file js.Value }

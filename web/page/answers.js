@@ -4,17 +4,18 @@
 export class Answers {
   constructor(url, busy) {
     this.url = url;
-    this.busy = busy; // called with true when a question takes long, and with false
+    this.busy = busy; // called with these answers, and true when a question takes long, or false
     this.waiting = new Map(); // by kind
     this.current = null;
     this.next = 1;
   }
 
-  ask(question, kind = question.op, file = null) {
+  // ask sends a question; more is a file or pixels.
+  ask(question, kind = question.op, more = {}) {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.reject(new Error("replaced"));
       this.waiting.delete(kind);
-      this.waiting.set(kind, { question, kind, file, resolve, reject });
+      this.waiting.set(kind, { question, more, resolve, reject });
       this.work();
     });
   }
@@ -50,7 +51,7 @@ export class Answers {
     const q = this.current;
     this.current = null;
     clearTimeout(this.timer);
-    this.busy(false);
+    this.busy(this, false);
     if (q) f(q);
     this.work();
   }
@@ -85,11 +86,11 @@ export class Answers {
     this.current = q;
     q.id = this.next++;
     this.slow();
-    this.worker.postMessage({ id: q.id, question: q.question, file: q.file });
+    this.worker.postMessage({ id: q.id, question: q.question, ...q.more });
   }
 
   slow() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { if (this.current || this.waiting.size) this.busy(true); }, 200);
+    this.timer = setTimeout(() => { if (this.current || this.waiting.size) this.busy(this, true); }, 200);
   }
 }

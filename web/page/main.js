@@ -11,7 +11,11 @@ export const state = { ...defaults };
 const past = [];
 
 export const layouts = new Answers("layouts.wasm.gz", busy);
-export function busy(on) { $("busy").hidden = !on; }
+const working = new Set(); // those whose question takes long
+export function busy(who, on) {
+  if (on) working.add(who); else working.delete(who);
+  $("busy").hidden = working.size === 0;
+}
 
 const inputs = [...document.querySelectorAll("[data-field]")];
 
@@ -132,6 +136,7 @@ async function refresh() {
     if (on) b.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   for (const e of document.querySelectorAll("[data-tabs]")) e.hidden = !e.dataset.tabs.split(" ").includes(state.tab);
+  $("a-label").textContent = $("b-field").hidden ? "Layout" : "First layout";
   for (const e of document.querySelectorAll("[data-panel]")) e.hidden = e.dataset.panel !== state.tab;
   document.body.setAttribute("aria-busy", "true");
   await panels[state.tab](() => mine === generation);

@@ -142,6 +142,7 @@ async function verdict(wanted) {
   const one = ["coalesce", "left_inverse", "right_inverse"].includes(state.op);
   const number = ["complement", "product_by"].includes(state.op);
   $("b-field").hidden = one;
+  $("a-label").textContent = one || number ? "Layout" : "First layout";
   $("b-label").textContent = number ? "Number" : "Second layout";
   const v = state.b.trim() || one ? await ask(question("verdict", { what: state.op }), "verdict") : null;
   if (!wanted()) return;

@@ -6,38 +6,38 @@ import { busy, set, state } from "./main.js";
 const models = new Answers("models.wasm.gz", busy);
 $("stop").addEventListener("click", () => models.stop());
 
-let file = null, listing = null, at = [], drawn = "", known = false; // known: the program has read what is in the file
+let file = null, listing = null, at = [], drawn = "", opened = 0, known = false; // known: the program has read what is in the file
 models.lost = () => { known = false; };
-const ended = "the program ended";
+const failed = text => { $("fault-file").textContent = text; };
 
-async function ask(op, more = {}) {
+async function ask(op, more = {}, extra = {}) {
   try {
-    if (!known && file && op !== "open") await models.ask({ op: "open", name: file.name }, "open", file);
-    const out = await models.ask({ op, ...more }, op, file && { ...file, pixels: more.pixels });
-    if (out.fault) { $("fault-file").textContent = out.fault.text; return null; }
-    $("fault-file").textContent = "";
+    if (!known && file && op !== "open") await models.ask({ op: "open", name: file.name }, "open", { file });
+    const out = await models.ask({ op, ...more }, op, extra);
+    failed(out.fault ? out.fault.text : "");
+    if (out.fault) return null;
     known = true;
     return out.answer;
   } catch (e) {
-    if (e.message === "replaced") return null;
-    $("fault-file").textContent = e.message === "stopped" ? "Stopped." : `${ended}: ${e.message}. Open the file again.`;
+    if (e.message !== "replaced") failed(e.message === "stopped" ? "Stopped." : `The program ended: ${e.message}. Open the file again.`);
     return null;
   }
 }
 
-// open reads a dropped file; a picture goes to the model that is open.
+// open reads a file or a folder; a picture goes to the model that is open.
 async function open(f) {
   if (/^image\//.test(f.type)) { await run(f); return; }
-  const before = file;
+  const next = f.url || f.folder ? f : { blob: f, name: f.name, size: f.size }, mine = ++opened;
   drawn = "";
-  file = f.url ? f : { blob: f, name: f.name };
-  show("tensors", h("p", { class: "lead" }, `Reading ${f.name}…`));
-  const list = await ask("open", { name: f.name });
-  if (!list) { file = before; if (!listing) show("tensors"); else draw(); return; }
+  if (!listing) show("tensors", h("p", { class: "lead" }, `Reading ${f.name}…`));
+  const list = await ask("open", { name: f.name }, { file: next });
+  if (mine !== opened) { known = false; return; }
+  if (!list) { if (!listing) show("tensors"); return; }
+  file = next;
   listing = list;
   at = [];
   draw();
-  if (list.tensors?.length && list.kind !== "onnx") pick(list.tensors[0].name);
+  if (list.tensors?.length && list.kind !== "onnx") await pick(list.tensors[0].name);
 }
 
 const size = n => n < 1024 ? n + " B" : n < 2 ** 20 ? (n / 1024).toFixed(1) + " KiB" : n < 2 ** 30 ? (n / 2 ** 20).toFixed(1) + " MiB" : (n / 2 ** 30).toFixed(2) + " GiB";
@@ -45,16 +45,18 @@ const size = n => n < 1024 ? n + " B" : n < 2 ** 20 ? (n / 1024).toFixed(1) + " 
 function draw() {
   const n = listing.tensors?.length ?? 0;
   const rows = (listing.tensors ?? []).map(t => h("tr", { class: "pick", "data-name": t.name, on: { click: () => { at = []; pick(t.name); } } },
-    h("td", {}, h("button", { class: "plain mono" }, t.name)), h("td", {}, t.type), h("td", { class: "mono" }, "(" + (t.shape ?? []).join(",") + ")"), h("td", { class: "num" }, size(t.bytes))));
+    h("td", {}, h("button", { class: "plain mono" }, t.name)), h("td", {}, t.type), h("td", { class: "mono" }, "(" + (t.shape ?? []).join(",") + ")", t.chunks ? h("span", { class: "soft" }, " " + t.chunks) : null), h("td", { class: "num" }, size(t.bytes))));
   show("tensors",
     h("h2", {}, file.name),
-    h("p", { class: "lead" }, `${listing.kind}, ${size(file.blob ? file.blob.size : file.size)}, ${plural(n + (listing.more ?? 0), listing.kind === "onnx" ? "weight" : "tensor")}` + (listing.more ? `, of which ${n} are listed` : "")),
+    h("p", { class: "lead" }, `${listing.kind}, ${size(file.size)}, ${plural(n + (listing.more ?? 0), listing.kind === "onnx" ? "weight" : "tensor")}` + (listing.more ? `, of which ${n} are listed` : "")),
     listing.notes ? h("ul", { class: "notes" }, listing.notes.map(t => h("li", {}, t))) : null,
-    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture to run the model on it.") : null,
+    listing.kind === "onnx" ? h("p", { class: "lead" }, "Drop a picture, and the model runs on it.") : null,
     h("div", { id: "ran" }),
     n ? h("div", { class: "scroll list" }, h("table", { class: "facts" }, h("thead", {}, h("tr", {}, ["name", "type", "shape", "size"].map((t, i) => h("th", { scope: "col", class: i === 3 ? "num" : "" }, t)))), h("tbody", {}, rows))) : null,
     h("div", { id: "tensor" }),
     listing.graph ? [h("h2", {}, "Graph"), h("div", { class: "scroll", id: "graph" }, image(listing.graph, "the model’s graph"))] : null);
+  if (listing.kind !== "onnx") return;
+  $("ran").before(h("label", { class: "button" }, "Choose a picture ", h("input", { type: "file", id: "photo", accept: "image/*", on: { change: e => { const f = e.target.files[0]; if (f) run(f); e.target.value = ""; } } })));
 }
 
 // image shows SVG as a picture of its own, in which no script runs.
@@ -113,29 +115,28 @@ function bytes(list) {
 async function run(f) {
   const want = await ask("picture");
   if (!want) return;
-  let image;
+  let photo;
   try {
-    image = await createImageBitmap(f);
+    photo = await createImageBitmap(f);
   } catch (e) {
-    $("fault-file").textContent = `${f.name}: the browser can’t read this picture`;
+    failed(`${f.name}: the browser can’t read this picture`);
     return;
   }
   const c = h("canvas", { width: want.width, height: want.height });
   const g = c.getContext("2d");
-  g.drawImage(image, 0, 0, want.width, want.height);
+  g.drawImage(photo, 0, 0, want.width, want.height);
   const pixels = new Uint8Array(g.getImageData(0, 0, want.width, want.height).data.buffer);
-  const r = await ask("run", { pixels });
+  const r = await ask("run", {}, { pixels });
   if (!r) return;
   const slow = [...r.nodes].sort((x, y) => y.part - x.part).slice(0, 12);
   show("ran",
     h("h2", {}, `Run on ${f.name}`),
-    h("p", { class: "lead" }, `The picture in ${want.width}×${want.height} pixels, ${want.channels === 1 ? "grey" : "red, green, blue"}, 0 to 1. ${plural(r.nodes.length, "node")} took ${r.total}.`),
+    h("p", { class: "lead" }, `The picture in ${want.width}×${want.height} pixels, ${want.channels === 1 ? "grey" : "red, green, blue"}, 0 to 1. ${plural(r.nodes.length, "node")} took ${r.total}` + (r.warm ? ", in the second of two runs." : ".")),
     facts((r.outputs ?? []).map(o => [o.name, mono(o.text)])),
     h("table", { class: "facts times" }, h("thead", {}, h("tr", {}, ["the slowest nodes", "time", "part", "result"].map((t, i) => h("th", { scope: "col", class: i === 1 || i === 2 ? "num" : "" }, t)))),
       h("tbody", {}, slow.map(n => h("tr", {}, h("td", {}, n.op, n.name ? h("span", { class: "soft" }, " " + n.name) : null), h("td", { class: "num" }, n.time), h("td", { class: "num" }, (100 * n.part).toFixed(1) + " %"), h("td", { class: "mono" }, n.shape))))));
-  if (r.graph && $("graph")) show("graph", h("div", {}, imageOf(r.graph)));
+  if (r.graph && $("graph")) show("graph", image(r.graph, "the model’s graph with the time of each node"));
 }
-const imageOf = svg => image(svg, "the model’s graph with the time of each node");
 
 const drop = $("drop");
 for (const name of ["dragover", "dragenter"]) addEventListener(name, e => { e.preventDefault(); drop.classList.add("over"); });
@@ -143,20 +144,64 @@ addEventListener("dragleave", e => { if (!e.relatedTarget) drop.classList.remove
 addEventListener("drop", e => {
   e.preventDefault();
   drop.classList.remove("over");
-  const f = e.dataTransfer.files[0];
-  if (!f) { toast("Drop a file, not a folder"); return; }
+  const f = e.dataTransfer.files[0], root = e.dataTransfer.items[0]?.webkitGetAsEntry?.();
+  if (!f && !root) { toast("Drop a file or a folder"); return; }
   set({ tab: "tensors" });
-  open(f);
+  if (root?.isDirectory) walk(root); else open(f);
 });
+
+// walk opens a dropped folder: it lists the files, and reads none.
+const most = 200000; // files of a folder
+async function walk(root) {
+  const folder = [], waiting = [[root, ""]];
+  try {
+    while (waiting.length) {
+      const [entry, path] = waiting.pop(), reader = entry.createReader();
+      for (let part; (part = await new Promise((done, no) => reader.readEntries(done, no))).length;) {
+        for (const e of part) {
+          if (e.isDirectory) waiting.push([e, path + e.name + "/"]);
+          else folder.push({ path: path + e.name, blob: await new Promise((done, no) => e.file(done, no)) });
+        }
+        if (folder.length + waiting.length > most) throw new Error(`it has more than ${most} files; zip it, and drop the zip file`);
+      }
+    }
+  } catch (e) {
+    failed(`${root.name}: ${e.message}`);
+    return;
+  }
+  openFolder(root.name, folder);
+}
+
+function openFolder(name, folder) { return open({ name, folder, size: folder.reduce((n, f) => n + f.blob.size, 0) }); }
+
 $("file").addEventListener("change", e => { const f = e.target.files[0]; if (f) open(f); e.target.value = ""; });
+$("folder").addEventListener("change", e => {
+  const list = [...e.target.files];
+  e.target.value = "";
+  if (list.length === 0 || list.length > most) { failed(list.length ? `the folder has more than ${most} files; zip it, and choose the zip file` : "the folder is empty"); return; }
+  const root = list[0].webkitRelativePath.split("/")[0];
+  openFolder(root, list.map(f => ({ path: f.webkitRelativePath.slice(root.length + 1), blob: f })));
+});
+
+function nameOf(url) {
+  const name = url.pathname.split("/").pop();
+  try { return decodeURIComponent(name); } catch { return name; }
+}
 
 let served = "";
 export async function tensors() {
   if (!state.file || served === state.file) return;
   served = state.file;
-  const url = new URL(state.file, location.href);
-  if (url.origin !== location.origin) { $("fault-file").textContent = "a link opens files of its own server alone"; return; }
-  const head = await fetch(url, { method: "HEAD" });
-  if (!head.ok) { $("fault-file").textContent = `${state.file}: ${head.status} ${head.statusText}`; return; }
-  await open({ url: url.href, name: decodeURIComponent(url.pathname.split("/").pop()), size: Number(head.headers.get("Content-Length")), type: "" });
+  let url;
+  try { url = new URL(state.file, location.href); } catch { failed("the link names no file"); return; }
+  if (url.origin !== location.origin) { failed("a link opens files of its own server alone"); return; }
+  let head;
+  try {
+    head = await fetch(url, { method: "HEAD" });
+  } catch (e) {
+    failed(`${state.file}: ${e.message}`);
+    return;
+  }
+  if (!head.ok) { failed(`${state.file}: ${head.status} ${head.statusText}`); return; }
+  await open({ url: url.href, name: nameOf(url), size: Number(head.headers.get("Content-Length")), type: "" });
 }

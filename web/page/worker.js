@@ -16,9 +16,9 @@ async function load(url) {
 }
 
 // readable is what models.wasm reads: parts of a file, here at once, as Go's code expects.
-function readable({ blob, url, size, pixels }) {
+function readable({ blob, url, size, path }) {
   return {
-    size: blob ? blob.size : size, pixels,
+    size: blob ? blob.size : size, path,
     read(at, n) {
       try {
         if (blob) return new Uint8Array(new FileReaderSync().readAsArrayBuffer(blob.slice(at, at + n)));
@@ -49,13 +49,14 @@ async function start({ url, module }) {
 }
 
 onmessage = event => {
-  const { begin, id, question, file } = event.data;
+  const { begin, id, question, file, pixels } = event.data;
   if (begin) {
     start(begin).catch(e => postMessage({ died: String(e.message || e) }));
     return;
   }
   try {
-    postMessage({ id, answer: self.ashlarAnswer(JSON.stringify(question), file ? readable(file) : null) });
+    const more = file?.folder ? file.folder.map(readable) : file ? readable(file) : pixels ?? null;
+    postMessage({ id, answer: self.ashlarAnswer(JSON.stringify(question), more) });
   } catch (e) {
     postMessage({ id, died: String(e.message || e) });
   }

@@ -13,6 +13,7 @@ import (
 	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/layout"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/onnx"
@@ -37,24 +38,25 @@ type File struct {
 	name    string
 }
 
-// An entry is a tensor in the file. Those without a layout are read whole by load.
+// An entry is a tensor in the file. It has a load, which reads a part, or a place in the file.
 type entry struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"`
 	Shape  []int  `json:"shape"`
 	Bytes  int    `json:"bytes"`
 	Layout string `json:"layout,omitempty"`
+	Chunks string `json:"chunks,omitempty"` // how a Zarr array is cut and compressed
 
 	d       dtype.DType
 	lay     layout.Layout
 	at      int64
 	swapped bool
-	load    func() (tensor.Any, error)
+	load    func(...tensor.Index) (tensor.Any, error)
 }
 
 // A Listing says what is in a file.
 type Listing struct {
-	Kind    string   `json:"kind"` // npy, npz, safetensors or onnx
+	Kind    string   `json:"kind"` // npy, npz, zarr, safetensors or onnx
 	Tensors []*entry `json:"tensors"`
 	More    int      `json:"more,omitempty"` // tensors that aren't listed
 	Notes   []string `json:"notes,omitempty"`
@@ -70,7 +72,13 @@ func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
 	}
 	l := &Listing{}
 	var err error
+	var store zarr.Store
+	if bytes.HasPrefix(head, []byte("PK")) {
+		store = zipped(r, size)
+	}
 	switch {
+	case store != nil:
+		l.Kind, err = "zarr", f.hierarchy(store)
 	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
 		l.Kind, err = "npy", f.array()
 	case bytes.HasPrefix(head, []byte("PK")):
@@ -80,6 +88,11 @@ func Open(name string, r io.ReaderAt, size int64) (*File, *Listing, error) {
 	default:
 		l.Kind, err = "onnx", f.graph(l)
 	}
+	return f.listed(l, err)
+}
+
+// listed ends the opening of a file, which err may have kept.
+func (f *File) listed(l *Listing, err error) (*File, *Listing, error) {
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +138,7 @@ func (f *File) archive() (err error) {
 		} else if lay, err := h.Layout(); err == nil {
 			e.Layout = lay.String()
 		}
-		e.load = func() (tensor.Any, error) { return f.zip.Tensor(name) }
+		e.load = whole(e, func() (tensor.Any, error) { return f.zip.Tensor(name) })
 		f.add(e)
 	}
 	return nil
@@ -171,7 +184,8 @@ func (f *File) graph(l *Listing) error {
 		if err != nil {
 			return err
 		}
-		e := &entry{Name: t.Name, Type: t.Type.String(), Shape: shape, Bytes: len(t.Raw), load: func() (tensor.Any, error) { return m.Tensor(t) }}
+		e := &entry{Name: t.Name, Type: t.Type.String(), Shape: shape, Bytes: len(t.Raw)}
+		e.load = whole(e, func() (tensor.Any, error) { return m.Tensor(t) })
 		if lay, err := layout.RowMajor(shape...); err == nil {
 			e.Layout = lay.String()
 		}
@@ -194,6 +208,20 @@ func (f *File) graph(l *Listing) error {
 	}
 	l.Graph = svg.String()
 	return nil
+}
+
+// whole reads parts of a tensor that is read whole.
+func whole(e *entry, read func() (tensor.Any, error)) func(...tensor.Index) (tensor.Any, error) {
+	return func(idx ...tensor.Index) (tensor.Any, error) {
+		if e.Bytes > maxWhole {
+			return tensor.Any{}, fmt.Errorf("%q has %d bytes; up to %d are read", clip(e.Name), e.Bytes, maxWhole)
+		}
+		t, err := read()
+		if err != nil {
+			return t, err
+		}
+		return tensor.Slice(t, idx...)
+	}
 }
 
 func clip(s string) string {
@@ -236,12 +264,7 @@ func (f *File) part(name string, at []int) (t tensor.Any, rows int, err error) {
 		idx = append(idx, tensor.R(0, take))
 	}
 	if e.load != nil {
-		if e.Bytes > maxWhole {
-			return t, 0, fmt.Errorf("%q has %d bytes; up to %d are read", clip(name), e.Bytes, maxWhole)
-		}
-		if t, err = e.load(); err == nil {
-			t, err = tensor.Slice(t, idx...)
-		}
+		t, err = e.load(idx...)
 		return t, rows, err
 	}
 	if e.d == dtype.Invalid || e.d.Bits() < 8 {

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"image"
 	_ "image/png"
+	"io"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/ashlar-go/ashlar/dtype"
 	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/safetensors"
+	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/tensor"
 	"github.com/ashlar-go/ashlar/web/show"
 )
@@ -40,7 +43,7 @@ func Example() {
 	// (1,0,0) 0c 00 00 00 12
 }
 
-// counted counts the bytes that are read.
+// A counted reader knows how many bytes were read.
 type counted struct {
 	r *bytes.Reader
 	n int
@@ -145,6 +148,104 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// hierarchies is a group of two arrays, as a zip file and as a folder, of both versions.
+func hierarchies(t *testing.T, version int) (archive []byte, files map[string]*io.SectionReader) {
+	t.Helper()
+	ctx := context.Background()
+	s := zarr.Memory()
+	if version == 3 {
+		if _, err := zarr.CreateGroup(ctx, s, "", nil); err != nil {
+			t.Fatal(err)
+		}
+	} else if err := s.Set(ctx, ".zgroup", []byte(`{"zarr_format": 2}`)); err != nil {
+		t.Fatal(err)
+	}
+	for name, shape := range map[string][]int{"a": {4, 100, 100}, "deep/b": {7}} {
+		chunks := []int{1, 50, 50}
+		if len(shape) == 1 {
+			chunks = []int{3}
+		}
+		a, err := zarr.Create(ctx, s, name, zarr.Metadata{Version: version, DType: dtype.Float32, Shape: shape, Chunks: chunks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 1
+		for _, e := range shape {
+			n *= e
+		}
+		if err := a.Write(ctx, make([]int, len(shape)), tensor.Arange[float32](0, float32(n), 1).Any().Reshape(shape...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := zarr.WriteZip(ctx, &b, s); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := s.List(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string]*io.SectionReader{}
+	for _, key := range keys {
+		v, err := s.Get(ctx, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[key] = io.NewSectionReader(bytes.NewReader(v), 0, int64(len(v)))
+	}
+	return b.Bytes(), files
+}
+
+// A Zarr hierarchy shows the same as a folder and as a zip file, and of a damaged one what is whole.
+func TestZarr(t *testing.T) {
+	for _, version := range []int{2, 3} {
+		archive, files := hierarchies(t, version)
+		for _, kind := range []string{"zip", "folder"} {
+			f, list, err := show.Open("h.zip", bytes.NewReader(archive), int64(len(archive)))
+			if kind == "folder" {
+				f, list, err = show.OpenFolder("h", files)
+			}
+			if err != nil {
+				t.Fatalf("version %d, %s: %v", version, kind, err)
+			}
+			if list.Kind != "zarr" || len(list.Tensors) != 2 || list.Tensors[1].Name != "deep/b" || list.Tensors[0].Bytes != 160000 || !strings.Contains(list.Tensors[0].Chunks, "[1 50 50]") {
+				t.Errorf("version %d, %s: %+v", version, kind, list)
+			}
+			v, err := f.Tensor("a", []int{2})
+			if err != nil || v.Stats.Least != "20000" || v.Stats.Most != "29999" || v.Table[1][1] != "20101.0" || v.Bytes[1].Coord != "(2,0,1)" {
+				t.Errorf("version %d, %s: a is not what was written: %v", version, kind, err)
+			}
+			if v, err := f.Tensor("deep/b", nil); err != nil || v.Rows != 7 || v.Table[6][0] != "6.0" {
+				t.Errorf("version %d, %s: b is not what was written: %v", version, kind, err)
+			}
+		}
+	}
+	_, files := hierarchies(t, 3)
+	lie := `{"zarr_format": 3, "node_type": "array"}`
+	files["a/zarr.json"] = io.NewSectionReader(strings.NewReader(lie), 0, int64(len(lie)))
+	files["deep/b/c/1"] = io.NewSectionReader(strings.NewReader("no chunk"), 0, 8)
+	f, list, err := show.OpenFolder("h", files)
+	if err != nil || len(list.Tensors) != 2 || !strings.Contains(list.Tensors[0].Type, "zarr.json") {
+		t.Errorf("damaged metadata: %+v, %v", list, err)
+	}
+	if _, err := f.Tensor("deep/b", nil); err == nil || !strings.Contains(err.Error(), "c/1") {
+		t.Errorf("a damaged chunk: %v", err)
+	}
+	if _, err := f.Tensor("a", nil); err == nil {
+		t.Error("an array without metadata was read")
+	}
+	large := `{"zarr_format":2,"shape":[1099511627776,1099511627776],"chunks":[2,2],"dtype":"<i2","compressor":null,"fill_value":0,"order":"C","filters":null}`
+	f, list, err = show.OpenFolder("h", map[string]*io.SectionReader{".zarray": io.NewSectionReader(strings.NewReader(large), 0, int64(len(large)))})
+	if err != nil || list.Tensors[0].Bytes != math.MaxInt {
+		t.Errorf("2^80 elements: %+v, %v", list, err)
+	} else if _, err := f.Tensor("array", nil); err == nil {
+		t.Error("a row of 2^40 elements was read")
+	}
+	if _, _, err := show.OpenFolder("photos", map[string]*io.SectionReader{"x.jpg": files["deep/b/c/1"]}); err == nil || !strings.Contains(err.Error(), "photos is no Zarr") {
+		t.Errorf("a folder of pictures: %v", err)
+	}
+}
+
 type broken struct{}
 
 func (broken) ReadAt(b []byte, at int64) (int, error) { return 0, errors.New("the disk is gone") }
@@ -174,6 +275,15 @@ func FuzzOpen(f *testing.F) {
 	if b, err := os.ReadFile("../../testdata/digits.onnx"); err == nil {
 		f.Add(b)
 	}
+	a.Reset()
+	group := zarr.Memory()
+	if err := group.Set(context.Background(), ".zarray", []byte(`{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<i2","compressor":null,"fill_value":0,"order":"C","filters":null}`)); err != nil {
+		f.Fatal(err)
+	}
+	if err := zarr.WriteZip(context.Background(), &a, group); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(a.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, list, err := show.Open("x", bytes.NewReader(b), int64(len(b)))
 		if err != nil {

@@ -39,25 +39,46 @@ func (s store) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (s store) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
-	a, err := s.b.Attributes(ctx, key)
-	if err != nil {
-		return nil, known(key, err)
+	if n < 0 || off < 0 && n > -off {
+		return nil, fmt.Errorf("%d bytes from %d on: %w", n, off, io.ErrUnexpectedEOF)
 	}
 	start := off
-	if off < 0 {
-		start += a.Size
-	}
-	if start < 0 || n < 0 || n > a.Size || start > a.Size-n {
-		return nil, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, a.Size, io.ErrUnexpectedEOF)
+	if off < 0 || n == 0 {
+		size, err := s.Size(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if off < 0 {
+			start += size
+		}
+		if start < 0 || start > size {
+			return nil, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, size, io.ErrUnexpectedEOF)
+		}
+		if n == 0 {
+			return nil, nil
+		}
 	}
 	r, err := s.b.NewRangeReader(ctx, key, start, n, nil)
 	if err != nil {
 		return nil, known(key, err)
 	}
 	defer r.Close()
+	if n > r.Size() || start > r.Size()-n {
+		return nil, fmt.Errorf("%d bytes from %d on are outside an object of %d: %w", n, off, r.Size(), io.ErrUnexpectedEOF)
+	}
 	b := make([]byte, n)
-	_, err = io.ReadFull(r, b)
+	if _, err = io.ReadFull(r, b); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
 	return b, err
+}
+
+func (s store) Size(ctx context.Context, key string) (int64, error) {
+	a, err := s.b.Attributes(ctx, key)
+	if err != nil {
+		return 0, known(key, err)
+	}
+	return a.Size, nil
 }
 
 func (s store) Set(ctx context.Context, key string, value []byte) error {

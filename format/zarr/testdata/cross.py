@@ -1,7 +1,8 @@
 """Writes arrays of version 2 by zarr-python 2 below a folder, or checks the one of Ashlar.
 
 cross.py write FOLDER    makes an array for each codec; element i is i * 7 % 251
-cross.py check FOLDER    compares each array below FOLDER with the same numbers
+cross.py check FOLDER NAME...    compares arrays with the same numbers; of one whose name
+                                 begins with holes, the rows from 20 on are 7
 """
 import sys
 import numcodecs as nc
@@ -41,5 +42,7 @@ else:
     for name in sys.argv[3:]:
         a = zarr.open(f"{sys.argv[2]}/{name}", mode="r")[...]
         want = (numbers % 2 if a.dtype == bool else numbers).astype(a.dtype)
+        if name.startswith("holes"):
+            want[20:] = 7
         assert (a == want).all(), (name, a, want)
         print(name, "same")

@@ -1,6 +1,11 @@
 package conv
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/core/simd"
+	"github.com/ashlar-go/ashlar/num"
+)
 
 // Elements are selected as what they are in memory: 1, 2, 4, 8 or 16 bytes, of which those of 8 and 16 may stand at
 // multiples of 4. Every function is written once for all of them, and called by the size of an element.
@@ -294,6 +299,24 @@ func backward[W any](dst, src []W) {
 // Nonzero sets dst to 1 where an element of src isn't zero, and to 0 elsewhere. The sign of a float doesn't matter, and of
 // a pair one of the two halves decides.
 func Nonzero(dst, src []byte, size int, float, pair bool) {
+	if t := simd.NotEqual.Best(); t != nil && !pair { // with an instruction set
+		out, done := As[bool](dst), false
+		switch {
+		case size == 1 && !float:
+			done = unlikeZero(out, elems[uint8](src), t.U8)
+		case size == 4 && float:
+			done = unlikeZero(out, elems[float32](src), t.F32)
+		case size == 4:
+			done = unlikeZero(out, elems[int32](src), t.I32)
+		case size == 8 && float:
+			done = unlikeZero(out, elems[float64](src), t.F64)
+		case size == 8:
+			done = unlikeZero(out, elems[int64](src), t.I64)
+		}
+		if done {
+			return
+		}
+	}
 	if pair {
 		size /= 2
 	}
@@ -309,6 +332,19 @@ func Nonzero(dst, src []byte, size int, float, pair bool) {
 	default:
 		nonzero(dst, elemsOf8(src), float, true) // a number of 16 bytes
 	}
+}
+
+// unlikeZero compares elements with zeros by a row, a block at a time. It returns false, before it does anything, where there is no row.
+func unlikeZero[T num.Native](dst []bool, src []T, row func(dst []bool, a, b []T)) bool {
+	if row == nil {
+		return false
+	}
+	zeros := make([]T, min(len(src), 1024))
+	for n := 0; len(src) > 0; dst, src = dst[n:], src[n:] {
+		n = min(len(src), len(zeros))
+		row(dst[:n], src[:n], zeros[:n])
+	}
+	return true
 }
 
 func nonzero[W uint8 | uint16 | uint32 | uint64](dst []byte, src []W, float, pair bool) {

@@ -2,9 +2,13 @@ package conv
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
+
+	"github.com/ashlar-go/ashlar/num"
 )
 
 // Every kernel does with elements of each size what a loop over them does.
@@ -109,6 +113,33 @@ func TestTrue(t *testing.T) {
 	for from := range 9 {
 		if n := True(mask[from:]); n != 5000-from {
 			t.Errorf("True is %d, want %d", n, 5000-from)
+		}
+	}
+}
+
+// Nonzero knows NaN, both zeros and the smallest numbers, at every place of a line.
+func TestNonzero(t *testing.T) {
+	for n := range 70 {
+		checkNonzero(t, n, []float32{0, 1, float32(math.Copysign(0, -1)), 1e-45, -1e-45, float32(math.NaN()), float32(math.Inf(-1))}, true)
+		checkNonzero(t, n, []float64{0, 1, math.Copysign(0, -1), 5e-324, math.NaN(), math.Inf(1)}, true)
+		checkNonzero(t, n*30, []uint8{0, 1, 128, 255, 0}, false)
+		checkNonzero(t, n, []int16{0, 1, math.MinInt16}, false)
+		checkNonzero(t, n*30, []int32{0, math.MinInt32, -1, 1 << 16}, false)
+		checkNonzero(t, n, []int64{0, math.MinInt64, -1, 1 << 32}, false)
+	}
+}
+
+func checkNonzero[T num.Native](t *testing.T, n int, some []T, float bool) {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = some[i%len(some)]
+	}
+	size := int(unsafe.Sizeof(some[0]))
+	got := make([]byte, n)
+	Nonzero(got, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), n*size), size, float, false)
+	for i, v := range x {
+		if (got[i] == 1) != (v != 0) || got[i] > 1 {
+			t.Fatalf("Nonzero of %v at %d of %d is %d", v, i, n, got[i])
 		}
 	}
 }

@@ -50,3 +50,51 @@ func TestDoubleFunctions(t *testing.T) {
 		}
 	})
 }
+
+// The rows of Pow have the bits of package num, of numbers of all kinds and of those where a row leaves the power to it.
+func TestPow(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	special := []float64{0, math.Copysign(0, -1), 1, -1, 2, -2, 0.5, 1.5, 3, -3, 10, 1e-3, math.Inf(1), math.Inf(-1), math.NaN(), 0x1p-1074, 0x1p-1022, 0x1p-149,
+		0x1p-126, math.MaxFloat64, math.MaxFloat32, 0x1p53, 0x1p53 + 2, 0x1.69p-1, 0x1.6ap-1, 0x1.ffp-1, 0x1.01p0, 1 + 0x1p-52, 1 - 0x1p-53, 1 + 0x1p-23, 700, 89, 104.5}
+	var x, y []float64
+	for _, a := range special {
+		for _, b := range special {
+			x, y = append(x, a), append(y, b)
+		}
+	}
+	for i := range 1 << 17 {
+		x = append(x, math.Float64frombits(r.Uint64()), r.NormFloat64(), math.Exp(r.NormFloat64()*20), r.ExpFloat64(), float64(r.IntN(41)-20), 1+r.NormFloat64()*math.Ldexp(1, -i%60))
+		y = append(y, math.Float64frombits(r.Uint64()), float64(r.IntN(21)-10), r.NormFloat64()*10, 1.5, float64(r.IntN(9)-4)/2, r.NormFloat64()*math.Ldexp(1, i%60))
+	}
+	x, y = x[:len(x)-5], y[:len(y)-5] // and a tail
+	x32, y32, out32 := make([]float32, len(x)), make([]float32, len(x)), make([]float32, len(x))
+	for i := range x {
+		x32[i], y32[i] = float32(x[i]), float32(y[i])
+		if i%3 == 0 {
+			x32[i] = math.Float32frombits(r.Uint32())
+		}
+	}
+	levels(t, func(t *testing.T, l cpu.Level) {
+		if Pow[l] == nil {
+			return
+		}
+		out := make([]float64, len(x))
+		Pow[l].F64(out, x, y)
+		for i, v := range out {
+			if want := num.Pow64(x[i], y[i]); math.Float64bits(v) != math.Float64bits(want) {
+				t.Fatalf("%v: %x to the power %x is %x, want %x", l, x[i], y[i], v, want)
+			}
+		}
+		copy(out, x)
+		Pow[l].F64(out, out, y) // in place
+		Pow[l].F32(out32, x32, y32)
+		for i, v := range out32 {
+			if want := num.Pow32(x32[i], y32[i]); math.Float32bits(v) != math.Float32bits(want) {
+				t.Fatalf("%v: float32 %x to the power %x is %x, want %x", l, x32[i], y32[i], v, want)
+			}
+			if got, want := math.Float64bits(out[i]), math.Float64bits(num.Pow64(x[i], y[i])); got != want {
+				t.Fatalf("%v: %x to the power %x in place is %x, want %x", l, x[i], y[i], got, want)
+			}
+		}
+	})
+}

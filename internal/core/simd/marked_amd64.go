@@ -5,6 +5,7 @@ package simd
 import (
 	"math"
 	"sync"
+	"unsafe"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 	"github.com/ashlar-go/ashlar/num"
@@ -49,6 +50,32 @@ const (
 )
 
 var marks = sync.Pool{New: func() any { return new([markedLen]float32) }}
+
+// Pow is as they are, with two operands.
+var Pow = Levels[*Rows2]{
+	cpu.AVX2: {F32: func(dst, a, b []float32) { unmark2(dst, a, b, pow32MarkedAVX2, num.Pow32) },
+		F64: func(dst, a, b []float64) { unmark2(dst, a, b, pow64MarkedAVX2, num.Pow64) }},
+	cpu.AVX512: {F32: func(dst, a, b []float32) { unmark2(dst, a, b, pow32MarkedAVX512, num.Pow32) },
+		F64: func(dst, a, b []float64) { unmark2(dst, a, b, pow64MarkedAVX512, num.Pow64) }},
+}
+
+// unmark2 is unmark for a row of two operands that marks with any NaN.
+func unmark2[T float32 | float64](dst, a, b []T, row func(dst, a, b []T), f func(a, b T) T) {
+	held := marks.Get().(*[markedLen]float32)
+	room := unsafe.Slice((*T)(unsafe.Pointer(held)), int(unsafe.Sizeof(*held)/unsafe.Sizeof(*new(T))))
+	for n := 0; len(dst) > 0; dst, a, b = dst[n:], a[n:], b[n:] {
+		n = min(len(dst), len(room))
+		x, y := a[:n], b[:n]
+		row(room[:n], x, y)
+		for i, v := range room[:n] {
+			if v != v {
+				v = f(x[i], y[i])
+			}
+			dst[i] = v
+		}
+	}
+	marks.Put(held)
+}
 
 // unmark computes what row marks by f.
 func unmark(dst, a []float32, row func(dst, a []float32), f func(float32) float32) {

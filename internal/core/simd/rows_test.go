@@ -257,6 +257,8 @@ func TestFunctions(t *testing.T) {
 		check1(t, "tanhF32", Tanh[l].F32, num.Tanh32)
 		check1(t, "sigmoidF32", Sigmoid[l].F32, num.Sigmoid32)
 		check1(t, "erfMarked", Erf[l].F32, num.Erf32)
+		check2(t, "pow32Marked", Pow[l].F32, num.Pow32)
+		check2(t, "pow64Marked", Pow[l].F64, num.Pow64)
 		check1(t, "geluMarked", Gelu[l].F32, num.Gelu32)
 		check1(t, "geluTanhMarked", GeluTanh[l].F32, num.GeluTanh32)
 		check1(t, "mishMarked", Mish[l].F32, num.Mish32)

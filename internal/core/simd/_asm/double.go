@@ -49,9 +49,12 @@ func reduced64(m machine, x value) (n, r, rl value) {
 	return n, r, m.fnma(k, f64(m, 0x1.cf79abc9e3b398p-44), m.sub(t, r))
 }
 
-// expParts64 returns exp(x) as hi + lo, times 2^(n/16) with the last four bits of n cleared.
-func expParts64(m machine, x value) (hi, lo, n value) {
+// expParts64 returns exp(x + xl) as hi + lo, times 2^(n/16) with the last four bits of n cleared. Without xl that is 0.
+func expParts64(m machine, x, xl value) (hi, lo, n value) {
 	n, r, rl := reduced64(m, x)
+	if xl.op != nil {
+		rl = m.add(rl, xl)
+	}
 	s := m.add(r, rl)
 	r, rl = s, m.add(m.sub(r, s), rl)
 	q := horner(m, r, 0.5, 0x1.555555555558bp-3, 0x1.55555554e3c28p-5, 0x1.1111110a00bb5p-7, 0x1.6c17fcaaa74fdp-10, 0x1.a02714c883034p-13)
@@ -68,14 +71,14 @@ func exponent(m machine, n value) value { return m.shl(m.and(n, i64(m, ^15)), 48
 
 func usualExp64(m machine, a value) value {
 	within64(m, a, 700)
-	hi, lo, n := expParts64(m, a)
+	hi, lo, n := expParts64(m, a, value{})
 	return m.as(F64, m.add(m.as(I64, m.add(hi, lo)), exponent(m, n)))
 }
 
 func exp64(m machine, a value) value {
 	z := m.limit(f64(m, -746), a, true)
 	z = m.limit(f64(m, 710), z, false)
-	hi, lo, n := expParts64(m, z)
+	hi, lo, n := expParts64(m, z, value{})
 	return scaled(m, a, hi, lo, n)
 }
 
@@ -109,7 +112,7 @@ var (
 
 // logOf returns log(a) + k0 ln2 of a normal positive a.
 func logOf(m machine, a, k0 value) value {
-	k, v, index := logParts(m, a)
+	k, v, index := logParts(m, a, firstOf16, 48)
 	if k0.op != nil {
 		k = m.add(k, k0)
 	}
@@ -200,13 +203,13 @@ func sigmoidOf(m machine, x, hi, lo, n value) value {
 
 func usualSigmoid64(m machine, x value) value {
 	within64(m, x, 37)
-	hi, lo, n := expParts64(m, m.or(x, m.constant(F64, 1<<63)))
+	hi, lo, n := expParts64(m, m.or(x, m.constant(F64, 1<<63)), value{})
 	return sigmoidOf(m, x, hi, lo, n)
 }
 
 func sigmoid64(m machine, x value) value {
 	z := m.limit(f64(m, -746), m.or(x, m.constant(F64, 1<<63)), true)
-	hi, lo, n := expParts64(m, z)
+	hi, lo, n := expParts64(m, z, value{})
 	y := m.sel(m.cmp(gt, i64(m, -1000<<52), exponent(m, n)), scaled(m, x, hi, lo, n), sigmoidOf(m, x, hi, lo, n))
 	y = m.sel(m.cmp(ge, x, f64(m, 38)), f64(m, 1), y)
 	return m.sel(m.cmp(unordered, x, x), nan(m, F64), y)

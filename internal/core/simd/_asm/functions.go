@@ -201,19 +201,23 @@ func words(xs ...float64) (w [16]uint64) {
 	return w
 }
 
-// logParts writes a float64, positive and normal, as 2^k v with v from 0.703 to 1.406, the sixteenth of which the low bits of index name.
-func logParts(m machine, x value) (k, v, index value) {
-	const first, bias = 0x3fe6800000000000, 1 << 62 // of v; 1024 in the place of an exponent
+// firstOf16 is the first v of logParts, whose sixteenths the tables of functions have.
+const firstOf16 = 0x3fe6800000000000 // 0.703
+
+// logParts writes a float64, positive and normal, as 2^k v with v from first, given by its bits, to twice that. The low bits of index name the
+// part of the interval that v is in, which is 1<<part bit patterns wide.
+func logParts(m machine, x value, first int64, part int) (k, v, index value) {
+	const bias = 1 << 62 // 1024 in the place of an exponent
 	b := m.sub(m.as(I64, x), i64(m, first-bias))
 	k = m.sub(m.as(F64, m.or(m.shr(b, 52), f64(m, 0x1p52))), f64(m, 0x1p52+1024))
 	v = m.as(F64, m.add(m.and(b, i64(m, 1<<52-1)), i64(m, first)))
-	return k, v, m.shr(b, 48)
+	return k, v, m.shr(b, part)
 }
 
 // logRest returns k of a float32, an index of logTable, and r = v·inv − 1, exactly, with the inverse there, so that
 // log(v) = log(1+r) − log(inv).
 func logRest(m machine, a value) (k, r, index value) {
-	k, v, index := logParts(m, m.convert(F64, a))
+	k, v, index := logParts(m, m.convert(F64, a), firstOf16, 48)
 	return k, m.fma(v, m.as(F64, m.lookup(index, &logTable[0])), f64(m, -1)), index
 }
 

@@ -2,7 +2,7 @@
 // would write.
 //
 // program.go is the language in which a row kernel is described. The descriptions of functions are functions.go for float32,
-// double.go for float64, trig.go and normal.go for functions that mark elements, and quick.go for op.Fast. rows.go has all
+// double.go for float64, trig.go, normal.go and pow.go for functions that mark elements, and quick.go for op.Fast. rows.go has all
 // others. x86.go, turns.go, past.go and x86ops.go lower them to AVX2 and AVX-512. tables.go writes the Go side. Kernels that
 // aren't rows have a file each and use avo directly.
 package main
@@ -37,6 +37,7 @@ var outputs = []struct {
 	{"double", func(c *build.Context) { writeRows(c, doubles()) }},
 	{"normal", func(c *build.Context) { writeRows(c, normals()) }},
 	{"trig", func(c *build.Context) { writeRows(c, trigonometric()) }},
+	{"pow", func(c *build.Context) { writeRows(c, powers()) }},
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
 	{"copies", writeCopies},

@@ -110,6 +110,7 @@ type machine interface {
 	half(a value) value                      // float32 to float16, in a U16
 	upper(a value) value                     // of U32 the more significant halves, in a U16
 	lookup(index value, t *[16]uint64) value // an I64, by the low four bits of one
+	gather(index value, t []uint64) value    // the same of a longer table, of a power of two
 	pick(index value, t [16]float32) value   // an F32, by the low four bits of one; in AVX-512 alone
 
 	// What a kernel's usual program computes isn't used where one of these says so.

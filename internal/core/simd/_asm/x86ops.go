@@ -307,10 +307,19 @@ func (x *x86) lookup(index value, t *[16]uint64) value {
 		x.do("VPERMI2Q", hi, x.loaded(value{I64, lo}).op, d.op)
 		return d
 	}
-	table := x.named(t[:]...)
-	i := x.and(index, i64(x, 15))
-	d, all := x.copied(i), x.copied(i64(x, -1)) // the allocator takes what is gathered into for an operand
-	x.do("VPGATHERQQ", all.op, operand.Mem{Base: table.(reg.Register), Index: i.op.(reg.Register), Scale: 8}, d.op)
+	return x.gather(index, t[:])
+}
+
+func (x *x86) gather(index value, t []uint64) value {
+	i := x.and(index, i64(x, int64(len(t)-1)))
+	from := operand.Mem{Base: x.named(t...).(reg.Register), Index: i.op.(reg.Register), Scale: 8}
+	d := x.copied(i) // the allocator takes what is gathered into for an operand
+	if x.wide {
+		x.do("VPGATHERQQ", from, x.cmp(eq, i, i).op, d.op)
+		return d
+	}
+	all := x.copied(i64(x, -1))
+	x.do("VPGATHERQQ", all.op, from, d.op)
 	return d
 }
 

@@ -1,0 +1,42 @@
+package chunk
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/format/zarr"
+)
+
+// below is what a store has below a key: a store of its own, so that arrays in it belong to no group or array above.
+type below struct {
+	store zarr.Store
+	key   string // with a slash at the end
+}
+
+func (b below) Get(ctx context.Context, key string) ([]byte, error) {
+	return b.store.Get(ctx, b.key+key)
+}
+
+func (b below) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	return b.store.GetRange(ctx, b.key+key, off, n)
+}
+
+func (b below) Size(ctx context.Context, key string) (int64, error) {
+	return b.store.Size(ctx, b.key+key)
+}
+
+func (b below) Set(ctx context.Context, key string, value []byte) error {
+	return b.store.Set(ctx, b.key+key, value)
+}
+
+func (b below) Delete(ctx context.Context, key string) error {
+	return b.store.Delete(ctx, b.key+key)
+}
+
+func (b below) List(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := b.store.List(ctx, b.key+prefix)
+	for i, k := range keys {
+		keys[i] = strings.TrimPrefix(k, b.key)
+	}
+	return keys, err
+}

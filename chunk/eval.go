@@ -1,0 +1,129 @@
+package chunk
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// cost is the price of a part in bytes: its size; the most that is held while it is made, the part included; and the
+// decompressed size of the chunks that are read.
+type cost struct{ size, peak, read int64 }
+
+// small is what a task takes for blocks of a pass, pieces of a reduction, an operator's tables.
+const small = 4 << 20
+
+// An evaluator computes the parts that one task needs, on one goroutine.
+type evaluator struct {
+	ctx  context.Context // under which operators use one thread
+	held []tensor.Any    // what the evaluation has allocated, to be given back
+}
+
+func (e *evaluator) eval(n *node, b box) (tensor.Any, error) {
+	if err := e.ctx.Err(); err != nil {
+		return tensor.Any{}, err
+	}
+	return n.kind.eval(e, n, b)
+}
+
+// own notes a tensor that was allocated here.
+func (e *evaluator) own(t tensor.Any) tensor.Any {
+	if !t.IsZero() {
+		e.held = append(e.held, t)
+	}
+	return t
+}
+
+// release gives back the tensors that were allocated since len(e.held) was mark. It leaves the one that keep is a view of.
+func (e *evaluator) release(mark int, keep tensor.Any) {
+	rest := e.held[:mark]
+	for _, t := range e.held[mark:] {
+		if !keep.IsZero() && t.SameData(keep) {
+			rest = append(rest, t)
+		} else {
+			t.Close() // its memory goes to the next part; a tensor that can't be closed stays the collector's
+		}
+	}
+	clear(e.held[len(rest):])
+	e.held = rest
+}
+
+// byName finds an operator.
+var byName = sync.OnceValue(func() map[string]op.Op {
+	m := make(map[string]op.Op)
+	for _, o := range op.All() {
+		if o.Domain() == "" {
+			m[o.Name()] = o
+		}
+	}
+	return m
+})
+
+// opset is the one whose meaning operators have here.
+const opset = 24
+
+// call runs an operator that has one result.
+func (e *evaluator) call(name string, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
+	return e.run(byName()[name], attrs, in...)
+}
+
+// run runs an operator and owns its result, unless that shares elements with an operand.
+func (e *evaluator) run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
+	t, err := result(o, op.Call{Inputs: in, Attrs: attrs, Context: e.ctx})
+	if err != nil {
+		return t, err
+	}
+	for _, a := range in {
+		if t.Overlaps(a) {
+			return t, nil
+		}
+	}
+	return e.own(t), nil
+}
+
+// run runs an operator, or notes what it would do with lazy operands, which take no context.
+func run(o op.Op, attrs op.Attrs, in ...tensor.Any) (tensor.Any, error) {
+	return result(o, op.Call{Inputs: in, Attrs: attrs})
+}
+
+// result completes a call and returns its only result.
+func result(o op.Op, c op.Call) (tensor.Any, error) {
+	if c.Opset = opset; c.Attrs == nil {
+		c.Attrs = op.NoAttrs{}
+	}
+	out, err := o.Run(&c)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return out[0], nil
+}
+
+// reduce runs a reduction over axes, which go.
+func (e *evaluator) reduce(name string, t tensor.Any, axes []int) (tensor.Any, error) {
+	list := make([]int64, len(axes))
+	for i, a := range axes {
+		list[i] = int64(a)
+	}
+	if len(axes) == 0 {
+		list = []int64{}
+	}
+	o := byName()[name]
+	attrs := op.AttrMap{"keepdims": int64(0)}
+	for _, a := range o.Attributes() {
+		if a == "noop_with_empty_axes" {
+			attrs["noop_with_empty_axes"] = int64(1)
+		}
+	}
+	return e.run(o, attrs, t, tensor.FromSlice(list, len(list)).Any())
+}
+
+// cast converts to an element type.
+func (e *evaluator) cast(t tensor.Any, d dtype.DType) (tensor.Any, error) {
+	if t.DType() == d {
+		return t, nil
+	}
+	return e.call("CastLike", nil, t, tensor.EmptyOf(d))
+}

@@ -1,0 +1,203 @@
+package chunk
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Map returns an elementwise operator of package op, by its name there, of arrays that are
+// broadcast as there: arithmetic, comparisons, functions, Cast, Clip, Where and the like. attrs may be nil.
+// Chains of Map are computed in one pass over the chunks. The chunks are those of the
+// first operand that has the result's extent, axis by axis; others are read as needed.
+func Map(name string, attrs op.AttrMap, in ...Array) Array {
+	ns, err := given("Map", in...)
+	if err != nil {
+		return Array{err: err}
+	}
+	o, ok := byName()[name]
+	if !ok {
+		return Array{err: fail("Map", op.ErrUnsupported, "there is no operator %.60q", name)}
+	}
+	// One element tells the type, and whether the operator is one that can wait.
+	var lazy []tensor.Any
+	for _, n := range ns {
+		t, err := tensor.Make(n.dtype)
+		if err == nil {
+			t, err = op.LazyOf(t)
+		}
+		if err != nil {
+			return Array{err: err}
+		}
+		lazy = append(lazy, t)
+	}
+	m := &mapped{name: name, op: o, attrs: attrs}
+	r, err := run(o, m.attributes(), lazy...)
+	by, _ := r.LazyBy()
+	switch {
+	case errors.Is(err, tensor.ErrShape), errors.Is(err, tensor.ErrAxis), errors.Is(err, tensor.ErrLazy), err == nil && (by == nil || r.Rank() != 0):
+		return Array{err: fail("Map", op.ErrUnsupported, "%s isn't elementwise; Reduce, MatMul, MapBlocks and others take the rest", name)}
+	case err != nil:
+		return Array{err: err}
+	}
+	shape, err := broadcast(name, ns)
+	if err != nil {
+		return Array{err: err}
+	}
+	chunks := make([]int, len(shape))
+	for i := range shape {
+		for _, n := range ns {
+			if k := i - len(shape) + len(n.shape); k >= 0 && n.shape[k] == shape[i] && chunks[i] == 0 && (n.shape[k] != 1 || shape[i] == 1) {
+				chunks[i] = n.chunks[k]
+			}
+		}
+	}
+	return Array{n: newNode(m, r.DType(), shape, chunks, ns...)}
+}
+
+// broadcast returns the common shape of operands.
+func broadcast(name string, ns []*node) ([]int, error) {
+	var shape []int
+	for _, n := range ns {
+		for len(shape) < len(n.shape) {
+			shape = slices.Insert(shape, 0, 1)
+		}
+	}
+	for _, n := range ns {
+		for i, e := range n.shape {
+			k := len(shape) - len(n.shape) + i
+			switch {
+			case shape[k] == 1:
+				shape[k] = e
+			case e != 1 && e != shape[k]:
+				shapes := make([][]int, len(ns))
+				for j := range ns {
+					shapes[j] = ns[j].shape
+				}
+				return nil, fail(name, tensor.ErrShape, "shapes %v don't broadcast: axis %d has %d and %d", shapes, k, shape[k], e)
+			}
+		}
+	}
+	return shape, nil
+}
+
+// mapped is an elementwise operator.
+type mapped struct {
+	name  string
+	op    op.Op
+	attrs op.AttrMap
+}
+
+func (m *mapped) attributes() op.Attrs {
+	if m.attrs == nil {
+		return op.NoAttrs{}
+	}
+	return m.attrs
+}
+
+func (m *mapped) text() string { return fmt.Sprintf("%s %v", m.name, m.attrs) }
+
+// part returns the part of operand n that a part b of the result takes.
+func part(n *node, b box) box {
+	p := newBox(len(n.shape))
+	for i, e := range n.shape {
+		k := len(b.from) - len(n.shape) + i
+		if e == 1 {
+			p.from[i], p.to[i] = 0, min(1, b.to[k]-b.from[k])
+		} else {
+			p.from[i], p.to[i] = b.from[k], b.to[k]
+		}
+	}
+	return p
+}
+
+// leafs calls f for what a chain of elementwise operators begins with, each part once.
+func leafs(n *node, b box, f func(n *node, b box) error) error {
+	type place struct {
+		n   *node
+		key string
+	}
+	seen := map[place]bool{}
+	var visit func(n *node, b box) error
+	visit = func(n *node, b box) error {
+		at := place{n, b.key()}
+		if seen[at] {
+			return nil
+		}
+		seen[at] = true
+		if _, ok := n.kind.(*mapped); !ok {
+			return f(n, b)
+		}
+		for _, i := range n.in {
+			if err := visit(i, part(i, b)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return visit(n, b)
+}
+
+func (m *mapped) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
+	type place struct {
+		n   *node
+		key string
+	}
+	mark := len(e.held)
+	done := map[place]tensor.Any{}
+	err := leafs(n, b, func(n *node, b box) error {
+		t, err := e.eval(n, b)
+		if err == nil {
+			t, err = op.LazyOf(t)
+		}
+		done[place{n, b.key()}] = t
+		return err
+	})
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	var note func(n *node, b box) (tensor.Any, error)
+	note = func(n *node, b box) (tensor.Any, error) {
+		at := place{n, b.key()}
+		if t, ok := done[at]; ok {
+			return t, nil
+		}
+		in := make([]tensor.Any, len(n.in))
+		for i, from := range n.in {
+			var err error
+			if in[i], err = note(from, part(from, b)); err != nil {
+				return tensor.Any{}, err
+			}
+		}
+		m := n.kind.(*mapped)
+		t, err := run(m.op, m.attributes(), in...)
+		done[at] = t
+		return t, err
+	}
+	t, err := note(n, b)
+	if err == nil {
+		t, err = op.FuseOf(t, op.Context(e.ctx))
+	}
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	e.release(mark, t)
+	return e.own(t), nil
+}
+
+func (m *mapped) cost(n *node, b box) cost {
+	c := cost{size: bytesOf(n.dtype, b.shape())}
+	var held int64
+	leafs(n, b, func(n *node, b box) error {
+		in := n.kind.cost(n, b)
+		c.peak = max(c.peak, plus(held, in.peak))
+		held = plus(held, in.size)
+		c.read = plus(c.read, in.read)
+		return nil
+	})
+	c.peak = max(c.peak, plus(plus(held, c.size), small))
+	return c
+}

@@ -1,0 +1,197 @@
+package chunk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/zarr"
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// Stage describes a stage of a plan.
+type Stage struct {
+	Name   string
+	Path   string // of the array it makes, in its store
+	Target bool   // the array is a target; else it goes when the plan is done
+	DType  dtype.DType
+	Shape  []int
+	Chunks []int
+	Region []int // the part that one task makes, of whole chunks
+	Tasks  int
+	Peak   int64 // bytes that a task holds at most
+	Read   int64 // bytes of all chunks that the tasks read, as elements
+	Write  int64 // bytes of the array's elements
+	After  []int // the stages that must be done before
+}
+
+// Stages returns the stages in an order in which they can be done.
+func (p *Plan) Stages() []Stage {
+	out := make([]Stage, len(p.stages))
+	for i, s := range p.stages {
+		n := s.node
+		out[i] = Stage{s.name, s.path, s.target, n.dtype, slices.Clone(n.shape), slices.Clone(n.chunks), slices.Clone(s.region),
+			s.tasks, s.peak, s.read, bytesOf(n.dtype, n.shape), slices.Clone(s.after)}
+	}
+	return out
+}
+
+// ID identifies the plan: equal plans have equal ones, on every machine.
+func (p *Plan) ID() string { return p.id }
+
+// Peak returns the most bytes that a task holds.
+func (p *Plan) Peak() int64 {
+	var peak int64
+	for _, s := range p.stages {
+		peak = max(peak, s.peak)
+	}
+	return peak
+}
+
+// Tasks returns how many tasks there are.
+func (p *Plan) Tasks() int {
+	n := 0
+	for _, s := range p.stages {
+		n += s.tasks
+	}
+	return n
+}
+
+// Begin makes the arrays that the stages write. Where they are there from an earlier run of the same plan, it goes on with
+// them, if resume is set; else they are an error that wraps fs.ErrExist.
+func (p *Plan) Begin(ctx context.Context, resume bool) error {
+	for _, s := range p.stages {
+		_, err := zarr.Create(ctx, s.store, s.path, s.meta)
+		if !errors.Is(err, fs.ErrExist) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		a, openErr := zarr.Open(ctx, s.store, s.path)
+		if openErr != nil {
+			return err
+		}
+		id := a.Attributes()[planKey]
+		if id != p.id {
+			return fail("Begin", fs.ErrExist, "there is an array at %q that another plan or program has made; delete it, or take another path", s.path)
+		}
+		if !resume && s.target {
+			return fail("Begin", fs.ErrExist, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
+		}
+	}
+	return nil
+}
+
+// within is the path in the work store of all that stands between the stages.
+func (p *Plan) within() string { return path.Join(p.prefix, "ashlar-"+p.id) }
+
+// End removes what stands between the stages.
+func (p *Plan) End(ctx context.Context) error {
+	return zarr.Remove(ctx, p.work, p.within())
+}
+
+// RunTask runs task i of a stage; all tasks of the stages it comes after must be done. It is
+// for executors: a task may run anywhere, more than once, also at the same time, and writes the same bytes.
+// Where all that it writes is there it does nothing, unless again is set.
+func (p *Plan) RunTask(ctx context.Context, stageIndex, i int, again bool) error {
+	if stageIndex < 0 || stageIndex >= len(p.stages) || i < 0 || i >= p.stages[stageIndex].tasks {
+		return fail("RunTask", tensor.ErrIndex, "task %d of stage %d; see Stages", i, stageIndex)
+	}
+	s := p.stages[stageIndex]
+	if err := s.run(ctx, i, again); err != nil {
+		return &TaskError{Stage: s.name, Index: stageIndex, Task: i, Part: s.box(i).String(), Err: err}
+	}
+	return nil
+}
+
+// A TaskError says which task of a plan failed.
+type TaskError struct {
+	Stage string
+	Index int // of the stage
+	Task  int
+	Part  string // of the stage's array that the task makes
+	Err   error
+}
+
+func (e *TaskError) Error() string {
+	return fmt.Sprintf("chunk: stage %d, %s, task %d, which makes %s: %v", e.Index, e.Stage, e.Task, e.Part, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *TaskError) Unwrap() error { return e.Err }
+
+// run runs one task. A panic of an operator, or of a function given to MapBlocks, is an error.
+func (s *stage) run(ctx context.Context, i int, again bool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	a, err := s.array(ctx)
+	if err != nil {
+		return err
+	}
+	b := s.box(i)
+	if !again {
+		done, err := s.done(ctx, a, b)
+		if done || err != nil {
+			return err
+		}
+	}
+	e := &evaluator{ctx: op.WithThreads(ctx, 1)}
+	defer func() { e.release(0, tensor.Any{}) }()
+	t, err := e.eval(s.node, b)
+	if err != nil {
+		return err
+	}
+	if t.DType() != s.node.dtype || !slices.Equal(t.Shape(), b.shape()) {
+		return fmt.Errorf("the part is %s; %v%v was planned", tensor.Describe(t), s.node.dtype, b.shape())
+	}
+	return a.Write(ctx, b.from, t)
+}
+
+// done reports whether all chunks of a part are there.
+func (s *stage) done(ctx context.Context, a *zarr.Array, b box) (bool, error) {
+	done := true
+	err := s.chunks(b, func(index []int) error {
+		if !done {
+			return nil
+		}
+		var err error
+		_, done, err = a.ChunkSize(ctx, index...)
+		return err
+	})
+	return done, err
+}
+
+// chunks calls f for each chunk of a part.
+func (s *stage) chunks(b box, f func(index []int) error) error {
+	if b.empty() && len(b.from) > 0 {
+		return nil
+	}
+	index := make([]int, len(b.from))
+	for i := range index {
+		index[i] = b.from[i] / s.node.chunks[i]
+	}
+	for {
+		if err := f(index); err != nil {
+			return err
+		}
+		k := len(index) - 1
+		for ; k >= 0; k-- {
+			if index[k]++; index[k]*s.node.chunks[k] < b.to[k] {
+				break
+			}
+			index[k] = b.from[k] / s.node.chunks[k]
+		}
+		if k < 0 {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// ReadChunk returns the part of a chunk that is within the array. An absent one is a
+// read-only tensor of fill values that takes the memory of one element.
+func (a *Array) ReadChunk(ctx context.Context, index ...int) (tensor.Any, error) {
+	from, shape, err := a.box(a.meta.Chunks, index)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	if _, ok, err := a.ChunkSize(ctx, index...); err == nil && !ok {
+		return tensor.BroadcastTo(a.fill, shape...)
+	}
+	to, err := end(from, shape)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	return a.Slice(ctx, from, to)
+}
+
+// ChunkSize returns the number of bytes that a chunk takes in the store, and whether it
+// is there. It doesn't read the chunk.
+func (a *Array) ChunkSize(ctx context.Context, index ...int) (n int64, ok bool, err error) {
+	if _, _, err := a.box(a.meta.Chunks, index); err != nil {
+		return 0, false, err
+	}
+	key := a.ChunkKey(index...)
+	n, err = a.store.Size(ctx, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	return n, err == nil, at(key, err)
+}
+
+// DeleteChunk removes a chunk, so that its elements are the fill value; that it isn't there is no
+// error.
+func (a *Array) DeleteChunk(ctx context.Context, index ...int) error {
+	if _, _, err := a.box(a.meta.Chunks, index); err != nil {
+		return err
+	}
+	defer a.alone(index)()
+	key := a.ChunkKey(index...)
+	return at(key, a.store.Delete(ctx, key))
+}
+
+// StoredChunks returns the indices of the chunks that are there, the last axis fastest.
+// It lists the store once.
+func (a *Array) StoredChunks(ctx context.Context) ([][]int, error) {
+	m := &a.meta
+	prefix := a.path
+	if prefix != "" {
+		prefix += "/"
+	}
+	if m.Version == 3 && !m.V2Keys {
+		prefix += "c"
+	}
+	keys, err := a.store.List(ctx, prefix)
+	if err != nil {
+		return nil, at(prefix, err)
+	}
+	var list [][]int
+	for _, key := range keys {
+		text := strings.TrimPrefix(strings.TrimPrefix(key, prefix), m.Separator)
+		index := []int{}
+		for part := range strings.SplitSeq(text, m.Separator) {
+			if n, err := strconv.Atoi(part); err == nil && len(index) < len(m.Shape) {
+				index = append(index, n)
+			}
+		}
+		if _, _, err := a.box(m.Chunks, index); err == nil && a.ChunkKey(index...) == key {
+			list = append(list, index)
+		}
+	}
+	slices.SortFunc(list, slices.Compare)
+	return list, nil
+}
+
+// Remove deletes all that is at a path of a store and below it, first the metadata. It must
+// not be written meanwhile.
+func Remove(ctx context.Context, s Store, p string) error {
+	p, err := place(s, p)
+	if err != nil {
+		return err
+	}
+	for _, name := range nodes {
+		key := path.Join(p, name)
+		if err := s.Delete(ctx, key); err != nil {
+			return at(key, err)
+		}
+	}
+	if r, ok := s.(interface {
+		removeAll(ctx context.Context, p string) error
+	}); ok {
+		return at(p, r.removeAll(ctx, p))
+	}
+	prefix := p
+	if p != "" {
+		prefix += "/"
+	}
+	keys, err := s.List(ctx, prefix)
+	for _, key := range keys {
+		if err == nil {
+			err = s.Delete(ctx, key)
+		}
+	}
+	return at(p, err)
+}

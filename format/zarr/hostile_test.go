@@ -1,0 +1,333 @@
+package zarr
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A codec that needn't be understood is left out; one that must be is named in the error.
+func TestMustUnderstand(t *testing.T) {
+	ctx := t.Context()
+	plain := seeds()[0]
+	some, need := `{"name":"new","must_understand":false}`, `{"name":"new","must_understand":true}`
+	for _, c := range []struct {
+		old, meta string
+		want      error
+	}{
+		{`"codecs":[`, `"codecs":[` + some + `,`, nil},
+		{`"codecs":[`, `"codecs":[` + need + `,`, ErrCodec},
+		{`"codecs":[`, `"codecs":["new",`, ErrCodec},
+		{`"codecs":`, `"storage_transformers":[` + some + `],"codecs":`, nil},
+		{`"codecs":`, `"storage_transformers":[` + need + `],"codecs":`, ErrCodec},
+		{`"codecs":`, `"storage_transformers":["new"],"codecs":`, ErrCodec},
+		{`"int16"`, some, ErrType},
+		{`"codecs":`, `"dimension_names":["y"],"codecs":`, ErrFormat},
+		{`"codecs":`, `"dimension_names":["y",null],"codecs":`, nil},
+	} {
+		meta := strings.Replace(plain, c.old, c.meta, 1)
+		s := Memory()
+		if err := s.Set(ctx, "zarr.json", []byte(meta)); err != nil {
+			t.Fatal(err)
+		}
+		a, err := Open(ctx, s, "")
+		if !errors.Is(err, c.want) || c.want != nil && err == nil {
+			t.Errorf("%s: %v, want %v", c.meta, err, c.want)
+		}
+		if err == nil && a.Metadata().Codecs[0].Name != "bytes" {
+			t.Errorf("%s: %v", c.meta, a.Metadata().Codecs)
+		}
+	}
+}
+
+// No link and no key leads out of the folder, and a pipe isn't waited for.
+func TestFolder(t *testing.T) {
+	ctx := t.Context()
+	top := t.TempDir()
+	in, out := filepath.Join(top, "in"), filepath.Join(top, "out")
+	if err := errors.Join(os.Mkdir(in, 0o777), os.Mkdir(out, 0o777), os.WriteFile(filepath.Join(out, "c"), []byte("secret"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Symlink(filepath.Join(out, "c"), filepath.Join(in, "file")), os.Symlink("../out", filepath.Join(in, "folder"))); err != nil {
+		t.Skip("links: ", err)
+	}
+	s, err := Dir(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"file", "folder/c", "../out/c"} {
+		if b, err := s.Get(ctx, key); err == nil {
+			t.Errorf("%s: %q", key, b)
+		}
+		if err := s.Set(ctx, key+"2", []byte("x")); key != "file" && err == nil {
+			t.Errorf("%s was written", key)
+		}
+	}
+	if err := s.Set(ctx, "file", []byte("x")); err != nil { // replaces the link
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(out, "c")); err != nil || string(b) != "secret" {
+		t.Errorf("%q, %v", b, err)
+	}
+	if list, err := os.ReadDir(out); err != nil || len(list) != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
+// A file without blocks is as large as it says, and takes no memory for that.
+func TestSparse(t *testing.T) {
+	ctx := t.Context()
+	folder := t.TempDir()
+	s, err := Dir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range kinds() {
+		a, err := Create(ctx, s, name, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, filepath.FromSlash(a.ChunkKey(0, 0)))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, nil, 0o666), os.Truncate(path, 1<<40)); err != nil {
+			t.Skip("no sparse files: ", err)
+		}
+		frugal(t, func() {
+			if _, err := a.ReadChunk(ctx, 0, 0); err == nil || !strings.Contains(err.Error(), a.ChunkKey(0, 0)) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Of entries of one name the last counts; sizes that lie are errors and take no memory.
+func TestZipLies(t *testing.T) {
+	ctx := t.Context()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, text := range []string{"first", "second"} {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: "k", Method: zip.Store})
+		if err == nil {
+			_, err = f.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"../out", "/root", "a//b"} {
+		if _, err := w.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, method := range map[string]uint16{"stored": zip.Store, "deflated": zip.Deflate} {
+		f, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: method, CompressedSize64: 1 << 40, UncompressedSize64: 1 << 40})
+		if err == nil {
+			_, err = f.Write([]byte("short"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Zip(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Get(ctx, "k"); err != nil || string(got) != "second" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if keys, err := s.List(ctx, ""); err != nil || fmt.Sprint(keys) != "[deflated k stored]" {
+		t.Errorf("%v, %v", keys, err)
+	}
+	for _, key := range []string{"stored", "deflated"} {
+		frugal(t, func() {
+			if _, err := s.Get(ctx, key); err == nil {
+				t.Errorf("%s was read", key)
+			}
+			if _, err := s.GetRange(ctx, key, 0, 1<<39); err == nil {
+				t.Errorf("a part of %s was read", key)
+			}
+		})
+	}
+}
+
+// A server without ranges is read all the same; one that lies is refused.
+func TestServers(t *testing.T) {
+	ctx := t.Context()
+	const text = "0123456789"
+	for name, c := range map[string]struct {
+		h          http.HandlerFunc
+		start, end string // of bytes 2 to 4, and of the last three; "": an error
+	}{
+		"no ranges": {func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, text) }, "234", "789"},
+		"no ranges and no size": {func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush()
+			io.WriteString(w, text)
+		}, "234", ""},
+		"another range": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", "bytes 3-5/10")
+			w.WriteHeader(http.StatusPartialContent)
+			io.WriteString(w, "345")
+		}, "", ""},
+		"no word on the range": {func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusPartialContent)
+			io.WriteString(w, "234")
+		}, "", ""},
+		"short": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			io.WriteString(w, "01")
+		}, "", ""},
+		"refuses": {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "", ""},
+	} {
+		server := httptest.NewServer(c.h)
+		s, err := HTTP(server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{c.start, c.end} {
+			got, err := s.GetRange(ctx, "k", []int64{2, -3}[i], 3)
+			if (err == nil) != (want != "") || string(got) != want && want != "" {
+				t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+			}
+		}
+		server.Close()
+	}
+}
+
+// failing is a store that fails after some writes, as a full disk does.
+type failing struct {
+	Store
+	left atomic.Int64
+}
+
+func (f *failing) Set(ctx context.Context, key string, value []byte) error {
+	if f.left.Add(-1) < 0 {
+		return &fs.PathError{Op: "write", Path: key, Err: syscall.ENOSPC}
+	}
+	return f.Store.Set(ctx, key, value)
+}
+
+// A store that fails while an array is written gives its own error, with the key. Each chunk is
+// the old one or the new one.
+func TestFailing(t *testing.T) {
+	ctx := t.Context()
+	for name, m := range kinds() {
+		for n := range 5 {
+			s := &failing{Store: Memory()}
+			s.left.Store(1000)
+			a := make3(t, s, m)
+			old, changed := pattern(m.DType, m.Shape), tensor.Full[int16](5, m.Shape...).Any()
+			if err := a.Write(ctx, []int{0, 0}, old); err != nil {
+				t.Fatal(err)
+			}
+			s.left.Store(int64(n))
+			err := a.Write(ctx, []int{0, 0}, changed)
+			var e *Error
+			if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &e) || !strings.Contains(e.Key, "x/") {
+				t.Errorf("%s: %v", name, err)
+			}
+			written := 0
+			for i := range 3 {
+				for j := range 2 {
+					got, err := a.ReadChunk(ctx, i, j)
+					if err != nil {
+						t.Fatal(err)
+					}
+					from, shape, _ := a.box(m.Chunks, []int{i, j})
+					part := func(t tensor.Any) tensor.Any { p, _ := window(t, from, shape); return p }
+					switch {
+					case same(got, part(changed)):
+						written++
+					case !same(got, part(old)):
+						t.Errorf("%s: chunk %d,%d is neither", name, i, j)
+					}
+				}
+			}
+			if written != n {
+				t.Errorf("%s: %d chunks of %d", name, written, n)
+			}
+		}
+	}
+}
+
+// A folder that is gone is no folder of absent chunks.
+func TestVanished(t *testing.T) {
+	ctx := t.Context()
+	folder := filepath.Join(t.TempDir(), "x")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Dir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := make3(t, s, kinds()["plain"])
+	if err := os.RemoveAll(folder); err != nil {
+		t.Skip("an open folder can't be removed here: ", err)
+	}
+	if err := a.WriteChunk(ctx, pattern(dtype.Int16, []int{4, 6}), 0, 0); err == nil {
+		t.Error("it was written")
+	}
+	if info, err := s.(*dir).root.Stat("."); err != nil || !unlinked(info) {
+		t.Skip("this system doesn't tell that an open folder was removed: ", err)
+	}
+	if got, err := a.ReadChunk(ctx, 0, 0); err == nil {
+		t.Errorf("it was read: %v", got)
+	}
+}
+
+// On a full disk nothing half written stays. It needs the right to mount.
+func TestFullDisk(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a disk of 1 MiB is made on Linux only")
+	}
+	ctx, folder := t.Context(), t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder).CombinedOutput(); err != nil {
+		t.Skipf("a disk of 1 MiB can't be mounted: %v, %s", err, out)
+	}
+	defer exec.Command("umount", folder).Run()
+	s, err := Dir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.(*dir).root.Close()
+	a := make3(t, s, Metadata{DType: dtype.Uint8, Shape: []int{1 << 21}, Chunks: []int{1 << 17}, Codecs: []Codec{Bytes(false)}})
+	err = a.Write(ctx, []int{0}, pattern(dtype.Uint8, a.Shape()))
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "x/c/") {
+		t.Errorf("a full disk: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, "x", "c", temporary+"*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	list, err := a.StoredChunks(ctx)
+	if err != nil || len(list) == 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	for _, index := range list {
+		if n, _, err := a.ChunkSize(ctx, index...); err != nil || n != 1<<17 {
+			t.Errorf("%v: %d bytes, %v", index, n, err)
+		}
+	}
+}

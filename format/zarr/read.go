@@ -1,0 +1,468 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ashlar-go/ashlar/layout"
+	"github.com/ashlar-go/ashlar/mem"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// A walk goes over the chunks that a part of an array meets, the last axis fastest.
+type walk struct {
+	chunk, from, to []int
+	index           []int // the next chunk; nil: there is none
+}
+
+func newWalk(chunk, from, to []int) *walk {
+	w := &walk{chunk: chunk, from: from, to: to, index: make([]int, len(from))}
+	for i := range from {
+		if from[i] == to[i] {
+			w.index = nil
+			break
+		}
+		w.index[i] = from[i] / chunk[i]
+	}
+	return w
+}
+
+// next returns the index of a chunk, the first of its elements that counts, and how many do along
+// each axis; nil at the end.
+func (w *walk) next() (index, first, shape []int) {
+	if w.index == nil {
+		return nil, nil, nil
+	}
+	index, first, shape = slices.Clone(w.index), make([]int, len(w.from)), make([]int, len(w.from))
+	if index == nil {
+		index = []int{} // of rank 0
+	}
+	for i, c := range w.chunk {
+		first[i] = max(w.from[i], index[i]*c)
+		shape[i] = min(w.to[i]-first[i], c-(first[i]-index[i]*c))
+	}
+	axis := len(w.index) - 1
+	for ; axis >= 0; axis-- {
+		if w.index[axis]++; w.index[axis] <= (w.to[axis]-1)/w.chunk[axis] {
+			break
+		}
+		w.index[axis] = w.from[axis] / w.chunk[axis]
+	}
+	if axis < 0 {
+		w.index = nil
+	}
+	return index, first, shape
+}
+
+// parallel runs tasks until next gives none, workers at once, and returns the first error.
+// next isn't called concurrently.
+func parallel(ctx context.Context, workers int, next func() func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	run := func(task func(context.Context) error) {
+		for ; task != nil && ctx.Err() == nil; task = locked(&mu, next) {
+			if err := task(ctx); err != nil {
+				cancel(err)
+			}
+		}
+	}
+	first := next()
+	for range workers - 1 {
+		task := locked(&mu, next)
+		if task == nil {
+			break
+		}
+		wg.Go(func() { run(task) })
+	}
+	run(first)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func locked[T any](mu *sync.Mutex, f func() T) T {
+	mu.Lock()
+	defer mu.Unlock()
+	return f()
+}
+
+func less(a, b []int) []int {
+	out := make([]int, len(a))
+	for i := range a {
+		out[i] = a[i] - b[i]
+	}
+	return out
+}
+
+func origin(index, chunk []int) []int {
+	out := make([]int, len(index))
+	for i := range index {
+		out[i] = index[i] * chunk[i]
+	}
+	return out
+}
+
+// region checks a part of the array and returns its shape.
+func (a *Array) region(from, to []int) ([]int, error) {
+	m := &a.meta
+	if len(from) != len(m.Shape) || len(to) != len(m.Shape) {
+		return nil, fail(ErrShape, "a part from %v to %v of an array of %d axes", from, to, len(m.Shape))
+	}
+	shape := make([]int, len(from))
+	for i := range from {
+		if from[i] < 0 || to[i] < from[i] || to[i] > m.Shape[i] {
+			return nil, fail(ErrShape, "a part from %v to %v of an array of shape %v", from, to, m.Shape)
+		}
+		shape[i] = to[i] - from[i]
+	}
+	return shape, nil
+}
+
+// end returns where a part of a shape ends that begins at from.
+func end(from, shape []int) ([]int, error) {
+	if len(from) != len(shape) {
+		return nil, fail(ErrShape, "a tensor of rank %d at %v", len(shape), from)
+	}
+	to := slices.Clone(shape)
+	for i := range from {
+		if from[i] > 1<<(strconv.IntSize-1)-1-to[i] {
+			return nil, fail(ErrShape, "a tensor of shape %v at %v", shape, from)
+		}
+		to[i] += from[i]
+	}
+	return to, nil
+}
+
+// blank makes a tensor whose elements are about to be written, and its memory.
+func (a *Array) blank(shape []int) (t tensor.Any, buf *mem.Buffer, err error) {
+	n, err := bytesOf(a.meta.DType, shape)
+	if err != nil {
+		return t, nil, err
+	}
+	if a.max > 0 && int64(n) > a.max {
+		return t, nil, fail(ErrLimit, "a part of shape %v has %d bytes; the most accepted is %d, which the option MaxBytes sets", shape, n, a.max)
+	}
+	alloc := mem.AllocDirty
+	if a.meta.DType.IsPartial() {
+		alloc = mem.Alloc // some bytes are no elements
+	}
+	lay, err := layout.RowMajor(shape...)
+	if err == nil {
+		buf, err = alloc(n)
+	}
+	if err == nil {
+		t, err = tensor.FromBytes(a.meta.DType, buf, 0, lay)
+	}
+	if err != nil {
+		return t, nil, fail(err, "shape %v: %v", shape, err)
+	}
+	return t, buf, nil
+}
+
+// Slice returns a copy of the elements from from to below to. It reads the chunks that
+// hold them, of shards the inner ones, several at once.
+func (a *Array) Slice(ctx context.Context, from, to []int) (tensor.Any, error) {
+	t, _, err := a.slice(ctx, from, to)
+	return t, err
+}
+
+func (a *Array) slice(ctx context.Context, from, to []int) (t tensor.Any, buf *mem.Buffer, err error) {
+	shape, err := a.region(from, to)
+	if err != nil {
+		return t, nil, err
+	}
+	if t, buf, err = a.blank(shape); err != nil {
+		return t, nil, err
+	}
+	if err := a.read(ctx, from, to, t); err != nil {
+		buf.Close()
+		return tensor.Any{}, nil, err
+	}
+	return t, buf, nil
+}
+
+// Read returns all elements.
+func (a *Array) Read(ctx context.Context) (tensor.Any, error) {
+	return a.Slice(ctx, make([]int, len(a.meta.Shape)), a.meta.Shape)
+}
+
+// ReadInto reads the part at a place that has the shape of t into t, which may be a view.
+// It is Slice without the memory for the result. After an error t holds anything.
+func (a *Array) ReadInto(ctx context.Context, place []int, t tensor.Any) error {
+	if err := a.fits(t, nil); err != nil {
+		return err
+	}
+	to, err := end(place, t.Shape())
+	if err == nil {
+		_, err = a.region(place, to)
+	}
+	if err != nil {
+		return err
+	}
+	if t.IsReadOnly() {
+		return fail(ErrShape, "a tensor that is read-only")
+	}
+	return a.read(ctx, place, to, t)
+}
+
+// read fills t, which has the shape of the part.
+func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
+	if a.shard != nil {
+		return a.readShards(ctx, from, to, t)
+	}
+	w := newWalk(a.pipe.shape, from, to)
+	return parallel(ctx, a.workers, func() func(context.Context) error {
+		index, first, shape := w.next()
+		if index == nil {
+			return nil
+		}
+		return func(ctx context.Context) error {
+			dst, err := window(t, less(first, from), shape)
+			if err != nil {
+				return err
+			}
+			work := a.pipe.borrow()
+			defer a.pipe.scratch.Put(work)
+			key := a.ChunkKey(index...)
+			b, err := a.value(ctx, key, work)
+			if errors.Is(err, fs.ErrNotExist) {
+				return tensor.Copy(dst, a.fill)
+			}
+			if err == nil {
+				err = a.put(work, b, dst, less(first, origin(index, a.pipe.shape)))
+			}
+			return at(key, err)
+		}
+	})
+}
+
+// value returns a whole value of the store, in work where it may.
+func (a *Array) value(ctx context.Context, key string, work *work) ([]byte, error) {
+	o, ok := a.store.(opener)
+	if !ok {
+		return a.store.Get(ctx, key)
+	}
+	v, err := o.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	if v.size > int64(a.pipe.most) {
+		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", v.size, a.pipe.n)
+	}
+	b, err := v.readAt(work.stored, 0, v.size)
+	if err == nil {
+		work.stored = b
+	}
+	return b, err
+}
+
+// put decodes a chunk into dst: the part of it that begins at its element first.
+func (a *Array) put(work *work, b []byte, dst tensor.Any, first []int) error {
+	p := a.pipe
+	if p.stored == nil && !p.d.IsPartial() && slices.Equal(dst.Shape(), p.shape) {
+		if to, ok := tensor.Bytes(dst); ok { // straight to its place
+			out, err := p.decode(to, b)
+			if err == nil && &out[0] != &to[0] {
+				copy(to, out)
+			}
+			runtime.KeepAlive(dst)
+			return err
+		}
+	}
+	if cap(work.plain) < p.n {
+		work.plain = mem.Make(p.n)
+	}
+	out, err := p.decode(work.plain[:0], b)
+	if err != nil {
+		return err
+	}
+	lay, err := p.layout()
+	if err != nil {
+		return err
+	}
+	if &out[0] != &work.plain[:1][0] { // perhaps without alignment
+		out = append(work.plain[:0], out...)
+	}
+	t, err := tensorOver(out, p.d, lay)
+	if err == nil {
+		t, err = window(t, first, dst.Shape())
+	}
+	if err == nil {
+		err = tensor.Copy(dst, t)
+	}
+	return err
+}
+
+// An openShard is a shard from which inner chunks are read.
+type openShard struct {
+	a     *Array
+	key   string
+	users atomic.Int64
+	once  sync.Once
+	value *value   // nil: the store opens none
+	index []uint64 // nil: the shard is absent
+	err   error
+}
+
+// drop ends a use; the last one closes.
+func (s *openShard) drop() {
+	if s.users.Add(-1) == 0 && s.value != nil {
+		s.value.Close()
+	}
+}
+
+// open reads the index.
+func (s *openShard) open(ctx context.Context) {
+	sh, size := s.a.shard, int64(s.a.shard.size())
+	off := int64(0)
+	if !sh.start {
+		off = -size
+	}
+	var b []byte
+	all := int64(math.MaxInt64) // bytes of the shard, where they are known
+	if o, ok := s.a.store.(opener); ok {
+		if s.value, s.err = o.open(ctx, s.key); s.err == nil {
+			all = s.value.size
+			b, s.err = s.value.readAt(nil, off, size)
+		}
+	} else {
+		b, s.err = s.a.store.GetRange(ctx, s.key, off, size)
+	}
+	switch {
+	case errors.Is(s.err, fs.ErrNotExist):
+		s.err = nil
+	case s.err != nil:
+		s.err = fail(s.err, "the index of the shard: %v", s.err)
+	default:
+		s.index, s.err = sh.parse(b, all)
+	}
+}
+
+// read fills dst from element first of an inner chunk on.
+func (s *openShard) read(ctx context.Context, inner []int, dst tensor.Any, first []int) error {
+	s.once.Do(func() { s.open(ctx) })
+	if s.err != nil {
+		return at(s.key, s.err)
+	}
+	k, p := s.a.shard.place(inner), s.a.pipe
+	if s.index == nil || s.index[2*k] == noChunk && s.index[2*k+1] == noChunk {
+		return tensor.Copy(dst, s.a.fill)
+	}
+	off, n := int64(s.index[2*k]), int64(s.index[2*k+1])
+	work := p.borrow()
+	defer p.scratch.Put(work)
+	var b []byte
+	var err error
+	switch {
+	case n > int64(p.most):
+		err = fail(ErrLimit, "%d bytes for a chunk of %d", n, p.n)
+	case s.value != nil:
+		if b, err = s.value.readAt(work.stored, off, n); err == nil {
+			work.stored = b
+		}
+	default:
+		b, err = s.a.store.GetRange(ctx, s.key, off, n)
+	}
+	if err == nil {
+		err = s.a.put(work, b, dst, first)
+	}
+	return at(s.key, in(inner, err))
+}
+
+// readShards fills t from the inner chunks, shard by shard.
+func (a *Array) readShards(ctx context.Context, from, to []int, t tensor.Any) error {
+	outer := newWalk(a.meta.Chunks, from, to)
+	var shard *openShard
+	var inner *walk
+	defer func() {
+		if shard != nil {
+			shard.drop()
+		}
+	}()
+	return parallel(ctx, a.workers, func() func(context.Context) error {
+		for {
+			if shard != nil {
+				index, first, shape := inner.next()
+				if index == nil {
+					shard.drop()
+					shard = nil
+					continue
+				}
+				s := shard
+				s.users.Add(1)
+				return func(ctx context.Context) error {
+					defer s.drop()
+					dst, err := window(t, less(first, from), shape)
+					if err != nil {
+						return err
+					}
+					return s.read(ctx, index, dst, less(first, origin(index, a.pipe.shape)))
+				}
+			}
+			index, first, shape := outer.next()
+			if index == nil {
+				return nil
+			}
+			shard = &openShard{a: a, key: a.ChunkKey(index...)}
+			shard.users.Add(1)
+			last := make([]int, len(first))
+			for i := range last {
+				last[i] = first[i] + shape[i]
+			}
+			inner = newWalk(a.pipe.shape, first, last)
+		}
+	})
+}
+
+// Index returns the part that idx selects, as [tensor.Slice] does, a view of the box
+// around it. An index that doesn't fit gives the error of tensor.Slice.
+func (a *Array) Index(ctx context.Context, idx ...tensor.Index) (tensor.Any, error) {
+	shape := a.meta.Shape
+	from, to := make([]int, len(shape)), make([]int, len(shape))
+	for axis := range shape {
+		one := make([]int, len(shape))
+		one[axis] = 1
+		lay, err := layout.New(shape, one)
+		if err != nil {
+			return tensor.Any{}, fail(err, "shape %v: %v", shape, err)
+		}
+		part, off, err := lay.Slice(idx...)
+		if err != nil {
+			return tensor.Any{}, tensor.Wrap("tensor.Slice", err)
+		}
+		if lo, hi := part.Span(); hi >= lo {
+			from[axis], to[axis] = off+lo, off+hi+1
+		}
+	}
+	box, buf, err := a.slice(ctx, from, to)
+	if err != nil {
+		return tensor.Any{}, err
+	}
+	strides, first := make([]int, len(shape)), 0
+	for axis := range shape {
+		strides[axis] = box.Stride(axis)
+		first += from[axis] * strides[axis]
+	}
+	lay, err := layout.New(shape, strides)
+	if err != nil {
+		return tensor.Any{}, fail(err, "shape %v: %v", shape, err)
+	}
+	part, off, err := lay.Slice(idx...)
+	if err != nil {
+		return tensor.Any{}, tensor.Wrap("tensor.Slice", err)
+	}
+	if lo, hi := part.Span(); hi < lo {
+		return tensor.Make(a.meta.DType, part.Shape()...)
+	}
+	// Spans below the first element belong to negative steps.
+	return tensor.FromBytes(a.meta.DType, buf, (off-first)*a.meta.DType.Size(), part)
+}

@@ -1,0 +1,216 @@
+package zarr
+
+import (
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"hash/maphash"
+	"runtime"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+func (a *Array) fits(t tensor.Any, shape []int) error {
+	if t.IsZero() || t.DType() != a.meta.DType || shape != nil && !slices.Equal(t.Shape(), shape) {
+		return fail(ErrShape, "a tensor %s where %v%v is wanted", describe(t), a.meta.DType, shape)
+	}
+	return nil
+}
+
+func describe(t tensor.Any) string {
+	if t.IsZero() {
+		return "without elements"
+	}
+	return tensor.Describe(t)
+}
+
+// Write writes t at a place. Chunks that it covers in part are read first, and written
+// again.
+func (a *Array) Write(ctx context.Context, place []int, t tensor.Any) error {
+	if err := a.fits(t, nil); err != nil {
+		return err
+	}
+	to, err := end(place, t.Shape())
+	if err == nil {
+		_, err = a.region(place, to)
+	}
+	if err != nil {
+		return err
+	}
+	count := 1 // of chunks, as far as it matters
+	for i := range place {
+		if to[i] > place[i] {
+			count *= min((to[i]-1)/a.meta.Chunks[i]+1-place[i]/a.meta.Chunks[i], a.workers)
+		}
+		count = min(count, a.workers)
+	}
+	within := max(1, a.workers/count) // inner chunks at once of each shard
+	w := newWalk(a.meta.Chunks, place, to)
+	return parallel(ctx, a.workers, func() func(context.Context) error {
+		index, first, shape := w.next()
+		if index == nil {
+			return nil
+		}
+		return func(ctx context.Context) error {
+			part, err := window(t, less(first, place), shape)
+			if err == nil {
+				defer a.alone(index)()
+				err = a.change(ctx, part, index, first, within)
+			}
+			return err
+		}
+	})
+}
+
+var seed = maphash.MakeSeed()
+
+// alone waits until nobody else writes a chunk through a, and keeps others waiting until
+// the function that it returns is called.
+func (a *Array) alone(index []int) func() {
+	mu := &a.writing[maphash.String(seed, a.ChunkKey(index...))%uint64(len(a.writing))]
+	mu.Lock()
+	return mu.Unlock
+}
+
+// change writes a part of a chunk that begins at the element first of the array.
+func (a *Array) change(ctx context.Context, part tensor.Any, index, first []int, within int) error {
+	from, whole, err := a.box(a.meta.Chunks, index)
+	if err != nil {
+		return err
+	}
+	if slices.Equal(whole, part.Shape()) {
+		return a.writeChunk(ctx, part, index, within)
+	}
+	chunk, buf, err := a.blank(whole)
+	if err != nil {
+		return err
+	}
+	defer buf.Close()
+	if err := a.ReadInto(ctx, from, chunk); err != nil {
+		return err
+	}
+	dst, err := window(chunk, less(first, from), part.Shape())
+	if err == nil {
+		err = tensor.Copy(dst, part)
+	}
+	if err != nil {
+		return err
+	}
+	return a.writeChunk(ctx, chunk, index, within)
+}
+
+// WriteChunk writes a chunk, whose tensor has the shape that ReadChunk gives. The chunk is
+// there afterwards, also where all elements are the fill value; inner chunks of a shard
+// that consist of it are left out.
+func (a *Array) WriteChunk(ctx context.Context, t tensor.Any, index ...int) error {
+	_, shape, err := a.box(a.meta.Chunks, index)
+	if err == nil {
+		err = a.fits(t, shape)
+	}
+	if err != nil {
+		return err
+	}
+	defer a.alone(index)()
+	return a.writeChunk(ctx, t, index, a.workers)
+}
+
+// writeChunk fills the part of a chunk beyond the array, and writes.
+func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, within int) error {
+	key := a.ChunkKey(index...)
+	if err := ctx.Err(); err != nil {
+		return at(key, err)
+	}
+	if !slices.Equal(t.Shape(), a.meta.Chunks) {
+		full, buf, err := a.blank(a.meta.Chunks)
+		if err != nil {
+			return err
+		}
+		defer buf.Close()
+		var part tensor.Any
+		if err = tensor.Copy(full, a.fill); err == nil {
+			part, err = cut(full, t.Shape())
+		}
+		if err == nil {
+			err = tensor.Copy(part, t)
+		}
+		if err != nil {
+			return err
+		}
+		t = full
+	}
+	if a.shard != nil {
+		b, err := a.encodeShard(ctx, t, within)
+		if err == nil {
+			err = a.store.Set(ctx, key, b)
+		}
+		return at(key, err)
+	}
+	work := a.pipe.borrow()
+	defer a.pipe.scratch.Put(work)
+	b, _, err := a.pipe.encode(work, t, nil)
+	if err == nil {
+		err = a.store.Set(ctx, key, b)
+	}
+	return at(key, err)
+}
+
+// encodeShard makes the value of a shard.
+func (a *Array) encodeShard(ctx context.Context, t tensor.Any, within int) ([]byte, error) {
+	s := a.shard
+	fill, _ := tensor.Bytes(a.fill)
+	chunks, k := make([][]byte, s.n), 0 // nil: it consists of the fill value
+	w := newWalk(a.pipe.shape, make([]int, len(a.meta.Chunks)), a.meta.Chunks)
+	err := parallel(ctx, within, func() func(context.Context) error {
+		index, first, _ := w.next()
+		if index == nil {
+			return nil
+		}
+		n := k
+		k++
+		return func(context.Context) error {
+			part, err := window(t, first, a.pipe.shape)
+			if err != nil {
+				return err
+			}
+			work := a.pipe.borrow()
+			defer a.pipe.scratch.Put(work)
+			b, empty, err := a.pipe.encode(work, part, fill)
+			if err != nil {
+				return in(index, err)
+			}
+			if !empty {
+				chunks[n] = append([]byte{}, b...)
+			}
+			return nil
+		}
+	})
+	runtime.KeepAlive(a.fill)
+	if err != nil {
+		return nil, err
+	}
+	size := s.size()
+	for _, b := range chunks {
+		size += len(b)
+	}
+	out, index := make([]byte, 0, size), make([]byte, 0, s.size())
+	if s.start {
+		out = out[:s.size()]
+	}
+	for i, b := range chunks {
+		at, n := uint64(noChunk), uint64(noChunk)
+		if b != nil {
+			at, n = uint64(len(out)), uint64(len(b))
+		}
+		out, chunks[i] = append(out, b...), nil
+		index = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(index, at), n)
+	}
+	if s.crc {
+		index = binary.LittleEndian.AppendUint32(index, crc32.Checksum(index, castagnoli))
+	}
+	if s.start {
+		copy(out, index)
+		return out, nil
+	}
+	return append(out, index...), nil
+}

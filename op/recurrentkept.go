@@ -1,0 +1,116 @@
+package op
+
+import (
+	"sync"
+
+	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/internal/core/conv"
+	"github.com/ashlar-go/ashlar/num"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// WithWeights returns a form of o for calls that have the same weights: those inputs of c that aren't zero, whose elements
+// stay as they are. The form packs them in its first call, and the later ones find them packed; a call with other inputs
+// is as one of o. bytes is what that takes. The operators with such a form are LSTM, GRU and RNN of float32 or float64, whose
+// inputs 1 and 2 are the weights. Of others it returns o and 0.
+func WithWeights(o Op, c *Call) (form Op, bytes int64) {
+	n, ok := o.(*opN)
+	if !ok || c == nil || len(c.Inputs) < 3 {
+		return o, 0
+	}
+	k, w, r := cellOf(n), c.Inputs[1], c.Inputs[2]
+	if k == nil || w.IsZero() || r.IsZero() || w.IsSpec() || r.IsSpec() || w.DType() != r.DType() || w.Rank() != 3 || r.Rank() != 3 ||
+		!w.IsContiguous() || !r.IsContiguous() || w.Dim(0) != r.Dim(0) || w.Dim(1) != r.Dim(1) || r.Dim(1) != k.gates*r.Dim(2) || w.Len() == 0 || r.Len() == 0 {
+		return o, 0
+	}
+	if d := w.DType(); d != dtype.Float32 && d != dtype.Float64 {
+		return o, 0
+	}
+	return keptOp{o, &keptWeights{w: w, r: r}}, int64(w.Len()+r.Len()) * int64(w.DType().Size())
+}
+
+func cellOf(o *opN) *cell {
+	switch o {
+	case &lstm:
+		return &lstmCell
+	case &gru:
+		return &gruCell
+	case &rnn:
+		return &rnnCell
+	}
+	return nil
+}
+
+// keptOp is an operator with its weights.
+type keptOp struct {
+	Op
+	kept *keptWeights
+}
+
+func (o keptOp) Run(c *Call) ([]tensor.Any, error) {
+	if c == nil {
+		return o.Op.Run(c)
+	}
+	e := *c
+	e.kept = o.kept
+	return o.Op.Run(&e)
+}
+
+// keptWeights is the weights of a keptOp.
+type keptWeights struct {
+	w, r   tensor.Any
+	once   sync.Once
+	packed any // []directed[T], by direction
+}
+
+// directed is the weights of a direction: of the input, and of the state those of all gates, but for the last one of GRU.
+type directed[T num.Float] struct{ input, state, last panelled[T] }
+
+// directedOf returns the weights of a direction, not yet packed.
+func directedOf[T num.Float](q *recurrence) directed[T] {
+	n, wide, split := q.units, q.cell.gates*q.units, q.split()
+	return directed[T]{panelledOf[T](wide, q.input), panelledOf[T](wide-split, n), panelledOf[T](split, n)}
+}
+
+// split returns how many of the last rows of r are a product of their own.
+func (q *recurrence) split() int {
+	if q.cell.gates == 3 {
+		return q.units
+	}
+	return 0
+}
+
+// keptFor returns the packed weights of a direction of a call, nil if none are kept for its operands.
+func keptFor[T num.Float](q *recurrence, direction int) *directed[T] {
+	k := q.kept
+	if k == nil || !sameRun(elemsOf[T](&k.w), elemsOf[T](q.in[1])) || !sameRun(elemsOf[T](&k.r), elemsOf[T](q.in[2])) {
+		return nil
+	}
+	k.once.Do(func() {
+		list, size := make([]directed[T], q.directions), dtype.Of[T]().Size()
+		rest := make([]byte, (k.w.Len()+k.r.Len())*size+len(list)*3*64)
+		for i := range list {
+			p := &list[i]
+			*p = directedOf[T](q)
+			w, r := p.rows(q, i)
+			for _, x := range []struct {
+				to   *panelled[T]
+				rows []T
+			}{{&p.input, w}, {&p.state, r}, {&p.last, r[p.state.n*q.units:]}} {
+				x.to.packed = conv.Carve[T](&rest, x.to.n*x.to.k)
+				x.to.pack(x.rows)
+			}
+		}
+		k.packed = list
+	})
+	return &k.packed.([]directed[T])[direction]
+}
+
+// rows returns the weights of a direction as they are given.
+func (p *directed[T]) rows(q *recurrence, direction int) (w, r []T) {
+	wide := q.cell.gates * q.units
+	return elemsOf[T](q.in[1])[direction*wide*q.input:][:wide*q.input], elemsOf[T](q.in[2])[direction*wide*q.units:][:wide*q.units]
+}
+
+// sameRun reports whether two slices are the same.
+func sameRun[T any](a, b []T) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
