@@ -29,24 +29,24 @@ import (
 // before Fuse is done, or while what Prepare returned is at work. An operator without a lazy
 // operand computes at once, also within a chain.
 func Lazy[T num.Elem](a tensor.Tensor[T]) tensor.Tensor[T] {
-	putOff(exec.Ref(&a))
+	putOff("Lazy", exec.Ref(&a))
 	return a
 }
 
 // putOff makes a lazy.
-func putOff(a *tensor.Any) {
-	present("Lazy", a)
+func putOff(name string, a *tensor.Any) {
+	present(name, a)
 	if isLazy(a) {
 		return
 	}
 	n := &note{shape: a.Shape(), dtype: a.DType()}
-	n.args = []arg{argOf("Lazy", a)}
+	n.args = []arg{argOf(name, a)}
 	*a = tensor.Lazy(n, n.dtype, n.shape...)
 }
 
 // LazyOf is Lazy for an element type that is known at run time only.
 func LazyOf(a tensor.Any) (tensor.Any, error) {
-	return a, tensor.Try(func() { putOff(&a) })
+	return a, tensor.Try(func() { putOff("LazyOf", &a) })
 }
 
 // Fuse computes what a lazy tensor stands for, in one pass over memory, with the same
@@ -62,7 +62,7 @@ func Fuse[T num.Elem](y tensor.Tensor[T], opts ...Option) (r tensor.Tensor[T]) {
 
 // FuseOf is Fuse for an element type that is known at run time only.
 func FuseOf(y tensor.Any, opts ...Option) (r tensor.Any, err error) {
-	err = tensor.Try(func() { fused(&r, "Fuse", &y, read(opts))() })
+	err = tensor.Try(func() { fused(&r, "FuseOf", &y, read(opts))() })
 	return r, err
 }
 
