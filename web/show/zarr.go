@@ -107,6 +107,14 @@ func (d folder) Get(ctx context.Context, key string) ([]byte, error) {
 	return d.GetRange(ctx, key, 0, r.Size())
 }
 
+func (d folder) Size(_ context.Context, key string) (int64, error) {
+	r := d[key]
+	if r == nil {
+		return 0, &fs.PathError{Op: "size", Path: key, Err: fs.ErrNotExist}
+	}
+	return r.Size(), nil
+}
+
 func (d folder) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
 	r := d[key]
 	if r == nil {
