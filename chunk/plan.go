@@ -401,8 +401,8 @@ func (s *stage) box(task int) box {
 
 func taskPeak(n *node, b box) int64 { return taskPeakOf(n, b, n.kind.cost(n, b)) }
 
-// taskPeakOf is the most bytes that a task holds: while the part is computed; or the part and a chunk of
-// it, completed, as it is stored, and compressed.
+// taskPeakOf is the most bytes that a task holds: those of the part while it is computed, and a chunk of it, completed, as it is
+// stored, and compressed. Buffers of chunks that were read stay for the next task, so both count.
 func taskPeakOf(n *node, b box, c cost) int64 {
-	return plus(small, max(c.peak, plus(bytesOf(n.dtype, b.shape()), times(3, bytesOf(n.dtype, n.chunks)))))
+	return plus(small, plus(max(c.peak, bytesOf(n.dtype, b.shape())), times(3, bytesOf(n.dtype, n.chunks))))
 }
