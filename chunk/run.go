@@ -28,7 +28,8 @@ type Progress struct {
 }
 
 // Run runs the plan in this process, stage by stage. Several tasks of a stage run at once, each on one goroutine.
-// Besides the program's own memory it holds that of Workers tasks.
+// Besides the program's own memory it holds that of Workers tasks, and garbage until Go's collector takes it:
+// debug.SetGCPercent(25) keeps that small.
 //
 // When a task fails, those at work end and no other begins. When ctx is done, those at work stop. Finished chunks stay: a
 // run with Resume goes on there. The error of a task is a *TaskError.
