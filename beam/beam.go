@@ -93,7 +93,7 @@ type Options struct {
 }
 
 // Run runs the plan that a maker makes from args as one pipeline, and waits for its end. The calling
-// program makes the arrays and removes the intermediate ones; the tasks run on the workers. The
+// program holds the locks of the targets, makes the arrays and removes the intermediate ones; the tasks run on the workers. The
 // program has called beam.Init of Beam's SDK, after flag.Parse: Beam's flags say where the runner is. A task that fails
 // Attempts times makes its bundle fail. The runner decides whether the bundle is tried again: Dataflow
 // runs it four times, Prism once. The error names stage, task and part. Finished chunks stay, and
@@ -106,6 +106,15 @@ func Run(ctx context.Context, name string, args []byte, o Options) error {
 	if err != nil {
 		return err
 	}
+	unlock, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(ctx, p, name, args, o), unlock())
+}
+
+// run is Run without the locks.
+func run(ctx context.Context, p *chunk.Plan, name string, args []byte, o Options) error {
 	if err := p.Begin(ctx, o.Resume); err != nil {
 		return err
 	}

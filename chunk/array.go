@@ -234,7 +234,7 @@ func (b box) touched(axis, chunk int) int {
 	return ((b.to[axis]-1)/chunk + 1 - b.from[axis]/chunk) * chunk
 }
 
-// of returns the part of a tensor, a view.
+// of returns the part of a tensor, a view, which has all of the axes that the box doesn't have.
 func (b box) of(t tensor.Any) (tensor.Any, error) {
 	idx := make([]tensor.Index, len(b.from))
 	for i := range idx {

@@ -133,16 +133,24 @@ func (c *contracted) of(name string, x, y *node, batch, chunks []int) Array {
 	return Array{n: newNode(c, x.dtype, shape, slices.Concat(chunks, x.chunks[bx:free], y.chunks[by+c.inner:]), x, y)}
 }
 
+// steps returns how many products of chunks a part of n is the sum of, at most mostTasks + 1.
+func (c *contracted) steps(n *node) int {
+	x, steps := n.in[0], int64(1)
+	for i := len(x.shape) - c.inner; i < len(x.shape); i++ {
+		steps = min(times(steps, int64(max(1, ceil(x.shape[i], x.chunks[i])))), mostTasks+1)
+	}
+	return int(steps)
+}
+
 // parts calls f for each step of a part: with the parts of the operands.
 func (c *contracted) parts(n *node, b box, f func(x, y box) error) error {
 	x, y := n.in[0], n.in[1]
 	free := len(x.shape) - c.inner
 	right := len(b.from) - c.batch - c.left
 	first := len(y.shape) - right - c.inner // the inner axes of y
-	grid, steps := make([]int, c.inner), 1
+	grid, steps := make([]int, c.inner), c.steps(n)
 	for i := range grid {
 		grid[i] = max(1, ceil(x.shape[free+i], x.chunks[free+i]))
-		steps *= grid[i]
 	}
 	batch := box{b.from[:c.batch], b.to[:c.batch]}
 	for k := range steps {

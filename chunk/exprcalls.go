@@ -373,7 +373,7 @@ func (c *call) reduce(name string) (term, error) {
 				c.miss(c.args[i], "a number")
 			}
 		}
-		if how.Axes == nil && (strings.HasSuffix(name, "ArgMax") || strings.HasSuffix(name, "ArgMin") || name == "ArgMax" || name == "ArgMin") && len(x.Shape()) == 1 {
+		if how.Axes == nil && reducers[name].place && len(x.Shape()) == 1 {
 			how.Axes = []int{0}
 		}
 		return Reduce(name, x, how)

@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,7 +30,6 @@ type Target struct {
 type Options struct {
 	Memory int64      // the most bytes that a task may hold; 0: 1 GiB
 	Work   zarr.Store // holds what stands between stages, by the identity of its plan; nil: the first target's store
-	Prefix string     // of the keys in Work
 }
 
 // A Plan is stages of tasks. It is a value that doesn't change; making it reads and writes nothing.
@@ -38,7 +38,6 @@ type Plan struct {
 	memory int64
 	id     string
 	work   zarr.Store
-	prefix string
 }
 
 // stage makes one array, by a task for each region of it.
@@ -107,7 +106,7 @@ type uses struct {
 // NewPlan plans how targets are made. It refuses a task that would hold more than Options.Memory, with an
 // error that wraps ErrMemory and names chunks that would do.
 func NewPlan(o Options, targets ...Target) (*Plan, error) {
-	p := &Plan{memory: o.Memory, work: o.Work, prefix: o.Prefix}
+	p := &Plan{memory: o.Memory, work: o.Work}
 	if p.memory == 0 {
 		p.memory = 1 << 30
 	}
@@ -115,6 +114,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		return nil, fail("NewPlan", tensor.ErrValue, "there is no target")
 	}
 	h := sha256.New()
+	fmt.Fprintln(h, "1") // goes up when the tree of reductions, or what tasks compute, changes
 	for i, t := range targets {
 		if err := t.Array.Err(); err != nil {
 			return nil, err
@@ -141,7 +141,7 @@ func NewPlan(o Options, targets ...Target) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.store, s.path, s.target, s.name = t.Store, clean(t.Path), true, cmpOr(clean(t.Path), "result")
+		s.store, s.path, s.target, s.name = t.Store, clean(t.Path), true, cmp.Or(clean(t.Path), "result")
 		s.meta.Codecs = t.Codecs
 		for k, v := range t.Attributes {
 			s.meta.Attributes[k] = v
@@ -197,13 +197,6 @@ func (pl *planner) look(targets []Target) error {
 }
 
 func clean(p string) string { return strings.Trim(path.Clean("/"+p), "/") }
-
-func cmpOr(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
-}
 
 // ErrMemory says that a task would hold more memory than is allowed.
 var ErrMemory = errors.New("more memory than is allowed")
@@ -336,11 +329,14 @@ func (pl *planner) stage(n *node, region []int) (*stage, error) {
 	for i, e := range n.shape {
 		g := ceil(e, region[i])
 		hi, lo := bits.Mul(uint(s.tasks), uint(g))
-		if hi != 0 || uint64(lo) > 1<<40 || int(lo) < 0 {
-			return nil, fail("NewPlan", ErrTasks, "stage %s has more than 2^40 tasks: chunks of %v in an array of %v", s.name, n.chunks, n.shape)
+		if hi != 0 || lo > mostTasks {
+			return nil, fail("NewPlan", ErrTasks, "stage %s has more than %d tasks: chunks of %v in an array of %v; larger chunks make fewer", s.name, mostTasks, n.chunks, n.shape)
 		}
 		s.tasks = int(lo)
 		s.grid = append(s.grid, g)
+	}
+	if c, ok := n.kind.(*contracted); ok && times(int64(s.tasks), int64(c.steps(n))) > mostTasks {
+		return nil, fail("NewPlan", ErrTasks, "stage %s, a product of arrays in chunks of %v and %v, has more than %d steps; larger chunks make fewer", s.name, n.in[0].chunks, n.in[1].chunks, mostTasks)
 	}
 	seen := map[*node]bool{}
 	var visit func(n *node)
@@ -371,8 +367,11 @@ func (pl *planner) stage(n *node, region []int) (*stage, error) {
 
 const planKey = "ashlar_plan"
 
-// ErrTasks says that a plan has more tasks than can be counted.
+// ErrTasks says that a stage of a plan has too many tasks. A plan looks at each once.
 var ErrTasks = errors.New("too many tasks")
+
+// mostTasks is the most tasks of a stage, and the most products of chunks that its tasks add.
+const mostTasks = 1 << 24
 
 // name says what a node is in a word or two.
 func name(n *node) string {

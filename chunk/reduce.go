@@ -69,7 +69,11 @@ func fold(name string, r *reducer, n *node, how Reducing, result dtype.DType, sh
 		if r.place && n.shape[a] == 0 {
 			return Array{err: fail(name, tensor.ErrShape, "axis %d of shape %v is empty", a, n.shape)}
 		}
-		f.chunks *= max(1, ceil(n.shape[a], n.chunks[a]))
+		g := max(1, ceil(n.shape[a], n.chunks[a]))
+		if g > mostTasks*chunkFan/f.chunks {
+			return Array{err: fail(name, ErrTasks, "the axes %v of an array of %v lie in more than %d chunks of %v; Rechunk it into larger ones", f.axes, n.shape, mostTasks*chunkFan, n.chunks)}
+		}
+		f.chunks *= g
 	}
 	if r.block == nil && f.chunks > 1 {
 		return Array{err: fail(name, op.ErrUnsupported, "the axes %v lie in %d chunks of %v; it needs them in one: Rechunk first, or use Histogram", f.axes, f.chunks, n.chunks)}
@@ -236,7 +240,7 @@ func (f *folded) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 			mark := len(e.held)
 			s, _, err := f.fold(e, n.in[0], g, kept)
 			if err == nil {
-				s, err = box{b.from[:1], b.to[:1]}.first(s)
+				s, err = box{b.from[:1], b.to[:1]}.of(s)
 			}
 			var dst tensor.Any
 			if err == nil {
@@ -281,11 +285,6 @@ func (f *folded) eval(e *evaluator, n *node, b box) (tensor.Any, error) {
 	}
 	e.release(mark, r)
 	return r, nil
-}
-
-// first returns the part of the planes of a state.
-func (b box) first(s tensor.Any) (tensor.Any, error) {
-	return tensor.Slice(s, tensor.R(b.from[0], b.to[0]))
 }
 
 func (f *folded) cost(n *node, b box) cost {

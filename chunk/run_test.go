@@ -421,3 +421,21 @@ func TestEmpty(t *testing.T) {
 	b := From("b", zarrOf(t, tensor.New[float32](2, 0).Any(), 1, 1))
 	equal(t, "product", computed(t, MatMul(b, Value(tensor.New[float32](0, 3).Any())), Options{}, RunOptions{}), m)
 }
+
+// Arrays of more chunks than can be planned are refused at once, by what is planned of them.
+func TestTooMany(t *testing.T) {
+	z, err := zarr.Create(background, zarr.Memory(), "x", zarr.Metadata{DType: dtype.Float32, Shape: []int{1 << 30, 1 << 30}, Chunks: []int{16, 16}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := From("x", z)
+	narrow := Slice(x, tensor.R(0, 16))
+	for name, a := range map[string]Array{
+		"map": Map("Neg", nil, x), "rechunk": Rechunk(x, 17, 17), "sum": Reduce("ReduceSum", x, Reducing{}), "rows": Reduce("ReduceSum", x, Reducing{Axes: []int{0}}),
+		"product": MatMul(x, x), "inner": MatMul(narrow, Transpose(narrow)), "histogram": Histogram(x, 3, 0, 1), "slice": Slice(x, tensor.R(0, 1<<30, 3)),
+	} {
+		if err := second(NewPlan(Options{}, Target{Array: a, Store: zarr.Memory()})); !errors.Is(err, ErrTasks) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

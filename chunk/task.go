@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 
 	"github.com/ashlar-go/ashlar/dtype"
@@ -89,7 +88,7 @@ func (p *Plan) Begin(ctx context.Context, resume bool) error {
 }
 
 // within is the path in the work store of all that stands between the stages.
-func (p *Plan) within() string { return path.Join(p.prefix, "ashlar-"+p.id) }
+func (p *Plan) within() string { return "ashlar-" + p.id }
 
 // End removes what stands between the stages.
 func (p *Plan) End(ctx context.Context) error {

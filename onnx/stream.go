@@ -131,8 +131,8 @@ func (st *Stream) drop() error {
 
 // Run computes the outputs from inputs, by name; states may be left out, and are then those that the last run gave. The map
 // and its tensors are the Stream's: they are good until the next run. Inputs are copied where a prepared run needs them
-// elsewhere. Errors are those of Session.Run; after one the states are as before the run, but for those that it was given:
-// these have to be given again.
+// elsewhere. Errors are those of Session.Run. After one, states that the run wasn't given are as before it; those that it was given
+// have to be given again.
 func (st *Stream) Run(ctx context.Context, inputs map[string]tensor.Any) (out map[string]tensor.Any, err error) {
 	if st.closed {
 		return nil, failf("%w: the stream is closed", tensor.ErrClosed)

@@ -53,7 +53,7 @@ the result to a Zarr folder, or prints it, if it is small, without -o.
 ` + chunkedFiles + `
 
 --memory bounds what a task holds, and --workers says how many tasks run at once;
-the process takes their product, and some 50 MiB. Compute refuses an expression
+the process takes their product, and some 25 MiB. Compute refuses an expression
 whose tasks don't fit, and says what would help; ashlar plan shows the tasks.
 The bits of the result don't depend on the number of workers, nor on
 interruptions. What is finished when compute ends early stays; the same command
@@ -353,7 +353,7 @@ func (v *computation) report(ctx context.Context, p *chunk.Plan, store zarr.Stor
 		return json.NewEncoder(v.p.out).Encode(&r)
 	}
 	if t.IsZero() {
-		fmt.Fprintf(v.p.out, "%s: %s, chunks %s, %d tasks\n", v.job.Out, title, typed("", last.Chunks), p.Tasks())
+		fmt.Fprintf(v.p.out, "%s: %s, chunks %s, %s\n", v.job.Out, title, typed("", last.Chunks), counted(p.Tasks(), "task"))
 	} else {
 		fmt.Fprintf(v.p.out, "%s\n%v\n", title, t)
 	}

@@ -109,12 +109,8 @@ func planGraph(plan *chunk.Plan, expr string) *draw.Graph {
 		if s.Target {
 			group = 1
 		}
-		tasks := fmt.Sprintf("%d tasks", s.Tasks)
-		if s.Tasks == 1 {
-			tasks = "1 task"
-		}
 		g.Nodes = append(g.Nodes, draw.Node{Label: fmt.Sprintf("%d %s %s", i, label(s.Name), typed(s.DType.String(), s.Shape)),
-			Detail: tasks + ", " + amount(s.Peak) + " each", Group: group})
+			Detail: counted(s.Tasks, "task") + ", " + amount(s.Peak) + " each", Group: group})
 		for _, a := range s.After {
 			g.Edges = append(g.Edges, draw.Edge{From: a, To: i, Label: amount(plan.Stages()[a].Write)})
 		}
