@@ -54,9 +54,9 @@ const (
 //
 // Operators and functions are package op's. Two arrays need one element type: cast(x, 'float32')
 // converts. A constant takes the type of the array beside it, and is an error where it doesn't fit: 0.5 beside integers,
-// 300 beside uint8. Constants alone are computed as Python does. The / of integers rounds toward zero and // toward −∞, as
-// op.Div and op.FloorDiv; % has the sign of the divisor and takes integers alone, fmod(x, y) also floats. The mean of integers is
-// an integer, rounded toward zero, as op.ReduceMean.
+// 300 beside uint8. Constants alone are computed as Python does. The / of integers is their quotient as float64, as in NumPy; // is
+// op.FloorDiv. So are mean, var, std, median and quantile of integers and truth values. % has the sign of the divisor and takes
+// integers alone, fmod(x, y) also floats.
 //
 // The error is an *ExprError. It wraps ErrSyntax where the text is no expression.
 func Parse(expr string, vars map[string]Array) (Array, error) {
@@ -582,8 +582,14 @@ func (p *parser) mapped(at int, name string, attrs op.AttrMap, ts ...term) (term
 	if d == dtype.Invalid {
 		return term{}, p.bad(at, op.ErrUnsupported, "%s of %s alone; one operand must be an array", name, ts[0].kind)
 	}
+	quotient := name == "Div" && !slices.ContainsFunc(ts, func(t term) bool { return t.kind == arrayTerm && !t.array.DType().IsInteger() })
+	if quotient {
+		d = dtype.Float64
+	}
 	for i, t := range ts {
-		if in[i] = t.array; t.kind != arrayTerm {
+		if in[i] = t.array; t.kind == arrayTerm && quotient {
+			in[i] = converted(t.array, d)
+		} else if t.kind != arrayTerm {
 			var err error
 			if in[i], err = p.constant(t, d); err != nil {
 				return t, err
@@ -596,4 +602,13 @@ func (p *parser) mapped(at int, name string, attrs op.AttrMap, ts ...term) (term
 		}
 	}
 	return p.made(at, Map(name, attrs, in...))
+}
+
+// converted returns an array with its elements converted to a type.
+func converted(x Array, d dtype.DType) Array {
+	like, err := tensor.Make(d)
+	if err != nil {
+		return Array{err: err}
+	}
+	return Map("CastLike", nil, x, Value(like))
 }

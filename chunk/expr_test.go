@@ -41,6 +41,8 @@ func TestParse(t *testing.T) {
 	vars := exprVars(t)
 	x, i, u, d, b := vars["x"], vars["i"], vars["u"], vars["d"], vars["b"]
 	f := func(v float32) Array { return Value(tensor.Scalar(v).Any()) }
+	f64 := func(v float64) Array { return Value(tensor.Scalar(v).Any()) }
+	e := f64(0)
 	n := func(v int32) Array { return Value(tensor.Scalar(v).Any()) }
 	m := func(name string, in ...Array) Array { return Map(name, nil, in...) }
 	axis := func(a ...int) Reducing { return Reducing{Axes: a} }
@@ -66,6 +68,9 @@ func TestParse(t *testing.T) {
 		"x[1:3, ::2]": Slice(x, tensor.R(1, 3), must(t, "::2")[0]), "x[0].T[..., None]": Slice(Transpose(Slice(x, tensor.I(0))), must(t, "...")[0], must(t, "None")[0]),
 		"concatenate([x, x], axis=1)": Concat(1, x, x), "stack((x, -x))": Stack(0, x, m("Neg", x)), "rechunk(x, (3, 1))": Rechunk(x, 3, 1), "x.rechunk([1, 4])": Rechunk(x, 1, 4),
 		"histogram(x, 4, (-4, 8))": Histogram(x, 4, -4, 8), "percentile(x, [25, 50], bins=8, range=(0, 1))": Percentile(Histogram(x, 8, 0, 1), 0, 1, 25, 50),
+		"i / 2": m("Div", m("CastLike", i, e), f64(2)), "1 / u": m("Div", f64(1), m("CastLike", u, e)), "divide(i, i)": m("Div", m("CastLike", i, e), m("CastLike", i, e)),
+		"i / u": m("Div", m("CastLike", i, e), m("CastLike", u, e)), "mean(i)": Reduce("ReduceMean", m("CastLike", i, e), Reducing{}), "mean(x > 0)": Reduce("ReduceMean", m("CastLike", m("Greater", x, f(0)), e), Reducing{}),
+		"std(u)": Reduce("Std", m("CastLike", u, e), Reducing{}), "sum(i)": Reduce("ReduceSum", i, Reducing{}),
 	} {
 		got, err := Parse(text, vars)
 		switch {

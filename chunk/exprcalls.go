@@ -43,6 +43,9 @@ Ptp:ptp ArgMax:argmax ArgMin:argmin NanSum:nansum NanMean:nanmean NanMin:nanmin 
 CountNonzero:count_nonzero ReduceLogSumExp:logsumexp ReduceLogSum:logsum ReduceL1:norm1 ReduceL2:norm ReduceSumSquare:sumsquare
 Median:median Quantile:quantile`
 
+// fractional lists the reductions whose result of integers is a float.
+var fractional = []string{"ReduceMean", "NanMean", "Var", "Std", "Median", "Quantile"}
+
 // snake writes a name of package op in lower case, with _ between words.
 func snake(name string) string {
 	var b strings.Builder
@@ -376,6 +379,9 @@ func (c *call) reduce(name string) (term, error) {
 		if how.Axes == nil && reducers[name].place && len(x.Shape()) == 1 {
 			how.Axes = []int{0}
 		}
+		if d := x.DType(); slices.Contains(fractional, name) && (d.IsInteger() || d == dtype.Bool) {
+			x = converted(x, dtype.Float64)
+		}
 		return Reduce(name, x, how)
 	})
 }
@@ -433,13 +439,7 @@ func callCast(c *call) (term, error) {
 	if err != nil {
 		return t, &ExprError{c.p.text, t.at, err}
 	}
-	return c.with(func(x Array) Array {
-		one, err := tensor.Make(d)
-		if err != nil {
-			return Array{err: err}
-		}
-		return Map("CastLike", nil, x, Value(one))
-	})
+	return c.with(func(x Array) Array { return converted(x, d) })
 }
 
 func callTensorDot(c *call) (term, error) {

@@ -130,13 +130,15 @@ func codecsOf(text string) ([]zarr.Codec, error) {
 	return nil, fmt.Errorf("the codec %.40q: want zstd, gzip, either with a level as zstd:9, or none", text)
 }
 
-// split takes the name of an array off an address. A file whose own name has a # goes before.
+// split takes the name of an array behind the last # off an address. A file whose own name has a # goes before.
 func split(address string) (store, array string) {
 	if _, err := os.Lstat(address); err == nil {
 		return address, ""
 	}
-	store, array, _ = strings.Cut(address, "#")
-	return store, array
+	if i := strings.LastIndexByte(address, '#'); i >= 0 {
+		return address[:i], address[i+1:]
+	}
+	return address, ""
 }
 
 // scheme returns the scheme of a URL, or "". One letter is a drive.

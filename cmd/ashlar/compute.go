@@ -64,9 +64,9 @@ The expression is in NumPy's spelling, with Python's precedence:
   + - * / // % ** @ == != < <= > >= & | ^ ~ << >>
   x[1:10, ::2]  x[..., None]  x.T  mean(x, axis=0)  x.mean(axis=0)
 Two arrays need one element type: cast(x, 'float32') converts. A constant takes
-the type of the array beside it. The / of integers rounds toward zero, // down;
-the mean of integers is an integer. Functions, which ashlar ops and the package
-op describe:
+the type of the array beside it. The / of integers, and their mean, var and std,
+are float64, as in NumPy. Functions, which ashlar ops and the package op
+describe:
 ` + functionList(),
 		Example: `  ashlar compute "mean(x, axis=0)" -i x=testdata/digits-test.npy
   ashlar compute "mean(x, axis=0)" -i x=big.zarr -o mean.zarr --memory 512MiB
