@@ -13,6 +13,24 @@ type below struct {
 	key   string // with a slash at the end
 }
 
+// sub returns the store of what is below a key.
+func sub(s zarr.Store, key string) zarr.Store {
+	b := below{s, key + "/"}
+	if o, ok := s.(zarr.Opener); ok {
+		return belowOpener{b, o}
+	}
+	return b
+}
+
+type belowOpener struct {
+	below
+	opener zarr.Opener
+}
+
+func (b belowOpener) Open(ctx context.Context, key string) (*zarr.Value, error) {
+	return b.opener.Open(ctx, b.key+key)
+}
+
 func (b below) Get(ctx context.Context, key string) ([]byte, error) {
 	return b.store.Get(ctx, b.key+key)
 }

@@ -324,7 +324,7 @@ func (s *stage) result() *node {
 // stage adds a stage that makes n.
 func (pl *planner) stage(n *node, region []int) (*stage, error) {
 	id := hex.EncodeToString(n.id[:16])
-	s := &stage{name: name(n), node: n, region: region, tasks: 1, store: below{pl.p.work, pl.p.within() + "/"}, path: id}
+	s := &stage{name: name(n), node: n, region: region, tasks: 1, store: sub(pl.p.work, pl.p.within()), path: id}
 	s.meta = zarr.Metadata{DType: n.dtype, Shape: n.shape, Chunks: n.chunks, Codecs: []zarr.Codec{zarr.Bytes(false)}, Attributes: map[string]any{planKey: pl.p.id}}
 	for i, e := range n.shape {
 		g := ceil(e, region[i])

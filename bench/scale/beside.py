@@ -1,9 +1,10 @@
-"""Measures NumPy on a memory-mapped array of 4 GiB, and Ashlar on the same file, in turns, each in a process of its own:
+"""Measures NumPy on a memory-mapped array of 4 GiB, Dask, and Ashlar on the same file, in turns, each in a process of its own:
 
     python3 scale/beside.py DIR [ROUNDS]
 
-It makes DIR/dense.npy if it isn't there. For each case it prints the seconds of both, the median of the rounds, and the most
-memory that each process held. Results are compared: they may differ by rounding.
+It makes DIR/dense.npy if it isn't there. NumPy has one thread; Dask has two, and chunks of 2048 x 2048; Ashlar has two workers.
+A line is a case: the median of the seconds of each, and of the most memory that belongs to each process alone. Results are
+compared with NumPy's: they may differ by rounding.
 """
 import os, re, statistics, subprocess, sys, time
 
@@ -16,16 +17,41 @@ CASES = {
 }
 
 
-def one(folder, case):
-    """Runs one case with NumPy, and prints the time and the most memory."""
-    import numpy as np
+def held():
+    """The memory of the process that isn't the file's, in MiB."""
+    with open("/proc/self/status") as f:
+        return int(re.search(r"RssAnon:\s+(\d+)", f.read()).group(1)) / 1024
+
+
+def one(folder, who, case):
+    """Runs one case with NumPy or Dask, and prints the time and the most memory."""
+    import numpy as np, threading
+    most, done = [held()], threading.Event()
+
+    def watch():
+        while not done.wait(0.01):
+            most[0] = max(most[0], held())
+
+    watcher = threading.Thread(target=watch)
     x = np.load(os.path.join(folder, "dense.npy"), mmap_mode="r")
+    if who == "Dask":
+        import dask, dask.array
+        x = dask.array.from_array(x, chunks=(2048, 2048))
+    watcher.start()
     start = time.time()
     r = eval(CASES[case])
+    if who == "Dask":
+        r = r.compute(scheduler="threads", num_workers=2)
     print("%s: %.2f s" % (case, time.time() - start))
-    np.save(os.path.join(folder, "numpy-%s.npy" % case), r)
-    with open("/proc/self/status") as f:
-        print(re.search(r"RssAnon:\s+(\d+)", f.read()).group(0))
+    done.set()
+    watcher.join()
+    print("most %d MiB" % most[0])
+    np.save(os.path.join(folder, "%s-%s.npy" % (who, case)), r)
+
+
+def run(command):
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(re.search(r": ([\d.]+) s", out).group(1)), int(re.search(r"most (\d+) MiB", out).group(1))
 
 
 def main():
@@ -38,18 +64,27 @@ def main():
         for i in range(0, SIDE, 1024):
             x[i:i + 1024] = g.standard_normal((1024, SIDE), np.float32)
         x.flush()
-    subprocess.run(["go", "build", "-o", os.path.join(folder, "scale"), "./scale"], check=True)
+    program = os.path.join(folder, "scale-program")
+    subprocess.run(["go", "build", "-o", program, "./scale"], check=True)
     for case in CASES:
-        theirs, ours = [], []
+        got = {"NumPy": [], "Dask": [], "Ashlar": []}
         for _ in range(rounds):
-            out = subprocess.run([sys.executable, __file__, folder, "--one", case], check=True, capture_output=True, text=True).stdout
-            theirs.append(float(re.search(r": ([\d.]+) s", out).group(1)))
-            out = subprocess.run([os.path.join(folder, "scale"), "-dir", folder, case], check=True, capture_output=True, text=True).stdout
-            ours.append(float(re.search(r": ([\d.]+) s", out).group(1)))
-        print("%-20s NumPy %6.2f s, Ashlar %6.2f s, NumPy's time over ours %.2f" % (case, statistics.median(theirs), statistics.median(ours), statistics.median(theirs) / statistics.median(ours)), flush=True)
+            for who in got:
+                command = [sys.executable, __file__, folder, "--one", who, case]
+                got[who].append(run([program, "-dir", folder, case] if who == "Ashlar" else command))
+        want = np.load(os.path.join(folder, "NumPy-%s.npy" % case))
+        ours = np.fromfile(os.path.join(folder, "out-" + case, "c", "0"), np.float32)
+        if ours.size != want.size or not np.allclose(ours, want, rtol=1e-4, atol=1e-5):
+            sys.exit(case + ": the results differ")
+        line, base = "", 0
+        for who, runs in got.items():
+            seconds, most = (statistics.median(v) for v in zip(*runs))
+            base = base or seconds
+            line += " %s %5.2f s (%.2f) %5d MiB;" % (who, seconds, base / seconds, most)
+        print("%-17s%s" % (case, line), flush=True)
 
 
-if len(sys.argv) > 3 and sys.argv[2] == "--one":
-    one(sys.argv[1], sys.argv[3])
+if "--one" in sys.argv:
+    one(sys.argv[1], sys.argv[3], sys.argv[4])
 else:
     main()

@@ -1,6 +1,7 @@
 // Command scale measures package chunk on arrays that are larger than the memory it may use:
 //
 //	go run ./scale -dir /tmp/scale make          the arrays: 4 GiB of random float32, zstd, and 64 GiB of which most is absent
+//	go run ./scale -dir /tmp/scale read           the first one read with as many workers, for comparison
 //	go run ./scale -dir /tmp/scale mean-rows      one computation: time, and the most memory that the process held
 //
 // Each computation is a process of its own, so that the most memory is its own. The base is what
@@ -17,14 +18,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ashlar-go/ashlar/chunk"
+	"github.com/ashlar-go/ashlar/chunk/job"
 	"github.com/ashlar-go/ashlar/dtype"
-	"github.com/ashlar-go/ashlar/format/npy"
 	"github.com/ashlar-go/ashlar/format/zarr"
 	"github.com/ashlar-go/ashlar/mem"
 	"github.com/ashlar-go/ashlar/tensor"
@@ -67,12 +69,14 @@ func do(what string) error {
 		return makeArrays(ctx, store)
 	}
 	if name, ok := strings.CutPrefix(what, "npy-"); ok {
-		t, err := npy.Open(filepath.Join(*dir, "dense.npy"))
+		x, err := job.Job{Expr: "x", Inputs: map[string]string{"x": filepath.Join(*dir, "dense.npy")}}.Array(ctx)
 		if err != nil {
 			return err
 		}
-		x := chunk.FromTensor("dense.npy", t, block, block)
 		return compute(ctx, store, what, reductions(x)[name])
+	}
+	if what == "read" {
+		return read(ctx, store)
 	}
 	open := func(name string) (chunk.Array, error) {
 		a, err := zarr.Open(ctx, store, name, zarr.Workers(1))
@@ -128,6 +132,8 @@ func compute(ctx context.Context, store zarr.Store, what string, r chunk.Array) 
 		mem.SetBound(*bound)
 	}
 	base := held("VmHWM")
+	debug.SetMemoryLimit(int64(base)<<10 + int64(*workers)*p.Peak()) // as ashlar compute does
+	debug.SetGCPercent(25)
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		if err != nil {
@@ -150,6 +156,37 @@ func compute(ctx context.Context, store zarr.Store, what string, r chunk.Array) 
 		return err
 	}
 	fmt.Printf("%s: %.1f s, base %d MiB, most %d MiB, planned %d MiB\n", what, time.Since(start).Seconds(), base>>10, held("VmHWM")>>10, int64(*workers)*p.Peak()>>20)
+	return nil
+}
+
+// read reads all chunks of the dense array, and does nothing with them.
+func read(ctx context.Context, store zarr.Store) error {
+	a, err := zarr.Open(ctx, store, "dense", zarr.Workers(1))
+	if err != nil {
+		return err
+	}
+	n := *cut / block
+	start := time.Now()
+	ends := make(chan error)
+	for w := range *workers {
+		go func() {
+			var err error
+			into := tensor.EmptyOf(dtype.Float32, block, block)
+			for i := w; i < n*n && err == nil; i += *workers {
+				err = a.ReadInto(ctx, []int{i / n * block, i % n * block}, into)
+			}
+			ends <- err
+		}()
+	}
+	for range *workers {
+		if e := <-ends; e != nil {
+			err = e
+		}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("read: %.1f s\n", time.Since(start).Seconds())
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -18,8 +19,8 @@ import (
 // npyChunk is about how many bytes of an npy file are read at once.
 const npyChunk = 4 << 20
 
-// npyStore shows an npy file as a Zarr array whose chunks are parts of the file. Nothing is mapped, so that memory
-// holds what tasks read and no more.
+// npyStore shows an npy file as a Zarr array. A chunk is a range of the file: its last axes are whole, one before them is cut,
+// and the others have one element. Nothing is mapped, so that memory holds what tasks read and no more.
 type npyStore struct {
 	zarr.Store // of the metadata
 	f          *os.File
@@ -61,81 +62,83 @@ func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npySto
 	return s, err
 }
 
-// Get returns the metadata, or reads a chunk. What reaches beyond the array is 0.
-func (s *npyStore) Get(ctx context.Context, key string) ([]byte, error) {
+// chunk returns where the elements of a chunk lie in the file, in bytes from the first element on, and the bytes of a whole chunk;
+// false where there is none.
+func (s *npyStore) chunk(key string) (begin, end, whole int64, ok bool) {
 	numbers, ok := strings.CutPrefix(key, "c")
-	if !ok {
-		return s.Store.Get(ctx, key)
-	}
-	absent := &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist}
 	var index []int
 	for _, n := range strings.Split(numbers, "/")[1:] {
 		i, err := strconv.Atoi(n)
-		if err != nil {
-			return nil, absent
-		}
+		ok = ok && err == nil
 		index = append(index, i)
 	}
 	if s.h.Fortran {
 		slices.Reverse(index)
 	}
-	if len(index) != len(s.shape) {
-		return nil, absent
+	if !ok || len(index) != len(s.shape) {
+		return 0, 0, 0, false
 	}
-	size := s.h.DType.Size()
-	total, from, to := size, int64(0), make([]int, len(s.shape)) // bytes of the chunk, its first element, its extents within the array
+	size := int64(s.h.DType.Size())
+	inside := size
+	whole = size
 	for i, e := range s.shape {
-		begin := index[i] * s.chunks[i]
-		if index[i] < 0 || begin >= e {
-			return nil, absent
+		first := index[i] * s.chunks[i]
+		if index[i] < 0 || first >= e {
+			return 0, 0, 0, false
 		}
-		to[i] = min(s.chunks[i], e-begin)
-		total *= s.chunks[i]
+		begin = begin*int64(e) + int64(first)
+		inside *= int64(min(s.chunks[i], e-first))
+		whole *= int64(s.chunks[i])
 	}
-	// What lies together in the file: the last axes that are whole, and a part of the one before them.
-	inner, run, rows := len(s.shape), size, 1
-	for whole := true; inner > 0 && whole; {
-		inner--
-		run *= to[inner]
-		whole = to[inner] == s.shape[inner]
+	return begin * size, begin*size + inside, whole, true
+}
+
+// Open returns the metadata, or a chunk.
+func (s *npyStore) Open(ctx context.Context, key string) (*zarr.Value, error) {
+	if !strings.HasPrefix(key, "c") {
+		b, err := s.Store.Get(ctx, key)
+		return zarr.NewValue(bytes.NewReader(b), int64(len(b)), nil), err
 	}
-	for _, n := range to[:inner] {
-		rows *= n
+	begin, end, whole, ok := s.chunk(key)
+	if !ok {
+		return nil, &fs.PathError{Op: "get", Path: key, Err: fs.ErrNotExist}
 	}
-	for i := range s.shape {
-		from = from*int64(s.shape[i]) + int64(index[i]*s.chunks[i])
+	off := int64(s.h.Offset)
+	return zarr.NewValue(&part{s.f, off + begin, off + end, s.h.DType == dtype.Bool}, whole, nil), ctx.Err()
+}
+
+// Size returns the bytes of the metadata or of a whole chunk.
+func (s *npyStore) Size(ctx context.Context, key string) (int64, error) {
+	_, _, whole, ok := s.chunk(key)
+	if !ok {
+		return s.Store.Size(ctx, key)
 	}
-	b := make([]byte, total)
-	at := make([]int, inner)
-	for range rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		src, dst := int64(0), 0
-		for i := range s.shape {
-			k := 0
-			if i < inner {
-				k = at[i]
-			}
-			src, dst = src*int64(s.shape[i])+int64(k), dst*s.chunks[i]+k
-		}
-		if _, err := s.f.ReadAt(b[dst*size:dst*size+run], int64(s.h.Offset)+(from+src)*int64(size)); err != nil {
+	return whole, ctx.Err()
+}
+
+// A part is a range of a file, and as many zeros behind it as are asked for.
+type part struct {
+	f          io.ReaderAt
+	begin, end int64
+	truth      bool // a byte that isn't 0 is 1
+}
+
+// ReadAt implements io.ReaderAt.
+func (p *part) ReadAt(b []byte, off int64) (int, error) {
+	n := max(0, min(int64(len(b)), p.end-p.begin-off))
+	if n > 0 {
+		if k, err := p.f.ReadAt(b[:n], p.begin+off); int64(k) < n {
 			if err == io.EOF {
 				err = fmt.Errorf("the file became shorter: %w", io.ErrUnexpectedEOF)
 			}
-			return nil, err
-		}
-		for i := inner - 1; i >= 0; i-- {
-			if at[i]++; at[i] < to[i] {
-				break
-			}
-			at[i] = 0
+			return k, err
 		}
 	}
-	if s.h.DType == dtype.Bool { // a byte that isn't 0 is true
+	clear(b[n:])
+	if p.truth {
 		for i := range b {
 			b[i] = min(b[i], 1)
 		}
 	}
-	return b, nil
+	return len(b), nil
 }

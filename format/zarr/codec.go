@@ -204,7 +204,7 @@ func (p *pipeline) layout() (layout.Layout, error) {
 	return layout.New(p.shape, strides)
 }
 
-// encode makes the value of a chunk, which lies in w, and reports whether it consists of
+// encode makes the value of a chunk, which lies in w or in t, and reports whether it consists of
 // this element alone; then the value is nil.
 func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same bool, err error) {
 	if p.stored != nil {
@@ -245,11 +245,6 @@ func (p *pipeline) encode(w *work, t tensor.Any, unless []byte) (b []byte, same 
 			w.stored = b
 		}
 	}
-	if len(p.stages) == 0 { // the bytes may be those of t
-		w.stored = append(w.stored[:0], b...)
-		b = w.stored
-	}
-	runtime.KeepAlive(t) // b may be its memory
 	return b, false, nil
 }
 

@@ -232,7 +232,7 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 			work := a.pipe.borrow()
 			defer a.pipe.scratch.Put(work)
 			key := a.ChunkKey(index...)
-			b, err := a.value(ctx, key, work)
+			b, err := a.value(ctx, key, work, dst)
 			if errors.Is(err, fs.ErrNotExist) {
 				return tensor.Copy(dst, a.fill)
 			}
@@ -244,19 +244,24 @@ func (a *Array) read(ctx context.Context, from, to []int, t tensor.Any) error {
 	})
 }
 
-// value returns a whole value of the store, in work where it may.
-func (a *Array) value(ctx context.Context, key string, work *work) ([]byte, error) {
-	o, ok := a.store.(opener)
+// value returns a whole value of the store, in dst or in work where it may.
+func (a *Array) value(ctx context.Context, key string, work *work, dst tensor.Any) ([]byte, error) {
+	o, ok := a.store.(Opener)
 	if !ok {
 		return a.store.Get(ctx, key)
 	}
-	v, err := o.open(ctx, key)
+	v, err := o.Open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer v.Close()
 	if v.size > int64(a.pipe.most) {
 		return nil, fail(ErrLimit, "a value of %d bytes for a chunk of %d", v.size, a.pipe.n)
+	}
+	if to := a.pipe.direct(dst); to != nil && len(a.pipe.stages) == 0 && v.size == int64(len(to)) {
+		b, err := v.readAt(to, 0, v.size)
+		runtime.KeepAlive(dst)
+		return b, err
 	}
 	b, err := v.readAt(work.stored, 0, v.size)
 	if err == nil {
@@ -265,18 +270,25 @@ func (a *Array) value(ctx context.Context, key string, work *work) ([]byte, erro
 	return b, err
 }
 
+// direct returns the memory of dst where a chunk can be decoded to it, or nil.
+func (p *pipeline) direct(dst tensor.Any) []byte {
+	if p.stored != nil || p.d.IsPartial() || !slices.Equal(dst.Shape(), p.shape) {
+		return nil
+	}
+	b, _ := tensor.Bytes(dst)
+	return b
+}
+
 // put decodes a chunk into dst: the part of it that begins at its element first.
 func (a *Array) put(work *work, b []byte, dst tensor.Any, first []int) error {
 	p := a.pipe
-	if p.stored == nil && !p.d.IsPartial() && slices.Equal(dst.Shape(), p.shape) {
-		if to, ok := tensor.Bytes(dst); ok { // straight to its place
-			out, err := p.decode(to, b)
-			if err == nil && &out[0] != &to[0] {
-				copy(to, out)
-			}
-			runtime.KeepAlive(dst)
-			return err
+	if to := p.direct(dst); to != nil {
+		out, err := p.decode(to, b)
+		if err == nil && &out[0] != &to[0] {
+			copy(to, out)
 		}
+		runtime.KeepAlive(dst)
+		return err
 	}
 	if cap(work.plain) < p.n {
 		work.plain = mem.Make(p.n)
@@ -308,7 +320,7 @@ type openShard struct {
 	key   string
 	users atomic.Int64
 	once  sync.Once
-	value *value   // nil: the store opens none
+	value *Value   // nil: the store opens none
 	index []uint64 // nil: the shard is absent
 	err   error
 }
@@ -329,8 +341,8 @@ func (s *openShard) open(ctx context.Context) {
 	}
 	var b []byte
 	all := int64(math.MaxInt64) // bytes of the shard, where they are known
-	if o, ok := s.a.store.(opener); ok {
-		if s.value, s.err = o.open(ctx, s.key); s.err == nil {
+	if o, ok := s.a.store.(Opener); ok {
+		if s.value, s.err = o.Open(ctx, s.key); s.err == nil {
 			all = s.value.size
 			b, s.err = s.value.readAt(nil, off, size)
 		}

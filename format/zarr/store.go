@@ -37,19 +37,25 @@ type Store interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// An opener is a store whose values are read in place: a value is opened once for many reads.
-type opener interface {
-	open(ctx context.Context, key string) (*value, error)
+// An Opener is a Store whose values are read in place: a value is opened once for many reads, into
+// memory of the reader. Values of other stores come by Get and GetRange.
+type Opener interface {
+	Store
+	Open(ctx context.Context, key string) (*Value, error)
 }
 
-// A value is an open value of a store.
-type value struct {
-	io.ReaderAt
+// A Value is an open value of a store.
+type Value struct {
+	r     io.ReaderAt
 	size  int64
 	close func() error // nil: there is nothing to close
 }
 
-func (v *value) Close() error {
+// NewValue returns a value of size bytes that r reads. Close calls close, unless it is nil.
+func NewValue(r io.ReaderAt, size int64, close func() error) *Value { return &Value{r, size, close} }
+
+// Close ends the use of the value.
+func (v *Value) Close() error {
 	if v.close == nil {
 		return nil
 	}
@@ -57,7 +63,7 @@ func (v *value) Close() error {
 }
 
 // readAt reads n bytes from byte off on into buf, or into new memory where buf has no room.
-func (v *value) readAt(buf []byte, off, n int64) ([]byte, error) {
+func (v *Value) readAt(buf []byte, off, n int64) ([]byte, error) {
 	start, err := span(off, n, v.size)
 	if err != nil {
 		return nil, err
@@ -66,7 +72,7 @@ func (v *value) readAt(buf []byte, off, n int64) ([]byte, error) {
 		buf = make([]byte, n)
 	}
 	buf = buf[:n]
-	k, err := v.ReadAt(buf, start)
+	k, err := v.r.ReadAt(buf, start)
 	switch {
 	case int64(k) == n:
 		return buf, nil
@@ -111,15 +117,15 @@ type memory struct {
 // Memory returns an empty store in memory.
 func Memory() Store { return &memory{values: make(map[string][]byte)} }
 
-// open returns a value, whose bytes never change: Set replaces them.
-func (m *memory) open(ctx context.Context, key string) (*value, error) {
+// Open returns a value, whose bytes never change: Set replaces them.
+func (m *memory) Open(ctx context.Context, key string) (*Value, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	v, ok := m.values[key]
 	if !ok {
 		return nil, absent(key)
 	}
-	return &value{ReaderAt: bytes.NewReader(v), size: int64(len(v))}, ctx.Err()
+	return NewValue(bytes.NewReader(v), int64(len(v)), nil), ctx.Err()
 }
 
 func (m *memory) Get(ctx context.Context, key string) ([]byte, error) { return get(ctx, m, key) }
@@ -131,8 +137,8 @@ func (m *memory) GetRange(ctx context.Context, key string, off, n int64) ([]byte
 func (m *memory) Size(ctx context.Context, key string) (int64, error) { return size(ctx, m, key) }
 
 // get, getRange and size are the methods of a store that opens its values.
-func get(ctx context.Context, s opener, key string) ([]byte, error) {
-	v, err := s.open(ctx, key)
+func get(ctx context.Context, s Opener, key string) ([]byte, error) {
+	v, err := s.Open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +146,8 @@ func get(ctx context.Context, s opener, key string) ([]byte, error) {
 	return v.readAt(nil, 0, v.size)
 }
 
-func getRange(ctx context.Context, s opener, key string, off, n int64) ([]byte, error) {
-	v, err := s.open(ctx, key)
+func getRange(ctx context.Context, s Opener, key string, off, n int64) ([]byte, error) {
+	v, err := s.Open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +155,8 @@ func getRange(ctx context.Context, s opener, key string, off, n int64) ([]byte, 
 	return v.readAt(nil, off, n)
 }
 
-func size(ctx context.Context, s opener, key string) (int64, error) {
-	v, err := s.open(ctx, key)
+func size(ctx context.Context, s Opener, key string) (int64, error) {
+	v, err := s.Open(ctx, key)
 	if err != nil {
 		return 0, err
 	}
@@ -229,7 +235,7 @@ func (d *dir) stat(ctx context.Context, key string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-func (d *dir) open(ctx context.Context, key string) (*value, error) {
+func (d *dir) Open(ctx context.Context, key string) (*Value, error) {
 	if _, err := d.stat(ctx, key); err != nil {
 		return nil, err
 	}
@@ -242,7 +248,7 @@ func (d *dir) open(ctx context.Context, key string) (*value, error) {
 		f.Close()
 		return nil, err
 	}
-	return &value{f, info.Size(), f.Close}, nil
+	return NewValue(f, info.Size(), f.Close), nil
 }
 
 func (d *dir) Get(ctx context.Context, key string) ([]byte, error) {

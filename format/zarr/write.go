@@ -152,6 +152,7 @@ func (a *Array) writeChunk(ctx context.Context, t tensor.Any, index []int, withi
 	if err == nil {
 		err = a.store.Set(ctx, key, b)
 	}
+	runtime.KeepAlive(t) // b may be its memory
 	return at(key, err)
 }
 
@@ -182,6 +183,7 @@ func (a *Array) encodeShard(ctx context.Context, t tensor.Any, within int) ([]by
 			if !empty {
 				chunks[n] = append([]byte{}, b...)
 			}
+			runtime.KeepAlive(part) // b may be its memory
 			return nil
 		}
 	})

@@ -65,8 +65,8 @@ func (s *zipStore) Get(ctx context.Context, key string) ([]byte, error) {
 // maxValue is the most bytes that a compressed entry or an answer of a server may have.
 const maxValue = 1<<31 - 1
 
-// open opens an entry; one that is compressed is decompressed in full.
-func (s *zipStore) open(ctx context.Context, key string) (*value, error) {
+// Open opens an entry; one that is compressed is decompressed in full.
+func (s *zipStore) Open(ctx context.Context, key string) (*Value, error) {
 	f := s.entries[key]
 	if f == nil {
 		return nil, absent(key)
@@ -76,7 +76,7 @@ func (s *zipStore) open(ctx context.Context, key string) (*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &value{ReaderAt: bytes.NewReader(b), size: int64(len(b))}, nil
+		return NewValue(bytes.NewReader(b), int64(len(b)), nil), nil
 	}
 	begin, err := f.DataOffset()
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *zipStore) open(ctx context.Context, key string) (*value, error) {
 	if size < 0 || f.UncompressedSize64 != f.CompressedSize64 || begin > s.size-size {
 		return nil, fmt.Errorf("the entry of %d bytes reaches beyond the zip file: %w", f.CompressedSize64, zip.ErrFormat)
 	}
-	return &value{ReaderAt: io.NewSectionReader(s.r, begin, size), size: size}, ctx.Err()
+	return NewValue(io.NewSectionReader(s.r, begin, size), size, nil), ctx.Err()
 }
 
 func (s *zipStore) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
