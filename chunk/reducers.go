@@ -34,7 +34,7 @@ func reducerNames() []string { return slices.Sorted(maps.Keys(reducers)) }
 // Pieces have so many elements at most, and so many of the result. They lie in the second-level cache when they are wide.
 const (
 	pieceLen  = 1 << 16
-	pieceKept = 1 << 12
+	pieceKept = 1 << 9
 )
 
 // reduced returns the state of a part of the array that is reduced. A large one is halved until its pieces are small, along

@@ -73,7 +73,8 @@ def main():
                 command = [sys.executable, __file__, folder, "--one", who, case]
                 got[who].append(run([program, "-dir", folder, case] if who == "Ashlar" else command))
         want = np.load(os.path.join(folder, "NumPy-%s.npy" % case))
-        ours = np.fromfile(os.path.join(folder, "out-" + case, "c", "0"), np.float32)
+        chunks = os.path.join(folder, "out-" + case, "c")
+        ours = np.concatenate([np.fromfile(os.path.join(chunks, str(i)), np.float32) for i in range(len(os.listdir(chunks)))])
         if ours.size != want.size or not np.allclose(ours, want, rtol=1e-4, atol=1e-5):
             sys.exit(case + ": the results differ")
         line, base = "", 0

@@ -17,7 +17,7 @@ import (
 )
 
 // npyChunk is about how many bytes of an npy file are read at once.
-const npyChunk = 4 << 20
+const npyChunk = 16 << 20
 
 // npyStore shows an npy file as a Zarr array. A chunk is a range of the file: its last axes are whole, one before them is cut,
 // and the others have one element. Nothing is mapped, so that memory holds what tasks read and no more.
