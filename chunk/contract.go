@@ -75,7 +75,7 @@ func TensorDot(a, b Array, axesA, axesB []int) Array {
 				x += rank
 			}
 			if x < 0 || x >= rank || slices.Contains(inner, x) {
-				return Array{err: fail("TensorDot", tensor.ErrAxis, "axes %v of an array of rank %d; each may be named once", axes, rank)}
+				return Array{err: fail("TensorDot", tensor.ErrAxis, "axes %v of an array of rank %d; each is to be one of its axes, and named once", axes, rank)}
 			}
 			inner = append(inner, x)
 		}

@@ -55,8 +55,8 @@ const (
 // Operators and functions are package op's. Two arrays need one element type: cast(x, 'float32')
 // converts. A constant takes the type of the array beside it, and is an error where it doesn't fit: 0.5 beside integers,
 // 300 beside uint8. Constants alone are computed as Python does. The / of integers is their quotient as float64, as in NumPy; // is
-// op.FloorDiv. So are mean, var, std, median and quantile of integers and truth values. % has the sign of the divisor and takes
-// integers alone, fmod(x, y) also floats.
+// op.FloorDiv. So are mean, var, std, median and quantile of integers and truth values; the sum of truth values counts them.
+// % has the sign of the divisor and takes integers alone, fmod(x, y) also floats.
 //
 // The error is an *ExprError. It wraps ErrSyntax where the text is no expression.
 func Parse(expr string, vars map[string]Array) (Array, error) {
@@ -598,10 +598,18 @@ func (p *parser) mapped(at int, name string, attrs op.AttrMap, ts ...term) (term
 	}
 	for _, a := range in[1:] {
 		if a.DType() != in[0].DType() && name != "Where" && name != "CastLike" {
-			return term{}, p.bad(at, tensor.ErrDType, "%s of elements of %v and %v; cast one, as in cast(x, '%v')", name, in[0].DType(), a.DType(), a.DType())
+			return term{}, p.bad(at, tensor.ErrDType, "%s of elements of %v and %v; cast them to one type, as in cast(x, '%v')", name, in[0].DType(), a.DType(), wider(in[0].DType(), a.DType()))
 		}
 	}
 	return p.made(at, Map(name, attrs, in...))
+}
+
+// wider returns the type that holds both, as NumPy chooses it, or the first where none does.
+func wider(a, b dtype.DType) dtype.DType {
+	if d, ok := dtype.Promote(a, b); ok {
+		return d
+	}
+	return a
 }
 
 // converted returns an array with its elements converted to a type.

@@ -381,6 +381,8 @@ func (c *call) reduce(name string) (term, error) {
 		}
 		if d := x.DType(); slices.Contains(fractional, name) && (d.IsInteger() || d == dtype.Bool) {
 			x = converted(x, dtype.Float64)
+		} else if name == "ReduceSum" && d == dtype.Bool {
+			name = "CountNonzero"
 		}
 		return Reduce(name, x, how)
 	})

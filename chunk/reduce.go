@@ -119,7 +119,7 @@ func axesOf(name string, axes []int, rank int) ([]int, error) {
 			i += rank
 		}
 		if i < 0 || i >= rank || slices.Contains(out, i) {
-			return nil, fail(name, tensor.ErrAxis, "axes %v of an array of rank %d; each may be named once", axes, rank)
+			return nil, fail(name, tensor.ErrAxis, "axes %v of an array of rank %d; each is to be one of its axes, and named once", axes, rank)
 		}
 		out = append(out, i)
 	}

@@ -141,7 +141,7 @@ func TestSameBits(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		if err := p.Run(background, RunOptions{}); !errors.Is(err, fs.ErrExist) {
+		if err := p.Run(background, RunOptions{}); !errors.Is(err, ErrEarlier) || !errors.Is(err, fs.ErrExist) {
 			t.Fatalf("a second run over the first: %v", err)
 		}
 		q, _ := NewPlan(Options{}, Target{Array: deviations(t, x), Store: s, Path: "r"}) // another process would

@@ -61,8 +61,11 @@ func (p *Plan) Tasks() int {
 	return n
 }
 
+// ErrEarlier says that an earlier run of the same plan has begun to write a target, which can be resumed. It wraps fs.ErrExist.
+var ErrEarlier = fmt.Errorf("an earlier run: %w", fs.ErrExist)
+
 // Begin makes the arrays that the stages write. Where they are there from an earlier run of the same plan, it goes on with
-// them, if resume is set; else they are an error that wraps fs.ErrExist.
+// them, if resume is set, or returns an error that wraps ErrEarlier. Other arrays there are an error that wraps fs.ErrExist.
 func (p *Plan) Begin(ctx context.Context, resume bool) error {
 	for _, s := range p.stages {
 		_, err := zarr.Create(ctx, s.store, s.path, s.meta)
@@ -81,7 +84,7 @@ func (p *Plan) Begin(ctx context.Context, resume bool) error {
 			return fail("Begin", fs.ErrExist, "there is an array at %q that another plan or program has made; delete it, or take another path", s.path)
 		}
 		if !resume && s.target {
-			return fail("Begin", fs.ErrExist, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
+			return fail("Begin", ErrEarlier, "there is an array at %q of an earlier run of this plan; resume, delete it, or take another path", s.path)
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"os/signal"
@@ -303,7 +302,7 @@ func (v *computation) tasks(ctx context.Context, p *chunk.Plan) error {
 	switch {
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		return fmt.Errorf("interrupted after %d of %d tasks%s: %w", done, p.Tasks(), again, context.Canceled)
-	case errors.Is(err, fs.ErrExist) && !v.resume:
+	case errors.Is(err, chunk.ErrEarlier):
 		return fmt.Errorf("%s: %w; on the command line that is --resume", v.job.Out, err)
 	case done == 0:
 		return err
