@@ -13,6 +13,7 @@ import (
 // each with the shape of the kept axes.
 type reducer struct {
 	place bool                            // it finds a place on one axis
+	sum   bool                            // its state is op.ReduceSum's result
 	wide  func(d dtype.DType) dtype.DType // the type that elements are converted to first, piece by piece; nil: they stay
 	// result returns the result's type, or the error of an element type that the reduction doesn't take.
 	result func(name string, d dtype.DType) (dtype.DType, error)
@@ -43,6 +44,12 @@ func (f *folded) reduced(e *evaluator, t tensor.Any, b box) (tensor.Any, error) 
 	d := t.DType()
 	if f.r.wide != nil {
 		d = f.r.wide(d)
+	}
+	if x, ok := tensor.As[float32](t); ok && f.r.sum {
+		var s tensor.Any
+		err := tensor.Try(func() { s = op.SumAs[float64](x, f.axes, op.Context(e.ctx)).Any() })
+		c := chain{e: e, err: err}
+		return f.joined(&c, e.own(s))
 	}
 	if t.DType() == d || t.Len() <= pieceLen {
 		at := 0
@@ -463,13 +470,13 @@ func truths(name string) func(*folded, *evaluator, tensor.Any, int) (tensor.Any,
 }
 
 var reducers = map[string]*reducer{
-	"ReduceSum":       {wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
+	"ReduceSum":       {sum: true, wide: sumType, result: same, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then()},
 	"ReduceSumSquare": {wide: sumType, result: same, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then()},
 	"ReduceL1":        {wide: sumType, result: same, state: sums(1), block: by("ReduceL1"), merge: with("Add"), finish: then()},
 	"ReduceProd":      {wide: sumType, result: same, state: sums(1), block: by("ReduceProd"), merge: with("Mul"), finish: then()},
 	"ReduceL2":        {wide: sumType, result: floats, state: sums(1), block: by("ReduceSumSquare"), merge: with("Add"), finish: then("Sqrt")},
-	"ReduceLogSum":    {wide: sumType, result: floats, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then("Log")},
-	"ReduceMean":      {wide: meanType, result: mean, state: means, block: by("ReduceSum"), merge: with("Add"), finish: over},
+	"ReduceLogSum":    {sum: true, wide: sumType, result: floats, state: sums(1), block: by("ReduceSum"), merge: with("Add"), finish: then("Log")},
+	"ReduceMean":      {sum: true, wide: meanType, result: mean, state: means, block: by("ReduceSum"), merge: with("Add"), finish: over},
 	"ReduceLogSumExp": {wide: sumType, result: floats, state: sums(2), block: exps, merge: mergeExps, finish: finishExps},
 	"ReduceMax":       {result: same, state: own(1), block: by("ReduceMax"), merge: with("Max"), finish: then()},
 	"ReduceMin":       {result: same, state: own(1), block: by("ReduceMin"), merge: with("Min"), finish: then()},

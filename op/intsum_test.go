@@ -1,7 +1,9 @@
 package op
 
 import (
+	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -47,4 +49,31 @@ func checkIntegers[T num.Integer](t *rapid.T, v []T, wide func(T) *big.Int, narr
 			t.Fatalf("%s of %v is %v, want %v", name, v, got, c.want)
 		}
 	}
+}
+
+// The sum of float32 in float64 has the bits of the sum after a conversion, in every layout.
+func TestSumAsFloat64(t *testing.T) {
+	odd := []float32{float32(math.Copysign(0, -1)), 0, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), math.MaxFloat32, math.SmallestNonzeroFloat32}
+	rapid.Check(t, func(t *rapid.T) {
+		shape := rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 2, 5, 33, 70}), 3, 3).Draw(t, "shape")
+		if rapid.Bool().Draw(t, "long") {
+			shape[rapid.IntRange(0, 2).Draw(t, "long axis")] = rapid.IntRange(4000, 9000).Draw(t, "extent")
+			shape[1] = min(shape[1], 3)
+		}
+		x := make([]float32, shape[0]*shape[1]*shape[2])
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		for i := range x {
+			if x[i] = float32(r.NormFloat64()); r.IntN(2000) == 0 {
+				x[i] = odd[r.IntN(len(odd))]
+			}
+		}
+		a := tensor.FromSlice(x, shape...).Permute(rapid.Permutation([]int{0, 1, 2}).Draw(t, "order")...)
+		axes := rapid.SampledFrom([][]int{nil, {}, {0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}}).Draw(t, "axes")
+		got, want := SumAs[float64](a, axes), ReduceSum(Cast[float64](a), axes)
+		for at, g := range got.All() {
+			if w := want.At(at...); math.Float64bits(g) != math.Float64bits(w) {
+				t.Fatalf("over %v element %v is %v, want %v", axes, at, g, w)
+			}
+		}
+	})
 }

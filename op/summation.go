@@ -341,7 +341,7 @@ type summers struct {
 var tileSummers = sync.Pool{New: func() any { return new(summers) }}
 
 // sumTile adds rows up.
-func sumTile[T num.Float](out, x []T, from int, down *exec.Sequence, mean bool) {
+func sumTile[R, T num.Float](out []R, x []T, from int, down *exec.Sequence, mean bool) {
 	w, n := len(out), down.N
 	if w == 0 {
 		return

@@ -4,6 +4,8 @@
 //	go run ./scale -dir /tmp/scale read           the first one read with as many workers, for comparison
 //	go run ./scale -dir /tmp/scale mean-rows      one computation: time, and the most memory that the process held
 //
+//	go run ./scale -dir /tmp/scale all            all of them as a Markdown table, each by a process of its own
+//
 // Each computation is a process of its own, so that the most memory is its own. The base is what
 // the process holds before the plan runs.
 package main
@@ -16,6 +18,7 @@ import (
 	"log"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -65,8 +68,11 @@ func do(what string) error {
 	if err != nil {
 		return err
 	}
-	if what == "make" {
+	switch what {
+	case "make":
 		return makeArrays(ctx, store)
+	case "all":
+		return table()
 	}
 	if name, ok := strings.CutPrefix(what, "npy-"); ok {
 		x, err := job.Job{Expr: "x", Inputs: map[string]string{"x": filepath.Join(*dir, "dense.npy")}}.Array(ctx)
@@ -187,6 +193,41 @@ func read(ctx context.Context, store zarr.Store) error {
 		return err
 	}
 	fmt.Printf("read: %.1f s\n", time.Since(start).Seconds())
+	return nil
+}
+
+// table runs the cases, and prints what they say.
+func table() error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	fmt.Println("| Case | Workers | Seconds | beside reading | Most MiB | base + workers × peak |")
+	fmt.Println("|---|---|---|---|---|---|")
+	reading := 1.0
+	for _, c := range []string{"read", "mean-rows", "mean-columns", "var-rows", "var-columns", "max", "sparse-mean", "sparse-var", "columns", "product"} {
+		n, m := *workers, *memory
+		if c == "product" {
+			n, m = 1, 2**memory
+		}
+		out, err := exec.Command(program, "-dir", *dir, "-workers", strconv.Itoa(n), "-memory", strconv.FormatInt(m, 10), c).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", c, err, out)
+		}
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		last := strings.TrimPrefix(lines[len(lines)-1], c+": ")
+		var seconds float64
+		var base, most, planned int
+		if c == "read" {
+			fmt.Sscanf(last, "%f s", &reading)
+			fmt.Printf("| read | %d | %.1f | 1.0 | | |\n", n, reading)
+			continue
+		}
+		if _, err := fmt.Sscanf(last, "%f s, base %d MiB, most %d MiB, planned %d MiB", &seconds, &base, &most, &planned); err != nil {
+			return fmt.Errorf("%s: %w: %s", c, err, last)
+		}
+		fmt.Printf("| %s | %d | %.1f | %.1f | %d | %d |\n", c, n, seconds, seconds/reading, most, base+planned)
+	}
 	return nil
 }
 
