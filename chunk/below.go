@@ -13,7 +13,7 @@ type below struct {
 	key   string // with a slash at the end
 }
 
-// sub returns the store of what is below a key.
+// sub returns the part of a store whose keys begin with a key and a slash.
 func sub(s zarr.Store, key string) zarr.Store {
 	b := below{s, key + "/"}
 	if o, ok := s.(zarr.Opener); ok {

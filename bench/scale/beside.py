@@ -3,7 +3,7 @@
     python3 scale/beside.py DIR [ROUNDS]
 
 It makes DIR/dense.npy if it isn't there. NumPy has one thread; Dask has two, and chunks of 2048 x 2048; Ashlar has two workers.
-A line is a case: the median of the seconds of each, and of the most memory that belongs to each process alone. Results are
+A line of the Markdown table is a case: the median of the seconds of each, NumPy's over it, and the most memory that belongs to each process alone. Results are
 compared with NumPy's: they may differ by rounding.
 """
 import os, re, statistics, subprocess, sys, time
@@ -66,6 +66,7 @@ def main():
         x.flush()
     program = os.path.join(folder, "scale-program")
     subprocess.run(["go", "build", "-o", program, "./scale"], check=True)
+    print("| Case | NumPy | Dask | Ashlar |\n|---|---|---|---|")
     for case in CASES:
         got = {"NumPy": [], "Dask": [], "Ashlar": []}
         for _ in range(rounds):
@@ -78,11 +79,11 @@ def main():
         if ours.size != want.size or not np.allclose(ours, want, rtol=1e-4, atol=1e-5):
             sys.exit(case + ": the results differ")
         line, base = "", 0
-        for who, runs in got.items():
+        for runs in got.values():
             seconds, most = (statistics.median(v) for v in zip(*runs))
+            line += " %.2f s%s, %d MiB |" % (seconds, " (%.2f)" % (base / seconds) if base else "", most)
             base = base or seconds
-            line += " %s %5.2f s (%.2f) %5d MiB;" % (who, seconds, base / seconds, most)
-        print("%-17s%s" % (case, line), flush=True)
+        print("| %s |%s" % (CASES[case], line), flush=True)
 
 
 if "--one" in sys.argv:

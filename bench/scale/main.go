@@ -196,7 +196,7 @@ func read(ctx context.Context, store zarr.Store) error {
 	return nil
 }
 
-// table runs the cases, and prints what they say.
+// table runs all cases, and prints a Markdown table.
 func table() error {
 	program, err := os.Executable()
 	if err != nil {

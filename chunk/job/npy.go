@@ -62,8 +62,8 @@ func newNpyStore(ctx context.Context, f *os.File, size int64, most int) (*npySto
 	return s, err
 }
 
-// chunk returns where the elements of a chunk lie in the file, in bytes from the first element on, and the bytes of a whole chunk;
-// false where there is none.
+// chunk returns the range of a chunk's elements, in bytes from the file's first element on, and the bytes of a whole chunk. It is
+// false where there is no such chunk.
 func (s *npyStore) chunk(key string) (begin, end, whole int64, ok bool) {
 	numbers, ok := strings.CutPrefix(key, "c")
 	var index []int
