@@ -244,3 +244,17 @@ func TestMatMulNBits(t *testing.T) {
 		t.Error("float64")
 	}
 }
+
+// A window that ceil_mode lets end beyond the padding counts in full, as in ONNX Runtime, and a mean between two integers of the result
+// goes to the even one.
+func TestQuantizedWindows(t *testing.T) {
+	one, zero := one32(1), tensor.Scalar(uint8(1)).Any()
+	for _, c := range []struct {
+		x, want []uint8
+		pad     int64
+	}{{[]uint8{4, 4, 4, 10}, []uint8{4, 5}, 1}, {[]uint8{4, 4, 4, 10}, []uint8{4, 7}, 0}, {[]uint8{1, 2, 3, 4}, []uint8{2, 4}, 0}} {
+		in := []tensor.Any{tensor.FromSlice(c.x, 1, 1, 4).Any(), one, zero, one, zero}
+		got := runs(t, "QLinearAveragePool", &Call{Inputs: in, Attrs: given{"kernel_shape": []int64{3}, "strides": []int64{2}, "ceil_mode": int64(1), "count_include_pad": c.pad}})
+		same(t, "QLinearAveragePool", asOf[uint8](got[0]), tensor.FromSlice(c.want, 1, 1, 2))
+	}
+}
