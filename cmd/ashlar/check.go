@@ -71,7 +71,8 @@ func (p *program) check(arg string) (checkLine, error) {
 	s, m, err := p.openModel(arg)
 	if err == nil {
 		line.File = s.name
-		err = s.in(m.Check())
+		_, err = m.Cost(nil) // checks, and follows the declared shapes
+		err = s.in(err)
 	}
 	var missing *onnx.UnsupportedError
 	switch {

@@ -117,20 +117,24 @@ func TestProfileLeavesOutTheFirstRun(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	inRoot(t)
-	b := onnx.NewBuilder("odd")
-	b.Output(b.Node("Nonsense", []string{b.Input("x", dtype.Float32, 2)}), dtype.Float32, 2)
-	m, err := b.Model(13)
-	if err != nil {
-		t.Fatal(err)
+	write := func(name, op string, attrs ...onnx.Attribute) string {
+		b := onnx.NewBuilder("odd")
+		b.Output(b.Node(op, []string{b.Input("x", dtype.Float32, 2)}, attrs...), dtype.Float32, 2)
+		m, err := b.Model(13)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name = filepath.Join(t.TempDir(), name)
+		file, err := onnx.Encode(m)
+		if err == nil {
+			err = os.WriteFile(name, file, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
 	}
-	bad := filepath.Join(t.TempDir(), "bad.onnx")
-	file, err := onnx.Encode(m)
-	if err == nil {
-		err = os.WriteFile(bad, file, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	bad := write("bad.onnx", "Nonsense")
 	c := newCall(nil).with("check", "testdata/digits.onnx")
 	if c.code != 0 || c.out.String() != "testdata/digits.onnx: it can be run\n" {
 		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
@@ -138,6 +142,10 @@ func TestCheck(t *testing.T) {
 	c = newCall(nil).with("check", bad, "testdata/digits.onnx", "testdata/seven.png")
 	if c.code != 1 || !strings.Contains(c.out.String(), "Nonsense") || !strings.Contains(c.out.String(), "digits.onnx: it can be run") ||
 		!strings.Contains(c.err.String(), "seven.png: it isn't an ONNX model") {
+		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
+	}
+	c = newCall(nil).with("check", write("axis.onnx", "Softmax", onnx.Int("axis", 1))) // the declared shape has one axis
+	if c.code != 1 || !strings.Contains(c.err.String(), "(Softmax, opset 13): op.Softmax: axis 1 of a tensor of rank 1") {
 		t.Errorf("exit %d: %s%s", c.code, c.out.String(), c.err.String())
 	}
 }
