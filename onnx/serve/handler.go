@@ -134,6 +134,9 @@ func (a *answered) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
+	if a.s.stopping() {
+		a.Header().Set("Connection", "close") // else a client would send one more request to a server that is gone
+	}
 	http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.s.o.BodyTimeout))
 	a.ResponseWriter.WriteHeader(status)
 }
@@ -160,9 +163,6 @@ func (s *Server) fail(w *answered, err error) {
 	}
 	if r.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
-		if r == errStopping {
-			w.Header().Set("Connection", "close")
-		}
 	}
 	reply(w, r.status, struct {
 		Error string `json:"error"`
