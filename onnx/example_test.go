@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	stdimage "image"
+	"image/draw"
 	"log"
 	"os"
 	"path/filepath"
 	"testing/fstest"
 
 	"github.com/ashlar-go/ashlar/dtype"
+	"github.com/ashlar-go/ashlar/format/image"
 	"github.com/ashlar-go/ashlar/onnx"
 	"github.com/ashlar-go/ashlar/tensor"
 )
@@ -408,4 +411,39 @@ func ExampleSession_Call() {
 	// Output:
 	// [1. 4. 9.]
 	// onnx: value: got 0 inputs, the model takes 1: [x float32[n]]
+}
+
+// A model takes the elements of a slice, or the pixels of a picture, and gives a slice.
+func ExampleRunSlices() {
+	m, err := onnx.Open("../testdata/digits.onnx")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	s, err := onnx.NewSession(m)
+	if err != nil {
+		log.Fatal(err)
+	}
+	picture := stdimage.NewGray(stdimage.Rect(0, 0, 64, 64)) // any image.Image
+	draw.Draw(picture, stdimage.Rect(28, 4, 36, 60), stdimage.White, stdimage.Point{}, draw.Src)
+
+	x, err := image.FromImage(picture, image.Options{Float: true, Channels: 1, Height: 8, Width: 8})
+	if err != nil {
+		log.Fatal(err)
+	}
+	pixels, _ := tensor.As[float32](x)
+	out, err := onnx.RunSlices[float32](context.Background(), s, pixels.Elems()) // or any []float32
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("a one with probability %.2f\n", out[0][1])
+
+	_, err = onnx.RunSlices[float32](context.Background(), s, make([]float32, 63))
+	fmt.Println(err)
+	_, err = onnx.RunSlices[float32](context.Background(), s, make([]uint8, 64))
+	fmt.Println(err)
+	// Output:
+	// a one with probability 1.00
+	// onnx: ../testdata/digits.onnx: input "image": shape: wants float32[N,1,8,8], got a slice of 63 elements
+	// onnx: ../testdata/digits.onnx: input "image": dtype: wants float32[N,1,8,8], got a slice of uint8
 }

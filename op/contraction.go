@@ -250,7 +250,7 @@ func (e *gemm[T]) run(g *contraction) {
 	}
 	p := pieces{down: (g.m + m - 1) / m, across: (g.n + n - 1) / n, m: m, n: n}
 	count, cost := g.batch*p.down*p.across, m*n*steps
-	if g.Ctx == nil && count == 1 || g.Little(count, cost) {
+	if count == 1 && exec.Goes(g.Ctx) || g.Little(count, cost) {
 		e.some(g, p, 0, count)
 	} else {
 		e.split(g, p, count, cost)

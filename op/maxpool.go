@@ -174,35 +174,67 @@ func poolWindows[W any](p *pooling, x, dst []W, best func(window []W) int, low W
 	})
 }
 
-// poolRows finds the largest by rows of Max, which doesn't mind in which order: of the lines
+// A rowPool finds the largest by rows of Max, which doesn't mind in which order: of the lines
 // of x that a line of results looks at, and then of what they came to, shifted.
+type rowPool[W any] struct {
+	*pooling
+	x, dst []W
+	larger func(dst, a, b []W)
+	low    W
+	canon  func(row []W)
+	lines  int // of results in a plane
+	size   int // of a plane of x
+}
+
 func poolRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, canon func(row []W)) {
-	s := p.s
-	last, outer := s[len(s)-1], s[:len(s)-1]
-	lines, rows, plane := 1, 1, last.in
+	last, outer := &p.s[len(p.s)-1], p.s[:len(p.s)-1]
+	r, rows := rowPool[W]{p, x, dst, larger, low, canon, 1, last.in}, 1
 	for i := range outer {
-		lines *= outer[i].out
-		plane *= outer[i].in
+		r.lines *= outer[i].out
+		r.size *= outer[i].in
 		rows *= min(outer[i].kernel, outer[i].in)
 	}
-	exec.Split(p.Name, p.Ctx, p.planes*lines, (rows*last.in+2*last.kernel*last.out)/4+8, func(from, to int) {
-		best, some, lows := make([]W, last.in), make([]W, last.out), make([]W, last.out)
-		for i := range lows {
-			lows[i] = low
-		}
-		oc, kc, lo, hi := make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer)), make([]int, len(outer))
-		for l := from; l < to; l++ {
-			src := x[l/lines*plane:][:plane]
+	n, cost := p.planes*r.lines, (rows*last.in+2*last.kernel*last.out)/4+8
+	if p.Little(n, cost) {
+		r.some(0, n)
+	} else {
+		r.split(n, cost)
+	}
+}
+
+func (r *rowPool[W]) split(n, cost int) {
+	d := *r // without it that of a pool that isn't split would not stay on the stack
+	exec.Split(r.Name, r.Ctx, n, cost, func(from, to int) { d.some(from, to) })
+}
+
+// some finds lines [from, to) of results, short ones many at a time.
+func (r *rowPool[W]) some(from, to int) {
+	last, outer := &r.s[len(r.s)-1], r.s[:len(r.s)-1]
+	var few [16]int
+	at := few[:]
+	if len(outer) > len(few)/4 {
+		at = make([]int, 4*len(outer))
+	}
+	oc, kc, lo, hi := at[:len(outer)], at[len(outer):2*len(outer)], at[2*len(outer):3*len(outer)], at[3*len(outer):4*len(outer)]
+	many := min(to-from, max(1, 512/max(last.in, last.out)))
+	room := make([]W, many*(last.in+last.out))
+	bests, taps := room[:many*last.in], room[many*last.in:]
+	for ; from < to; from += many {
+		many = min(many, to-from)
+		for i := range many {
+			l := from + i
+			best, src := bests[i*last.in:][:last.in], r.x[l/r.lines*r.size:][:r.size]
 			empty := false
-			for i, rest := len(outer)-1, l%lines; i >= 0; i-- {
+			for i, rest := len(outer)-1, l%r.lines; i >= 0; i-- {
 				oc[i], rest = rest%outer[i].out, rest/outer[i].out
 				lo[i], hi[i], _ = outer[i].reach(oc[i])
 				empty = empty || lo[i] == hi[i]
 			}
-			line := dst[l*last.out:][:last.out]
-			copy(line, lows)
+			if empty {
+				fill(best, r.low)
+			}
 			copy(kc, lo)
-			for more, first := !empty, true; more; more = advance(kc, lo, hi) {
+			for more, first := !empty, true; more; more, first = advance(kc, lo, hi), false {
 				at := 0
 				for i := range outer {
 					at = at*outer[i].in + outer[i].at(oc[i], kc[i])
@@ -210,31 +242,41 @@ func poolRows[W any](p *pooling, x, dst []W, larger func(dst, a, b []W), low W, 
 				if row := src[at*last.in:][:last.in]; first {
 					copy(best, row)
 				} else {
-					larger(best, best, row)
+					r.larger(best, best, row)
 				}
-				first = false
-			}
-			for k := 0; k < last.kernel && !empty; k++ {
-				at := last.at(0, k) // of the first output, which may lie in the padding, as may the last
-				first := max(0, (-at+last.stride-1)/last.stride)
-				end := min(last.out, (last.in-1-at+last.stride)/last.stride)
-				if first >= end {
-					continue
-				}
-				taps := best[at+first*last.stride:]
-				if last.stride > 1 {
-					for i := range some[:end-first] {
-						some[i] = taps[i*last.stride]
-					}
-					taps = some
-				}
-				larger(line[first:end], line[first:end], taps[:end-first])
-			}
-			if canon != nil {
-				canon(line)
 			}
 		}
-	})
+		row := r.dst[from*last.out:][:many*last.out]
+		tap(last, row, bests, 0, r.low)
+		for k := 1; k < last.kernel; k++ {
+			tap(last, taps[:len(row)], bests, k, r.low)
+			r.larger(row, row, taps[:len(row)])
+		}
+		if r.canon != nil {
+			r.canon(row)
+		}
+	}
+}
+
+func fill[W any](dst []W, v W) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+// tap gives each output in dst, line by line, the element of src that step k of its window sees, low in the padding.
+func tap[W any](s *span, dst, src []W, k int, low W) {
+	at := s.at(0, k) // of the first output, which may lie in the padding, as may the last
+	first := min(max(0, (-at+s.stride-1)/s.stride), s.out)
+	end := max(first, min(s.out, (s.in-1-at+s.stride)/s.stride))
+	for ; len(dst) >= s.out && len(src) >= s.in; dst, src = dst[s.out:], src[s.in:] {
+		fill(dst[:first], low)
+		fill(dst[end:s.out], low)
+		to := dst[first:end]
+		for i := range to {
+			to[i] = src[at+(first+i)*s.stride]
+		}
+	}
 }
 
 var maxPool = opN{about: about{name: "MaxPool", onnx: []int{1, 8, 10, 11, 12, 22},

@@ -94,6 +94,8 @@ func (t *Turn) prepare(o Op, c *Call, fixed []bool, out *tensor.Any) (run func()
 			return func() { generalProduct(r, a, b, plus, alpha, beta, transA, transB, opts) }, true
 		case &convOp:
 			return t.convolution(c, out, rectify)
+		case &maxPool:
+			return t.maxPool(c, out)
 		}
 	}
 	return nil, false
@@ -145,5 +147,23 @@ func (t *Turn) convolution(c *Call, out *tensor.Any, rectify bool) (run func(), 
 	}
 	return func() {
 		g.convolve(exec.Job{Name: name, Ctx: t.more.ctx}, x, w, bias, out, rectify, nil)
+	}, true
+}
+
+// maxPool is prepare for a MaxPool of types that it doesn't widen.
+func (t *Turn) maxPool(c *Call, out *tensor.Any) (run func(), ok bool) {
+	const name = "MaxPool"
+	x := c.with(name, 0)
+	if x.DType().IsNarrow() || !x.IsContiguous() {
+		return nil, false
+	}
+	p := poolOf(exec.Job{Name: name}, x, windowOf(c))
+	checkTarget(name, out.LayoutRef(), out.IsReadOnly(), p.shape)
+	if out.Len() == 0 {
+		return func() {}, true
+	}
+	return func() {
+		p.Ctx = t.more.ctx
+		p.maxima(x, out, nil)
 	}, true
 }

@@ -880,6 +880,7 @@ var table = []entry{
 	{"onnx.Nothing", onnx.Nothing},
 	{"onnx.Open", onnx.Open},
 	{"onnx.OpenFS", onnx.OpenFS},
+	{"onnx.RunSlices[float32, float32]", onnx.RunSlices[float32, float32]},
 	{"onnx.SequenceOf", onnx.SequenceOf},
 	{"onnx.SequenceValue", onnx.SequenceValue},
 	{"onnx.Session.Call", (*onnx.Session).Call},

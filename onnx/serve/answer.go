@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ashlar-go/ashlar/onnx"
@@ -101,6 +102,9 @@ func (m *model) compute(ctx context.Context, in map[string]onnx.Value) (map[stri
 
 // appendText writes a string as JSON.
 func appendText(b []byte, text string) []byte {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune("\"\\<>&", r) }) {
+		return append(append(append(b, '"'), text...), '"')
+	}
 	q, err := json.Marshal(text)
 	if err != nil {
 		return append(b, `""`...) // strings have no errors

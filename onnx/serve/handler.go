@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -30,7 +31,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start, about := time.Now(), (*model)(nil)
 	answered := &answered{ResponseWriter: w, s: s}
 	if r.Body != nil && r.Body != http.NoBody {
-		// The HTTP server reads what a handler leaves of a body. Servers without deadlines are somebody else's.
+		// The HTTP server reads what a handler leaves of a body, and takes the deadline away at the end of it. Servers
+		// without deadlines are somebody else's.
 		http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.BodyTimeout))
 	}
 	defer func() {
@@ -44,6 +46,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		s.count(about, answered.status, time.Since(start))
+		if !s.o.Log.Enabled(r.Context(), slog.LevelDebug) {
+			return
+		}
 		s.o.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", answered.status, "seconds", time.Since(start).Seconds(), "client", r.RemoteAddr)
 	}()
 	path := strings.Split(strings.Trim(r.URL.EscapedPath(), "/"), "/")
@@ -129,6 +134,9 @@ func (a *answered) WriteHeader(status int) {
 	if a.status == 0 {
 		a.status = status
 	}
+	if a.s.stopping() {
+		a.Header().Set("Connection", "close") // else a client would send one more request to a server that is gone
+	}
 	http.NewResponseController(a.ResponseWriter).SetWriteDeadline(time.Now().Add(a.s.o.BodyTimeout))
 	a.ResponseWriter.WriteHeader(status)
 }
@@ -155,9 +163,6 @@ func (s *Server) fail(w *answered, err error) {
 	}
 	if r.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
-		if r == errStopping {
-			w.Header().Set("Connection", "close")
-		}
 	}
 	reply(w, r.status, struct {
 		Error string `json:"error"`
@@ -263,8 +268,7 @@ func (m *model) infer(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(s.base, func() { cancel(errStopping) })()
-	ctx, done := context.WithTimeoutCause(ctx, s.o.Timeout, errTime)
-	defer done()
+	defer time.AfterFunc(s.o.Timeout, func() { cancel(errTime) }).Stop()
 	answer, header, err := m.answer(ctx, body, header, &held)
 	if err != nil {
 		return err
@@ -308,8 +312,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]by
 	if r.ContentLength > s.o.MaxBody {
 		return nil, tooLarge()
 	}
-	control := http.NewResponseController(w)
-	limited := control.SetReadDeadline(time.Now().Add(s.o.BodyTimeout)) == nil // recorders have no deadline
 	src := http.MaxBytesReader(w, r.Body, s.o.MaxBody)
 	// The first piece is small: a client that announces much has sent nothing yet.
 	size := int64(64 << 10)
@@ -326,9 +328,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, held *int64) ([]by
 		var over *http.MaxBytesError
 		switch {
 		case err == io.EOF:
-			if limited {
-				control.SetReadDeadline(time.Time{}) // the server reads on, to see whether the client goes away
-			}
 			return b, nil
 		case errors.As(err, &over):
 			return nil, tooLarge()

@@ -41,30 +41,30 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.o.Log.Info("stopping", "grace", s.o.Grace)
+	l.Close()
 	s.stop(h, s.o.Grace)
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
+	if err := <-failed; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
 }
 
+// linger is how long connections stay open once the runs are over: a request that is on its way then gets an answer, which
+// tells its client that the connection ends.
+const linger = 200 * time.Millisecond
+
 // stop ends all requests within grace, and all connections.
 func (s *Server) stop(h *http.Server, grace time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
+	// A client may hold up its body or its answer; it gets a little longer than the runs.
+	defer time.AfterFunc(grace+time.Second, func() { h.Close() }).Stop()
+	if s.Shutdown(ctx) != nil {
+		s.o.Log.Warn("requests were stopped, the grace was too short for them", "grace", grace)
+	}
+	time.Sleep(min(linger, grace))
 	h.SetKeepAlivesEnabled(false)
-	over := make(chan error, 1)
-	go func() { over <- s.Shutdown(ctx) }()
-	// A client may hold its answer up; it gets a little longer than the runs.
-	last, cancel := context.WithTimeout(context.Background(), grace+time.Second)
-	defer cancel()
-	err := h.Shutdown(last)
-	if e := <-over; e != nil {
-		s.o.Log.Warn("runs were stopped, the grace was too short for them", "grace", grace)
-	}
-	if err != nil {
-		h.Close()
-	}
+	_ = h.Shutdown(context.Background()) // an error of the listener, which is closed
 }
 
 // guard refuses what browsers send for pages of others.

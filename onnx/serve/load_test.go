@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -271,4 +272,51 @@ func TestGrace(t *testing.T) {
 		c.CloseIdleConnections()
 	}
 	goroutines(t, before)
+}
+
+// A client that is in the middle of its body doesn't hold the end up, and one that asks again and again is told before its
+// connection ends.
+func TestServeEnds(t *testing.T) {
+	s, err := New(Options{Grace: 50 * time.Millisecond, BodyTimeout: time.Minute}, digits(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	slow, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprint(slow, "POST /v2/models/digits/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{")
+	again, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	answers := bufio.NewReader(again)
+	ask := func() bool {
+		fmt.Fprint(again, "GET /v2/health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		r, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatalf("the connection ends without a word: %v", err)
+		}
+		io.Copy(io.Discard, r.Body)
+		return r.Close
+	}
+	if ask() {
+		t.Fatal("the connection ends before the server does")
+	}
+	cancel()
+	for !ask() {
+		time.Sleep(time.Millisecond)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
 }

@@ -73,7 +73,7 @@ type Job struct {
 
 // Little reports whether n steps at a cost are too few for threads.
 func (j *Job) Little(n, cost int) bool {
-	return j.Ctx == nil && n <= SplitCost/2/max(cost, 1) || Alone(j.Ctx)
+	return n <= SplitCost/2/max(cost, 1) && Goes(j.Ctx) || Alone(j.Ctx)
 }
 
 // Beyond reports whether the stores to a result of so many bytes should be non-temporal.
@@ -162,7 +162,7 @@ func Dense(j *Job, dst *tensor.Any, ins *[3]*tensor.Any, n int, k *Kernel) bool 
 		l.in[i], l.shift[i+1] = b, s
 	}
 	l.ahead = j.Ahead
-	if j.Ctx == nil && l.len()*j.Cost <= SplitCost || Alone(j.Ctx) {
+	if l.len()*j.Cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
 		l.inCache(k)
 	} else {
 		denseSplit(*j, *k, l)
@@ -383,7 +383,7 @@ func strided(j *Job, s *strides) {
 	s.cuts = cut(&lays, min(RunLen, tileBytes/size))
 	defer s.plan.Free()
 	n, cost := s.plan.Outer()*s.across*s.down, s.rows*s.cols*j.Cost
-	if j.Ctx == nil && n*cost <= SplitCost || Alone(j.Ctx) {
+	if n*cost <= SplitCost && Goes(j.Ctx) || Alone(j.Ctx) {
 		s.work(0, n)
 	} else {
 		stridedSplit(*j, *s, n, cost)

@@ -37,6 +37,9 @@ func Workers(ctx context.Context) int {
 // Alone reports whether calls with ctx have one thread, and ctx never ends: then there is nothing to split and to look for.
 func Alone(ctx context.Context) bool { return ctx != nil && ctx.Done() == nil && Workers(ctx) == 1 }
 
+// Goes reports whether ctx, which may be nil, hasn't ended.
+func Goes(ctx context.Context) bool { return ctx == nil || ctx.Err() == nil }
+
 // Split calls f on ranges that cover [0, n), on as many threads as the work is
 // worth; cost is that of one step, in additions. What f computes must not depend
 // on the ranges. A panic in f reaches the caller. When ctx is done no further
@@ -58,11 +61,24 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	if ctx == nil { // of long work larger ranges, so long as each thread has sixteen: what comes next is fetched ahead
 		step = max(step, min(64*step, n/(16*workers)))
 	}
-	if workers <= 1 && (ctx == nil || ctx.Done() == nil) {
+	switch {
+	case workers > 1:
+		parallel(ctx, n, step, workers, f)
+	case ctx == nil || ctx.Done() == nil:
 		f(0, n)
-		simd.Fence()
-		return
+	default:
+		for from := 0; from < n && ctx.Err() == nil; from += step {
+			f(from, min(from+step, n))
+		}
 	}
+	simd.Fence()
+	if !Goes(ctx) {
+		panic(&tensor.Error{Op: "op." + name, Text: "stopped: " + ctx.Err().Error(), Err: ctx.Err()})
+	}
+}
+
+// parallel is Split for more than one thread, without its last words.
+func parallel(ctx context.Context, n, step, workers int, f func(from, to int)) {
 	var next atomic.Int64
 	var fault atomic.Pointer[any]
 	loop := func() {
@@ -73,7 +89,7 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 				fault.CompareAndSwap(nil, &r)
 			}
 		}()
-		for fault.Load() == nil && (ctx == nil || ctx.Err() == nil) {
+		for fault.Load() == nil && Goes(ctx) {
 			from := int(next.Add(int64(step))) - step
 			if from >= n {
 				return
@@ -89,8 +105,5 @@ func Split(name string, ctx context.Context, n, cost int, f func(from, to int)) 
 	wg.Wait()
 	if r := fault.Load(); r != nil {
 		panic(*r)
-	}
-	if ctx != nil && ctx.Err() != nil {
-		panic(&tensor.Error{Op: "op." + name, Text: "stopped: " + ctx.Err().Error(), Err: ctx.Err()})
 	}
 }
