@@ -139,7 +139,8 @@ const (
 // NaNs, which are last. keys and spare have room for as many keys.
 func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 	blurred := Keys(keys, mem, f, false)
-	if len(keys) <= some {
+	if vectors(keys, spare) {
+	} else if len(keys) <= some {
 		slices.Sort(keys)
 	} else {
 		keys, spare = radix(keys, spare, 0, 8*f.Size)

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	op "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// writeSort writes the parts of a sort of unsigned integers of 4 bytes, for AVX-512.
+func writeSort(c *build.Context) {
+	s := &sorting{c}
+	s.partition()
+	for n := 1; n <= 16; n *= 2 {
+		s.network(n)
+	}
+}
+
+type sorting struct{ *build.Context }
+
+func (s *sorting) begin(name, signature string) {
+	s.Function(name)
+	s.Attributes(attr.NOSPLIT)
+	s.Pragma("noescape")
+	s.SignatureExpr(signature)
+}
+
+// partition writes the function that moves the keys below a pivot to the front, in their order, and copies the others to
+// spare, in theirs. A vector is compressed twice, and stored as a whole: what is behind its keys is overwritten later,
+// or was read before. The last vector is loaded and stored under masks.
+func (s *sorting) partition() {
+	s.begin("partition32_AVX512", "func(keys, spare *uint32, n int, pivot uint32) int")
+	from, to, spare, n, first, count, ones := reg.RSI, reg.RDI, reg.RBX, reg.RCX, reg.RDX, reg.RAX, reg.R8
+	v, below, above, pivot := reg.Z0, reg.Z1, reg.Z2, reg.Z3
+	s.Load(s.Param("keys"), from)
+	s.MOVQ(from, to)
+	s.MOVQ(from, first)
+	s.Load(s.Param("spare"), spare)
+	s.Load(s.Param("n"), n)
+	s.Load(s.Param("pivot"), count.As32())
+	s.VPBROADCASTD(count.As32(), pivot)
+	some := func() {
+		s.VPCMPUD(op.U8(1), pivot, v, reg.K1) // below it
+		s.VPCOMPRESSD(v, reg.K1, below)
+		s.KMOVW(reg.K1, count.As32())
+		s.POPCNTL(count.As32(), count.As32())
+	}
+	s.SUBQ(op.I8(16), n)
+	s.JLT(op.LabelRef("rest"))
+	s.Label("next")
+	s.VMOVDQU32(op.Mem{Base: from}, v)
+	s.ADDQ(op.I8(64), from)
+	some()
+	s.KNOTW(reg.K1, reg.K2)
+	s.VPCOMPRESSD(v, reg.K2, above)
+	s.VMOVDQU32(below, op.Mem{Base: to})
+	s.VMOVDQU32(above, op.Mem{Base: spare})
+	s.LEAQ(op.Mem{Base: to, Index: count, Scale: 4}, to)
+	s.NEGQ(count)
+	s.LEAQ(op.Mem{Base: spare, Index: count, Scale: 4, Disp: 64}, spare)
+	s.SUBQ(op.I8(16), n)
+	s.JGE(op.LabelRef("next"))
+	s.Label("rest")
+	s.ADDQ(op.I8(16), n)
+	s.JLE(op.LabelRef("done"))
+	s.MOVL(op.I32(-1), ones.As32())
+	s.BZHIL(n.As32(), ones.As32(), ones.As32())
+	s.KMOVW(ones.As32(), reg.K3)
+	s.VMOVDQU32_Z(op.Mem{Base: from}, reg.K3, v)
+	some()
+	s.KANDNW(reg.K3, reg.K1, reg.K2)
+	s.KANDW(reg.K3, reg.K1, reg.K1)
+	s.VPCOMPRESSD(v, reg.K1, below)
+	s.VPCOMPRESSD(v, reg.K2, above)
+	s.KMOVW(reg.K1, count.As32())
+	s.POPCNTL(count.As32(), count.As32())
+	s.SUBQ(count, n)
+	s.BZHIL(n.As32(), ones.As32(), ones.As32())
+	s.KMOVW(ones.As32(), reg.K2)
+	s.MOVL(op.I32(-1), ones.As32())
+	s.BZHIL(count.As32(), ones.As32(), ones.As32())
+	s.KMOVW(ones.As32(), reg.K1)
+	s.VMOVDQU32(below, reg.K1, op.Mem{Base: to})
+	s.VMOVDQU32(above, reg.K2, op.Mem{Base: spare})
+	s.LEAQ(op.Mem{Base: to, Index: count, Scale: 4}, to)
+	s.Label("done")
+	s.SUBQ(first, to)
+	s.SHRQ(op.U8(2), to)
+	s.Store(to, s.ReturnIndex(0))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// network writes the function that sorts more than 8·n keys, or with n = 1 fewer, and at most 16·n in n registers by a bitonic network. In each stage blocks of twice the
+// length become ordered: keys are compared with those that mirror them in the block, and then with those at half the
+// distance of the step before. The smaller one goes to the front. Keys that aren't there are the largest. Where registers
+// mirror each other, the larger keys stay as reversed, since the steps after that don't depend on it.
+func (s *sorting) network(n int) {
+	s.begin(fmt.Sprintf("network32x%d_AVX512", n), "func(keys *uint32, n int)")
+	keys, left, ones := reg.RSI, reg.RCX, reg.R8
+	s.Load(s.Param("keys"), keys)
+	s.Load(s.Param("n"), left)
+	z := func(i int) reg.VecPhysical { return zmm[i] }
+	other, low, turned, halves := zmm[16], zmm[17], zmm[18], zmm[19] // the last two are permutations
+	for i, p := range []reg.VecPhysical{turned, halves} {
+		name := fmt.Sprintf("network32x%d_%d", n, i)
+		at := s.StaticGlobal(name)
+		s.DataAttributes(attr.RODATA | attr.NOPTR)
+		for lane := range 16 {
+			s.AddDatum(4*lane, op.U32([]int{15, 7}[i]^lane))
+		}
+		s.VMOVDQU32(at, p)
+	}
+	for i, m := range []uint32{0xaaaa, 0xcccc, 0xf0f0, 0xff00} {
+		s.MOVL(op.U32(m), ones.As32())
+		s.KMOVW(ones.As32(), masks[i])
+	}
+	zero := reg.R9
+	s.XORL(zero.As32(), zero.As32())
+	// some sets K5 to the keys that register i has, and returns false where it has all.
+	some := func(i int) bool {
+		if i < n/2 {
+			return false
+		}
+		s.LEAQ(op.Mem{Base: left, Disp: -16 * i}, reg.RDX)
+		s.TESTQ(reg.RDX, reg.RDX)
+		s.CMOVQLT(zero, reg.RDX)
+		s.MOVL(op.I32(-1), ones.As32())
+		s.BZHIL(reg.EDX, ones.As32(), ones.As32())
+		s.KMOVW(ones.As32(), reg.K5)
+		return true
+	}
+	for i := range n {
+		if some(i) {
+			s.VPTERNLOGD(op.U8(0xff), z(i), z(i), z(i))
+			s.VMOVDQU32(op.Mem{Base: keys, Disp: 64 * i}, reg.K5, z(i))
+		} else {
+			s.VMOVDQU32(op.Mem{Base: keys, Disp: 64 * i}, z(i))
+		}
+	}
+	// within compares each register's keys with those that permute leads to.
+	within := func(upper int, permute func(x reg.VecPhysical)) {
+		for i := range n {
+			permute(z(i))
+			s.VPMINUD(other, z(i), low)
+			s.VPMAXUD(other, z(i), masks[upper], low)
+			s.VMOVDQA32(low, z(i))
+		}
+	}
+	apart := map[int]func(x reg.VecPhysical){
+		1: func(x reg.VecPhysical) { s.VPSHUFD(op.U8(0xb1), x, other) },
+		2: func(x reg.VecPhysical) { s.VPSHUFD(op.U8(0x4e), x, other) },
+		4: func(x reg.VecPhysical) { s.VPERMQ(op.U8(0x4e), x, other) },
+		8: func(x reg.VecPhysical) { s.VSHUFI64X2(op.U8(0x4e), x, x, other) },
+	}
+	mirror := map[int]func(x reg.VecPhysical){
+		2:  apart[1],
+		4:  func(x reg.VecPhysical) { s.VPSHUFD(op.U8(0x1b), x, other) },
+		8:  func(x reg.VecPhysical) { s.VPERMD(x, halves, other) },
+		16: func(x reg.VecPhysical) { s.VPERMD(x, turned, other) },
+	}
+	for block, stage := 2, 0; block <= 16*n; block, stage = block*2, stage+1 {
+		if block <= 16 {
+			within(stage, mirror[block])
+		} else {
+			regs := block / 16
+			for i := range n {
+				if j := i ^ (regs - 1); i < j {
+					s.VPERMD(z(j), turned, other)
+					s.VPMAXUD(other, z(i), z(j))
+					s.VPMINUD(other, z(i), z(i))
+				}
+			}
+			for d := regs / 4; d > 0; d /= 2 {
+				for i := range n {
+					if i&d == 0 {
+						s.VMOVDQA32(z(i), low)
+						s.VPMINUD(z(i+d), z(i), z(i))
+						s.VPMAXUD(z(i+d), low, z(i+d))
+					}
+				}
+			}
+		}
+		for d, upper := min(block/4, 8), min(stage-1, 3); d > 0; d, upper = d/2, upper-1 {
+			within(upper, apart[d])
+		}
+	}
+	for i := range n {
+		if some(i) {
+			s.VMOVDQU32(z(i), reg.K5, op.Mem{Base: keys, Disp: 64 * i})
+		} else {
+			s.VMOVDQU32(z(i), op.Mem{Base: keys, Disp: 64 * i})
+		}
+	}
+	s.VZEROUPPER()
+	s.RET()
+}
+
+var (
+	zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7, reg.Z8, reg.Z9, reg.Z10, reg.Z11,
+		reg.Z12, reg.Z13, reg.Z14, reg.Z15, reg.Z16, reg.Z17, reg.Z18, reg.Z19}
+	masks = []reg.OpmaskPhysical{reg.K1, reg.K2, reg.K3, reg.K4}
+)
