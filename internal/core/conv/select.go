@@ -29,8 +29,9 @@ func aligned8(dst, src []byte) bool {
 // the end.
 func Outside(at []int64, n int) int {
 	extent := uint64(n)
-	bad := false
-	for _, v := range at {
+	all, done := simd.TryWithin(at, n)
+	bad := !all
+	for _, v := range at[done:] {
 		bad = bad || uint64(v)+extent >= 2*extent // v is from -n to n-1, as n is below 2^62
 	}
 	if !bad {
@@ -83,6 +84,20 @@ func take[W any](dst, src []W, at []int64, x Axis) {
 		dst[i] = src[first+int(v+n&(v>>63))*x.Stride]
 		first += x.Step
 	}
+}
+
+// TakeWithin is Take that checks the indices on the way, and returns the place of one that is outside
+// the axis, or -1. Then dst is undefined.
+func TakeWithin(dst, src []byte, size int, at []int64, x Axis) int {
+	const some = 1024 // indices that stay in a first-level cache
+	for i := 0; i < len(at); i += some {
+		part := at[i:min(i+some, len(at))]
+		if bad := Outside(part, x.N); bad >= 0 {
+			return i + bad
+		}
+		Take(dst[i*size:], src, size, part, x)
+	}
+	return -1
 }
 
 // Put sets the element of dst that index i leads to to element i·step of src. Of a place that repeats the last one stays.
@@ -186,10 +201,14 @@ func Replace(dst, src []byte, size int, mask []byte, step int) {
 	case 2:
 		replace(elems[uint16](dst), elems[uint16](src), mask, step)
 	case 4:
-		replace(elems[uint32](dst), elems[uint32](src), mask, step)
+		to, from := elems[uint32](dst), elems[uint32](src)
+		k, i := simd.TryReplace32(to, from, mask, step)
+		replace(to[i:], from[k*step:], mask[i:], step)
 	case 8:
 		if aligned8(dst, src) {
-			replace(elems[uint64](dst), elems[uint64](src), mask, step)
+			to, from := elems[uint64](dst), elems[uint64](src)
+			k, i := simd.TryReplace64(to, from, mask, step)
+			replace(to[i:], from[k*step:], mask[i:], step)
 		} else {
 			replace(elems[word8](dst), elems[word8](src), mask, step)
 		}
@@ -216,7 +235,7 @@ func replace[W any](dst, src []W, mask []byte, step int) {
 // Places sets dst to the places of the bytes of mask that are 1, counted from first on, and returns how many they are.
 // dst has room for one more, or for as many as there are.
 func Places(dst []int64, mask []byte, first int) int {
-	k, i := 0, 0
+	k, i := simd.TryPlaces(dst, mask, first)
 	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // stores too many, so that there are no branches
 		m := (*[8]byte)(mask[i:])
 		if *m == [8]byte{} {

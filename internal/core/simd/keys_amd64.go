@@ -37,3 +37,41 @@ func SortFew(keys []uint32) {
 		panic("simd.SortFew: too many keys")
 	}
 }
+
+// TryWithin reports whether all indices are from -extent to extent-1, for as many of them as done says. extent is below 2^62.
+func TryWithin(at []int64, extent int) (all bool, done int) {
+	n := len(at) / 32
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return true, 0
+	}
+	return within_AVX512(&at[0], n, extent), 32 * n
+}
+
+// TryPlaces stores the places of the bytes of mask that aren't 0, counted from first on, and returns how many they are, for
+// as many bytes as done says. dst has room for them.
+func TryPlaces(dst []int64, mask []byte, first int) (places, done int) {
+	n := len(mask) / 64
+	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return places_AVX512(&dst[0], &mask[0], n, first), 64 * n
+}
+
+// TryReplace32 stores elements of src, from one to the next step, 0 or 1, where the bytes of mask aren't 0, and returns how
+// many they are, for as many bytes as done says. src has as many elements, and dst one for each byte.
+func TryReplace32(dst, src []uint32, mask []byte, step int) (places, done int) {
+	n := len(mask) / 16
+	if n == 0 || len(src) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return replace32_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 16 * n
+}
+
+// TryReplace64 is TryReplace32 for elements of 8 bytes.
+func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) {
+	n := len(mask) / 8
+	if n == 0 || len(src) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return replace64_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 8 * n
+}

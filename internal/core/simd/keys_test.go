@@ -3,6 +3,7 @@
 package simd
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -71,6 +72,104 @@ func TestPartition(t *testing.T) {
 				k := Partition(keys, spare, pivot)
 				if k != len(below) || !slices.Equal(keys[:k], below) || !slices.Equal(spare[:n-k], others) {
 					t.Fatalf("%d keys, pivot %d: %d below; want %d", n, pivot, k, len(below))
+				}
+			}
+		}
+	})
+}
+
+// A mask of n bytes, none, few, many or all of which are 1, at a wall, and the places of these.
+func someMask(t *testing.T, r *rand.Rand, n int) (mask []byte, places []int64) {
+	mask = atEnd(t, make([]byte, n))
+	dense := r.IntN(21)
+	for i := range mask {
+		if r.IntN(20) < dense {
+			mask[i] = 1
+			places = append(places, int64(i))
+		}
+	}
+	return mask, places
+}
+
+func TestPlaces(t *testing.T) {
+	levels(t, func(t *testing.T, level cpu.Level) {
+		checked["places_"] = true
+		r := rand.New(rand.NewPCG(3, 3))
+		for n := range 300 {
+			mask, want := someMask(t, r, n)
+			for i := range want {
+				want[i] += 7
+			}
+			dst := atEnd(t, make([]int64, len(want)))
+			k, done := TryPlaces(dst, mask, 7)
+			if k > len(want) || !slices.Equal(dst[:k], want[:k]) || k < len(want) && want[k]-7 < int64(done) || k > 0 && want[k-1]-7 >= int64(done) {
+				t.Fatalf("%d bytes: the first %d places of %d, until %d, are %v, want %v", n, k, len(want), done, dst[:k], want)
+			}
+		}
+	})
+}
+
+func testReplace[T uint32 | uint64](t *testing.T, f func(dst, src []T, mask []byte, step int) (places, done int)) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for n := range 150 {
+		for step := range 2 {
+			mask, places := someMask(t, r, n)
+			src, dst := atEnd(t, make([]T, len(places)*step+1-step)), atEnd(t, make([]T, n))
+			for i := range src {
+				src[i] = T(r.Uint64())
+			}
+			for i := range dst {
+				dst[i] = T(r.Uint64())
+			}
+			want := slices.Clone(dst)
+			k, done := f(dst, src, mask, step)
+			n := 0
+			for i, at := range places {
+				if at < int64(done) {
+					want[at] = src[i*step]
+					n++
+				}
+			}
+			if k != n || !slices.Equal(dst, want) {
+				t.Fatalf("%d bytes, %d true, step %d: %d places, want %d; %v, want %v", len(mask), len(places), step, k, n, dst, want)
+			}
+		}
+	}
+}
+
+func TestReplace(t *testing.T) {
+	levels(t, func(t *testing.T, level cpu.Level) {
+		checked["replace32_"], checked["replace64_"] = true, true
+		testReplace(t, TryReplace32)
+		testReplace(t, TryReplace64)
+	})
+}
+
+func TestWithin(t *testing.T) {
+	levels(t, func(t *testing.T, level cpu.Level) {
+		checked["within_"] = true
+		for n := range 100 {
+			for _, extent := range []int{0, 1, 5, 1 << 40} {
+				at := atEnd(t, make([]int64, n))
+				for i := range at {
+					at[i] = int64(i)%int64(2*extent+1) - int64(extent)
+					if at[i] == int64(extent) {
+						at[i] = -int64(extent)
+					}
+				}
+				all, done := TryWithin(at, extent)
+				if done > n || all != (done == 0 || extent > 0) {
+					t.Fatalf("%d indices within %d: %t of %d", n, extent, all, done)
+				}
+				for i := range done {
+					for _, bad := range []int{extent, -extent - 1, math.MinInt64, math.MaxInt64} {
+						old := at[i]
+						at[i] = int64(bad)
+						if all, _ := TryWithin(at, extent); all {
+							t.Fatalf("%d is within %d", bad, extent)
+						}
+						at[i] = old
+					}
 				}
 			}
 		}

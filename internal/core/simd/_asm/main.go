@@ -41,7 +41,7 @@ var outputs = []struct {
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
 	{"copies", writeCopies},
-	{"sort", writeSort},
+	{"select", writeSelect},
 }
 
 func main() {

@@ -4,6 +4,251 @@
 
 #include "textflag.h"
 
+// func within_AVX512(at *int64, n int, extent int) bool
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·within_AVX512(SB), NOSPLIT, $0-25
+	MOVQ         at+0(FP), SI
+	MOVQ         n+8(FP), CX
+	MOVQ         extent+16(FP), AX
+	VPBROADCASTQ AX, Z0
+	ADDQ         AX, AX
+	VPBROADCASTQ AX, Z1
+	KXORB        K1, K1, K1
+
+next:
+	VPADDQ  (SI), Z0, Z2
+	VPADDQ  64(SI), Z0, Z3
+	VPADDQ  128(SI), Z0, Z4
+	VPADDQ  192(SI), Z0, Z5
+	VPMAXUQ Z2, Z3, Z2
+	VPMAXUQ Z4, Z5, Z4
+	VPMAXUQ Z2, Z4, Z2
+	VPCMPUQ $0x05, Z1, Z2, K2
+	KORB    K1, K2, K1
+	ADDQ    $+256, SI
+	DECQ    CX
+	JNZ     next
+	KTESTB  K1, K1
+	SETEQ   AL
+	MOVB    AL, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func places_AVX512(dst *int64, mask *byte, n int, first int) int
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, POPCNT
+TEXT ·places_AVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         DI, R10
+	MOVQ         mask+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVQ         first+24(FP), AX
+	VPBROADCASTQ AX, Z0
+	VPADDQ       placesLanes<>+0(SB), Z0, Z0
+	MOVL         $0x00000008, AX
+	VPBROADCASTQ AX, Z1
+	MOVL         $-1, R8
+
+next:
+	VMOVDQU64   (SI), Z2
+	VPTESTMB    Z2, Z2, K1
+	KMOVQ       K1, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	KMOVB       R9, K1
+	VPCOMPRESSQ Z0, K1, Z2
+	MOVBLZX     R9, AX
+	POPCNTL     AX, DX
+	BZHIL       DX, R8, AX
+	KMOVB       AX, K2
+	VMOVDQU64   Z2, K2, (DI)
+	LEAQ        (DI)(DX*8), DI
+	VPADDQ      Z1, Z0, Z0
+	SHRQ        $0x08, R9
+	ADDQ        $+64, SI
+	DECQ        CX
+	JNZ         next
+	SUBQ        R10, DI
+	SHRQ        $0x03, DI
+	MOVQ        DI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+DATA placesLanes<>+0(SB)/8, $0x0000000000000000
+DATA placesLanes<>+8(SB)/8, $0x0000000000000001
+DATA placesLanes<>+16(SB)/8, $0x0000000000000002
+DATA placesLanes<>+24(SB)/8, $0x0000000000000003
+DATA placesLanes<>+32(SB)/8, $0x0000000000000004
+DATA placesLanes<>+40(SB)/8, $0x0000000000000005
+DATA placesLanes<>+48(SB)/8, $0x0000000000000006
+DATA placesLanes<>+56(SB)/8, $0x0000000000000007
+GLOBL placesLanes<>(SB), RODATA|NOPTR, $64
+
+// func replace32_AVX512(dst *uint32, src *uint32, mask *byte, n int, step int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·replace32_AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         mask+16(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVQ         step+32(FP), BX
+	XORL         R8, R8
+	MOVL         $-1, R9
+	TESTQ        BX, BX
+	JNZ          next
+	VPBROADCASTD (SI), Z1
+
+same:
+	VMOVDQU   (DX), X0
+	VPTESTMB  X0, X0, K1
+	KMOVW     K1, AX
+	POPCNTL   AX, AX
+	ADDQ      AX, R8
+	VMOVDQU32 Z1, K1, (DI)
+	ADDQ      $+64, DI
+	ADDQ      $+16, DX
+	DECQ      CX
+	JNZ       same
+	JMP       done
+
+next:
+	VMOVDQU     (DX), X0
+	VPTESTMB    X0, X0, K1
+	KMOVW       K1, AX
+	POPCNTL     AX, AX
+	ADDQ        AX, R8
+	BZHIL       AX, R9, R10
+	KMOVW       R10, K2
+	VMOVDQU32.Z (SI), K2, Z0
+	VPEXPANDD.Z Z0, K1, Z0
+	VMOVDQU32   Z0, K1, (DI)
+	LEAQ        (SI)(AX*4), SI
+	ADDQ        $+64, DI
+	ADDQ        $+16, DX
+	DECQ        CX
+	JNZ         next
+
+done:
+	MOVQ R8, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func replace64_AVX512(dst *uint64, src *uint64, mask *byte, n int, step int) int
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, POPCNT
+TEXT ·replace64_AVX512(SB), NOSPLIT, $0-48
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         mask+16(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVQ         step+32(FP), BX
+	XORL         R8, R8
+	MOVL         $-1, R9
+	TESTQ        BX, BX
+	JNZ          next
+	VPBROADCASTQ (SI), Z1
+
+same:
+	VMOVQ     (DX), X0
+	VPTESTMB  X0, X0, K1
+	KMOVW     K1, AX
+	POPCNTL   AX, AX
+	ADDQ      AX, R8
+	VMOVDQU64 Z1, K1, (DI)
+	ADDQ      $+64, DI
+	ADDQ      $+8, DX
+	DECQ      CX
+	JNZ       same
+	JMP       done
+
+next:
+	VMOVQ       (DX), X0
+	VPTESTMB    X0, X0, K1
+	KMOVW       K1, AX
+	POPCNTL     AX, AX
+	ADDQ        AX, R8
+	BZHIL       AX, R9, R10
+	KMOVW       R10, K2
+	VMOVDQU64.Z (SI), K2, Z0
+	VPEXPANDQ.Z Z0, K1, Z0
+	VMOVDQU64   Z0, K1, (DI)
+	LEAQ        (SI)(AX*8), SI
+	ADDQ        $+64, DI
+	ADDQ        $+8, DX
+	DECQ        CX
+	JNZ         next
+
+done:
+	MOVQ R8, ret+40(FP)
+	VZEROUPPER
+	RET
+
 // func partition32_AVX512(keys *uint32, spare *uint32, n int, pivot uint32) int
 // Requires: AVX, AVX512F, BMI2, POPCNT
 TEXT ·partition32_AVX512(SB), NOSPLIT, $0-40

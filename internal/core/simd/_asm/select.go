@@ -9,9 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// writeSort writes the parts of a sort of unsigned integers of 4 bytes, for AVX-512.
-func writeSort(c *build.Context) {
+// writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and what looks at indices and masks.
+func writeSelect(c *build.Context) {
 	s := &sorting{c}
+	s.within()
+	s.places()
+	s.replace(4)
+	s.replace(8)
 	s.partition()
 	for n := 1; n <= 16; n *= 2 {
 		s.network(n)
@@ -194,6 +198,149 @@ func (s *sorting) network(n int) {
 			s.VMOVDQU32(z(i), op.Mem{Base: keys, Disp: 64 * i})
 		}
 	}
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// within writes the function that reports whether all indices, 32·n of them, are from -extent to extent-1.
+func (s *sorting) within() {
+	s.begin("within_AVX512", "func(at *int64, n, extent int) bool")
+	at, n, x, extent, limit := reg.RSI, reg.RCX, reg.RAX, reg.Z0, reg.Z1
+	s.Load(s.Param("at"), at)
+	s.Load(s.Param("n"), n)
+	s.Load(s.Param("extent"), x)
+	s.VPBROADCASTQ(x, extent)
+	s.ADDQ(x, x)
+	s.VPBROADCASTQ(x, limit)
+	s.KXORB(reg.K1, reg.K1, reg.K1)
+	s.Label("next")
+	for i, v := range zmm[2:6] {
+		s.VPADDQ(op.Mem{Base: at, Disp: 64 * i}, extent, v)
+	}
+	s.VPMAXUQ(zmm[2], zmm[3], zmm[2])
+	s.VPMAXUQ(zmm[4], zmm[5], zmm[4])
+	s.VPMAXUQ(zmm[2], zmm[4], zmm[2])
+	s.VPCMPUQ(op.U8(5), limit, zmm[2], reg.K2)
+	s.KORB(reg.K1, reg.K2, reg.K1)
+	s.ADDQ(op.I32(256), at)
+	s.DECQ(n)
+	s.JNZ(op.LabelRef("next"))
+	s.KTESTB(reg.K1, reg.K1)
+	s.SETEQ(reg.AL)
+	s.Store(reg.AL, s.ReturnIndex(0))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// places writes the function that stores the places of the bytes of a mask, 64·n of them, that aren't 0, counted from first on, and
+// returns how many they are.
+func (s *sorting) places() {
+	s.begin("places_AVX512", "func(dst *int64, mask *byte, n, first int) int")
+	dst, mask, n, x, count, ones, bits, begin := reg.RDI, reg.RSI, reg.RCX, reg.RAX, reg.RDX, reg.R8, reg.R9, reg.R10
+	at, eight, some := reg.Z0, reg.Z1, reg.Z2
+	s.Load(s.Param("dst"), dst)
+	s.MOVQ(dst, begin)
+	s.Load(s.Param("mask"), mask)
+	s.Load(s.Param("n"), n)
+	s.Load(s.Param("first"), x)
+	s.VPBROADCASTQ(x, at)
+	lanes := s.StaticGlobal("placesLanes")
+	s.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		s.AddDatum(8*i, op.U64(i))
+	}
+	s.VPADDQ(lanes, at, at)
+	s.MOVL(op.U32(8), x.As32())
+	s.VPBROADCASTQ(x, eight)
+	s.MOVL(op.I32(-1), ones.As32())
+	s.Label("next")
+	s.VMOVDQU64(op.Mem{Base: mask}, some)
+	s.VPTESTMB(some, some, reg.K1)
+	s.KMOVQ(reg.K1, bits)
+	for range 8 {
+		s.KMOVB(bits.As32(), reg.K1)
+		s.VPCOMPRESSQ(at, reg.K1, some)
+		s.MOVBLZX(bits.As8(), x.As32())
+		s.POPCNTL(x.As32(), count.As32())
+		s.BZHIL(count.As32(), ones.As32(), x.As32())
+		s.KMOVB(x.As32(), reg.K2)
+		s.VMOVDQU64(some, reg.K2, op.Mem{Base: dst})
+		s.LEAQ(op.Mem{Base: dst, Index: count, Scale: 8}, dst)
+		s.VPADDQ(eight, at, at)
+		s.SHRQ(op.U8(8), bits)
+	}
+	s.ADDQ(op.I8(64), mask)
+	s.DECQ(n)
+	s.JNZ(op.LabelRef("next"))
+	s.SUBQ(begin, dst)
+	s.SHRQ(op.U8(3), dst)
+	s.Store(dst, s.ReturnIndex(0))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// replace writes the function that stores elements of src, one after the other or with step 0 the first, where the bytes of a mask, n
+// vectors of them, aren't 0, and returns how many they are.
+func (s *sorting) replace(size int) {
+	lanes := 64 / size
+	s.begin(fmt.Sprintf("replace%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, mask *byte, n, step int) int", 8*size))
+	dst, src, mask, n, step, count, all, ones, some := reg.RDI, reg.RSI, reg.RDX, reg.RCX, reg.RBX, reg.RAX, reg.R8, reg.R9, reg.R10
+	s.Load(s.Param("dst"), dst)
+	s.Load(s.Param("src"), src)
+	s.Load(s.Param("mask"), mask)
+	s.Load(s.Param("n"), n)
+	s.Load(s.Param("step"), step)
+	s.XORL(all.As32(), all.As32())
+	s.MOVL(op.I32(-1), ones.As32())
+	same := reg.Z1
+	ps := func(f, d func(...op.Op), ops ...op.Op) {
+		if size == 4 {
+			f(ops...)
+		} else {
+			d(ops...)
+		}
+	}
+	bits := func() {
+		if size == 4 {
+			s.VMOVDQU(op.Mem{Base: mask}, reg.X0)
+		} else {
+			s.VMOVQ(op.Mem{Base: mask}, reg.X0)
+		}
+		s.VPTESTMB(reg.X0, reg.X0, reg.K1)
+		s.KMOVW(reg.K1, count.As32())
+		s.POPCNTL(count.As32(), count.As32())
+		s.ADDQ(count, all)
+	}
+	on := func(label string) {
+		s.ADDQ(op.I8(64), dst)
+		s.ADDQ(op.I8(int8(lanes)), mask)
+		s.DECQ(n)
+		s.JNZ(op.LabelRef(label))
+	}
+	s.TESTQ(step, step)
+	s.JNZ(op.LabelRef("next"))
+	ps(s.VPBROADCASTD, s.VPBROADCASTQ, op.Mem{Base: src}, same)
+	s.Label("same")
+	bits()
+	ps(s.VMOVDQU32, s.VMOVDQU64, same, reg.K1, op.Mem{Base: dst})
+	on("same")
+	s.JMP(op.LabelRef("done"))
+	s.Label("next")
+	bits()
+	s.BZHIL(count.As32(), ones.As32(), some.As32()) // an expansion from memory takes some processors many steps
+	s.KMOVW(some.As32(), reg.K2)
+	if size == 4 {
+		s.VMOVDQU32_Z(op.Mem{Base: src}, reg.K2, reg.Z0)
+		s.VPEXPANDD_Z(reg.Z0, reg.K1, reg.Z0)
+	} else {
+		s.VMOVDQU64_Z(op.Mem{Base: src}, reg.K2, reg.Z0)
+		s.VPEXPANDQ_Z(reg.Z0, reg.K1, reg.Z0)
+	}
+	ps(s.VMOVDQU32, s.VMOVDQU64, reg.Z0, reg.K1, op.Mem{Base: dst})
+	s.LEAQ(op.Mem{Base: src, Index: count, Scale: uint8(size)}, src)
+	on("next")
+	s.Label("done")
+	s.Store(all, s.ReturnIndex(0))
 	s.VZEROUPPER()
 	s.RET()
 }

@@ -5,6 +5,18 @@
 package simd
 
 //go:noescape
+func within_AVX512(at *int64, n int, extent int) bool
+
+//go:noescape
+func places_AVX512(dst *int64, mask *byte, n int, first int) int
+
+//go:noescape
+func replace32_AVX512(dst *uint32, src *uint32, mask *byte, n int, step int) int
+
+//go:noescape
+func replace64_AVX512(dst *uint64, src *uint64, mask *byte, n int, step int) int
+
+//go:noescape
 func partition32_AVX512(keys *uint32, spare *uint32, n int, pivot uint32) int
 
 //go:noescape
