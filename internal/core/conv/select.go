@@ -122,6 +122,13 @@ func Put(dst, src []byte, size int, at []int64, x Axis, step int) {
 
 func put[W any](dst, src []W, at []int64, x Axis, step int) {
 	n := int64(x.N)
+	if x.Stride == 1 && x.Step == 0 && step == 1 {
+		dst, src = dst[x.First:], src[:len(at)]
+		for i, v := range at {
+			dst[v+n&(v>>63)] = src[i]
+		}
+		return
+	}
 	first, from := x.First, 0
 	for _, v := range at {
 		dst[first+int(v+n&(v>>63))*x.Stride] = src[from]
