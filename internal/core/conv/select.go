@@ -299,6 +299,30 @@ func each[W any](dst, src []W, n int) {
 	}
 }
 
+// Pairs sets dst to elements of a and b in turns.
+func Pairs(dst, a, b []byte, size int) {
+	switch size {
+	case 1:
+		pairs(dst, a, b)
+	case 2:
+		pairs(elems[uint16](dst), elems[uint16](a), elems[uint16](b))
+	case 4:
+		pairs(elems[uint32](dst), elems[uint32](a), elems[uint32](b))
+	case 8:
+		pairs(elems[word8](dst), elems[word8](a), elems[word8](b))
+	default:
+		pairs(elems[word16](dst), elems[word16](a), elems[word16](b))
+	}
+}
+
+func pairs[W any](dst, a, b []W) {
+	b = b[:len(a)]
+	for i, v := range a {
+		to := dst[2*i : 2*i+2]
+		to[0], to[1] = v, b[i]
+	}
+}
+
 // Backward copies the elements of src to dst from the last to the first.
 func Backward(dst, src []byte, size int) {
 	switch size {
