@@ -340,7 +340,15 @@ func Backward(dst, src []byte, size int) {
 }
 
 func backward[W any](dst, src []W) {
-	dst = dst[:len(src)]
+	var w W
+	done := 0
+	switch {
+	case unsafe.Sizeof(w) == 4:
+		done = simd.TryReverse32(words[uint32](dst), words[uint32](src))
+	case unsafe.Sizeof(w) == 8 && unsafe.Alignof(w) == 8:
+		done = simd.TryReverse64(words[uint64](dst), words[uint64](src))
+	}
+	dst, src = dst[done:len(src)], src[:len(src)-done]
 	for i := range dst {
 		dst[i] = src[len(src)-1-i]
 	}

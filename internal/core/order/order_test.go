@@ -175,6 +175,11 @@ func check[K Key](t *testing.T, name string, f *Form, v []uint64) {
 			if !slices.Equal(at[:k], want[:k]) {
 				t.Errorf("%s: Top(%d) of %d, down %v, differs", name, k, n, down)
 			}
+			clear(at)
+			whole := Topper[K]{Spare: spare}
+			if whole.Top(at, keys, k, bits); !slices.Equal(at[:k], want[:k]) {
+				t.Errorf("%s: Top(%d) of %d, all ranked, down %v, differs", name, k, n, down)
+			}
 		}
 	}
 }

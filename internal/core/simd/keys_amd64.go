@@ -75,3 +75,43 @@ func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) {
 	}
 	return replace64_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 8 * n
 }
+
+// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
+// or negative zeros, for as many as done says.
+func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
+	n := len(src) / 16
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return false, 0
+	}
+	return keys32_AVX512(&dst[:len(src)][0], &src[0], n, turn), 16 * n
+}
+
+// TryElements32 sets dst to the float32 that have keys, as many as it returns.
+func TryElements32(dst, keys []uint32) (done int) {
+	n := len(keys) / 16
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return 0
+	}
+	elements32_AVX512(&dst[:len(keys)][0], &keys[0], n)
+	return 16 * n
+}
+
+// TryReverse32 copies the last elements of src to dst, the last one first, as many as it returns. dst is as long.
+func TryReverse32(dst, src []uint32) (done int) {
+	n := len(src) / 16
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return 0
+	}
+	reverse32_AVX512(&dst[:len(src)][0], &src[len(src)-16*n], n)
+	return 16 * n
+}
+
+// TryReverse64 is TryReverse32 for elements of 8 bytes.
+func TryReverse64(dst, src []uint64) (done int) {
+	n := len(src) / 8
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return 0
+	}
+	reverse64_AVX512(&dst[:len(src)][0], &src[len(src)-8*n], n)
+	return 8 * n
+}

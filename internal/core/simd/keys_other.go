@@ -25,3 +25,15 @@ func TryReplace32(dst, src []uint32, mask []byte, step int) (places, done int) {
 
 // TryReplace64 does nothing.
 func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) { return 0, 0 }
+
+// TryKeys32 does nothing.
+func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) { return false, 0 }
+
+// TryElements32 does nothing.
+func TryElements32(dst, keys []uint32) (done int) { return 0 }
+
+// TryReverse32 does nothing.
+func TryReverse32(dst, src []uint32) (done int) { return 0 }
+
+// TryReverse64 does nothing.
+func TryReverse64(dst, src []uint64) (done int) { return 0 }

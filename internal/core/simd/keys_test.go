@@ -11,6 +11,16 @@ import (
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
 )
 
+// highest calls f where the kernels of this file are in use.
+func highest(t *testing.T, f func(t *testing.T)) {
+	levels(t, func(t *testing.T, level cpu.Level) {
+		if level != cpu.AVX512 || cpu.Current() != level {
+			t.Skip("no kernel at this level")
+		}
+		f(t)
+	})
+}
+
 // someKeys draws n keys that end at a wall: many different ones, or few.
 func someKeys(t *testing.T, r *rand.Rand, n int) []uint32 {
 	keys, bits := atEnd(t, make([]uint32, n)), r.IntN(33)
@@ -24,10 +34,7 @@ func someKeys(t *testing.T, r *rand.Rand, n int) []uint32 {
 }
 
 func TestSortFew(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
-		if level != cpu.AVX512 {
-			t.Skip("no kernel at this level")
-		}
+	highest(t, func(t *testing.T) {
 		for _, name := range []string{"network32x1_", "network32x2_", "network32x4_", "network32x8_", "network32x16_"} {
 			checked[name] = true
 		}
@@ -47,10 +54,7 @@ func TestSortFew(t *testing.T) {
 }
 
 func TestPartition(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
-		if level != cpu.AVX512 {
-			t.Skip("no kernel at this level")
-		}
+	highest(t, func(t *testing.T) {
 		checked["partition32_"] = true
 		r := rand.New(rand.NewPCG(2, 2))
 		for n := range 150 {
@@ -92,7 +96,7 @@ func someMask(t *testing.T, r *rand.Rand, n int) (mask []byte, places []int64) {
 }
 
 func TestPlaces(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
+	highest(t, func(t *testing.T) {
 		checked["places_"] = true
 		r := rand.New(rand.NewPCG(3, 3))
 		for n := range 300 {
@@ -138,7 +142,7 @@ func testReplace[T uint32 | uint64](t *testing.T, f func(dst, src []T, mask []by
 }
 
 func TestReplace(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
+	highest(t, func(t *testing.T) {
 		checked["replace32_"], checked["replace64_"] = true, true
 		testReplace(t, TryReplace32)
 		testReplace(t, TryReplace64)
@@ -146,7 +150,7 @@ func TestReplace(t *testing.T) {
 }
 
 func TestWithin(t *testing.T) {
-	levels(t, func(t *testing.T, level cpu.Level) {
+	highest(t, func(t *testing.T) {
 		checked["within_"] = true
 		for n := range 100 {
 			for _, extent := range []int{0, 1, 5, 1 << 40} {
@@ -173,5 +177,77 @@ func TestWithin(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+// The definitions are those of package order, whose test compares elements of all kinds.
+func TestKeys(t *testing.T) {
+	highest(t, func(t *testing.T) {
+		checked["keys32_"], checked["elements32_"] = true, true
+		r := rand.New(rand.NewPCG(5, 5))
+		special := []uint32{0, 1 << 31, 1, 1<<31 | 1, 0x7f800000, 0xff800000, 0x7f800001, 0xffffffff, 0x7fc00000, 0x7f7fffff}
+		for n := range 70 {
+			for _, turn := range []uint32{0, 1<<32 - 1} {
+				src, dst := atEnd(t, make([]uint32, n)), atEnd(t, make([]uint32, n))
+				some := r.IntN(3)
+				for i := range src {
+					src[i] = r.Uint32()
+					if r.IntN(3) < some {
+						src[i] = special[r.IntN(len(special))]
+					}
+				}
+				blurred, done := TryKeys32(dst, src, turn)
+				want := false
+				for i, x := range src[:done] {
+					key := x | 1<<31
+					if x>>31 == 1 {
+						key = ^x
+					}
+					f := math.Float32frombits(x)
+					switch {
+					case f != f:
+						key, want = 1<<32-1, true
+					case f == 0:
+						key, want = 1<<31, want || x != 0
+					}
+					if dst[i] != key^turn {
+						t.Fatalf("the key of %v is %#x, want %#x", f, dst[i], key^turn)
+					}
+					dst[i] = key
+				}
+				if blurred != want {
+					t.Fatalf("blurred is %t, want %t", blurred, want)
+				}
+				back := atEnd(t, make([]uint32, n))
+				for i, x := range back[:TryElements32(back, dst)] {
+					if f := math.Float32frombits(src[i]); f == f && math.Float32frombits(x) != f || f != f && x != 1<<31-1 || x == 1<<31 {
+						t.Fatalf("the element of key %#x is %#x, want %v", dst[i], x, f)
+					}
+				}
+			}
+		}
+	})
+}
+
+func testReverse[T uint32 | uint64](t *testing.T, f func(dst, src []T) int) {
+	r := rand.New(rand.NewPCG(6, 7))
+	for n := range 70 {
+		src, dst := atEnd(t, make([]T, n)), atEnd(t, make([]T, n))
+		for i := range src {
+			src[i] = T(r.Uint64())
+		}
+		want := slices.Clone(src)
+		slices.Reverse(want)
+		if done := f(dst, src); !slices.Equal(dst[:done], want[:done]) {
+			t.Fatalf("%d elements: %v, want %v", n, dst[:done], want[:done])
+		}
+	}
+}
+
+func TestReverse(t *testing.T) {
+	highest(t, func(t *testing.T) {
+		checked["reverse32_"], checked["reverse64_"] = true, true
+		testReverse(t, TryReverse32)
+		testReverse(t, TryReverse64)
 	})
 }

@@ -4,6 +4,141 @@
 
 #include "textflag.h"
 
+// func keys32_AVX512(dst *uint32, src *uint32, n int, turn uint32) bool
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·keys32_AVX512(SB), NOSPLIT, $0-33
+	MOVQ         dst+0(FP), DI
+	MOVQ         src+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVL         $0x7fffffff, AX
+	VPBROADCASTD AX, Z3
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z4
+	MOVL         $0x7f800000, AX
+	VPBROADCASTD AX, Z5
+	MOVL         $0x80000000, AX
+	VPBROADCASTD AX, Z6
+	MOVL         $0xffffffff, AX
+	VPBROADCASTD AX, Z7
+	MOVL         turn+24(FP), AX
+	VPBROADCASTD AX, Z8
+	KXORW        K1, K1, K1
+
+next:
+	VMOVDQU32  (SI), Z0
+	VPANDD     Z3, Z0, Z1
+	VPTESTNMD  Z1, Z1, K2
+	VPSUBD     Z4, Z1, Z1
+	VPCMPUD    $0x05, Z5, Z1, K3
+	VPTESTMD   Z0, Z0, K3, K4
+	KORW       K4, K1, K1
+	VPSRAD     $0x1f, Z0, Z2
+	VPTERNLOGD $0x36, Z6, Z0, Z2
+	VMOVDQA32  Z7, K3, Z2
+	VMOVDQA32  Z6, K2, Z2
+	VPXORD     Z8, Z2, Z2
+	VMOVDQU32  Z2, (DI)
+	ADDQ       $+64, SI
+	ADDQ       $+64, DI
+	DECQ       CX
+	JNZ        next
+	KTESTW     K1, K1
+	SETNE      AL
+	MOVB       AL, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func elements32_AVX512(dst *uint32, keys *uint32, n int)
+// Requires: AVX, AVX512F
+TEXT ·elements32_AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), DI
+	MOVQ         keys+8(FP), SI
+	MOVQ         n+16(FP), CX
+	MOVL         $0x80000000, AX
+	VPBROADCASTD AX, Z6
+
+next:
+	VMOVDQU32  (SI), Z0
+	VPSRAD     $0x1f, Z0, Z2
+	VPTERNLOGD $0x63, Z6, Z0, Z2
+	VMOVDQU32  Z2, (DI)
+	ADDQ       $+64, SI
+	ADDQ       $+64, DI
+	DECQ       CX
+	JNZ        next
+	VZEROUPPER
+	RET
+
+// func reverse32_AVX512(dst *uint32, src *uint32, n int)
+// Requires: AVX, AVX512F
+TEXT ·reverse32_AVX512(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), DI
+	MOVQ      src+8(FP), SI
+	MOVQ      n+16(FP), CX
+	VMOVDQU32 reversed32<>+0(SB), Z1
+	MOVQ      CX, AX
+	SHLQ      $0x06, AX
+	ADDQ      AX, SI
+
+next:
+	SUBQ      $+64, SI
+	VPERMD    (SI), Z1, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ      $+64, DI
+	DECQ      CX
+	JNZ       next
+	VZEROUPPER
+	RET
+
+DATA reversed32<>+0(SB)/4, $0x0000000f
+DATA reversed32<>+4(SB)/4, $0x0000000e
+DATA reversed32<>+8(SB)/4, $0x0000000d
+DATA reversed32<>+12(SB)/4, $0x0000000c
+DATA reversed32<>+16(SB)/4, $0x0000000b
+DATA reversed32<>+20(SB)/4, $0x0000000a
+DATA reversed32<>+24(SB)/4, $0x00000009
+DATA reversed32<>+28(SB)/4, $0x00000008
+DATA reversed32<>+32(SB)/4, $0x00000007
+DATA reversed32<>+36(SB)/4, $0x00000006
+DATA reversed32<>+40(SB)/4, $0x00000005
+DATA reversed32<>+44(SB)/4, $0x00000004
+DATA reversed32<>+48(SB)/4, $0x00000003
+DATA reversed32<>+52(SB)/4, $0x00000002
+DATA reversed32<>+56(SB)/4, $0x00000001
+DATA reversed32<>+60(SB)/4, $0x00000000
+GLOBL reversed32<>(SB), RODATA|NOPTR, $64
+
+// func reverse64_AVX512(dst *uint64, src *uint64, n int)
+// Requires: AVX, AVX512F
+TEXT ·reverse64_AVX512(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), DI
+	MOVQ      src+8(FP), SI
+	MOVQ      n+16(FP), CX
+	VMOVDQU32 reversed64<>+0(SB), Z1
+	MOVQ      CX, AX
+	SHLQ      $0x06, AX
+	ADDQ      AX, SI
+
+next:
+	SUBQ      $+64, SI
+	VPERMQ    (SI), Z1, Z0
+	VMOVDQU32 Z0, (DI)
+	ADDQ      $+64, DI
+	DECQ      CX
+	JNZ       next
+	VZEROUPPER
+	RET
+
+DATA reversed64<>+0(SB)/8, $0x0000000000000007
+DATA reversed64<>+8(SB)/8, $0x0000000000000006
+DATA reversed64<>+16(SB)/8, $0x0000000000000005
+DATA reversed64<>+24(SB)/8, $0x0000000000000004
+DATA reversed64<>+32(SB)/8, $0x0000000000000003
+DATA reversed64<>+40(SB)/8, $0x0000000000000002
+DATA reversed64<>+48(SB)/8, $0x0000000000000001
+DATA reversed64<>+56(SB)/8, $0x0000000000000000
+GLOBL reversed64<>(SB), RODATA|NOPTR, $64
+
 // func within_AVX512(at *int64, n int, extent int) bool
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·within_AVX512(SB), NOSPLIT, $0-25

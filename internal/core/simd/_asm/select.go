@@ -12,6 +12,10 @@ import (
 // writeSelect writes, for AVX-512, the parts of a sort of unsigned integers of 4 bytes, and what looks at indices and masks.
 func writeSelect(c *build.Context) {
 	s := &sorting{c}
+	s.keys()
+	s.elements()
+	s.reverse(4)
+	s.reverse(8)
 	s.within()
 	s.places()
 	s.replace(4)
@@ -198,6 +202,110 @@ func (s *sorting) network(n int) {
 			s.VMOVDQU32(z(i), op.Mem{Base: keys, Disp: 64 * i})
 		}
 	}
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// constant returns a register of one word each.
+func (s *sorting) constant(x uint32, v reg.VecPhysical) reg.VecPhysical {
+	s.MOVL(op.U32(x), reg.EAX)
+	s.VPBROADCASTD(reg.EAX, v)
+	return v
+}
+
+// keys writes the function that sets dst to the keys of float32, turned by turn, n vectors of them, and reports whether there are
+// NaNs or negative zeros.
+func (s *sorting) keys() {
+	s.begin("keys32_AVX512", "func(dst, src *uint32, n int, turn uint32) bool")
+	dst, src, n := reg.RDI, reg.RSI, reg.RCX
+	s.Load(s.Param("dst"), dst)
+	s.Load(s.Param("src"), src)
+	s.Load(s.Param("n"), n)
+	v, mag, key := reg.Z0, reg.Z1, reg.Z2
+	abs, one, infinity := s.constant(1<<31-1, reg.Z3), s.constant(1, reg.Z4), s.constant(0x7f800000, reg.Z5)
+	sign, all := s.constant(1<<31, reg.Z6), s.constant(1<<32-1, reg.Z7)
+	s.Load(s.Param("turn"), reg.EAX)
+	turn := reg.Z8
+	s.VPBROADCASTD(reg.EAX, turn)
+	blurred, zero, special, here := reg.K1, reg.K2, reg.K3, reg.K4
+	s.KXORW(blurred, blurred, blurred)
+	s.Label("next")
+	s.VMOVDQU32(op.Mem{Base: src}, v)
+	s.VPANDD(abs, v, mag)
+	s.VPTESTNMD(mag, mag, zero)
+	s.VPSUBD(one, mag, mag)
+	s.VPCMPUD(op.U8(5), infinity, mag, special) // a zero or a NaN
+	s.VPTESTMD(v, v, special, here)
+	s.KORW(here, blurred, blurred)
+	s.VPSRAD(op.U8(31), v, key)
+	s.VPTERNLOGD(op.U8(0x36), sign, v, key) // v ^ (sign of all bits | sign)
+	s.VMOVDQA32(all, special, key)
+	s.VMOVDQA32(sign, zero, key)
+	s.VPXORD(turn, key, key)
+	s.VMOVDQU32(key, op.Mem{Base: dst})
+	s.ADDQ(op.I8(64), src)
+	s.ADDQ(op.I8(64), dst)
+	s.DECQ(n)
+	s.JNZ(op.LabelRef("next"))
+	s.KTESTW(blurred, blurred)
+	s.SETNE(reg.AL)
+	s.Store(reg.AL, s.ReturnIndex(0))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// elements writes the function that sets dst to the float32 of keys, n vectors of them.
+func (s *sorting) elements() {
+	s.begin("elements32_AVX512", "func(dst, keys *uint32, n int)")
+	dst, src, n := reg.RDI, reg.RSI, reg.RCX
+	s.Load(s.Param("dst"), dst)
+	s.Load(s.Param("keys"), src)
+	s.Load(s.Param("n"), n)
+	v, key, sign := reg.Z0, reg.Z2, s.constant(1<<31, reg.Z6)
+	s.Label("next")
+	s.VMOVDQU32(op.Mem{Base: src}, v)
+	s.VPSRAD(op.U8(31), v, key)
+	s.VPTERNLOGD(op.U8(0x63), sign, v, key) // v ^ (not the first bit in all | sign)
+	s.VMOVDQU32(key, op.Mem{Base: dst})
+	s.ADDQ(op.I8(64), src)
+	s.ADDQ(op.I8(64), dst)
+	s.DECQ(n)
+	s.JNZ(op.LabelRef("next"))
+	s.VZEROUPPER()
+	s.RET()
+}
+
+// reverse writes the function that copies n vectors from src, the last one of them first and turned, to dst.
+func (s *sorting) reverse(size int) {
+	s.begin(fmt.Sprintf("reverse%d_AVX512", 8*size), fmt.Sprintf("func(dst, src *uint%d, n int)", 8*size))
+	dst, src, n, at := reg.RDI, reg.RSI, reg.RCX, reg.RAX
+	s.Load(s.Param("dst"), dst)
+	s.Load(s.Param("src"), src)
+	s.Load(s.Param("n"), n)
+	turned := s.StaticGlobal(fmt.Sprintf("reversed%d", 8*size))
+	s.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 64 / size {
+		if size == 4 {
+			s.AddDatum(4*i, op.U32(15-i))
+		} else {
+			s.AddDatum(8*i, op.U64(7-i))
+		}
+	}
+	s.VMOVDQU32(turned, reg.Z1)
+	s.MOVQ(n, at)
+	s.SHLQ(op.U8(6), at)
+	s.ADDQ(at, src)
+	s.Label("next")
+	s.SUBQ(op.I8(64), src)
+	if size == 4 {
+		s.VPERMD(op.Mem{Base: src}, reg.Z1, reg.Z0)
+	} else {
+		s.VPERMQ(op.Mem{Base: src}, reg.Z1, reg.Z0)
+	}
+	s.VMOVDQU32(reg.Z0, op.Mem{Base: dst})
+	s.ADDQ(op.I8(64), dst)
+	s.DECQ(n)
+	s.JNZ(op.LabelRef("next"))
 	s.VZEROUPPER()
 	s.RET()
 }
