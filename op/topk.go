@@ -16,7 +16,8 @@ import (
 // were. Of equals, the two zeros among them, the one with the lower position comes
 // first. NaN counts as larger than every number, so the largest begin with NaNs,
 // and among the smallest they are last. It panics unless 0 ≤ k ≤ the axis's extent.
-// Elements keep their bits; an Into target takes the elements. ONNX TopK, which may
+// A line of n elements takes O(n) steps, whatever their order. Elements keep their
+// bits; an Into target takes the elements. ONNX TopK, which may
 // leave the order open; here it never is.
 func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bool, opts ...Option) (r tensor.Tensor[T], at tensor.Tensor[int64]) {
 	topped(exec.Ref(&r), exec.Ref(&at), a.Any(), k, axis, largest, opts)
