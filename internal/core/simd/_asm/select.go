@@ -435,7 +435,7 @@ func (s *sorting) replace(size int) {
 	s.JMP(op.LabelRef("done"))
 	s.Label("next")
 	bits()
-	s.BZHIL(count.As32(), ones.As32(), some.As32()) // an expansion from memory takes some processors many steps
+	s.BZHIL(count.As32(), ones.As32(), some.As32()) // so that nothing behind src is read
 	s.KMOVW(some.As32(), reg.K2)
 	if size == 4 {
 		s.VMOVDQU32_Z(op.Mem{Base: src}, reg.K2, reg.Z0)
