@@ -56,8 +56,8 @@ const modulePath = "github.com/ashlar-go/ashlar"
 // have no level here are tools: they import anything, and nothing with a level imports them. So do test files.
 var levels = map[string]int{
 	"layout": 0, "num": 0, "mem": 0, "internal/core/cpu": 0,
-	"dtype": 1, "internal/published": 1, "internal/core/order": 1, "internal/core/simd": 1, "internal/core/walk": 1,
-	"internal/core/conv": 2, "judge": 2,
+	"dtype": 1, "internal/published": 1, "internal/core/simd": 1, "internal/core/walk": 1,
+	"internal/core/conv": 2, "internal/core/order": 2, "judge": 2,
 	"tensor":             3,
 	"internal/core/exec": 4,
 	"pack":               5, "op": 5, "tensortest": 5,

@@ -13,8 +13,8 @@ import (
 
 // ArgSort returns the positions on axis of the elements of a in ascending order,
 // line by line: TakeAlongAxis with them sorts. It is stable: equal elements, the
-// two zeros among them, keep their order. NaNs are last. numpy.argsort with
-// kind="stable".
+// two zeros among them, keep their order. NaNs are last. A line of n elements takes
+// O(n) steps, whatever their order. numpy.argsort with kind="stable".
 func ArgSort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[int64]) {
 	sortedAt(a.Any(), axis).into(exec.Ref(&r), opts)
 	return r

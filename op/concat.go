@@ -46,7 +46,17 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 	after *= d.Size()
 	till, t0 := out.Memory()
 	stream, t0 := conv.Streams[byte](out.Len()*d.Size()), t0*d.Size()
-	exec.Split("Concat", s.ctx(), len(ts), max(1, out.Len()/len(ts)), func(from, to int) {
+	narrow := out.IsContiguous() && after == d.Size() && len(ts) > 1 // one element of each row from each tensor
+	for i := range own {
+		narrow = narrow && own[i].IsContiguous() && at[i+1]-at[i] == 1
+	}
+	if narrow {
+		exec.Split("Concat", s.ctx(), before, len(ts), func(from, to int) {
+			interleave(till[t0+from*n*after:], own, from, to-from)
+		})
+		own = nil
+	}
+	exec.Split("Concat", s.ctx(), len(own), max(1, out.Len()/len(ts)), func(from, to int) {
 		for i := from; i < to; i++ {
 			if t := &own[i]; out.IsContiguous() && t.IsContiguous() {
 				run, first := (at[i+1]-at[i])*after, t0+at[i]*after
@@ -66,10 +76,33 @@ func concatenated(r *tensor.Any, axis int, ts []tensor.Any, opts []Option) {
 			out.Slice(idx...).CopyFrom(own[i])
 		}
 	})
+	runtime.KeepAlive(ts)
 	runtime.KeepAlive(own)
 	runtime.KeepAlive(&out)
 	if !out.SameData(*r) {
 		r.CopyFrom(out)
+	}
+}
+
+// interleave sets n rows of dst to elements of ts, one of each tensor, which are contiguous, from element from on. A few rows
+// of all tensors go at a time, while their lines are in the cache.
+func interleave(dst []byte, ts []tensor.Any, from, n int) {
+	d, size := ts[0].DType(), ts[0].DType().Size()
+	const rows = 512
+	for i := 0; i < n; i += rows {
+		m := min(rows, n-i)
+		to := dst[i*len(ts)*size:]
+		part := func(k int) []byte {
+			data, first := ts[k].Memory()
+			return data[(first+from+i)*size:][:m*size]
+		}
+		if len(ts) == 2 {
+			conv.Pairs(to[:2*m*size], part(0), part(1), size)
+			continue
+		}
+		for k := range ts {
+			exec.CopyBlock(to, part(k), conv.Block{Off: k, Rows: 1, Cols: m, Col: len(ts)}, conv.Block{Rows: 1, Cols: m, Col: 1}, d)
+		}
 	}
 }
 

@@ -210,7 +210,7 @@ func panelsOf(n int) *panels {
 
 // run computes c, split over threads by rows and columns of c.
 func (e *gemm[T]) run(g *contraction) {
-	if g.batch == 0 || g.m == 0 || g.n == 0 {
+	if g.batch == 0 || g.m == 0 || g.n == 0 || e.singles(g) {
 		return
 	}
 	cols, lanes := e.tiles.Columns()

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/ashlar-go/ashlar/internal/core/conv"
 	"github.com/ashlar-go/ashlar/internal/core/exec"
@@ -26,7 +27,24 @@ func gatheredND(a, indices tensor.Any, batch int) *transfer {
 	k := ndWidth("GatherND", shape, indices, batch)
 	out := append(append([]int{}, by[:len(by)-1]...), shape[batch+k:]...)
 	return &transfer{name: "GatherND", d: a.DType(), shape: out, in: []tensor.Any{a, indices}, picky: true, fill: func(ctx context.Context, dst words, in []words) {
-		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k)
+		at, block := ndOffsets("GatherND", shape, by, in[1], batch, k, func(c *coordinates, n int) bool { // elements, a few at a time
+			if !dst.fresh {
+				return false
+			}
+			var bad atomic.Bool
+			exec.Split("GatherND", ctx, n, 1+k, func(from, to int) {
+				var few [1024]int64
+				for i := from; i < to; i += len(few) {
+					at := few[:min(len(few), to-i)]
+					if !c.offsets(at, i) {
+						bad.Store(true)
+						return
+					}
+					conv.Take(dst.mem[i*dst.size:], in[0].mem, dst.size, at, conv.Axis{Stride: 1})
+				}
+			})
+			return !bad.Load()
+		})
 		if block == 1 {
 			exec.Split("GatherND", ctx, len(at), 1, func(from, to int) {
 				conv.Take(dst.mem[from*dst.size:], in[0].mem, dst.size, at[from:to], conv.Axis{Stride: 1})
@@ -61,41 +79,78 @@ func ndWidth(name string, shape []int, indices tensor.Any, batch int) int {
 }
 
 // ndOffsets returns where in the data the block of each coordinate begins, and how
-// many elements a block has.
-func ndOffsets(name string, shape, by []int, indices words, batch, k int) (at []int64, block int) {
-	stride := steps(shape)
+// many elements a block has. Where blocks are elements and alone, if there is one,
+// does with the coordinates what is to be done, there is nothing to return.
+func ndOffsets(name string, shape, by []int, indices words, batch, k int, alone func(c *coordinates, n int) bool) (at []int64, block int) {
 	block = 1
 	for _, e := range shape[batch+k:] {
 		block *= e
 	}
-	per, n := 1, 1 // coordinates of one batch, and all
+	c, n := coordinates{extents: shape[batch : batch+k], strides: steps(shape)[batch:], per: 1, whole: 1}, 1
 	for i, e := range by[:len(by)-1] {
 		n *= e
 		if i >= batch {
-			per *= e
+			c.per *= e
 		}
 	}
-	whole := 1 // elements of one batch
 	for _, e := range shape[batch:] {
-		whole *= e
+		c.whole *= e
 	}
-	v := indices.places(name)
-	if len(v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
+	c.v = indices.places(name)
+	if len(c.v) == 0 && block == 0 { // coordinates without numbers of blocks without elements, of which there may be any number
+		return nil, 0
+	}
+	if block == 1 && alone != nil && alone(&c, n) {
 		return nil, 0
 	}
 	at = roomFor[int64](name, n)
-	for i := range at {
-		row, first := v[i*k:(i+1)*k], int64(i/per*whole)
-		for x, p := range row {
-			extent := int64(shape[batch+x])
-			if p += extent & (p >> 63); uint64(p) >= uint64(extent) {
-				panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", row[x], shapeText(unravel(i*k+x, by)), batch+x, extent))
+	if !c.offsets(at, 0) {
+		for i, p := range c.v {
+			if extent := int64(c.extents[i%k]); p < -extent || p >= extent {
+				panic(fail(name, tensor.ErrIndex, "index %d at %s is outside axis %d of extent %d", p, shapeText(unravel(i, by)), batch+i%k, extent))
 			}
-			first += p * int64(stride[batch+x])
 		}
-		at[i] = first
 	}
 	return at, block
+}
+
+// coordinates are those of GatherND and ScatterND.
+type coordinates struct {
+	v                []int64 // one coordinate after the other
+	extents, strides []int
+	per, whole       int // coordinates and elements of one batch entry
+}
+
+// offsets sets at to where the coordinates from from on lead, and reports whether all are inside.
+func (c *coordinates) offsets(at []int64, from int) bool {
+	k := len(c.extents)
+	for len(at) > 0 {
+		entry := from / c.per
+		part := at[:min(len(at), (entry+1)*c.per-from)]
+		for i := range part {
+			part[i] = int64(entry * c.whole)
+		}
+		for x, extent := range c.extents {
+			if !addPlaces(part, c.v[from*k+x:], k, int64(extent), int64(c.strides[x])) {
+				return false
+			}
+		}
+		at, from = at[len(part):], from+len(part)
+	}
+	return true
+}
+
+// addPlaces adds the indices that are k apart in v, times stride, and reports whether all are on an axis of an extent.
+func addPlaces(at, v []int64, k int, extent, stride int64) bool {
+	j, wrong := 0, int64(0)
+	for i := range at {
+		p := v[j]
+		p += extent & (p >> 63)
+		wrong |= p | (extent - 1 - p)
+		at[i] += p * stride
+		j += k
+	}
+	return wrong >= 0
 }
 
 var gatherND = opN{about: about{name: "GatherND", onnx: []int{11, 12, 13}, attrs: []string{"batch_dims"}}, least: 2,

@@ -26,6 +26,7 @@ type words struct {
 	size   int  // of an element, in bytes
 	orion  bool // of a result: see Orion
 	stream bool // of a result: see conv.Streams
+	fresh  bool // of a result: nobody sees it after a panic, so that values may be checked on the way
 }
 
 // wordsOf returns the elements of a: those themselves where they are contiguous,
@@ -101,7 +102,7 @@ func (w words) places(name string) []int64 {
 
 // A transfer is a result made of elements of other tensors. What shapes decide is
 // decided when it is made; fill looks at values and refuses the wrong ones before
-// it writes, and then writes every element.
+// it writes, or on the way where the result is fresh, and then writes every element.
 type transfer struct {
 	name  string
 	d     dtype.DType
@@ -159,7 +160,9 @@ func (m *transfer) run(ctx context.Context) tensor.Any {
 		return out
 	}
 	in, _ := m.operands(words{})
-	m.compute(ctx, wordsOf(out), in)
+	dst := wordsOf(out)
+	dst.fresh = true
+	m.compute(ctx, dst, in)
 	m.drop(in)
 	return out
 }

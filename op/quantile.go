@@ -10,7 +10,7 @@ import (
 // of all when axes is nil: at position q·(n − 1) of the sorted elements, between two
 // the straight line between them, in float64 and rounded once. NaN if any is NaN,
 // and of nothing. The reduced axes go, unless KeepDims. It panics when q is outside
-// [0, 1]. NumPy quantile with method linear.
+// [0, 1]. It selects and doesn't sort: n elements take O(n) steps. NumPy quantile with method linear.
 func Quantile[T num.Float | num.Narrow](a tensor.Tensor[T], q float64, axes []int, opts ...Option) (r tensor.Tensor[T]) {
 	quantileOp.call(exec.Ref(&r), exec.Ref(&a), axes, q, opts)
 	return r

@@ -25,7 +25,7 @@ func scatteredND(a, indices, updates tensor.Any, mode ScatterMode) *transfer {
 	k := ndWidth("ScatterND", shape, indices, 0)
 	checkScatter("ScatterND", a, updates, append(append([]int{}, by[:len(by)-1]...), shape[k:]...), mode)
 	return &transfer{name: "ScatterND", d: a.DType(), shape: shape, in: []tensor.Any{a, indices, updates}, picky: true, fill: func(_ context.Context, dst words, in []words) {
-		at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k)
+		at, block := ndOffsets("ScatterND", shape, by, in[1], 0, k, nil)
 		dst.copy(0, in[0], 0, dst.len())
 		if block == 1 {
 			combine(dst, at, conv.Axis{Stride: 1}, in[2], 0, mode)

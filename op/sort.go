@@ -12,7 +12,8 @@ import (
 
 // Sort returns a with each line along axis in ascending order. It is stable: equal
 // elements, the two zeros among them, keep their order. NaNs are last. Elements
-// keep their bits. numpy.sort; TopK has the descending order.
+// keep their bits. A line of n elements takes at most O(n log n) steps, whatever
+// their order. numpy.sort; TopK has the descending order.
 func Sort[T bool | num.Native | num.Narrow](a tensor.Tensor[T], axis int, opts ...Option) (r tensor.Tensor[T]) {
 	sorted(a.Any(), axis).into(exec.Ref(&r), opts)
 	return r

@@ -16,7 +16,8 @@ import (
 // were. Of equals, the two zeros among them, the one with the lower position comes
 // first. NaN counts as larger than every number, so the largest begin with NaNs,
 // and among the smallest they are last. It panics unless 0 ≤ k ≤ the axis's extent.
-// Elements keep their bits; an Into target takes the elements. ONNX TopK, which may
+// A line of n elements takes O(n) steps, whatever their order. Elements keep their
+// bits; an Into target takes the elements. ONNX TopK, which may
 // leave the order open; here it never is.
 func TopK[T num.Native | num.Narrow](a tensor.Tensor[T], k, axis int, largest bool, opts ...Option) (r tensor.Tensor[T], at tensor.Tensor[int64]) {
 	topped(exec.Ref(&r), exec.Ref(&at), a.Any(), k, axis, largest, opts)
@@ -42,19 +43,26 @@ func topAt(a tensor.Any, k, axis int, largest bool) *transfer {
 	return &transfer{name: "TopK", d: dtype.Int64, shape: out, in: []tensor.Any{a}, fill: func(ctx context.Context, dst words, in []words) {
 		before, n, after := around(shape, axis)
 		f := formOf(a.DType())
-		byLines("TopK", ctx, dst, in[0], before, n, after, k, 1, max(4, f.Size), func(room []byte) func(to, line []byte) {
+		numbers := 1
+		if k >= 1024 && k >= n/64 { // then all keys are ranked, in scratch of their own
+			numbers = 2
+		}
+		byLines("TopK", ctx, dst, in[0], before, n, after, k, numbers, max(4, f.Size), func(room []byte) func(to, line []byte) {
 			if f.Size == 8 {
-				return topper[uint64](f, n, k, largest, room)
+				return topper[uint64](f, n, k, largest, numbers > 1, room)
 			}
-			return topper[uint32](f, n, k, largest, room)
+			return topper[uint32](f, n, k, largest, numbers > 1, room)
 		})
 	}}
 }
 
 // topper returns what stores the positions of the first k of lines of n elements.
-func topper[K order.Key](f *order.Form, n, k int, largest bool, room []byte) func(to, line []byte) {
+func topper[K order.Key](f *order.Form, n, k int, largest, whole bool, room []byte) func(to, line []byte) {
 	keys := conv.Carve[K](&room, n)
 	var t order.Topper[K]
+	if whole {
+		t.Spare = conv.Carve[K](&room, n)
+	}
 	return func(to, line []byte) {
 		order.Keys(keys, line, f, largest)
 		t.Top(order.Positions(to), keys, k, 8*f.Size)

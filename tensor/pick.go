@@ -74,9 +74,17 @@ func IndexBy[T num.Elem](t Tensor[T], at ...Tensor[int64]) Tensor[T] {
 	t.a.pointer(op)
 	places := arrays(op, &t.a.where, at)
 	if s := selects(op, &t.a, at, places); s != nil {
+		late := s.elements()
+		if !late {
+			s.check(op)
+		}
 		rest := tail(op, &t.a.lay, len(at))
 		c := create(op, t.a.st.dtype, append(places, rest.Shape()...), true)
-		s.move(c.st.bytes(), false, 1)
+		if late {
+			s.take(op, c.st.bytes())
+		} else {
+			s.move(c.st.bytes(), false, 1)
+		}
 		runtime.KeepAlive(t.a.st)
 		return Tensor[T]{a: c}
 	}
@@ -97,6 +105,7 @@ func SetIndexBy[T num.Elem](t Tensor[T], src Tensor[T], at ...Tensor[int64]) {
 	t.a.check(op)
 	places := arrays(op, &t.a.where, at)
 	if s := selects(op, &t.a, at, places); s != nil {
+		s.check(op)
 		rest := tail(op, &t.a.lay, len(at))
 		shape := append(places, rest.Shape()...)
 		stretchFor(op, &t.a, &src.a, shape)

@@ -20,8 +20,8 @@ type selector struct {
 	held      []Tensor[int64]
 }
 
-// selects returns the selector of index arrays, which the shape is common to, checked; nil
-// where the layout is another.
+// selects returns the selector of index arrays, which the shape is common to; nil where the
+// layout is another. The indices are not checked.
 func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 	rest := tail(op, &a.lay, len(at))
 	if !a.lay.Flat() || !rest.IsRowMajor() {
@@ -32,7 +32,6 @@ func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 	for _, e := range shape {
 		s.n *= e
 	}
-	bad, axis := s.n, 0
 	for k, x := range at {
 		stretchTo(op, &x.a.lay, shape)
 		x = x.Contiguous()
@@ -41,15 +40,33 @@ func selects(op string, a *Any, at []Tensor[int64], shape []int) *selector {
 		stride, _ := a.lay.Stride(k)
 		s.axes = append(s.axes, conv.Axis{N: a.lay.Dim(k), Stride: stride})
 		s.at = append(s.at, v)
-		if i := conv.Outside(v, a.lay.Dim(k)); i >= 0 && i < bad {
+	}
+	s.axes[0].First = a.origin()
+	return s
+}
+
+// check panics when an index is outside its axis.
+func (s *selector) check(op string) {
+	bad, axis := s.n, 0
+	for k, v := range s.at {
+		if i := conv.Outside(v, s.axes[k].N); i >= 0 && i < bad {
 			bad, axis = i, k
 		}
 	}
 	if bad < s.n {
 		panic(&Error{op, sprintf("index %d is outside axis %d of extent %d", s.at[axis][bad], axis, s.axes[axis].N), ErrIndex})
 	}
-	s.axes[0].First = a.origin()
-	return s
+}
+
+// elements reports whether the parts are elements that one array of indices selects.
+func (s *selector) elements() bool { return len(s.at) == 1 && s.row == s.size }
+
+// take sets mem, which nobody else sees, to such elements, and checks the indices.
+func (s *selector) take(op string, mem []byte) {
+	if conv.TakeWithin(mem, s.mem, s.size, s.at[0], s.axes[0]) >= 0 {
+		s.check(op)
+	}
+	runtime.KeepAlive(s)
 }
 
 // move copies the parts to mem, or with set from mem, where they are one after the other, or

@@ -29,8 +29,9 @@ func aligned8(dst, src []byte) bool {
 // the end.
 func Outside(at []int64, n int) int {
 	extent := uint64(n)
-	bad := false
-	for _, v := range at {
+	all, done := simd.TryWithin(at, n)
+	bad := !all
+	for _, v := range at[done:] {
 		bad = bad || uint64(v)+extent >= 2*extent // v is from -n to n-1, as n is below 2^62
 	}
 	if !bad {
@@ -85,6 +86,20 @@ func take[W any](dst, src []W, at []int64, x Axis) {
 	}
 }
 
+// TakeWithin is Take that checks the indices on the way, and returns the place of one that is outside
+// the axis, or -1. Then dst is undefined.
+func TakeWithin(dst, src []byte, size int, at []int64, x Axis) int {
+	const some = 1024 // indices that stay in a first-level cache
+	for i := 0; i < len(at); i += some {
+		part := at[i:min(i+some, len(at))]
+		if bad := Outside(part, x.N); bad >= 0 {
+			return i + bad
+		}
+		Take(dst[i*size:], src, size, part, x)
+	}
+	return -1
+}
+
 // Put sets the element of dst that index i leads to to element i·step of src. Of a place that repeats the last one stays.
 func Put(dst, src []byte, size int, at []int64, x Axis, step int) {
 	switch size {
@@ -107,6 +122,13 @@ func Put(dst, src []byte, size int, at []int64, x Axis, step int) {
 
 func put[W any](dst, src []W, at []int64, x Axis, step int) {
 	n := int64(x.N)
+	if x.Stride == 1 && x.Step == 0 && step == 1 {
+		dst, src = dst[x.First:], src[:len(at)]
+		for i, v := range at {
+			dst[v+n&(v>>63)] = src[i]
+		}
+		return
+	}
 	first, from := x.First, 0
 	for _, v := range at {
 		dst[first+int(v+n&(v>>63))*x.Stride] = src[from]
@@ -186,10 +208,14 @@ func Replace(dst, src []byte, size int, mask []byte, step int) {
 	case 2:
 		replace(elems[uint16](dst), elems[uint16](src), mask, step)
 	case 4:
-		replace(elems[uint32](dst), elems[uint32](src), mask, step)
+		to, from := elems[uint32](dst), elems[uint32](src)
+		k, i := simd.TryReplace32(to, from, mask, step)
+		replace(to[i:], from[k*step:], mask[i:], step)
 	case 8:
 		if aligned8(dst, src) {
-			replace(elems[uint64](dst), elems[uint64](src), mask, step)
+			to, from := elems[uint64](dst), elems[uint64](src)
+			k, i := simd.TryReplace64(to, from, mask, step)
+			replace(to[i:], from[k*step:], mask[i:], step)
 		} else {
 			replace(elems[word8](dst), elems[word8](src), mask, step)
 		}
@@ -216,7 +242,7 @@ func replace[W any](dst, src []W, mask []byte, step int) {
 // Places sets dst to the places of the bytes of mask that are 1, counted from first on, and returns how many they are.
 // dst has room for one more, or for as many as there are.
 func Places(dst []int64, mask []byte, first int) int {
-	k, i := 0, 0
+	k, i := simd.TryPlaces(dst, mask, first)
 	for ; i+8 <= len(mask) && k+8 <= len(dst); i += 8 { // stores too many, so that there are no branches
 		m := (*[8]byte)(mask[i:])
 		if *m == [8]byte{} {
@@ -273,6 +299,30 @@ func each[W any](dst, src []W, n int) {
 	}
 }
 
+// Pairs sets dst to elements of a and b in turns.
+func Pairs(dst, a, b []byte, size int) {
+	switch size {
+	case 1:
+		pairs(dst, a, b)
+	case 2:
+		pairs(elems[uint16](dst), elems[uint16](a), elems[uint16](b))
+	case 4:
+		pairs(elems[uint32](dst), elems[uint32](a), elems[uint32](b))
+	case 8:
+		pairs(elems[word8](dst), elems[word8](a), elems[word8](b))
+	default:
+		pairs(elems[word16](dst), elems[word16](a), elems[word16](b))
+	}
+}
+
+func pairs[W any](dst, a, b []W) {
+	b = b[:len(a)]
+	for i, v := range a {
+		to := dst[2*i : 2*i+2]
+		to[0], to[1] = v, b[i]
+	}
+}
+
 // Backward copies the elements of src to dst from the last to the first.
 func Backward(dst, src []byte, size int) {
 	switch size {
@@ -290,7 +340,15 @@ func Backward(dst, src []byte, size int) {
 }
 
 func backward[W any](dst, src []W) {
-	dst = dst[:len(src)]
+	var w W
+	done := 0
+	switch {
+	case unsafe.Sizeof(w) == 4:
+		done = simd.TryReverse32(words[uint32](dst), words[uint32](src))
+	case unsafe.Sizeof(w) == 8 && unsafe.Alignof(w) == 8:
+		done = simd.TryReverse64(words[uint64](dst), words[uint64](src))
+	}
+	dst, src = dst[done:len(src)], src[:len(src)-done]
 	for i := range dst {
 		dst[i] = src[len(src)-1-i]
 	}

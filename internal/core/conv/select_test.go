@@ -82,6 +82,15 @@ func TestSelect(t *testing.T) {
 			if Each(got, src, size, count); !bytes.Equal(got, want) {
 				t.Fatalf("Each of size %d differs", size)
 			}
+			want, got = want[:0], make([]byte, 2*len(src))
+			back := make([]byte, 0, len(src))
+			for i := range n {
+				want = append(append(want, elem(i)...), elem(n-1-i)...)
+				back = append(back, elem(n-1-i)...)
+			}
+			if Pairs(got, src, back, size); !bytes.Equal(got, want) {
+				t.Fatalf("Pairs of size %d differs", size)
+			}
 			want, got = want[:0], make([]byte, len(src))
 			for i := range n {
 				want = append(want, elem(n-1-i)...)

@@ -4,8 +4,11 @@ package order
 
 import (
 	"cmp"
+	mathbits "math/bits"
 	"slices"
 	"unsafe"
+
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // A Form says how the bits of an element give its place in the order.
@@ -33,7 +36,15 @@ func Keys[K Key](dst []K, mem []byte, f *Form, down bool) (blurred bool) {
 	case 2:
 		return keys(dst, words[uint16](mem), f, down)
 	case 4:
-		return keys(dst, words[uint32](mem), f, down)
+		src, done := words[uint32](mem), 0
+		if f.Largest == infinity32 && unsafe.Sizeof(K(0)) == 4 {
+			turn := uint32(0)
+			if down {
+				turn = ^turn
+			}
+			blurred, done = simd.TryKeys32(same32(dst[:len(src)]), src, turn)
+		}
+		return keys(dst[done:], src[done:], f, down) || blurred
 	}
 	return keys(dst, words[uint64](mem), f, down)
 }
@@ -78,7 +89,11 @@ func Elements[K Key](mem []byte, src []K, f *Form) {
 	case 2:
 		elements(words[uint16](mem), src, f)
 	case 4:
-		elements(words[uint32](mem), src, f)
+		dst, done := words[uint32](mem), 0
+		if f.Largest == infinity32 && unsafe.Sizeof(K(0)) == 4 {
+			done = simd.TryElements32(dst, same32(src))
+		}
+		elements(dst[done:], src[done:], f)
 	default:
 		elements(words[uint64](mem), src, f)
 	}
@@ -129,6 +144,8 @@ func words[W word](mem []byte) []W {
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(w)))
 }
 
+const infinity32 = 0x7f800000 // the largest float32
+
 const (
 	few  = 24  // keys that are inserted one after the other
 	some = 512 // keys that are sorted by comparing them
@@ -139,7 +156,8 @@ const (
 // NaNs, which are last. keys and spare have room for as many keys.
 func Sort[K Key](dst, mem []byte, f *Form, keys, spare []K) {
 	blurred := Keys(keys, mem, f, false)
-	if len(keys) <= some {
+	if vectors(keys, spare) {
+	} else if len(keys) <= some {
 		slices.Sort(keys)
 	} else {
 		keys, spare = radix(keys, spare, 0, 8*f.Size)
@@ -294,6 +312,7 @@ func Rank[K Key](keys, spare []K, k, bits int) (key K, smaller, upto int) {
 
 // A Topper has the scratch of Top.
 type Topper[K Key] struct {
+	Spare       []K // where it is as long as the keys, Top ranks all of them: for a large k
 	keys, spare []K
 	at          []int64
 	room        []uint64
@@ -306,6 +325,11 @@ type Topper[K Key] struct {
 func (t *Topper[K]) Top(at []int64, keys []K, k, bits int) {
 	n := len(keys)
 	if k == 0 {
+		return
+	}
+	if len(t.Spare) >= n {
+		t.pick(keys, k, bits)
+		t.arrange(at, k, bits)
 		return
 	}
 	room := min(n, max(4*k, 1024))
@@ -339,9 +363,36 @@ func (t *Topper[K]) Top(at []int64, keys []K, k, bits int) {
 	if have > k {
 		t.reduce(have, k, bits)
 	}
+	t.arrange(at, k, bits)
+}
+
+// arrange sets at to the positions of the k candidates in ascending order.
+func (t *Topper[K]) arrange(at []int64, k, bits int) {
 	Arrange(at[:k], t.keys[:k], bits, &t.room)
 	for i, p := range at[:k] {
 		at[i] = t.at[p]
+	}
+}
+
+// pick makes the k smallest keys the candidates, in the order of their positions.
+func (t *Topper[K]) pick(keys []K, k, bits int) {
+	if len(t.keys) <= k {
+		t.keys, t.at = make([]K, k+1), make([]int64, k+1)
+	}
+	key, smaller, _ := Rank(keys, t.Spare, k-1, bits)
+	equal := k - smaller // so many of those that are equal to key stay
+	to, at := t.keys[:k+1], t.at[:k+1]
+	j := 0
+	for i, x := range keys { // without branches that can't be foreseen
+		to[j], at[j] = x, int64(i)
+		_, larger := mathbits.Sub64(uint64(key), uint64(x), 0)
+		if x == key {
+			if equal == 0 {
+				continue
+			}
+			equal--
+		}
+		j += 1 - int(larger)
 	}
 }
 

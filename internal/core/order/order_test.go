@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ashlar-go/ashlar/internal/core/simd"
 )
 
 // forms are the kinds of elements, and less is their definition on bits.
@@ -175,6 +177,56 @@ func check[K Key](t *testing.T, name string, f *Form, v []uint64) {
 			if !slices.Equal(at[:k], want[:k]) {
 				t.Errorf("%s: Top(%d) of %d, down %v, differs", name, k, n, down)
 			}
+			clear(at)
+			whole := Topper[K]{Spare: spare}
+			if whole.Top(at, keys, k, bits); !slices.Equal(at[:k], want[:k]) {
+				t.Errorf("%s: Top(%d) of %d, all ranked, down %v, differs", name, k, n, down)
+			}
 		}
 	}
+}
+
+// A quicksort of keys that make its pivots bad gives up in time, and sorts all the same.
+func TestQuick(t *testing.T) {
+	if !simd.Sorts() {
+		t.Skip("no kernels for it here")
+	}
+	keys, spare := badForQuick(20000), make([]uint32, 20000)
+	want := slices.Sorted(slices.Values(keys))
+	for _, depth := range []int{0, 1, 10, 1000} {
+		got := slices.Clone(keys)
+		if quick(got, spare, depth); !slices.Equal(got, want) {
+			t.Errorf("with %d partitions the keys aren't in order", depth)
+		}
+	}
+	if n := split(slices.Clone(keys), spare, middle(keys)); n > 16 {
+		t.Errorf("the first pivot has %d smaller keys; want few", n)
+	}
+}
+
+// badForQuick returns n keys of which middle finds a small one again and again: most of those that it looks at are the least that
+// are left.
+func badForQuick(n int) []uint32 {
+	keys, left := make([]uint32, n), make([]int, n)
+	for i := range left {
+		left[i] = i
+	}
+	next := uint32(1)
+	for range 50 {
+		step := uint(len(left)) / 32
+		gone := make(map[int]bool)
+		for i := range uint(17) {
+			at := left[(i*step+step/2)%uint(len(left))]
+			if !gone[at] {
+				keys[at], gone[at] = next, true
+				next++
+			}
+		}
+		left = slices.DeleteFunc(left, func(at int) bool { return gone[at] })
+	}
+	for _, at := range left {
+		keys[at] = next
+		next++
+	}
+	return keys
 }

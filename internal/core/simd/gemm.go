@@ -9,6 +9,7 @@ type Product[T float32 | float64] struct {
 	tiles  [][]tileFunc[T] // by vectors in a row and rows, each less one
 	stream [2]rowFunc[T]   // of 8 rows and of 1
 	dots   func(c, a *T, lda int, x *T, k int)
+	chains func(c, a *T, lda int, b *T, ldb, n, k int)
 	gather func(dst *T, ldd int, src *T, offs *int, rows, n int)
 	masks  bool // gather takes any n, else that of the largest tile; and lists any, else whole vectors
 	probe  func(n int)
@@ -138,6 +139,19 @@ func (p *Product[T]) Dots(c, a []T, lda int, x []T) {
 	}
 	_ = a[(len(c)-1)*lda+len(x)-1]
 	p.dots(&c[0], &a[0], lda, &x[0], len(x))
+}
+
+// Chains sets c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order, and j < len(c). NaNs stay as they come. It panics when
+// an index is out of range. lda and ldb are not negative. Nothing interrupts it: len(c)·k is to be small.
+func (p *Product[T]) Chains(c, a []T, lda int, b []T, ldb, k int) {
+	n := len(c)
+	if n == 0 || k == 0 {
+		return
+	}
+	if min(lda, ldb, k) < 0 || exceeds(len(a), k, lda, 1, 0, n) || exceeds(len(b), k, ldb, 1, 0, n) {
+		panic("simd.Product.Chains: extents out of range")
+	}
+	p.chains(&c[0], &a[0], lda, &b[0], ldb, n, k)
 }
 
 // Gather copies src[offs[i]+j] to dst[i*ldd+j] for j < n, which is at most that of the largest tile. The offsets are

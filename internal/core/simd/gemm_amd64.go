@@ -52,6 +52,9 @@ func gather_32AVX2(dst *float32, ldd int, src *float32, offs *int, rows int, n i
 //go:noescape
 func dots_32AVX2(c *float32, a *float32, lda int, x *float32, k int)
 
+//go:noescape
+func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+
 func fmaPeak_32AVX2(n int)
 
 //go:noescape
@@ -101,6 +104,9 @@ func gather_64AVX2(dst *float64, ldd int, src *float64, offs *int, rows int, n i
 
 //go:noescape
 func dots_64AVX2(c *float64, a *float64, lda int, x *float64, k int)
+
+//go:noescape
+func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
 
 func fmaPeak_64AVX2(n int)
 
@@ -227,6 +233,9 @@ func gather_32AVX512(dst *float32, ldd int, src *float32, offs *int, rows int, n
 //go:noescape
 func dots_32AVX512(c *float32, a *float32, lda int, x *float32, k int)
 
+//go:noescape
+func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+
 func fmaPeak_32AVX512(n int)
 
 //go:noescape
@@ -351,6 +360,9 @@ func gather_64AVX512(dst *float64, ldd int, src *float64, offs *int, rows int, n
 
 //go:noescape
 func dots_64AVX512(c *float64, a *float64, lda int, x *float64, k int)
+
+//go:noescape
+func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
 
 func fmaPeak_64AVX512(n int)
 

@@ -2996,6 +2996,102 @@ done:
 	VZEROUPPER
 	RET
 
+// func chains_32AVX2(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+// Requires: AVX, FMA3
+TEXT ·chains_32AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
+	SHLQ $0x02, DX
+	SHLQ $0x02, DI
+
+next4:
+	SUBQ    $+32, CX
+	JL      end4
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step4:
+	VMOVUPS     (R9), Y4
+	VMOVUPS     32(R9), Y5
+	VMOVUPS     64(R9), Y6
+	VMOVUPS     96(R9), Y7
+	VFMADD231PS (R10), Y4, Y0
+	VFMADD231PS 32(R10), Y5, Y1
+	VFMADD231PS 64(R10), Y6, Y2
+	VFMADD231PS 96(R10), Y7, Y3
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step4
+	VMOVUPS     Y0, (AX)
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     Y2, 64(AX)
+	VMOVUPS     Y3, 96(AX)
+	ADDQ        $+128, BX
+	ADDQ        $+128, SI
+	ADDQ        $+128, AX
+	JMP         next4
+
+end4:
+	ADDQ $+32, CX
+
+next1:
+	SUBQ    $+8, CX
+	JL      end1
+	VMOVUPS (AX), Y0
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step1:
+	VMOVUPS     (R9), Y4
+	VFMADD231PS (R10), Y4, Y0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step1
+	VMOVUPS     Y0, (AX)
+	ADDQ        $+32, BX
+	ADDQ        $+32, SI
+	ADDQ        $+32, AX
+	JMP         next1
+
+end1:
+	ADDQ       $+8, CX
+	JZ         done
+	LEAQ       gemmMask32AVX2<>+32(SB), R9
+	SHLQ       $0x02, CX
+	SUBQ       CX, R9
+	VMOVUPS    (R9), Y3
+	VMASKMOVPS (AX), Y3, Y0
+	MOVQ       BX, R9
+	MOVQ       SI, R10
+	MOVQ       R8, R11
+
+rest:
+	VMASKMOVPS  (R9), Y3, Y1
+	VMASKMOVPS  (R10), Y3, Y2
+	VFMADD231PS Y2, Y1, Y0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         rest
+	VMASKMOVPS  Y0, Y3, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func fmaPeak_32AVX2(n int)
 // Requires: AVX, FMA3
 TEXT ·fmaPeak_32AVX2(SB), NOSPLIT, $0-8
@@ -6012,6 +6108,102 @@ same:
 
 done:
 	VMOVUPD Y5, (AX)
+	VZEROUPPER
+	RET
+
+// func chains_64AVX2(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+// Requires: AVX, FMA3
+TEXT ·chains_64AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
+	SHLQ $0x03, DX
+	SHLQ $0x03, DI
+
+next4:
+	SUBQ    $+16, CX
+	JL      end4
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step4:
+	VMOVUPD     (R9), Y4
+	VMOVUPD     32(R9), Y5
+	VMOVUPD     64(R9), Y6
+	VMOVUPD     96(R9), Y7
+	VFMADD231PD (R10), Y4, Y0
+	VFMADD231PD 32(R10), Y5, Y1
+	VFMADD231PD 64(R10), Y6, Y2
+	VFMADD231PD 96(R10), Y7, Y3
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step4
+	VMOVUPD     Y0, (AX)
+	VMOVUPD     Y1, 32(AX)
+	VMOVUPD     Y2, 64(AX)
+	VMOVUPD     Y3, 96(AX)
+	ADDQ        $+128, BX
+	ADDQ        $+128, SI
+	ADDQ        $+128, AX
+	JMP         next4
+
+end4:
+	ADDQ $+16, CX
+
+next1:
+	SUBQ    $+4, CX
+	JL      end1
+	VMOVUPD (AX), Y0
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step1:
+	VMOVUPD     (R9), Y4
+	VFMADD231PD (R10), Y4, Y0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step1
+	VMOVUPD     Y0, (AX)
+	ADDQ        $+32, BX
+	ADDQ        $+32, SI
+	ADDQ        $+32, AX
+	JMP         next1
+
+end1:
+	ADDQ       $+4, CX
+	JZ         done
+	LEAQ       gemmMask64AVX2<>+32(SB), R9
+	SHLQ       $0x03, CX
+	SUBQ       CX, R9
+	VMOVUPS    (R9), Y3
+	VMASKMOVPD (AX), Y3, Y0
+	MOVQ       BX, R9
+	MOVQ       SI, R10
+	MOVQ       R8, R11
+
+rest:
+	VMASKMOVPD  (R9), Y3, Y1
+	VMASKMOVPD  (R10), Y3, Y2
+	VFMADD231PD Y2, Y1, Y0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         rest
+	VMASKMOVPD  Y0, Y3, (AX)
+
+done:
 	VZEROUPPER
 	RET
 
@@ -18367,6 +18559,102 @@ done:
 	VZEROUPPER
 	RET
 
+// func chains_32AVX512(c *float32, a *float32, lda int, b *float32, ldb int, n int, k int)
+// Requires: AVX, AVX512F
+TEXT ·chains_32AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
+	SHLQ $0x02, DX
+	SHLQ $0x02, DI
+
+next4:
+	SUBQ    $+64, CX
+	JL      end4
+	VMOVUPS (AX), Z0
+	VMOVUPS 64(AX), Z1
+	VMOVUPS 128(AX), Z2
+	VMOVUPS 192(AX), Z3
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step4:
+	VMOVUPS     (R9), Z4
+	VMOVUPS     64(R9), Z5
+	VMOVUPS     128(R9), Z6
+	VMOVUPS     192(R9), Z7
+	VFMADD231PS (R10), Z4, Z0
+	VFMADD231PS 64(R10), Z5, Z1
+	VFMADD231PS 128(R10), Z6, Z2
+	VFMADD231PS 192(R10), Z7, Z3
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step4
+	VMOVUPS     Z0, (AX)
+	VMOVUPS     Z1, 64(AX)
+	VMOVUPS     Z2, 128(AX)
+	VMOVUPS     Z3, 192(AX)
+	ADDQ        $+256, BX
+	ADDQ        $+256, SI
+	ADDQ        $+256, AX
+	JMP         next4
+
+end4:
+	ADDQ $+64, CX
+
+next1:
+	SUBQ    $+16, CX
+	JL      end1
+	VMOVUPS (AX), Z0
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step1:
+	VMOVUPS     (R9), Z4
+	VFMADD231PS (R10), Z4, Z0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step1
+	VMOVUPS     Z0, (AX)
+	ADDQ        $+64, BX
+	ADDQ        $+64, SI
+	ADDQ        $+64, AX
+	JMP         next1
+
+end1:
+	ADDQ      $+16, CX
+	JZ        done
+	MOVQ      $-1, R9
+	SHLQ      CL, R9
+	NOTQ      R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (AX), K1, Z0
+	MOVQ      BX, R9
+	MOVQ      SI, R10
+	MOVQ      R8, R11
+
+rest:
+	VMOVUPS.Z   (R9), K1, Z1
+	VMOVUPS.Z   (R10), K1, Z2
+	VFMADD231PS Z2, Z1, Z0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         rest
+	VMOVUPS     Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func fmaPeak_32AVX512(n int)
 // Requires: AVX, AVX512F
 TEXT ·fmaPeak_32AVX512(SB), NOSPLIT, $0-8
@@ -30636,6 +30924,102 @@ same:
 
 done:
 	VMOVUPD Z9, (AX)
+	VZEROUPPER
+	RET
+
+// func chains_64AVX512(c *float64, a *float64, lda int, b *float64, ldb int, n int, k int)
+// Requires: AVX, AVX512F
+TEXT ·chains_64AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ a+8(FP), BX
+	MOVQ lda+16(FP), DX
+	MOVQ b+24(FP), SI
+	MOVQ ldb+32(FP), DI
+	MOVQ n+40(FP), CX
+	MOVQ k+48(FP), R8
+	SHLQ $0x03, DX
+	SHLQ $0x03, DI
+
+next4:
+	SUBQ    $+32, CX
+	JL      end4
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step4:
+	VMOVUPD     (R9), Z4
+	VMOVUPD     64(R9), Z5
+	VMOVUPD     128(R9), Z6
+	VMOVUPD     192(R9), Z7
+	VFMADD231PD (R10), Z4, Z0
+	VFMADD231PD 64(R10), Z5, Z1
+	VFMADD231PD 128(R10), Z6, Z2
+	VFMADD231PD 192(R10), Z7, Z3
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step4
+	VMOVUPD     Z0, (AX)
+	VMOVUPD     Z1, 64(AX)
+	VMOVUPD     Z2, 128(AX)
+	VMOVUPD     Z3, 192(AX)
+	ADDQ        $+256, BX
+	ADDQ        $+256, SI
+	ADDQ        $+256, AX
+	JMP         next4
+
+end4:
+	ADDQ $+32, CX
+
+next1:
+	SUBQ    $+8, CX
+	JL      end1
+	VMOVUPD (AX), Z0
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    R8, R11
+
+step1:
+	VMOVUPD     (R9), Z4
+	VFMADD231PD (R10), Z4, Z0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         step1
+	VMOVUPD     Z0, (AX)
+	ADDQ        $+64, BX
+	ADDQ        $+64, SI
+	ADDQ        $+64, AX
+	JMP         next1
+
+end1:
+	ADDQ      $+8, CX
+	JZ        done
+	MOVQ      $-1, R9
+	SHLQ      CL, R9
+	NOTQ      R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (AX), K1, Z0
+	MOVQ      BX, R9
+	MOVQ      SI, R10
+	MOVQ      R8, R11
+
+rest:
+	VMOVUPD.Z   (R9), K1, Z1
+	VMOVUPD.Z   (R10), K1, Z2
+	VFMADD231PD Z2, Z1, Z0
+	ADDQ        DX, R9
+	ADDQ        DI, R10
+	DECQ        R11
+	JNZ         rest
+	VMOVUPD     Z0, K1, (AX)
+
+done:
 	VZEROUPPER
 	RET
 

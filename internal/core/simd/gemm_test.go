@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ashlar-go/ashlar/internal/core/cpu"
@@ -286,6 +287,33 @@ func TestAddRows(t *testing.T) {
 		func(t *testing.T, p *Product[float64]) { testAddRows(t, p, num.FMA64) })
 }
 
+func testChains[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
+	r := rand.New(rand.NewPCG(10, 10))
+	for n := 0; n <= 10*p.lanes; n++ {
+		k, lda, ldb := r.IntN(20), r.IntN(n+9), n+r.IntN(5)
+		c := atEnd(t, awkward[T](r, n, true))
+		a, b := atEnd(t, awkward[T](r, max(0, (k-1)*lda+n), true)), atEnd(t, awkward[T](r, max(0, (k-1)*ldb+n), true))
+		want := slices.Clone(c)
+		for j := range want {
+			for l := range k {
+				want[j] = fma(a[l*lda+j], b[l*ldb+j], want[j])
+			}
+		}
+		p.Chains(c, a, lda, b, ldb, k)
+		for j := range want {
+			if canonBits(c[j]) != canonBits(want[j]) {
+				t.Fatalf("n=%d k=%d strides %d and %d: element %d is %v, want %v", n, k, lda, ldb, j, c[j], want[j])
+			}
+		}
+	}
+}
+
+func TestChains(t *testing.T) {
+	eachProduct(t,
+		func(t *testing.T, p *Product[float32]) { testChains(t, p, num.FMA32) },
+		func(t *testing.T, p *Product[float64]) { testChains(t, p, num.FMA64) })
+}
+
 func testDots[T float32 | float64](t *testing.T, p *Product[T], fma func(a, b, c T) T) {
 	r := rand.New(rand.NewPCG(11, 11))
 	m := p.lanes
@@ -365,6 +393,9 @@ func TestTileRefuses(t *testing.T) {
 			"short part": func() { p.TilesOfParts(s, 1, s, 1, 1, s[:cols], s, cols, []int{1}, 1, 1, cols, StoreSums) },
 			"row stride": func() { p.AddRows(s[:2], s, 1, s, []int{0}, -1) },
 			"short row":  func() { p.AddRows(s[:2], s, 1, s[:3], []int{0, 2}, 2) },
+			"chains":     func() { p.Chains(s[:2], s, -1, s, 1, 1) },
+			"chained a":  func() { p.Chains(s[:2], s[:3], 2, s, 1, 2) },
+			"chained b":  func() { p.Chains(s[:2], s, 1, s[:3], 2, 2) },
 			"ragged":     func() { p.Dots(s[:3], s, 1, s[:p.lanes]) },
 			"short dots": func() { p.Dots(s[:p.lanes], s[:p.lanes], 2, s[:p.lanes]) },
 			"short src":  func() { p.Gather(s, 1, s[:3], []int{3}, 3, 1) },

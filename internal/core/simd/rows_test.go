@@ -599,7 +599,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 && cpu.Detect() == cpu.AVX512 && flag.Lookup("test.run").Value.String() == "" {
 		var text []byte
-		for _, name := range []string{"tables_amd64.go", "marked_amd64.go"} {
+		for _, name := range []string{"tables_amd64.go", "marked_amd64.go", "keys_amd64.go"} {
 			list, err := os.ReadFile(name)
 			if err != nil {
 				panic(err)

@@ -80,6 +80,95 @@ func (g *product) dots() {
 	g.RET()
 }
 
+// chains writes the function for sums side by side, each of its own products:
+//
+//	c[j] = fma(a[l*lda+j], b[l*ldb+j], c[j]) for each l < k in order
+//
+// for j < n. The sums of four vectors, then of one, stay in registers.
+func (g *product) chains() {
+	elem := map[int]string{4: "float32", 8: "float64"}[g.size]
+	g.Function("chains_" + g.suffix)
+	g.Attributes(attr.NOSPLIT)
+	g.Pragma("noescape")
+	g.SignatureExpr(fmt.Sprintf("func(c, a *%s, lda int, b *%[1]s, ldb, n, k int)", elem))
+	shift := op.U8(map[int]uint64{4: 2, 8: 3}[g.size])
+	lanes := g.width / g.size
+	c, a, lda, b, ldb, n, k, x, y, left := reg.RAX, reg.RBX, reg.RDX, reg.RSI, reg.RDI, reg.RCX, reg.R8, reg.R9, reg.R10, reg.R11
+	for i, name := range []string{"c", "a", "lda", "b", "ldb", "n", "k"} {
+		g.Load(g.Param(name), []reg.GPPhysical{c, a, lda, b, ldb, n, k}[i])
+	}
+	g.SHLQ(shift, lda)
+	g.SHLQ(shift, ldb)
+	load, fused := ps(g, g.VMOVUPS, g.VMOVUPD), ps(g, g.VFMADD231PS, g.VFMADD231PD)
+	// chain writes the loop over k, a step of which step makes.
+	chain := func(label string, step func()) {
+		g.MOVQ(a, x)
+		g.MOVQ(b, y)
+		g.MOVQ(k, left)
+		g.Label(label)
+		step()
+		g.ADDQ(lda, x)
+		g.ADDQ(ldb, y)
+		g.DECQ(left)
+		g.JNZ(op.LabelRef(label))
+	}
+	for _, vectors := range []int{4, 1} {
+		next, end := fmt.Sprintf("next%d", vectors), fmt.Sprintf("end%d", vectors)
+		g.Label(next)
+		g.SUBQ(op.I8(int8(vectors*lanes)), n)
+		g.JL(op.LabelRef(end))
+		for v := range vectors {
+			load(op.Mem{Base: c, Disp: v * g.width}, g.vec(v))
+		}
+		chain(fmt.Sprintf("step%d", vectors), func() {
+			for v := range vectors {
+				load(op.Mem{Base: x, Disp: v * g.width}, g.vec(4+v))
+			}
+			for v := range vectors {
+				fused(op.Mem{Base: y, Disp: v * g.width}, g.vec(4+v), g.vec(v))
+			}
+		})
+		for v := range vectors {
+			load(g.vec(v), op.Mem{Base: c, Disp: v * g.width})
+		}
+		for _, p := range []reg.GPPhysical{a, b, c} {
+			g.ADDQ(op.I32(int32(vectors*g.width)), p)
+		}
+		g.JMP(op.LabelRef(next))
+		g.Label(end)
+		g.ADDQ(op.I8(int8(vectors*lanes)), n)
+	}
+	g.JZ(op.LabelRef("done"))
+	var some, store func(from op.Mem, to reg.VecPhysical)
+	if g.width == 64 {
+		g.MOVQ(op.I32(-1), x)
+		g.SHLQ(reg.CL, x) // n is CX
+		g.NOTQ(x)
+		g.KMOVW(x.As32(), reg.K1)
+		some = func(from op.Mem, to reg.VecPhysical) { ps(g, g.VMOVUPS_Z, g.VMOVUPD_Z)(from, reg.K1, to) }
+		store = func(to op.Mem, v reg.VecPhysical) { load(v, reg.K1, to) }
+	} else {
+		g.LEAQ(g.mask.Offset(g.width), x)
+		g.SHLQ(shift, n)
+		g.SUBQ(n, x)
+		m := g.vec(3)
+		g.VMOVUPS(op.Mem{Base: x}, m)
+		masked := ps(g, g.VMASKMOVPS, g.VMASKMOVPD)
+		some = func(from op.Mem, to reg.VecPhysical) { masked(from, m, to) }
+		store = func(to op.Mem, v reg.VecPhysical) { masked(v, m, to) }
+	}
+	some(op.Mem{Base: c}, g.vec(0))
+	chain("rest", func() {
+		some(op.Mem{Base: x}, g.vec(1))
+		some(op.Mem{Base: y}, g.vec(2))
+		fused(g.vec(2), g.vec(1), g.vec(0))
+	})
+	store(op.Mem{Base: c}, g.vec(0))
+	g.Label("done")
+	g.VZEROUPPER()
+	g.RET()
+}
+
 // columns transposes a square, a row a register, with one register to spare, and returns where the columns are: first
 // within 128 bits, then those are put in order.
 func (g *product) columns(rows []reg.VecPhysical, spare reg.VecPhysical) []reg.VecPhysical {

@@ -50,6 +50,7 @@ func writeGEMM(c *build.Context) {
 		g.streamed(1)
 		g.gather()
 		g.dots()
+		g.chains()
 		g.peak()
 	}
 	fence(c)

@@ -41,6 +41,7 @@ var outputs = []struct {
 	{"quick", func(c *build.Context) { writeRows(c, quick()) }},
 	{"transpose", writeTranspose},
 	{"copies", writeCopies},
+	{"select", writeSelect},
 }
 
 func main() {

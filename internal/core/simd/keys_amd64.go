@@ -1,0 +1,117 @@
+//go:build !purego
+
+package simd
+
+import "github.com/ashlar-go/ashlar/internal/core/cpu"
+
+// FewKeys is how many keys SortFew takes at most.
+const FewKeys = 256
+
+// Sorts reports whether the level in use has kernels for Partition and SortFew.
+func Sorts() bool { return cpu.Current() == cpu.AVX512 }
+
+// Partition moves the keys below pivot to the front and copies the others to spare, which is as long as keys. Both keep
+// their order. It returns how many are below pivot; the keys after those are undefined.
+func Partition(keys, spare []uint32, pivot uint32) int {
+	if len(keys) == 0 {
+		return 0
+	}
+	return partition32_AVX512(&keys[0], &spare[:len(keys)][0], len(keys), pivot)
+}
+
+// SortFew sorts at most FewKeys keys.
+func SortFew(keys []uint32) {
+	switch n := len(keys); {
+	case n < 2:
+	case n <= 16:
+		network32x1_AVX512(&keys[0], n)
+	case n <= 32:
+		network32x2_AVX512(&keys[0], n)
+	case n <= 64:
+		network32x4_AVX512(&keys[0], n)
+	case n <= 128:
+		network32x8_AVX512(&keys[0], n)
+	case n <= FewKeys:
+		network32x16_AVX512(&keys[0], n)
+	default:
+		panic("simd.SortFew: too many keys")
+	}
+}
+
+// TryWithin reports whether all indices are from -extent to extent-1, for as many of them as done says. extent is below 2^62.
+func TryWithin(at []int64, extent int) (all bool, done int) {
+	n := len(at) / 32
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return true, 0
+	}
+	return within_AVX512(&at[0], n, extent), 32 * n
+}
+
+// TryPlaces stores the places of the bytes of mask that aren't 0, counted from first on, and returns how many they are, for
+// as many bytes as done says. dst has room for them.
+func TryPlaces(dst []int64, mask []byte, first int) (places, done int) {
+	n := len(mask) / 64
+	if n == 0 || len(dst) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return places_AVX512(&dst[0], &mask[0], n, first), 64 * n
+}
+
+// TryReplace32 stores elements of src, from one to the next step, 0 or 1, where the bytes of mask aren't 0, and returns how
+// many they are, for as many bytes as done says. src has as many elements, and dst one for each byte.
+func TryReplace32(dst, src []uint32, mask []byte, step int) (places, done int) {
+	n := len(mask) / 16
+	if n == 0 || len(src) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return replace32_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 16 * n
+}
+
+// TryReplace64 is TryReplace32 for elements of 8 bytes.
+func TryReplace64(dst, src []uint64, mask []byte, step int) (places, done int) {
+	n := len(mask) / 8
+	if n == 0 || len(src) == 0 || cpu.Current() != cpu.AVX512 {
+		return 0, 0
+	}
+	return replace64_AVX512(&dst[:len(mask)][0], &src[0], &mask[0], n, step), 8 * n
+}
+
+// TryKeys32 sets dst to the keys that package order gives the float32 in src, each turned by turn, and reports whether there are NaNs
+// or negative zeros, for as many as done says.
+func TryKeys32(dst, src []uint32, turn uint32) (blurred bool, done int) {
+	n := len(src) / 16
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return false, 0
+	}
+	return keys32_AVX512(&dst[:len(src)][0], &src[0], n, turn), 16 * n
+}
+
+// TryElements32 sets dst to the float32 that have keys, as many as it returns.
+func TryElements32(dst, keys []uint32) (done int) {
+	n := len(keys) / 16
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return 0
+	}
+	elements32_AVX512(&dst[:len(keys)][0], &keys[0], n)
+	return 16 * n
+}
+
+// TryReverse32 copies the last elements of src to dst, the last one first, as many as it returns. dst is as long.
+func TryReverse32(dst, src []uint32) (done int) {
+	n := len(src) / 16
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return 0
+	}
+	reverse32_AVX512(&dst[:len(src)][0], &src[len(src)-16*n], n)
+	return 16 * n
+}
+
+// TryReverse64 is TryReverse32 for elements of 8 bytes.
+func TryReverse64(dst, src []uint64) (done int) {
+	n := len(src) / 8
+	if n == 0 || cpu.Current() != cpu.AVX512 {
+		return 0
+	}
+	reverse64_AVX512(&dst[:len(src)][0], &src[len(src)-8*n], n)
+	return 8 * n
+}
