@@ -49,16 +49,31 @@ func quantizedMap(name string, in []tensor.Any, f func(v float64) float64) *tran
 	}}
 }
 
+// requantizing says how quantizedBy goes from integers to integers.
+type requantizing uint8
+
+const (
+	byReals   requantizing = iota
+	byMeans                // f is linear: the scale comes after it, so that a mean between two integers stays there
+	zeroFirst              // the same, and the zero point comes before the rounding
+)
+
 // quantizedBy has a transfer from one quantized operand to another by real numbers: f computes y
 // from x, both of float64. in is as for quantizedMap.
-func quantizedBy(name string, in []tensor.Any, shape []int, f func(y, x *tensor.Any, opts []Option)) *transfer {
+func quantizedBy(name string, in []tensor.Any, shape []int, how requantizing, f func(y, x *tensor.Any, opts []Option)) *transfer {
 	d := in[0].DType()
 	checkQuantum(name, 1, in[1], in[2], d)
 	checkQuantum(name, 3, in[3], in[4], d)
 	return &transfer{name: name, d: d, shape: shape, in: operandsOf(in...), fill: func(ctx context.Context, dst words, in []words) {
 		qx, qy := quantumOf(in[1], in[2]), quantumOf(in[3], in[4])
 		wide, src := tensor.EmptyOf(dtype.Float64, in[0].of.Shape()...), numericOf(in[0])
-		x := elemsOf[float64](&wide)
+		x, scale, added := elemsOf[float64](&wide), 1.0, 0.0
+		if how != byReals {
+			scale, qx.scale = qx.scale, 1
+		}
+		if how == zeroFirst {
+			added, qy.zero = qy.zero, 0
+		}
 		for i := range x {
 			x[i] = qx.real(src, i)
 		}
@@ -67,7 +82,7 @@ func quantizedBy(name string, in []tensor.Any, shape []int, f func(y, x *tensor.
 		y = y.Contiguous()
 		to := numericOf(dst)
 		for i, v := range elemsOf[float64](&y) {
-			to.setQuantized(i, v/qy.scale, qy.zero, true)
+			to.setQuantized(i, float64(v*scale)/qy.scale+added, qy.zero, true)
 		}
 		runtime.KeepAlive(&wide)
 		runtime.KeepAlive(&y)

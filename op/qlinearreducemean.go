@@ -15,7 +15,7 @@ var qLinearReduceMean = opN{about: about{name: "QLinearReduceMean", domain: "com
 		in := unaryQuantized(name, c)
 		wide := spec(name, dtype.Float64, in[0].Shape()...)
 		axes, keep := reduceMean.args(&Call{Inputs: []tensor.Any{wide}, Attrs: c.Attrs, Opset: 1})
-		return quantizedBy(name, in, reducedShape(name, wide.LayoutRef(), axes, keep), func(y, x *tensor.Any, opts []Option) {
+		return quantizedBy(name, in, reducedShape(name, wide.LayoutRef(), axes, keep), byMeans, func(y, x *tensor.Any, opts []Option) {
 			if keep {
 				opts = append(opts, KeepDims())
 			}

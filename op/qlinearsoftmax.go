@@ -4,8 +4,9 @@ import "github.com/ashlar-go/ashlar/tensor"
 
 // QLinearSoftmax of the domain com.microsoft is Softmax in float64 of the numbers that a quantized
 // operand stands for, quantized again; the inputs are those of QLinearSigmoid. The attribute opset
-// says whose Softmax it is: one axis since 13, and all axes from that one on before. Typed programs
-// call DequantizeLinear, Softmax and QuantizeLinear. Source: docs/ContribOperators.md of
+// says whose Softmax it is: one axis since 13, and all axes from that one on before. The result is
+// rounded once. ONNX Runtime 1.30.0 differs by 1 where 1 / scale of y isn't an integer, which it rounds
+// down. Typed programs call DequantizeLinear, Softmax and QuantizeLinear. Source: docs/ContribOperators.md of
 // github.com/microsoft/onnxruntime.
 var qLinearSoftmax = opN{about: about{name: "QLinearSoftmax", domain: "com.microsoft", onnx: []int{1}, attrs: []string{"axis", "opset"}, why: "of integers of 8 bits alone"}, least: 2, most: 5, takes: bytes8,
 	move: func(c *Call) *transfer {
@@ -15,5 +16,5 @@ var qLinearSoftmax = opN{about: about{name: "QLinearSoftmax", domain: "com.micro
 		if c.Attrs.Int("opset", 13) < 13 {
 			tail = rank - axis
 		}
-		return quantizedBy(name, in, in[0].Shape(), func(y, x *tensor.Any, opts []Option) { softmax.call(y, x, axis, tail, opts) })
+		return quantizedBy(name, in, in[0].Shape(), byReals, func(y, x *tensor.Any, opts []Option) { softmax.call(y, x, axis, tail, opts) })
 	}}
