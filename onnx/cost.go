@@ -46,7 +46,8 @@ type NodeCost struct {
 
 // Cost follows the shapes of a run with these inputs, which may be descriptions (tensor.Spec), and counts what it would
 // compute. It reads no weights but small ones, on which shapes may depend. An input may be left out: it has the declared
-// shape, and a named axis the size that it has in other inputs. Where a size stays open, all that depends on it is unknown.
+// shape, and a named axis the size that it has in other inputs. Nodes that a session computes once count as others. Where
+// a size stays open, all that depends on it is unknown.
 //
 // It fails where Check does, and where Session.Plan does for inputs that don't fit.
 func (m *Model) Cost(inputs map[string]tensor.Any) (*Cost, error) {

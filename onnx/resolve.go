@@ -44,6 +44,7 @@ type step struct {
 	text   *flow   // what runs it in place of such an operator, if an input holds strings
 	read   *once   // what the flow made of the attributes
 	kept   *memory // what the operator of package op did
+	folded bool    // the session has the results; the step runs only for an observer
 }
 
 // reads goes over the values that a step needs: its inputs, and what its bodies capture.

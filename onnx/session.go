@@ -70,7 +70,8 @@ type Options struct {
 	Threads int
 
 	// Progress is called after each node with the number of nodes done. A Relu that is part of the Conv or Gemm before it
-	// isn't a node here, nor is one of a graph inside a node.
+	// isn't a node here, nor is one of a graph inside a node, or one that the session computed because it reads weights
+	// alone, unless Observe is given.
 	Progress func(done, total int, n *Node)
 
 	// Observe is called for each node that ran, those of graphs inside nodes before the node that holds them. The r and its
@@ -93,7 +94,8 @@ type NodeRun struct {
 }
 
 // NewSession checks the model and loads its weights: in place where the file has them as memory wants them, else copied
-// once. The errors are Check's.
+// once. Nodes that read nothing but weights and constants it computes, for a second at most; results that together have
+// more bytes than the weights, and more than 1 MiB, are left to the runs. They count as weights. The errors are Check's.
 func NewSession(m *Model) (*Session, error) { return newSession(m, dtype.Invalid) }
 
 func newSession(m *Model, fixed dtype.DType) (s *Session, err error) {
@@ -127,7 +129,19 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 				return false
 			}
 		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if fixed == dtype.Invalid {
+		s.weights = add(s.weights, s.fold())
+	}
+	c.all(func(b *compiled) bool {
 		for i, o := range b.ops {
+			if b.steps[i].folded {
+				continue
+			}
 			call := op.Call{Inputs: make([]tensor.Any, len(b.steps[i].in)), Attrs: op.NoAttrs{}}
 			for j, id := range b.steps[i].in {
 				if id >= 0 && !slices.Contains(b.inputs, id) {
@@ -139,9 +153,6 @@ func (m *Model) session(fixed dtype.DType) (*Session, error) {
 		}
 		return true
 	})
-	if err != nil {
-		return nil, err
-	}
 	s.weights = add(s.weights, c.text.bytes)
 	return s, nil
 }

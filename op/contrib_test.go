@@ -83,6 +83,27 @@ func TestQuantizedUnary(t *testing.T) {
 	refuses(t, "QLinearAveragePool", &Call{Inputs: append([]tensor.Any{whole[uint8](r, 4, 4).Any()}, in[1:]...), Attrs: pool})
 }
 
+// Where QLinearAveragePool differs from AveragePool: windows that ceil_mode lets end beyond the padding
+// count whole, and the zero point comes before the rounding. Values as from ONNX Runtime 1.30.0.
+func TestQLinearAveragePoolCounts(t *testing.T) {
+	byte1 := func(v uint8) tensor.Any { return tensor.Scalar(v).Any() }
+	for _, c := range []struct {
+		x, want []uint8
+		zero    uint8
+		attrs   given
+	}{
+		{[]uint8{10, 20, 30, 40}, []uint8{20, 23}, 0, given{"kernel_shape": []int64{3}, "strides": []int64{2}, "ceil_mode": int64(1), "count_include_pad": int64(1)}},
+		{[]uint8{10, 20, 30, 40}, []uint8{20, 35}, 0, given{"kernel_shape": []int64{3}, "strides": []int64{2}, "ceil_mode": int64(1)}},
+		{[]uint8{10, 20, 30, 40}, []uint8{10, 30, 13}, 0, given{"kernel_shape": []int64{3}, "strides": []int64{2}, "ceil_mode": int64(1), "count_include_pad": int64(1), "pads": []int64{1, 1}}},
+		{[]uint8{10, 20, 40}, []uint8{15, 20}, 0, given{"kernel_shape": []int64{2}, "strides": []int64{2}, "count_include_pad": int64(1), "auto_pad": "SAME_UPPER"}},
+		{[]uint8{1, 2, 3}, []uint8{2, 4}, 1, given{"kernel_shape": []int64{2}}},
+	} {
+		in := []tensor.Any{tensor.FromSlice(c.x, 1, 1, len(c.x)).Any(), one32(0.25), {}, one32(0.25), byte1(c.zero)}
+		got := asOf[uint8](runs(t, "QLinearAveragePool", &Call{Inputs: in, Attrs: c.attrs})[0])
+		same(t, "QLinearAveragePool", got, tensor.FromSlice(c.want, 1, 1, len(c.want)))
+	}
+}
+
 func TestQLinearWhere(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	x, y, cond := whole[uint8](r, 4, 1), whole[uint8](r, 3, 1, 5), tensor.New[bool](4, 5)
@@ -242,19 +263,5 @@ func TestMatMulNBits(t *testing.T) {
 	}, "op.MatMulNBits", "single number")
 	if o, _ := Lookup("MatMulNBits"); o.Supports(dtype.Float64) {
 		t.Error("float64")
-	}
-}
-
-// A window that ceil_mode lets end beyond the padding counts in full, as in ONNX Runtime, and a mean between two integers of the result
-// goes to the even one.
-func TestQuantizedWindows(t *testing.T) {
-	one, zero := one32(1), tensor.Scalar(uint8(1)).Any()
-	for _, c := range []struct {
-		x, want []uint8
-		pad     int64
-	}{{[]uint8{4, 4, 4, 10}, []uint8{4, 5}, 1}, {[]uint8{4, 4, 4, 10}, []uint8{4, 7}, 0}, {[]uint8{1, 2, 3, 4}, []uint8{2, 4}, 0}} {
-		in := []tensor.Any{tensor.FromSlice(c.x, 1, 1, 4).Any(), one, zero, one, zero}
-		got := runs(t, "QLinearAveragePool", &Call{Inputs: in, Attrs: given{"kernel_shape": []int64{3}, "strides": []int64{2}, "ceil_mode": int64(1), "count_include_pad": c.pad}})
-		same(t, "QLinearAveragePool", asOf[uint8](got[0]), tensor.FromSlice(c.want, 1, 1, 2))
 	}
 }

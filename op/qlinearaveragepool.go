@@ -6,12 +6,14 @@ import (
 )
 
 // QLinearAveragePool of the domain com.microsoft is AveragePool in float64 of the numbers that a
-// quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. The zero point
-// is added before the number is rounded, so a mean half way between two integers of the result goes to
-// the even one. QLinearGlobalAveragePool, which is GlobalAveragePool, adds it afterwards, as QuantizeLinear does.
-// With channels_last the channels of both are the last axis of the operand and the result. Where ceil_mode lets
-// a window end beyond the padding, count_include_pad counts the whole window, as ONNX Runtime does; AveragePool
-// counts the part before that end. Typed programs call DequantizeLinear, AveragePool and QuantizeLinear. Source:
+// quantized operand stands for, quantized again; the inputs are those of QLinearSigmoid. With
+// channels_last the channels are the last axis of the operand and the result, and so they are in
+// QLinearGlobalAveragePool, which is GlobalAveragePool. Typed programs call DequantizeLinear,
+// AveragePool and QuantizeLinear.
+//
+// It differs from these in two points, as ONNX Runtime does. Where ceil_mode lets a window end beyond
+// the padding, count_include_pad counts the whole window. The zero point is added before the number is
+// rounded, so of two integers at the same distance the result is the even one. Source:
 // docs/ContribOperators.md and onnxruntime/contrib_ops/cpu/quantization/qlinear_pool.cc of
 // github.com/microsoft/onnxruntime.
 var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", domain: "com.microsoft", onnx: []int{1},
@@ -26,7 +28,7 @@ var qLinearAveragePool = opN{about: about{name: "QLinearAveragePool", domain: "c
 		})
 	}}
 
-// padded returns the window with explicit pads that reach to the end of its last position over the spatial extents in.
+// padded returns the window with explicit pads, in which each position lies that it has over the spatial extents in.
 func (w *Window) padded(name string, in []int) Window {
 	n := len(in)
 	p := Window{Kernel: w.Kernel, Strides: w.Strides, Dilations: w.Dilations, Pads: make([]int, 2*n)}

@@ -1,0 +1,111 @@
+package onnx
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ashlar-go/ashlar/op"
+	"github.com/ashlar-go/ashlar/tensor"
+)
+
+// What follows from weights alone a session computes once, when it is made: exporters cut, join and turn the weights of
+// recurrent layers in the graph. The results take at most the bytes of the weights, or foldable if that is more; each node may
+// give foldSlack bytes more than it reads. Together the nodes read and write up to foldWork bytes, so that a session of large
+// weights begins as fast, and take up to patience. What lies beyond is computed in each run.
+const (
+	foldable  = 1 << 20
+	foldSlack = 64 << 10
+	foldWork  = 64 << 20
+)
+
+// A folding computes the steps of graphs that read nothing but constants.
+type folding struct {
+	ctx   context.Context // ends with patience
+	left  int64           // bytes that results and scratch may still take
+	work  int64           // bytes that may still be read and written
+	bytes int64           // of results
+}
+
+// fold computes what follows from the constants of s, and returns the bytes it takes.
+func (s *Session) fold() int64 {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	f := folding{ctx: ctx, left: max(s.weights, foldable), work: foldWork}
+	f.graph(s.c, nil, nil)
+	return f.bytes
+}
+
+// graph computes the steps of a graph, and of those inside its nodes. The graph around has the values around, of which
+// those that fixed has are constants.
+func (f *folding) graph(c *compiled, around []Value, fixed []bool) {
+	known := make([]bool, len(c.names))
+	for _, k := range c.consts {
+		known[k.id] = true
+	}
+	for _, o := range c.captures {
+		if fixed[o.from] {
+			known[o.id], c.vals[o.id] = true, around[o.from]
+		}
+	}
+	for _, id := range c.inputs {
+		known[id] = false // a run may give another value
+	}
+	for i := range c.steps {
+		s := &c.steps[i]
+		s.folded = f.step(c, i, known)
+		for _, b := range s.bodies {
+			f.graph(b, c.vals, known)
+		}
+	}
+}
+
+// step computes step i if it reads nothing but constants, and reports whether it did. Of a step that fails a run says why.
+func (f *folding) step(c *compiled, i int, known []bool) bool {
+	s, o := &c.steps[i], c.ops[i]
+	if o == nil || s.form(c.vals) != nil || f.ctx.Err() != nil || slices.Contains(unsteady, s.node.Op) ||
+		o != operators()[keyOf(s.node.Domain, s.node.Op, "")] { // a program's own operator may count its calls
+		return false
+	}
+	room := int64(foldSlack)
+	for _, id := range s.in {
+		if id < 0 {
+			continue
+		}
+		if v := &c.vals[id]; !known[id] || !v.isTensor() || v.text != nil || v.a.IsSpec() {
+			return false
+		}
+		room = add(room, size(c.vals[id].a))
+	}
+	call, read, err := c.call(i, c.vals, f.ctx)
+	if err != nil || checkAxes(s.node, call.Inputs) != nil {
+		return false
+	}
+	outs, err := o.Infer(call)
+	if err != nil || read.wrong != nil {
+		return false
+	}
+	need := int64(0)
+	for _, a := range outs {
+		need = add(need, max(size(a), 0))
+	}
+	if need > room || add(need, room) > f.work || add(need, op.Scratch(o, call, outs)) > f.left {
+		return false
+	}
+	f.work -= need + room
+	list, err := o.Run(call)
+	if err != nil || read.wrong != nil || checkRanks(list) != nil || len(list) < len(s.out) {
+		return false
+	}
+	for j, id := range s.out {
+		if id < 0 {
+			continue
+		}
+		a, err := tensor.Contiguous(list[j])
+		if err != nil || list[j].IsZero() {
+			return false
+		}
+		c.vals[id], known[id] = Value{a: a}, true
+	}
+	f.left, f.bytes = f.left-need, add(f.bytes, need)
+	return true
+}
